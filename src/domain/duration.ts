@@ -1,0 +1,29 @@
+/** Durations and sizes as people write them: `45s`, `10m`, `6h`, `1d`; `4MiB`. */
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
+
+/** Pattern of a duration, for JSON Schemas. */
+export const DURATION_PATTERN = '^[0-9]+(\\.[0-9]+)?(s|m|h|d)$';
+/** Pattern of a size, for JSON Schemas. */
+export const SIZE_PATTERN = '^[0-9]+(B|KiB|MiB|GiB)$';
+
+/** Seconds of a duration that matches {@link DURATION_PATTERN}. */
+export function durationSeconds(text: string): number {
+  const unit = text.slice(-1) as keyof typeof SECONDS;
+  return Number(text.slice(0, -1)) * SECONDS[unit];
+}
+
+/** Bytes of a size that matches {@link SIZE_PATTERN}. */
+export function sizeBytes(text: string): number {
+  const [, amount, unit] = /^([0-9]+)([A-Za-z]+)$/.exec(text) ?? [];
+  return Number(amount) * BYTES[unit as keyof typeof BYTES];
+}
+
+/** `83` seconds as `1m 23s`, for people. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)}s`;
+  if (seconds < 60) return `${Math.round(seconds)}s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes}m ${Math.round(seconds % 60)}s` : `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}

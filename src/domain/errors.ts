@@ -1,0 +1,157 @@
+/**
+ * The catalogue of errors: each has a stable code, says whether trying again can help, and what to do.
+ * The code is also the failure type in Temporal's history. `docs/errors.md` is held against this table.
+ */
+
+interface CatalogueEntry {
+  /** `never`: the input or the configuration must change; `later`: the same call may succeed later. */
+  readonly retry: 'never' | 'later';
+  readonly meaning: string;
+  readonly remedy: string;
+}
+
+export const ERROR_CATALOGUE = {
+  config_invalid: {
+    retry: 'never',
+    meaning: 'A configuration value, a sync.yaml or a mapping file is wrong or missing.',
+    remedy: 'Correct the places that the message names; `partner-sync check <sync>` lists all of them at once.',
+  },
+  input_invalid: {
+    retry: 'never',
+    meaning: 'The JSON object a workflow was started with, or a command line, is not understood.',
+    remedy: 'Correct the field that the message names; it also says what is allowed.',
+  },
+  run_in_progress: {
+    retry: 'never',
+    meaning: 'Another run of the same sync holds its lease.',
+    remedy: 'Wait for the run that the message names, or cancel it in the Temporal Web UI.',
+  },
+  fenced_off: {
+    retry: 'never',
+    meaning: 'This attempt was superseded by a newer one while it was frozen or cut off.',
+    remedy: 'Nothing: the newer attempt carries on.',
+  },
+  source_unreachable: {
+    retry: 'later',
+    meaning: "The partner's database cannot be reached, or cut the connection.",
+    remedy: 'Check the connection in sync.yaml; the run continues by itself once the database answers.',
+  },
+  source_query_failed: {
+    retry: 'later',
+    meaning: "The partner's database refused or cancelled a query; the SQLSTATE is in the message.",
+    remedy:
+      'For a timeout or a lock: nothing, the page is read again. For a permission or syntax error: correct the mapping.',
+  },
+  source_relation_missing: {
+    retry: 'never',
+    meaning: 'A table, view or column that a mapping names is not in the source.',
+    remedy: 'Correct the mapping, or grant SELECT; `partner-sync check <sync>` names the nearest columns.',
+  },
+  mapping_failed: {
+    retry: 'never',
+    meaning: 'A row cannot be mapped: a value does not fit its transform or its target type.',
+    remedy: 'Correct the row or the mapping; the record is in the dead letters until then.',
+  },
+  record_invalid: {
+    retry: 'never',
+    meaning: 'A mapped record breaks its schema definition.',
+    remedy: 'Correct the row or the mapping; the record is in the dead letters until then.',
+  },
+  tenant_unknown: {
+    retry: 'never',
+    meaning: "A row's tenant value is null or not in the sync's declared list.",
+    remedy: 'Add the value to `tenant.values` in sync.yaml, or correct the row.',
+  },
+  value_not_encodable: {
+    retry: 'never',
+    meaning: 'A value cannot be carried by JSON exactly (NaN, Infinity, a lone surrogate).',
+    remedy: 'Map it to something that JSON can carry; nothing is rounded silently.',
+  },
+  duplicate_external_id: {
+    retry: 'never',
+    meaning: 'Two rows of one page map to the same external id.',
+    remedy: 'Make the external id unique in the mapping.',
+  },
+  platform_unreachable: {
+    retry: 'later',
+    meaning: 'The platform cannot be reached, or gave up in the middle of an answer.',
+    remedy: 'Check PLATFORM_BASE_URL; the run continues by itself once the platform answers.',
+  },
+  platform_busy: {
+    retry: 'later',
+    meaning: 'The platform asks for patience (408, 425, 429 or 503).',
+    remedy: 'Nothing: Retry-After is obeyed. Lower `upload.requestsAtOnce` if it is frequent.',
+  },
+  platform_failed: {
+    retry: 'later',
+    meaning: 'The platform answered with a server error.',
+    remedy: 'Nothing at first: it is tried again. Tell the platform if it lasts.',
+  },
+  platform_unauthorized: {
+    retry: 'never',
+    meaning: 'The platform refused the token (401) or what it may do (403).',
+    remedy: 'Renew PLATFORM_TOKEN (or the file it is in) and start the run again: it resumes where it stopped.',
+  },
+  platform_refused: {
+    retry: 'never',
+    meaning: 'The platform refused the request itself (400, 404, 409, 422 ...).',
+    remedy: "Read the platform's words in the message.",
+  },
+  platform_too_large: {
+    retry: 'never',
+    meaning: 'The platform refused the request for its size (413).',
+    remedy: 'Lower `upload.batchSize` or `upload.batchBytes`.',
+  },
+  platform_answer_invalid: {
+    retry: 'later',
+    meaning:
+      "The platform's answer is not what its interface promises: HTML, truncated JSON, a required field missing.",
+    remedy: 'Check PLATFORM_BASE_URL (a proxy may be answering); tell the platform if it lasts.',
+  },
+  redirect_refused: {
+    retry: 'never',
+    meaning: 'The platform answered with a redirect, which would carry data and token elsewhere.',
+    remedy: 'Set PLATFORM_BASE_URL to the address it redirects to, if you trust it.',
+  },
+  schema_not_pushed: {
+    retry: 'never',
+    meaning: 'The schema definition of a mapping is not known on the platform yet.',
+    remedy: 'Run `partner-sync schema push <sync>`.',
+  },
+  state_unreachable: {
+    retry: 'later',
+    meaning: 'The state database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.',
+    remedy: 'Bring it back; nothing is sent without a committed intent, and the run resumes from the ledger.',
+  },
+  unexpected: {
+    retry: 'later',
+    meaning: 'An error that partner-sync does not know; its text may hold data and stays in the worker log.',
+    remedy: 'Look in the worker log for the reference that the message names.',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+/** Structured facts of an error: places, counts, codes. Never row values, tokens or connection strings. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export class PartnerSyncError extends Error {
+  override readonly name = 'PartnerSyncError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+
+  get retryable(): boolean {
+    return ERROR_CATALOGUE[this.code].retry === 'later';
+  }
+}
+
+/** Closes a switch over a union: a new member that is not handled fails to compile. */
+export function assertNever(value: never): never {
+  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,37 @@
+/** A mapped row on its way to the platform, or the reason why it cannot go. */
+import type { ErrorCode } from './errors.js';
+import type { JsonObject } from './json.js';
+import type { SourceKey } from './source.js';
+
+export interface MappedRecord {
+  readonly kind: 'record';
+  readonly tenant: string;
+  readonly externalId: string;
+  readonly sourceKey: SourceKey;
+  readonly data: JsonObject;
+  /** `data` as JSON text, by {@link encodeJson}. */
+  readonly json: string;
+  /** 128-bit hash of `json`, 32 hex digits: equal content, equal hash. */
+  readonly contentHash: string;
+}
+
+/** A row that cannot be delivered. Holds no value of the row, only the shape of the offending one. */
+export interface UnmappableRow {
+  readonly kind: 'unmappable';
+  /** null where the tenant itself is the problem. */
+  readonly tenant: string | null;
+  /** null where the external id itself is the problem. */
+  readonly externalId: string | null;
+  readonly sourceKey: SourceKey;
+  readonly code: ErrorCode;
+  /** JSON pointer into the record: `/email`. */
+  readonly pointer: string;
+  /** The rule that was broken: `format: email`, `transform: phone`, `required`. */
+  readonly rule: string;
+  /** In words, without the value: `not a valid email`. */
+  readonly reason: string;
+  /** The masked shape of the value: `text(12) aa9.aaa`; empty when there is none. */
+  readonly shape: string;
+}
+
+export type MapResult = MappedRecord | UnmappableRow;

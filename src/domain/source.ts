@@ -1,0 +1,97 @@
+/**
+ * What the rest of the product knows of a partner's database: pages of text values, ordered by key.
+ *
+ * Every value crosses this border as the database's own text, or null. A driver that parses loses
+ * microseconds (Date), digits (float) and infinities; text loses nothing and costs least.
+ */
+
+/** The kinds of column that mappings can speak of; each dialect translates its own types into these. */
+export const SOURCE_TYPES = [
+  'text',
+  'integer',
+  'decimal',
+  'float',
+  'boolean',
+  'date',
+  'time',
+  'timestamp', // without a zone: the mapping must declare which
+  'timestamptz', // as text in UTC, since the session's zone is pinned
+  'uuid',
+  'json',
+  'bytes',
+  'other',
+] as const;
+export type SourceType = (typeof SOURCE_TYPES)[number];
+
+export interface SourceColumn {
+  readonly name: string;
+  readonly type: SourceType;
+  /** The database's own name of the type, for messages: `numeric(12,2)`. */
+  readonly databaseType: string;
+}
+
+/** One row: a value per column of the page, as text, or null for SQL NULL. */
+export type SourceRow = readonly (string | null)[];
+
+/** The values of the key columns, in the mapping's order. Compared only by the database (collations!). */
+export type SourceKey = readonly string[];
+
+/** A place in the reading order. `cursor` is null where a range is read by key alone. */
+export interface Position {
+  readonly cursor: string | null;
+  readonly key: SourceKey;
+}
+
+/** What is read: a table (optionally with its schema) or a read-only query. */
+export type Relation = { readonly table: string } | { readonly query: string };
+
+/** A mapping's reading order: which columns, from where, in which order. */
+export interface ReadPlan {
+  readonly relation: Relation;
+  readonly columns: readonly string[];
+  readonly key: readonly string[];
+  /** Cursor column; null when reading by key alone (`full`, key ranges). */
+  readonly cursor: string | null;
+}
+
+/** The bounds of a range. Lower bounds exclude, upper bounds include, both optional. */
+export interface ReadBounds {
+  readonly after: Position | null;
+  /** Inclusive lower bound of the cursor column, as text (overlap, backfill `from`). */
+  readonly cursorFrom: string | null;
+  /** Exclusive upper bound of the cursor column, as text (the fence, backfill `to`). */
+  readonly cursorBefore: string | null;
+  /** Inclusive upper bound of the key. */
+  readonly throughKey: SourceKey | null;
+}
+
+export interface Page {
+  readonly columns: readonly SourceColumn[];
+  readonly rows: readonly SourceRow[];
+}
+
+/** The bounds of one key range of a split table: `after < key <= through`, null meaning open. */
+export interface KeyRange {
+  readonly after: SourceKey | null;
+  readonly through: SourceKey | null;
+}
+
+/** A partner's database, opened for reading only. Every method fails fast rather than hang. */
+export interface Source {
+  /** Columns of the relation, with their types. Throws `source_unreachable` or `source_relation_missing`. */
+  describe(relation: Relation): Promise<readonly SourceColumn[]>;
+  /** One page in reading order. An empty page, and only that, means the end. */
+  readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page>;
+  /** The rows whose `columns[i]` values equal one of `values`, in key order. */
+  readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page>;
+  /**
+   * The upper bound that a run of `incremental` may read up to, as text: nothing that is committed later
+   * may carry an older stamp than this, as far as the database can tell.
+   */
+  fence(plan: ReadPlan): Promise<string>;
+  /** `cursor` moved back by `seconds`, computed by the database. */
+  cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
+  /** Splits the key space into ranges of about `rows` rows; one open range where it cannot. */
+  splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]>;
+  close(): Promise<void>;
+}

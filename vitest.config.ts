@@ -1,0 +1,13 @@
+// One process a file; the shared real servers (PostgreSQL, Temporal) are started once by test/servers.ts.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/servers.ts'],
+    pool: 'forks',
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    env: { TZ: 'America/St_Johns' },
+  },
+});
