@@ -31,6 +31,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'This attempt was superseded by a newer one while it was frozen or cut off.',
     remedy: 'Nothing: the newer attempt carries on.',
   },
+  mapping_changed: {
+    retry: 'never',
+    meaning: "The sync's files changed while a run was going on; a run keeps to the version it began with.",
+    remedy: 'Start a new run: it continues from the position, with the new mapping.',
+  },
   source_unreachable: {
     retry: 'later',
     meaning: "The partner's database cannot be reached, or cut the connection.",

@@ -1,0 +1,37 @@
+/** What activities need of the outside world; src/compose.ts fills it in, tests may fill in parts. */
+import type { LimitFunction } from 'p-limit';
+import type { MapResult } from '../src/domain/record.js';
+import type { ReadPlan, Source, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
+import type { MappingSpec, SyncSpec } from '../src/domain/sync.js';
+import type { PlatformClient } from '../src/platform/client.js';
+import type { Ledger } from '../src/state/ledger.js';
+
+/** Maps one row of the mapping's columns; never throws for bad data. */
+export type RowMapper = (row: SourceRow, key: SourceKey) => MapResult;
+
+/** A mapping, ready to be read and mapped. */
+export interface OpenMapping {
+  readonly spec: MappingSpec;
+  readonly mappingId: number;
+  readonly plan: ReadPlan;
+  /** Fields of the record that refer to other records. */
+  readonly referenceFields: ReadonlySet<string>;
+  /** The compiled mapping for columns of these types. */
+  mapper(columns: readonly SourceColumn[]): RowMapper;
+}
+
+/** A sync whose files are read and whose source is open; kept per process and version of the files. */
+export interface OpenSync {
+  readonly spec: SyncSpec;
+  readonly source: Source;
+  /** Requests at once to the platform, over everything this process does for the sync. */
+  readonly limit: LimitFunction;
+  mapping(name: string): Promise<OpenMapping>;
+}
+
+export interface Dependencies {
+  readonly ledger: Ledger;
+  readonly platform: PlatformClient;
+  /** Opens a sync by name; throws `config_invalid` with all findings. */
+  openSync(name: string): Promise<OpenSync>;
+}

@@ -1,0 +1,166 @@
+/** Looks after a mapping's waiting records: follows what the platform holds, and reads again what is due. */
+import type { FollowResult, MappingRef } from '../src/domain/work.js';
+import type { SourceKey } from '../src/domain/source.js';
+import type { DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/checkpoint.js';
+import type { OpenBatch } from '../src/state/open-batches.js';
+import type { WaitingRow } from '../src/state/waiting.js';
+import { deliverGroup } from './deliver-group.js';
+import type { Dependencies } from './dependencies.js';
+import { takeRange } from './load-slice.js';
+import { readKeys } from './read-groups.js';
+import { recoverRange } from './recover-range.js';
+import { fatesOf } from './settle-batch.js';
+import type { UploadScope } from './upload-batch.js';
+
+const DUE_AT_ONCE = 500;
+/** Readings of a record that fails without a reason before it is put aside. */
+const TRIES = 5;
+/** Seconds after which the platform's word on an expired record is taken as "send it again". */
+const AFTER_EXPIRY = 600;
+/** Milliseconds between two looks at batches that the platform holds. */
+const HELD_LOOK = 1_000;
+/** A run waits for records due within this many seconds; later ones are for a later run. */
+const SOON = 30;
+
+export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
+  const sync = await deps.openSync(ref.sync);
+  const { mappingId } = await sync.mapping(ref.mapping);
+  const before = await deps.ledger.waiting.outlook(mappingId);
+  if (before.waiting === 0) return { waiting: 0, lookAgainIn: null };
+  const rangeId = await deps.ledger.ranges.forFollowing(ref.runId, mappingId);
+  const scope = await takeRange(deps, { ...ref, rangeId }, signal);
+  await recoverRange(scope);
+  for (const batch of await deps.ledger.batches.waitingOf(mappingId)) {
+    signal.throwIfAborted();
+    await followBatch(scope, batch);
+  }
+  for (;;) {
+    signal.throwIfAborted();
+    const due = await deps.ledger.waiting.due(mappingId, DUE_AT_ONCE);
+    if (due.length === 0) break;
+    await readAgain(scope, due);
+  }
+  const after = await deps.ledger.waiting.outlook(mappingId);
+  const dueSoon = after.nextDueIn !== null && after.nextDueIn < SOON;
+  return { waiting: after.waiting, lookAgainIn: after.held > 0 || dueSoon ? HELD_LOOK : null };
+}
+
+/** Moves a held batch on by what the platform says of it now. */
+async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> {
+  const { deps, range, signal } = scope;
+  const status = await deps.platform.getBatch(batch.platformBatchId!, { tenant: batch.tenant, signal });
+  const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
+  const build = startFollowing();
+  const still: string[] = [];
+  const pending = new Map((status?.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
+  const fates = status === null ? new Map<string, never>() : fatesOf(status, batch.externalIds, batch.records);
+  const complete = status !== null && status.completedAt != null;
+  for (const externalId of batch.externalIds) {
+    const row = rows.get(externalId);
+    const wait = pending.get(externalId);
+    const fate = fates.get(externalId);
+    if (wait !== undefined) {
+      still.push(externalId);
+      await deps.ledger.waiting.note(batch.id, externalId, wait.missingDependencies, wait.expiresAt);
+    } else if (fate?.kind === 'rejected') {
+      // Refused after waiting: expired for want of its parent, or invalid. Either way the row is read again,
+      // now without haste, and gets its outcome from a fresh batch.
+      build.sendAgain(row, batch.tenantId, externalId, 'expired', row?.expired === true ? AFTER_EXPIRY : 0);
+    } else if (fate?.kind === 'accepted') {
+      build.accepted(row, batch.tenantId, externalId);
+    } else if (complete || row?.expired === true) {
+      build.sendAgain(row, batch.tenantId, externalId, 'unclear', 0);
+    } else {
+      still.push(externalId);
+    }
+  }
+  if (still.length === batch.externalIds.length) return;
+  await deps.ledger.checkpoint(range, {
+    ...build.outcome(batch.claim),
+    settled: still.length === 0 ? [batch.id] : [],
+    held: still.length === 0 ? [] : [{ id: batch.id, externalIds: still }],
+  });
+}
+
+function startFollowing() {
+  const records: GroupOutcome['records'][number][] = [];
+  const waiting: WaitingRecord[] = [];
+  const ends: RowEnd[] = [];
+  const sendAgain = (
+    row: WaitingRow | undefined,
+    tenantId: number,
+    externalId: string,
+    reason: 'expired' | 'unclear',
+    dueIn: number,
+  ): void => {
+    const sourceKey = row?.sourceKey ?? [];
+    records.push({ tenantId, externalId, outcome: 'unclear' });
+    waiting.push({ tenantId, externalId, sourceKey, reason, batchId: null, missing: [], expiresAt: null, dueIn });
+    ends.push({ tenantId, externalId, sourceKey, column: 'waiting' });
+  };
+  return {
+    sendAgain,
+    accepted(row: WaitingRow | undefined, tenantId: number, externalId: string): void {
+      // The row changed while the platform held the record: what is there now is no longer the truth.
+      if (row?.changed === true) return sendAgain(row, tenantId, externalId, 'unclear', 0);
+      records.push({ tenantId, externalId, outcome: 'accepted' });
+      ends.push({ tenantId, externalId, sourceKey: row?.sourceKey ?? [], column: 'accepted' });
+    },
+    outcome: (claim: string): GroupOutcome => ({
+      reading: 'again',
+      claim,
+      records,
+      settled: [],
+      held: [],
+      waiting,
+      deadLetters: [],
+      ends,
+      readTwice: 0,
+      position: null,
+      done: false,
+    }),
+  };
+}
+
+/** Reads due rows again by their keys and delivers them; a row that is gone has nothing left to deliver. */
+async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {
+  const { deps, sync, mapping, range } = scope;
+  const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
+  const byKey = new Map(due.map((row) => [keyOf(row), row]));
+  const keys = due.filter((row) => row.sourceKey.length > 0).map((row) => row.sourceKey);
+  const delivery = await deliverGroup(scope, await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys));
+  const idOf = (row: { readonly tenantId: number; readonly externalId: string | null }): string =>
+    `${row.tenantId}/${row.externalId ?? ''}`;
+  const ended = new Set(delivery.ends.map(idOf));
+  const dead = new Set(delivery.ends.filter((end) => end.column === 'deadLettered').map(keyOf));
+  // The row is gone, maps to another record now, or cannot be mapped at all any more.
+  const over = due.filter((row) => !ended.has(idOf(row)));
+  const hopeless = new Set(
+    delivery.waiting.filter((w) => w.reason === 'unclear' && (byKey.get(keyOf(w))?.tries ?? 0) >= TRIES),
+  );
+  const hopelessKeys = new Set([...hopeless].map(keyOf));
+  await deps.ledger.checkpoint(range, {
+    ...delivery,
+    reading: 'again',
+    waiting: delivery.waiting.filter((w) => !hopeless.has(w)),
+    deadLetters: [...delivery.deadLetters, ...[...hopeless].map(failedWithoutReason)],
+    ends: [
+      ...delivery.ends.map((end): RowEnd => (hopelessKeys.has(keyOf(end)) ? { ...end, column: 'deadLettered' } : end)),
+      ...over.map((row): RowEnd => ({ ...row, column: dead.has(keyOf(row)) ? 'deadLettered' : 'unchanged' })),
+    ],
+    readTwice: 0,
+    position: null,
+    done: false,
+  });
+}
+
+const failedWithoutReason = ({ tenantId, externalId, sourceKey }: WaitingRecord): DeadLetter => ({
+  tenantId,
+  externalId,
+  sourceKey,
+  code: 'platform_refused',
+  pointer: '',
+  rule: 'failed without a reason',
+  reason: `sent ${TRIES} times; the platform neither stored the record nor said why`,
+  shape: '',
+});

@@ -1,0 +1,37 @@
+/** All activities, by the verbs of the domain; workflows import this file's type only. */
+import { Context } from '@temporalio/activity';
+import type { MappingProgress } from '../src/domain/run.js';
+import type { MappingRef, OpenRunInput, RangeRef, RunRef } from '../src/domain/work.js';
+import { abandonRun, closeRun } from './close-run.js';
+import type { Dependencies } from './dependencies.js';
+import { followMapping } from './follow-mapping.js';
+import { loadSlice } from './load-slice.js';
+import { openRun } from './open-run.js';
+import { planMapping, type PlanInput } from './plan-mapping.js';
+import { withFailures } from './to-failure.js';
+
+/** Milliseconds between heartbeats: they prove life only, progress is in the ledger. */
+const HEARTBEAT = 2_000;
+
+export const createActivities = (deps: Dependencies) => ({
+  openRun: (input: OpenRunInput) => withFailures(() => openRun(deps, input)),
+  planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
+  loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
+  followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
+  progressOf: ({ runId }: RunRef): Promise<readonly MappingProgress[]> =>
+    withFailures(() => deps.ledger.books.progress(runId)),
+  closeRun: (input: RunRef) => withFailures(() => closeRun(deps, input)),
+  abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),
+});
+
+export type Activities = ReturnType<typeof createActivities>;
+
+async function alive<T>(work: Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,121 @@
+/** Carries a range forward for one slice: read, map, validate, claim, upload, settle, checkpoint. */
+import type { RangeRef, SliceResult } from '../src/domain/work.js';
+import { deliverGroup } from './deliver-group.js';
+import type { Dependencies, OpenMapping } from './dependencies.js';
+import { PartnerSyncError } from '../src/domain/errors.js';
+import type { SourceKey } from '../src/domain/source.js';
+import { readGroups, readKeys, type Group } from './read-groups.js';
+import { recoverRange } from './recover-range.js';
+import type { UploadScope } from './upload-batch.js';
+
+/** Milliseconds of one slice: long beside what dispatching an activity costs, short beside a deployment. */
+const SLICE_TIME = 15_000;
+/** Groups on their way at once: while one is settled, the next is read and sent. */
+const GROUPS_AT_ONCE = 2;
+const IDS_AT_ONCE = 500;
+
+export async function loadSlice(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<SliceResult> {
+  const scope = await takeRange(deps, ref, signal);
+  if (scope.range.done) return { done: true };
+  await recoverRange(scope);
+  const deadline = performance.now() + SLICE_TIME;
+  const groups =
+    scope.range.externalIds === null
+      ? readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)
+      : readIds(scope, scope.range.externalIds);
+  const done = await inOrder(groups, () => performance.now() < deadline && !signal.aborted, {
+    start: (group) => deliverGroup(scope, group),
+    finish: async (group, delivery) => {
+      await deps.ledger.checkpoint(scope.range, {
+        ...delivery,
+        reading: 'first',
+        readTwice: group.results.length - delivery.ends.length,
+        position: group.position,
+        done: false,
+      });
+    },
+  });
+  signal.throwIfAborted();
+  if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
+  return { done };
+}
+
+export async function takeRange(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<UploadScope> {
+  const sync = await deps.openSync(ref.sync);
+  const range = await deps.ledger.ranges.take(ref.rangeId);
+  if (range.mappingVersion !== sync.spec.version)
+    throw new PartnerSyncError(
+      'mapping_changed',
+      `run ${range.runId} began with version ${range.mappingVersion} of ${ref.sync}, the files are now ${sync.spec.version}`,
+    );
+  return { deps, sync, mapping: await sync.mapping(ref.mapping), range, signal };
+}
+
+const END_OF_RANGE = {
+  reading: 'first',
+  claim: null,
+  records: [],
+  settled: [],
+  held: [],
+  waiting: [],
+  deadLetters: [],
+  ends: [],
+  readTwice: 0,
+  position: null,
+  done: true,
+} as const;
+
+/**
+ * Works on a few items at once, finishing them strictly in order: a position must not pass a group before
+ * the groups ahead of it. True when all items are finished, false when `goOn` ended it. On an error,
+ * everything that was started is waited for first.
+ */
+async function inOrder<T, R>(
+  items: AsyncIterable<T>,
+  goOn: () => boolean,
+  work: { start(item: T): Promise<R>; finish(item: T, result: R): Promise<void> },
+): Promise<boolean> {
+  const running: Promise<void>[] = [];
+  let before: Promise<void> = Promise.resolve();
+  let exhausted = true;
+  try {
+    for await (const item of items) {
+      const ahead = before;
+      const started = work.start(item);
+      before = (async () => {
+        const [result] = await Promise.all([started, ahead]);
+        await work.finish(item, result);
+      })();
+      before.catch(() => undefined);
+      running.push(before);
+      if (running.length >= GROUPS_AT_ONCE) await running.shift();
+      if (!goOn()) {
+        exhausted = false;
+        break;
+      }
+    }
+    await before;
+    return exhausted;
+  } finally {
+    await Promise.allSettled(running);
+  }
+}
+
+/** The rows of a backfill's external ids: the id must be a plain column of the source. */
+async function* readIds(scope: UploadScope, externalIds: readonly string[]): AsyncGenerator<Group> {
+  const column = externalIdColumn(scope.mapping);
+  for (let i = 0; i < externalIds.length; i += IDS_AT_ONCE) {
+    const ids: SourceKey[] = [...new Set(externalIds.slice(i, i + IDS_AT_ONCE))].map((id) => [id]);
+    const group = await readKeys(scope.deps.ledger, scope.sync, scope.mapping, [column], ids);
+    if (group.results.length > 0) yield group;
+  }
+}
+
+function externalIdColumn({ spec }: OpenMapping): string {
+  const field = spec.fields.get(spec.schema.externalIdField);
+  if (field?.kind === 'column' && field.transforms.length === 0) return field.column;
+  throw new PartnerSyncError(
+    'input_invalid',
+    `mapping ${spec.name} builds its external id from a template or transforms, so rows cannot be found by it; use "from" and "to"`,
+  );
+}

@@ -1,0 +1,97 @@
+/** Opens a run: checks what it was asked for, takes the sync's lease and answers the stages in order. */
+import { activityInfo, getClient } from '@temporalio/activity';
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { PartnerSyncError } from '../src/domain/errors.js';
+import { nearest } from '../src/domain/names.js';
+import type { RunInput, RunKind } from '../src/domain/run.js';
+import type { SyncSpec } from '../src/domain/sync.js';
+import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
+import { stagesOf } from '../src/mapping/stages.js';
+import type { RunRow } from '../src/state/runs.js';
+import type { Dependencies } from './dependencies.js';
+
+export async function openRun(deps: Dependencies, { kind, input }: OpenRunInput): Promise<OpenedRun> {
+  const { ledger } = deps;
+  const { spec } = await deps.openSync(input.sync);
+  const chosen = chosenMappings(spec, input);
+  const mode = modeOf(kind, input, spec);
+  const execution = activityInfo().workflowExecution!;
+  const run =
+    input.continues === undefined
+      ? await ledger.runs.open({
+          sync: spec.name,
+          kind,
+          mode,
+          input,
+          mappingVersion: spec.version,
+          workflowId: execution.workflowId,
+          firstExecutionRunId: execution.runId,
+        })
+      : await ledger.runs.get(input.continues.runId);
+  if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues?.runId} in the ledger`);
+  if (run.mapping_version !== spec.version)
+    throw new PartnerSyncError(
+      'mapping_changed',
+      `run ${run.id} began with version ${run.mapping_version} of ${spec.name}, the files are now ${spec.version}`,
+    );
+  if (kind === 'sync') await takeLease(deps, run);
+  const stages = stagesOf(
+    spec.mappings.map((m) => ({
+      name: m.name,
+      refs: [...m.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
+    })),
+  );
+  return {
+    runId: run.id,
+    sync: spec.name,
+    mode,
+    stages: stages.map((stage) => stage.filter((name) => chosen.has(name))).filter((stage) => stage.length > 0),
+  };
+}
+
+function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {
+  return kind === 'backfill' ? 'backfill' : (input.mode ?? spec.mode);
+}
+
+function chosenMappings(spec: SyncSpec, input: RunInput): ReadonlySet<string> {
+  const known = spec.mappings.map((m) => m.name);
+  const asked = input.mapping === undefined ? (input.mappings ?? known) : [input.mapping];
+  for (const name of asked) {
+    if (known.includes(name)) continue;
+    const near = nearest(name, known);
+    throw new PartnerSyncError(
+      'input_invalid',
+      `sync ${spec.name} has no mapping "${name}"${near === undefined ? '' : `; did you mean "${near}"?`} It has: ${known.join(', ')}`,
+    );
+  }
+  return new Set(asked);
+}
+
+/**
+ * One run of a sync at a time, whichever trigger: people type any workflow id into the form and schedules
+ * append the time, so the id alone ensures nothing. A lease whose workflow is over is taken from it.
+ */
+async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<void> {
+  const holder = await ledger.runs.takeLease(run.sync, run.id);
+  if (holder.id === run.id) return;
+  if (await isRunning(holder))
+    throw new PartnerSyncError(
+      'run_in_progress',
+      `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,
+    );
+  await ledger.runs.passLease(run.sync, holder.id, run.id);
+  const now = await ledger.runs.takeLease(run.sync, run.id);
+  if (now.id !== run.id) throw new PartnerSyncError('run_in_progress', `run ${now.id} of ${run.sync} has just begun`);
+}
+
+/** A continued run goes on under the same workflow id, in another execution of the same chain. */
+async function isRunning(holder: RunRow): Promise<boolean> {
+  try {
+    const latest = await getClient().workflow.getHandle(holder.workflow_id).describe();
+    if (latest.status.name !== 'RUNNING') return false;
+    return latest.raw.workflowExecutionInfo?.firstRunId === holder.first_execution_run_id;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}

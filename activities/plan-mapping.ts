@@ -1,0 +1,71 @@
+/** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, or a list of ids. */
+import { PartnerSyncError } from '../src/domain/errors.js';
+import type { RunInput } from '../src/domain/run.js';
+import type { KeyRange } from '../src/domain/source.js';
+import type { MappingRef, PlannedRanges } from '../src/domain/work.js';
+import type { NewRange } from '../src/state/ranges.js';
+import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+
+/** Rows of one key range: large enough that dispatching it costs little, small enough to spread over workers. */
+const ROWS_PER_RANGE = 250_000;
+/** Key ranges of a mapping that are read side by side; one thread of a worker gains nothing from more. */
+const LANES = 2;
+
+export interface PlanInput extends MappingRef {
+  readonly mode: string;
+  readonly input: RunInput;
+}
+
+export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedRanges> {
+  const sync = await deps.openSync(plan.sync);
+  const mapping = await sync.mapping(plan.mapping);
+  // A second attempt finds what the first has planned: a fence is taken once per run.
+  let rangeIds = await deps.ledger.ranges.planned(plan.runId, mapping.mappingId);
+  if (rangeIds.length === 0)
+    rangeIds = await deps.ledger.ranges.plan(plan.runId, mapping.mappingId, await rangesOf(deps, sync, mapping, plan));
+  return { rangeIds, lanes: LANES };
+}
+
+async function rangesOf(
+  deps: Dependencies,
+  { source }: OpenSync,
+  mapping: OpenMapping,
+  { mode, input }: PlanInput,
+): Promise<NewRange[]> {
+  const { plan, spec } = mapping;
+  if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
+  if (mode === 'incremental' && spec.cursor !== null) {
+    const position = await deps.ledger.ranges.position(mapping.mappingId);
+    return [
+      {
+        ...OPEN,
+        byCursor: true,
+        movesPosition: true,
+        cursorFrom:
+          position?.cursor == null ? null : await source.cursorMinus(plan, position.cursor, spec.cursor.overlap),
+        cursorBefore: await source.fence(plan),
+      },
+    ];
+  }
+  if (input.from !== undefined || input.to !== undefined) {
+    if (spec.cursor === null)
+      throw new PartnerSyncError(
+        'input_invalid',
+        `mapping ${spec.name} declares no cursor, so "from" and "to" mean nothing for it`,
+      );
+    return [{ ...OPEN, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
+  }
+  const ranges = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_RANGE);
+  return ranges.map((range: KeyRange) => ({ ...OPEN, afterKey: range.after, throughKey: range.through }));
+}
+
+/** Every row by key, moving no position. */
+const OPEN: NewRange = {
+  byCursor: false,
+  movesPosition: false,
+  cursorFrom: null,
+  cursorBefore: null,
+  afterKey: null,
+  throughKey: null,
+  externalIds: null,
+};

@@ -1,0 +1,111 @@
+/** Reads a range page by page, one page ahead of the work, and hands rows on in groups of bounded size. */
+import type { MapResult } from '../src/domain/record.js';
+import type { Page, Position, ReadPlan, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
+import type { Ledger } from '../src/state/ledger.js';
+import type { TakenRange } from '../src/state/ranges.js';
+import type { OpenMapping, OpenSync } from './dependencies.js';
+
+/** Rows of a page: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
+const PAGE_ROWS = 1000;
+/** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
+const GROUP_ROWS = 4000;
+const GROUP_BYTES = 8 * 1024 * 1024;
+
+export interface Group {
+  readonly results: readonly MapResult[];
+  /** Logical times around the reading of all of the group's pages. */
+  readonly before: string;
+  readonly after: string;
+  /** The last row's place; null for rows that were read by value. */
+  readonly position: Position | null;
+}
+
+export async function* readGroups(
+  ledger: Ledger,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  range: TakenRange,
+): AsyncGenerator<Group> {
+  const plan: ReadPlan = range.byCursor ? mapping.plan : { ...mapping.plan, cursor: null };
+  const place = placeIn(plan);
+  let bounds = range.bounds;
+  let before = await ledger.stamp();
+  const read = async (): Promise<{ page: Page; after: string }> => ({
+    page: await sync.source.readPage(plan, bounds, PAGE_ROWS),
+    after: await ledger.stamp(),
+  });
+  let next = read();
+  let group = newGroup(before);
+  try {
+    for (;;) {
+      const { page, after } = await next;
+      const last = page.rows.at(-1);
+      // Only an empty page is the end: a short one may be a connection that failed quietly.
+      if (last === undefined) break;
+      bounds = { ...bounds, after: place(last) };
+      next = read();
+      group.add(page, mapping, plan, after, bounds.after);
+      before = after;
+      if (group.rows >= GROUP_ROWS || group.bytes >= GROUP_BYTES) {
+        yield group.finish();
+        group = newGroup(before);
+      }
+    }
+    if (group.rows > 0) yield group.finish();
+  } finally {
+    // The page that is being read ahead when the caller stops early.
+    await next.catch(() => undefined);
+  }
+}
+
+/** Rows found by their key, as one group that moves no position. */
+export async function readKeys(
+  ledger: Ledger,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  columns: readonly string[],
+  values: readonly SourceKey[],
+): Promise<Group> {
+  const before = await ledger.stamp();
+  const page = await sync.source.readByValues(mapping.plan, columns, values);
+  const group = newGroup(before);
+  group.add(page, mapping, mapping.plan, await ledger.stamp(), null);
+  return group.finish();
+}
+
+/** The place of a row in the reading order. */
+function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
+  const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
+  const keys = plan.key.map((column) => plan.columns.indexOf(column));
+  return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keys.map((i) => row[i]!) });
+}
+
+function newGroup(before: string) {
+  const results: MapResult[] = [];
+  let after = before;
+  let position: Position | null = null;
+  let bytes = 0;
+  return {
+    get rows() {
+      return results.length;
+    },
+    get bytes() {
+      return bytes;
+    },
+    add(page: Page, mapping: OpenMapping, plan: ReadPlan, stamp: string, end: Position | null): void {
+      const map = mapping.mapper(page.columns as readonly SourceColumn[]);
+      const keys = plan.key.map((column) => plan.columns.indexOf(column));
+      for (const row of page.rows) {
+        const result = map(
+          row,
+          keys.map((i) => row[i]!),
+        );
+        if (result.kind === 'record') bytes += result.json.length;
+        results.push(result);
+      }
+      after = stamp;
+      position = end;
+    },
+    finish: (): Group => ({ results, before, after, position }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Settles what a dead attempt left open in a range, so that its records are free when they are read again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenBatch, RecordOutcome } from '../src/state/open-batches.js';
+import { fatesOf, pollUntilSettled } from './settle-batch.js';
+import type { UploadScope } from './upload-batch.js';
+
+export async function recoverRange(scope: UploadScope): Promise<void> {
+  const open = await scope.deps.ledger.batches.ofRange(scope.range.id);
+  await Promise.all(
+    open.map((batch) =>
+      batch.platformBatchId === null ? giveUp(scope, batch) : follow(scope, batch, batch.platformBatchId),
+    ),
+  );
+}
+
+/**
+ * An intent whose POST left no trace here: the platform may have the batch, and may still be applying it.
+ * Its records are sent again only after the platform's longest delay.
+ */
+async function giveUp({ deps, sync, range, signal }: UploadScope, batch: OpenBatch): Promise<void> {
+  await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 1000 - batch.age), undefined, { signal });
+  await deps.ledger.batches.recover(range, batch, allUnclear(batch), []);
+}
+
+async function follow(scope: UploadScope, batch: OpenBatch, platformBatchId: string): Promise<void> {
+  const status = await pollUntilSettled(scope, platformBatchId, batch.tenant);
+  const fates = status === null ? new Map<string, never>() : fatesOf(status, batch.externalIds, batch.records);
+  const held = batch.externalIds.filter((id) => fates.get(id)?.kind === 'waiting');
+  // What the status does not prove, or refuses, is read and sent again: the row is the truth, and the
+  // dead letter needs the row's key.
+  const outcomes = batch.externalIds
+    .filter((id) => fates.get(id)?.kind !== 'waiting')
+    .map((externalId): RecordOutcome => {
+      const kind = fates.get(externalId)?.kind;
+      return {
+        tenantId: batch.tenantId,
+        externalId,
+        outcome: kind === 'accepted' || kind === 'rejected' ? kind : 'unclear',
+      };
+    });
+  await scope.deps.ledger.batches.recover(scope.range, batch, outcomes, held);
+}
+
+const allUnclear = (batch: OpenBatch): RecordOutcome[] =>
+  batch.externalIds.map((externalId) => ({ tenantId: batch.tenantId, externalId, outcome: 'unclear' }));

@@ -1,0 +1,97 @@
+/** Follows one batch until each of its records has an outcome: accepted, rejected, waiting or unclear. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { differingField } from '../src/domain/compare.js';
+import type { MappedRecord } from '../src/domain/record.js';
+import type { BatchStatus, PendingResource } from '../src/platform/contract/entities.js';
+import type { SentBatch, UploadScope } from './upload-batch.js';
+
+export type RecordFate =
+  | { readonly kind: 'accepted' }
+  /** `words`: the platform's own message about the record. */
+  | { readonly kind: 'rejected'; readonly words: string }
+  | { readonly kind: 'waiting'; readonly pending: PendingResource }
+  /** Nobody can tell: the record is read and sent again. */
+  | { readonly kind: 'unclear' };
+
+/** Fates by external id. */
+export type Fates = ReadonlyMap<string, RecordFate>;
+
+const FIRST_POLL = 40;
+const LONGEST_POLL = 2_000;
+
+export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise<Fates> {
+  const status = await pollUntilSettled(scope, batch.platformBatchId, batch.tenant);
+  const ids = batch.records.map((r) => r.externalId);
+  const fates = status === null ? new Map<string, RecordFate>() : fatesOf(status, ids, ids.length);
+  const open = batch.records.filter((r) => !fates.has(r.externalId));
+  if (scope.mapping.spec.options.onConflict === 'reject')
+    // "Exists" may be our own earlier attempt whose answer was lost; what is stored tells.
+    for (const record of batch.records) if (fates.get(record.externalId)?.kind === 'rejected') open.push(record);
+  for (const record of open) {
+    const fate = await fateByReadingBack(scope, batch.tenant, record);
+    if (fate.kind === 'accepted' || !fates.has(record.externalId)) fates.set(record.externalId, fate);
+  }
+  return fates;
+}
+
+/** The status once only waiting records are open; null when the batch stays invisible or incomplete past its deadline. */
+export async function pollUntilSettled(
+  { deps, sync, signal }: UploadScope,
+  platformBatchId: string,
+  tenant: string,
+): Promise<BatchStatus | null> {
+  const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
+  for (let delay = FIRST_POLL; performance.now() < deadline; delay = Math.min(LONGEST_POLL, delay * 1.7)) {
+    await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
+    const status = await deps.platform.getBatch(platformBatchId, { tenant, signal });
+    // 404 soon after 202 is "not visible yet".
+    if (status !== null && isSettled(status)) return status;
+  }
+  return null;
+}
+
+/** Settled: complete, or nothing open but records that wait for others. */
+export function isSettled({ completedAt, progress }: BatchStatus): boolean {
+  if (completedAt != null) return true;
+  return progress.pendingRecords > 0 && progress.processedRecords + progress.pendingRecords >= progress.totalRecords;
+}
+
+/**
+ * What a batch's status proves about each of the given records; a record that is not in the answer is not
+ * proved. Failures name their record (`externalId "X": ...`, docs/assumptions.md). Only if as many failures and
+ * pending records are named as the counters say, and the counters add up, are the others known to be accepted.
+ *
+ * @param sent how many records the batch was sent with
+ */
+export function fatesOf(status: BatchStatus, externalIds: readonly string[], sent: number): Map<string, RecordFate> {
+  const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
+  const failures = new Map<string, string>();
+  for (const words of status.errors?.recordErrors ?? []) {
+    const quoted = /externalId ("(?:[^"\\]|\\.)*")/.exec(words)?.[1];
+    if (quoted !== undefined) failures.set(JSON.parse(quoted) as string, words);
+  }
+  const { successfulRecords, failedRecords, pendingRecords } = status.progress;
+  const allNamed = failures.size === failedRecords && pending.size === pendingRecords;
+  const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
+  const fates = new Map<string, RecordFate>();
+  for (const id of externalIds) {
+    const wait = pending.get(id);
+    const words = failures.get(id);
+    if (wait !== undefined) fates.set(id, { kind: 'waiting', pending: wait });
+    else if (words !== undefined) fates.set(id, { kind: 'rejected', words });
+    else if (allNamed && addsUp) fates.set(id, { kind: 'accepted' });
+  }
+  return fates;
+}
+
+async function fateByReadingBack(
+  { deps, mapping, signal }: UploadScope,
+  tenant: string,
+  record: MappedRecord,
+): Promise<RecordFate> {
+  const stored = await deps.platform.getResource(mapping.spec.schema.name, record.externalId, { tenant, signal });
+  const same =
+    stored !== null &&
+    differingField(record.data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
+  return same ? { kind: 'accepted' } : { kind: 'unclear' };
+}

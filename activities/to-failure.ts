@@ -1,0 +1,45 @@
+/** Errors on their way into workflow history: a code, counts and places, never the text of a driver or a row. */
+import { randomUUID } from 'node:crypto';
+import { Context, log } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { PartnerSyncError } from '../src/domain/errors.js';
+
+/** Runs an activity's work; the error's code becomes the failure's type, and decides whether Temporal tries again. */
+export async function withFailures<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { cancellationSignal } = Context.current();
+  try {
+    return await work(cancellationSignal);
+  } catch (error) {
+    if (cancellationSignal.aborted) throw new CancelledFailure('cancelled');
+    throw toFailure(error);
+  }
+}
+
+export function toFailure(error: unknown): ApplicationFailure {
+  if (!(error instanceof PartnerSyncError)) {
+    const reference = randomUUID().slice(0, 8);
+    // The text may quote rows or connection strings: only the kind of error and where it arose are logged.
+    const frames =
+      error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')) : [];
+    log.error('unexpected error in an activity', {
+      reference,
+      name: error instanceof Error ? error.name : typeof error,
+      frames,
+    });
+    return ApplicationFailure.create({
+      type: 'unexpected',
+      message: `unexpected error; see the worker log, reference ${reference}`,
+      nonRetryable: false,
+    });
+  }
+  const retryAfterMs = error.details['retryAfterMs'];
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    nonRetryable: !error.retryable,
+    ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
+    ...(error.code === 'platform_busy' || error.code === 'fenced_off'
+      ? { category: ApplicationFailureCategory.BENIGN }
+      : {}),
+  });
+}

@@ -1,0 +1,110 @@
+/** Posts one batch: what the platform refuses as a whole is halved down to the record that is at fault. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PartnerSyncError } from '../src/domain/errors.js';
+import type { MappedRecord } from '../src/domain/record.js';
+import type { MappingOptions } from '../src/domain/sync.js';
+import { isInDoubt } from '../src/platform/client.js';
+import { backoffMs } from '../src/platform/retry.js';
+import type { IntendedBatch } from '../src/state/open-batches.js';
+import type { TakenRange } from '../src/state/ranges.js';
+import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+
+export interface SentBatch extends IntendedBatch {
+  readonly platformBatchId: string;
+}
+
+export interface RefusedRecord {
+  readonly batch: IntendedBatch;
+  readonly record: MappedRecord;
+  readonly error: PartnerSyncError;
+}
+
+export interface UploadResult {
+  readonly sent: readonly SentBatch[];
+  readonly refused: readonly RefusedRecord[];
+}
+
+export interface UploadScope {
+  readonly deps: Dependencies;
+  readonly sync: OpenSync;
+  readonly mapping: OpenMapping;
+  readonly range: TakenRange;
+  readonly signal: AbortSignal;
+}
+
+/** An answer lost this often in a row is no accident; the activity's retry takes over, from the ledger. */
+const DOUBTS_BEFORE_GIVING_UP = 3;
+/** Milliseconds of patience with a busy platform before the activity's own, slower retries take over. */
+const BUSY_BUDGET = 60_000;
+
+export async function uploadBatch(scope: UploadScope, batch: IntendedBatch): Promise<UploadResult> {
+  const attempt = { intendedAt: performance.now(), doubts: 0, busy: 0, firstTry: performance.now() };
+  for (;;) {
+    try {
+      return { sent: [await scope.sync.limit(() => post(scope, batch, attempt))], refused: [] };
+    } catch (error) {
+      if (!(error instanceof PartnerSyncError)) throw error;
+      if (isInDoubt(error) && attempt.doubts++ < DOUBTS_BEFORE_GIVING_UP) {
+        // The batch may have been taken. Its ghost must be over before the same records are sent again:
+        // the platform promises no order between batches.
+        await sleep(scope.sync.spec.upload.inDoubtDelay * 1000, undefined, { signal: scope.signal });
+        continue;
+      }
+      if (error.code === 'platform_busy' && performance.now() - attempt.firstTry < BUSY_BUDGET) {
+        const asked = error.details['retryAfterMs'];
+        await sleep(typeof asked === 'number' ? asked : backoffMs(attempt.busy++), undefined, { signal: scope.signal });
+        continue;
+      }
+      if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
+      if (error.details['status'] === 404) throw unknownSchema(scope, error);
+      if (batch.records.length === 1) return { sent: [], refused: [{ batch, record: batch.records[0]!, error }] };
+      return uploadHalves(scope, batch);
+    }
+  }
+}
+
+async function post(scope: UploadScope, batch: IntendedBatch, attempt: { intendedAt: number }): Promise<SentBatch> {
+  const { deps, mapping, sync, signal } = scope;
+  signal.throwIfAborted();
+  // A process that was frozen since the intent must not send: its successor has taken the records over by then.
+  if (performance.now() - attempt.intendedAt > (sync.spec.upload.inDoubtDelay * 1000) / 2) {
+    attempt.intendedAt = performance.now();
+    await deps.ledger.batches.renew(scope.range, batch.id);
+  }
+  const body = `{"resources":[${batch.records.map((r) => r.json).join(',')}]}`;
+  const accepted = await deps.platform.uploadResources(
+    mapping.spec.schema.name,
+    body,
+    uploadQuery(mapping.spec.options),
+    {
+      tenant: batch.tenant,
+      signal,
+    },
+  );
+  await deps.ledger.batches.sent(batch.id, accepted.batchId);
+  return { ...batch, platformBatchId: accepted.batchId };
+}
+
+async function uploadHalves(scope: UploadScope, batch: IntendedBatch): Promise<UploadResult> {
+  const middle = Math.ceil(batch.records.length / 2);
+  const halves = await scope.deps.ledger.batches.split(scope.range, batch, [
+    batch.records.slice(0, middle),
+    batch.records.slice(middle),
+  ]);
+  const results = [];
+  // One after the other: the first half's fault is no reason to hurry the second.
+  for (const half of halves) results.push(await uploadBatch(scope, half));
+  return { sent: results.flatMap((r) => r.sent), refused: results.flatMap((r) => r.refused) };
+}
+
+const uploadQuery = (options: MappingOptions) => ({
+  onconflict: options.onConflict,
+  ignoreUnknownFields: options.ignoreUnknownFields,
+  dependencyWaitTimeout: options.dependencyWaitTimeout,
+});
+
+const unknownSchema = (scope: UploadScope, error: PartnerSyncError): PartnerSyncError =>
+  new PartnerSyncError(
+    'schema_not_pushed',
+    `the platform does not know schema "${scope.mapping.spec.schema.name}" (${error.message}); run: partner-sync schema push ${scope.sync.spec.name}`,
+  );

@@ -1,0 +1,133 @@
+/** The contenders, and one measured run of each. A contender is (bench) => the measurement of one run. */
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuOfTree, machineCpu, reapedCpu, sampleMemory } from './measure.mjs';
+import { spawnOwned } from './owned.mjs';
+import { BENCH, LOGS, ROOT, startState, startTemporalServer } from './services.mjs';
+import { recreateDatabase } from './source.mjs';
+
+/** A run that takes longer hangs. */
+const LIMIT_MS = 30 * 60_000;
+/** After a contender: its connections' backends end, and PostgreSQL counts them in. */
+const AFTERMATH_MS = 300;
+/** A worker drains before it ends. */
+const WORKER_GRACE_MS = 60_000;
+
+export const CONTENDERS = {
+  script: (bench) => peer(bench, 'script', 'naive.mjs'),
+  tuned: (bench) => peer(bench, 'tuned', 'tuned.mjs'),
+  'partner-sync': product,
+};
+
+function peer(bench, name, file) {
+  return measured(bench, {}, async () => {
+    const started = performance.now();
+    const reaped = reapedCpu();
+    const child = await bench.owned.start(() =>
+      spawnOwned(process.execPath, [join(BENCH, 'peers', file)], {
+        ...{ name, logs: LOGS },
+        env: { DSN: bench.sourceUrl, SINK: bench.sink.url, BATCH: '500', CONC: '8' },
+      }),
+    );
+    const memory = sampleMemory(child.pid);
+    const exit = await within(child.ended);
+    const wall = seconds(started);
+    await bench.owned.stop(child);
+    return { exit, wall, rss: memory.stop(), cpu: reapedCpu() - reaped, tail: child.tail() };
+  });
+}
+
+/** The whole product as it is deployed; what is prepared once per installation is not measured. */
+async function product(bench) {
+  const state = await bench.owned.start(() => startState(bench.log));
+  const temporal = await bench.owned.start(() => startTemporalServer(bench.log));
+  try {
+    await recreateDatabase(state, 'bench');
+    const env = {
+      PARTNER_SYNC_STATE_URL: state.url('bench'),
+      PARTNER_SYNC_MAPPINGS: join(BENCH, 'mappings'),
+      PARTNER_SYNC_TASK_QUEUE: 'bench',
+      SOURCE_URL: bench.sourceUrl,
+      PLATFORM_BASE_URL: bench.sink.url,
+      PLATFORM_TOKEN: 'bench',
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: 'default',
+    };
+    const start = (name, args) =>
+      bench.owned.start(() =>
+        spawnOwned(process.execPath, [join(ROOT, 'bin', 'partner-sync.js'), ...args], {
+          ...{ name, logs: LOGS, cwd: ROOT, env, graceMs: WORKER_GRACE_MS },
+        }),
+      );
+    const push = await start('schema-push', ['schema', 'push', 'bench']);
+    const pushed = await within(push.ended);
+    await bench.owned.stop(push);
+    if (pushed !== 0) throw new Error(`schema push ended with ${pushed}${push.tail()}`);
+    return await measured(bench, { state, temporal }, () => runProduct(bench, start));
+  } finally {
+    await bench.owned.stop(temporal);
+    await bench.owned.stop(state);
+  }
+}
+
+/** From the start of the worker to the end of the run: start-up counts for the product as it does for its peers. */
+async function runProduct(bench, start) {
+  const started = performance.now();
+  const reaped = reapedCpu();
+  const worker = await start('worker', ['worker']);
+  const memory = sampleMemory(worker.pid);
+  const cli = await start('run', ['run', 'bench', '--mode', 'full', '--json']);
+  const cliMemory = sampleMemory(cli.pid);
+  // Without its worker a run would wait for ever.
+  const exit = await within(Promise.race([cli.ended, worker.ended.then((ending) => `worker ended: ${ending}`)]));
+  const wall = seconds(started);
+  await bench.owned.stop(cli);
+  const afterCli = reapedCpu();
+  await bench.owned.stop(worker);
+  return {
+    ...{ exit, wall, rss: memory.stop(), cpu: reapedCpu() - afterCli, tail: cli.tail() + worker.tail() },
+    cliCpu: afterCli - reaped,
+    cliRss: cliMemory.stop(),
+    workerExit: await worker.ended,
+    report: parsed(cli.output()),
+  };
+}
+
+/** Runs a contender between two looks at everything that works for it. */
+async function measured(bench, servers, run) {
+  await bench.sink.reset(bench.latencyMs);
+  const look = () => ({
+    source: cpuOfTree(bench.source.pid),
+    sink: cpuOfTree(bench.sink.pid),
+    state: servers.state ? cpuOfTree(servers.state.pid) : 0,
+    temporal: servers.temporal ? cpuOfTree(servers.temporal.pid) : 0,
+    ...machineCpu(),
+    self: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6,
+  });
+  const before = look();
+  const outcome = await run();
+  await sleep(AFTERMATH_MS);
+  const after = look();
+  const used = Object.fromEntries(Object.keys(before).map((name) => [name, after[name] - before[name]]));
+  const known = used.source + used.sink + used.state + used.temporal + used.self + outcome.cpu + (outcome.cliCpu ?? 0);
+  return { ...outcome, ...used, other: Math.max(0, used.busy - known), stats: await bench.sink.stats() };
+}
+
+/** How it ended, or that it took too long. */
+function within(ended) {
+  let timer;
+  const late = new Promise((resolve) => (timer = setTimeout(resolve, LIMIT_MS, 'too slow')));
+  return Promise.race([ended, late]).finally(() => clearTimeout(timer));
+}
+
+const seconds = (since) => (performance.now() - since) / 1000;
+
+/** The run's own report, for the raw results. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text.slice(-2000);
+  }
+}

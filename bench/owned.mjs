@@ -1,0 +1,81 @@
+/** Everything that a run has started, so that it can be stopped: at the end, on a failure and on Ctrl-C. */
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export class Owned {
+  #starting = [];
+  #closed = false;
+
+  /**
+   * Starts a thing with a `stop()` and owns it from this moment on: an interrupt that comes while it is still
+   * starting waits for it and then stops it.
+   */
+  start(begin) {
+    if (this.#closed) return new Promise(() => {}); // being stopped: nobody goes on from here
+    const entry = begin();
+    this.#starting.push(entry);
+    return entry;
+  }
+
+  async stop(thing) {
+    for (const entry of this.#starting) {
+      if ((await entry.catch(() => undefined)) !== thing) continue;
+      await thing.stop();
+      this.#starting.splice(this.#starting.indexOf(entry), 1);
+      return;
+    }
+  }
+
+  /** Stops everything, the youngest first. Never throws: what cannot be stopped is reported by `report`. */
+  async stopAll(report) {
+    this.#closed = true;
+    for (const entry of this.#starting.splice(0).reverse()) {
+      try {
+        await (await entry.catch(() => undefined))?.stop();
+      } catch (error) {
+        report(`could not stop: ${error.message}`);
+      }
+    }
+  }
+}
+
+/**
+ * A child process in a group of its own, so that a terminal's Ctrl-C reaches only us and we decide the order.
+ * `ended` resolves with the exit code, or the signal's name; `stop` ends it by SIGTERM, then its group by SIGKILL.
+ * It writes to files, since reading its pipes would be work of ours that slows it down: `<logs>/<name>.out` and `.log`.
+ */
+export async function spawnOwned(command, args, { name, logs, env = {}, cwd, graceMs = 10_000 }) {
+  const files = [join(logs, `${name}.out`), join(logs, `${name}.log`)];
+  const [out, log] = files.map((file) => openSync(file, 'w'));
+  const child = spawn(command, args, {
+    ...{ cwd, detached: true },
+    env: { ...process.env, ...env },
+    stdio: ['ignore', out, log],
+  });
+  closeSync(out);
+  closeSync(log);
+  let ending;
+  const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve((ending = signal ?? code))));
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  return {
+    pid: child.pid,
+    ended,
+    /** All that it has written to its standard output so far. */
+    output: () => readFileSync(files[0], 'utf8'),
+    /** The end of both outputs, for a message. */
+    tail: () => files.map(tailOf).join(''),
+    async stop() {
+      if (ending !== undefined) return;
+      child.kill('SIGTERM');
+      const last = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), graceMs);
+      await ended;
+      clearTimeout(last);
+    },
+  };
+}
+
+function tailOf(file) {
+  const text = readFileSync(file, 'utf8').trimEnd();
+  return text === '' ? '' : `\n--- ${file}\n${text.split('\n').slice(-8).join('\n')}`;
+}

@@ -1,0 +1,43 @@
+/** Whether the platform's record says the same as what was sent: the comparison of reconcile and of reading back. */
+import type { JsonObject, JsonValue } from './json.js';
+import { referencedIds } from './references.js';
+
+/**
+ * The first field that differs, or null where all agree.
+ *
+ * A null that was sent has deleted the field, so it must be absent (or null); fields that were not sent
+ * belong to others. References are compared by the ids they name, in whichever form they come.
+ */
+export function differingField(
+  sent: JsonObject,
+  stored: JsonObject,
+  referenceFields: ReadonlySet<string>,
+): string | null {
+  for (const [field, value] of Object.entries(sent)) {
+    const there = stored[field];
+    if (value === null ? there !== undefined && there !== null : !sameValue(value, there, referenceFields.has(field)))
+      return field;
+  }
+  return null;
+}
+
+function sameValue(sent: JsonValue, stored: JsonValue | undefined, isReference: boolean): boolean {
+  if (stored === undefined) return false;
+  return isReference ? sameJson(referencedIds(sent), referencedIds(stored)) : sameJson(sent, stored);
+}
+
+function sameJson(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b))
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((v: JsonValue, i) => sameJson(v, b[i] as JsonValue))
+    );
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((k) => k in right && sameJson(left[k]!, right[k]!));
+}

@@ -1,0 +1,173 @@
+/**
+ * Runs: what starts them, how they end, and the books they keep.
+ *
+ * Every row read ends in exactly one column of the books, so that at the end of a run, per mapping and
+ * tenant: read = accepted + unchanged + waiting + deadLettered.
+ */
+import { PartnerSyncError } from './errors.js';
+import { isSyncName, nearest } from './names.js';
+import { RUN_MODES, type RunMode } from './sync.js';
+
+/** Input of the `sync` workflow, as typed into the Start Workflow form: `{"sync":"online-retail"}`. */
+export interface SyncInput {
+  readonly sync: string;
+  /** Default: the mode that sync.yaml declares. */
+  readonly mode?: RunMode;
+  /** Only these mappings; default all. */
+  readonly mappings?: readonly string[];
+  /** Set when a long run continues as a new execution; never typed by people. */
+  readonly continues?: ContinuedRun;
+}
+
+/** Input of the `backfill` workflow: a range of the cursor, or a list of external ids of one mapping. */
+export interface BackfillInput {
+  readonly sync: string;
+  readonly mappings?: readonly string[];
+  /** Inclusive lower and exclusive upper bound of the cursor column, as the database reads them. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly mapping?: string;
+  readonly externalIds?: readonly string[];
+  readonly continues?: ContinuedRun;
+}
+
+/** What a continued execution must know of the one before it. */
+export interface ContinuedRun {
+  readonly runId: string;
+  /** How many stages are finished. */
+  readonly stagesDone: number;
+}
+
+export type RunKind = 'sync' | 'backfill';
+export type RunInput = SyncInput & BackfillInput;
+
+export interface Books {
+  readonly read: number;
+  readonly accepted: number;
+  readonly unchanged: number;
+  readonly waiting: number;
+  readonly deadLettered: number;
+}
+
+export const EMPTY_BOOKS: Books = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
+
+export const addBooks = (a: Books, b: Books): Books => ({
+  read: a.read + b.read,
+  accepted: a.accepted + b.accepted,
+  unchanged: a.unchanged + b.unchanged,
+  waiting: a.waiting + b.waiting,
+  deadLettered: a.deadLettered + b.deadLettered,
+});
+
+export const isBalanced = (b: Books): boolean => b.read === b.accepted + b.unchanged + b.waiting + b.deadLettered;
+
+/** The three ends of a run (design: "success with rows missing" is not among them). */
+export type RunOutcome = 'complete' | 'complete_with_dead_letters' | 'incomplete';
+
+/**
+ * How a run ended, from its books. Waiting records are durable and come back by themselves, yet they are
+ * not on the platform: a run that leaves some is not complete.
+ */
+export function outcomeOf(total: Books): RunOutcome {
+  if (!isBalanced(total) || total.waiting > 0) return 'incomplete';
+  return total.deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
+}
+
+/** Exit code of `partner-sync run` (0 complete, 1 incomplete, 3 complete with dead letters). */
+export const EXIT_CODES: Record<RunOutcome, number> = { complete: 0, complete_with_dead_letters: 3, incomplete: 1 };
+
+export interface MappingReport extends Books {
+  readonly mapping: string;
+  /** Seconds between the first and the last page. */
+  readonly seconds: number;
+}
+
+/** Dead letters of one cause, counted: `4,012 rows: /email format`. */
+export interface DeadLetterGroup {
+  readonly mapping: string;
+  readonly code: string;
+  readonly pointer: string;
+  readonly rule: string;
+  readonly count: number;
+}
+
+/** Result of both workflows and of `run --json`. Counts and names only, no row data. */
+export interface RunReport {
+  readonly version: 1;
+  readonly run: string;
+  readonly sync: string;
+  readonly kind: RunKind;
+  readonly mode: string;
+  readonly outcome: RunOutcome;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly mappings: readonly MappingReport[];
+  readonly deadLetters: readonly DeadLetterGroup[];
+  readonly total: Books;
+}
+
+/** One mapping while the run goes on. */
+export interface MappingProgress extends Books {
+  readonly mapping: string;
+  /** Records sent in batches that are not settled yet. */
+  readonly sent: number;
+  readonly seconds: number;
+  readonly done: boolean;
+}
+
+const ALLOWED: Record<RunKind, readonly string[]> = {
+  sync: ['sync', 'mode', 'mappings', 'continues'],
+  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'continues'],
+};
+
+/** Checks a workflow's input; throws `input_invalid` naming the field, what came and what is allowed. */
+export function checkRunInput(kind: RunKind, input: unknown): RunInput {
+  if (typeof input !== 'object' || input === null || Array.isArray(input))
+    throw invalid(kind, `expected one JSON object such as {"sync":"online-retail"}, got ${describeValue(input)}`);
+  const given = input as Record<string, unknown>;
+  for (const key of Object.keys(given)) {
+    if (ALLOWED[kind].includes(key)) continue;
+    const near = nearest(key, ALLOWED[kind]);
+    const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+    throw invalid(
+      kind,
+      `unknown field "${key}"${hint} Allowed: ${ALLOWED[kind].filter((f) => f !== 'continues').join(', ')}`,
+    );
+  }
+  const text = (field: string): void => {
+    const v = given[field];
+    if (v !== undefined && (typeof v !== 'string' || v === ''))
+      throw invalid(kind, `"${field}" must be text, got ${describeValue(v)}`);
+  };
+  const list = (field: string): void => {
+    const v = given[field];
+    if (v === undefined) return;
+    if (!Array.isArray(v) || v.length === 0 || v.some((x) => typeof x !== 'string' || x === ''))
+      throw invalid(kind, `"${field}" must be a list of texts, at least one`);
+  };
+  if (typeof given['sync'] !== 'string' || !isSyncName(given['sync']))
+    throw invalid(kind, `"sync" must be the name of a folder in mappings/, got ${describeValue(given['sync'])}`);
+  if (given['mode'] !== undefined && !RUN_MODES.includes(given['mode'] as RunMode))
+    throw invalid(kind, `"mode" must be one of ${RUN_MODES.join(', ')}, got ${describeValue(given['mode'])}`);
+  list('mappings');
+  list('externalIds');
+  for (const field of ['from', 'to', 'mapping']) text(field);
+  if ((given['externalIds'] === undefined) !== (given['mapping'] === undefined))
+    throw invalid(kind, '"mapping" and "externalIds" go together: the ids are those of one mapping');
+  if (given['externalIds'] !== undefined && ['mappings', 'from', 'to'].some((f) => given[f] !== undefined))
+    throw invalid(kind, '"externalIds" cannot be combined with "mappings", "from" or "to"');
+  return given as unknown as RunInput;
+}
+
+const invalid = (kind: RunKind, message: string): PartnerSyncError =>
+  new PartnerSyncError('input_invalid', `Input of the ${kind} workflow: ${message}`);
+
+function describeValue(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
+  return Array.isArray(value)
+    ? 'a list'
+    : value === null
+      ? 'null'
+      : `${typeof value} ${typeof value === 'object' ? '' : String(value as number)}`.trim();
+}

@@ -1,0 +1,117 @@
+/** Turns what came back over HTTP into data of the contract, or into an error that says what came instead. */
+import { Ajv, type ValidateFunction } from 'ajv';
+import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import { withCamelNames, RESOURCE_TWINS, SCHEMA_DEFINITION_TWINS, type TwinTable } from './contract/twins.js';
+import type { Operation } from './contract/operation.js';
+import { operations, type OperationName } from './contract/operations.js';
+import type { StatusClass } from './retry.js';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly requestId: string | undefined;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
+
+// Not strict about unknown fields: a platform grows, and a field more is no reason to stop.
+const ajv = new Ajv({ strict: false, allErrors: true });
+const validators = new Map<string, ValidateFunction>();
+
+/** Which parts of an answer have twin names. */
+const TWINS: Partial<Record<OperationName, (data: Record<string, unknown>) => unknown>> = {
+  createSchemaDefinition: (data) => withCamelNames(data, SCHEMA_DEFINITION_TWINS),
+  getResource: (data) => ({
+    ...data,
+    result: camel(data['result'], RESOURCE_TWINS),
+    ...(Array.isArray(data['included']) ? { included: data['included'].map((r) => camel(r, RESOURCE_TWINS)) } : {}),
+  }),
+};
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
+const camel = (v: unknown, twins: TwinTable): unknown => (isObject(v) ? withCamelNames(v, twins) : v);
+
+/** `data` of a success answer, validated; throws `platform_answer_invalid` naming the field that is missing. */
+export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
+  const operation: Operation = operations[name];
+  const envelope = parseJson(answer, operation);
+  if (envelope['success'] === false) throw refusal('platform_refused', operation, answer, envelope);
+  const raw = envelope['data'];
+  const data = isObject(raw) ? (TWINS[name]?.(raw) ?? raw) : raw;
+  let validate = validators.get(name);
+  if (!validate) validators.set(name, (validate = ajv.compile(operation.data)));
+  if (!validate(data)) {
+    const problems = (validate.errors ?? []).map(
+      (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
+    );
+    throw new PartnerSyncError(
+      'platform_answer_invalid',
+      `${describe(operation)} answered ${answer.status}, but ${problems.slice(0, 3).join('; ')}`,
+      { status: answer.status, requestId: answer.requestId },
+    );
+  }
+  return data;
+}
+
+const CODES: Record<StatusClass, ErrorCode> = {
+  refused_for_now: 'platform_busy',
+  unclear: 'platform_failed',
+  unauthorized: 'platform_unauthorized',
+  too_large: 'platform_too_large',
+  redirect: 'redirect_refused',
+  refused: 'platform_refused',
+};
+
+/** The error of a non-success answer, in either of the platform's two shapes. */
+export function readFailure(operation: Operation, answer: RawAnswer, kind: StatusClass): PartnerSyncError {
+  let body: Record<string, unknown> = {};
+  try {
+    body = parseJson(answer, operation);
+  } catch {
+    // An error page of a proxy: its text may be anything, so only its kind is told.
+    body = { message: `(no JSON: ${answer.contentType || 'no content type'}, ${answer.text.length} characters)` };
+  }
+  return refusal(CODES[kind], operation, answer, body);
+}
+
+function refusal(
+  code: ErrorCode,
+  operation: Operation,
+  answer: RawAnswer,
+  body: Record<string, unknown>,
+): PartnerSyncError {
+  const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
+  const words = [body['message'], alternative].filter((w): w is string => typeof w === 'string' && w !== '');
+  const errors = Array.isArray(body['errors']) ? body['errors'].filter((e): e is string => typeof e === 'string') : [];
+  return new PartnerSyncError(
+    code,
+    `${describe(operation)} answered ${answer.status}: ${words.join('; ') || 'no message'}`,
+    {
+      status: answer.status,
+      requestId: answer.requestId,
+      errors,
+    },
+  );
+}
+
+function parseJson(answer: RawAnswer, operation: Operation): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(answer.text);
+  } catch {
+    parsed = undefined;
+  }
+  if (isObject(parsed)) return parsed;
+  const what = /^\s*</.test(answer.text)
+    ? 'HTML'
+    : parsed === undefined
+      ? 'text that is not (or only half) JSON'
+      : 'JSON that is not an object';
+  throw new PartnerSyncError(
+    'platform_answer_invalid',
+    `${describe(operation)} answered ${answer.status} with ${what} (${answer.contentType || 'no content type'}, ${answer.text.length} characters)`,
+    { status: answer.status, requestId: answer.requestId },
+  );
+}
+
+export const describe = (operation: Operation): string => `${operation.method} ${operation.path}`;

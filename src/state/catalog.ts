@@ -1,0 +1,38 @@
+/** Small numbers for long names: mappings and tenants are keys of every ledger row. */
+import type { Knex } from 'knex';
+
+export interface Catalog {
+  mappingId(sync: string, mapping: string): Promise<number>;
+  /** Ids of tenants, made on first sight; call it with distinct ids. */
+  tenantIds(platformIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+export function openCatalog(knex: Knex): Catalog {
+  const mappings = new Map<string, number>();
+  const tenants = new Map<string, number>();
+  return {
+    async mappingId(sync, mapping) {
+      const key = `${sync}/${mapping}`;
+      const known = mappings.get(key);
+      if (known !== undefined) return known;
+      await knex('mappings').insert({ sync, name: mapping }).onConflict(['sync', 'name']).ignore();
+      const row = await knex('mappings').where({ sync, name: mapping }).first<{ id: number }>('id');
+      mappings.set(key, row.id);
+      return row.id;
+    },
+    async tenantIds(platformIds) {
+      const missing = platformIds.filter((id) => !tenants.has(id)).sort();
+      if (missing.length > 0) {
+        await knex.raw(
+          'INSERT INTO tenants (platform_id) SELECT unnest(?::text[]) ON CONFLICT (platform_id) DO NOTHING',
+          [missing],
+        );
+        const rows = await knex('tenants')
+          .whereIn('platform_id', missing)
+          .select<{ id: number; platform_id: string }[]>();
+        for (const row of rows) tenants.set(row.platform_id, row.id);
+      }
+      return tenants;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The ledger: everything that is known of runs, records and batches, in one PostgreSQL schema. */
+import type { Knex } from 'knex';
+import { openBooks, type BooksView } from './books.js';
+import { openCatalog, type Catalog } from './catalog.js';
+import { checkpoint, type GroupOutcome } from './checkpoint.js';
+import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
+import { inState, migrateState, openState } from './connection.js';
+import { openBatches, type OpenBatches } from './open-batches.js';
+import { openRanges, type Ranges, type TakenRange } from './ranges.js';
+import { openReceipts, type Receipts } from './receipts.js';
+import { openRuns, type Runs } from './runs.js';
+import { openSchemaIds, type SchemaIds } from './schema-ids.js';
+import { openWaiting, type Waiting } from './waiting.js';
+
+export interface Ledger {
+  readonly runs: Runs;
+  readonly ranges: Ranges;
+  readonly catalog: Catalog;
+  readonly batches: OpenBatches;
+  readonly waiting: Waiting;
+  readonly books: BooksView;
+  readonly receipts: Receipts;
+  readonly schemaIds: SchemaIds;
+  /** The next moment of the logical reading clock. */
+  stamp(): Promise<string>;
+  claim(range: TakenRange, request: ClaimRequest): Promise<Claimed>;
+  checkpoint(range: TakenRange, group: GroupOutcome): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the ledger, creating or updating its tables. Throws `state_unreachable`. */
+export async function openLedger(url: string): Promise<Ledger> {
+  const knex = openState(url);
+  try {
+    await migrateState(knex);
+  } catch (error) {
+    await knex.destroy();
+    throw error;
+  }
+  return {
+    runs: guarded(openRuns(knex)),
+    ranges: guarded(openRanges(knex)),
+    catalog: guarded(openCatalog(knex)),
+    batches: guarded(openBatches(knex)),
+    waiting: guarded(openWaiting(knex)),
+    books: guarded(openBooks(knex)),
+    receipts: guarded(openReceipts(knex)),
+    schemaIds: guarded(openSchemaIds(knex)),
+    stamp: () => inState(() => nextStamp(knex)),
+    claim: (range, request) => inState(() => claimGroup(knex, range, request)),
+    checkpoint: (range, group) => inState(() => checkpoint(knex, range, group)),
+    close: () => knex.destroy(),
+  };
+}
+
+async function nextStamp(knex: Knex): Promise<string> {
+  const { rows } = await knex.raw<{ rows: { stamp: string }[] }>(`SELECT nextval('read_stamps') AS stamp`);
+  return rows[0]!.stamp;
+}
+
+/** The same object with every method's database errors turned into `state_unreachable`. */
+function guarded<T extends object>(part: T): T {
+  const methods = Object.entries(part).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => inState(() => (method as (...a: unknown[]) => Promise<unknown>)(...args)),
+  ]);
+  return Object.fromEntries(methods) as T;
+}

@@ -1,0 +1,135 @@
+/** Ranges: what a run reads of a mapping, how far each is settled, and who may work on it. */
+import type { Knex } from 'knex';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Position, ReadBounds, SourceKey } from '../domain/source.js';
+
+export interface NewRange extends Omit<ReadBounds, 'after'> {
+  readonly byCursor: boolean;
+  readonly movesPosition: boolean;
+  readonly afterKey: SourceKey | null;
+  /** Instead of bounds: the external ids to read. */
+  readonly externalIds: readonly string[] | null;
+}
+
+/** A range as an attempt has taken it over. */
+export interface TakenRange {
+  readonly id: string;
+  readonly runId: string;
+  readonly mappingId: number;
+  readonly mappingVersion: string;
+  readonly byCursor: boolean;
+  readonly bounds: ReadBounds;
+  readonly externalIds: readonly string[] | null;
+  readonly done: boolean;
+  readonly epoch: number;
+}
+
+export interface Ranges {
+  /** Plans a mapping's ranges once per run; later calls answer what was planned. */
+  plan(runId: string, mappingId: number, ranges: readonly NewRange[]): Promise<readonly string[]>;
+  planned(runId: string, mappingId: number): Promise<readonly string[]>;
+  /** Takes a range over: attempts that held it before are fenced off from now on. */
+  take(rangeId: string): Promise<TakenRange>;
+  position(mappingId: number): Promise<Position | null>;
+  /** The run's range for records that are read again by key; it has no bounds and moves no position. */
+  forFollowing(runId: string, mappingId: number): Promise<string>;
+}
+
+/** Number of the range that belongs to no plan. */
+const FOLLOWING = -1;
+
+interface RangeRow {
+  id: string;
+  run_id: string;
+  mapping_id: number;
+  mapping_version: string;
+  by_cursor: boolean;
+  cursor_from: string | null;
+  cursor_before: string | null;
+  after_key: string[] | null;
+  through_key: string[] | null;
+  external_ids: string[] | null;
+  position_cursor: string | null;
+  position_key: string[] | null;
+  done: boolean;
+  epoch: number;
+}
+
+export function openRanges(knex: Knex): Ranges {
+  const planned = async (runId: string, mappingId: number): Promise<string[]> =>
+    (await knex('ranges')
+      .where({ run_id: runId, mapping_id: mappingId })
+      .where('no', '>=', 0)
+      .orderBy('no')
+      .pluck('id')) as string[];
+  return {
+    planned,
+    async plan(runId, mappingId, ranges) {
+      await knex('ranges')
+        .insert(
+          ranges.map((r, no) => ({
+            run_id: runId,
+            mapping_id: mappingId,
+            no,
+            by_cursor: r.byCursor,
+            moves_position: r.movesPosition,
+            cursor_from: r.cursorFrom,
+            cursor_before: r.cursorBefore,
+            after_key: r.afterKey,
+            through_key: r.throughKey,
+            external_ids: r.externalIds,
+          })),
+        )
+        .onConflict(['run_id', 'mapping_id', 'no'])
+        .ignore();
+      return planned(runId, mappingId);
+    },
+    async take(rangeId) {
+      const result = await knex.raw<{ rows: RangeRow[] }>(
+        `UPDATE ranges SET epoch = epoch + 1, started_at = coalesce(started_at, now()) WHERE id = ?
+         RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = ranges.run_id)`,
+        [rangeId],
+      );
+      const row = result.rows[0];
+      if (row === undefined) throw new PartnerSyncError('unexpected', `no range ${rangeId} in the ledger`);
+      const key = row.position_key ?? row.after_key;
+      return {
+        id: row.id,
+        runId: row.run_id,
+        mappingId: row.mapping_id,
+        mappingVersion: row.mapping_version,
+        byCursor: row.by_cursor,
+        bounds: {
+          after: key === null ? null : { cursor: row.position_cursor, key },
+          cursorFrom: row.cursor_from,
+          cursorBefore: row.cursor_before,
+          throughKey: row.through_key,
+        },
+        externalIds: row.external_ids,
+        done: row.done,
+        epoch: row.epoch,
+      };
+    },
+    async forFollowing(runId, mappingId) {
+      const range = { run_id: runId, mapping_id: mappingId, no: FOLLOWING };
+      await knex('ranges')
+        .insert({ ...range, by_cursor: false, moves_position: false, done: true })
+        .onConflict(['run_id', 'mapping_id', 'no'])
+        .ignore();
+      return (await knex('ranges').where(range).first<{ id: string }>('id')).id;
+    },
+    async position(mappingId) {
+      const row = await knex('positions').where({ mapping_id: mappingId }).first<Position | undefined>('cursor', 'key');
+      return row ?? null;
+    },
+  };
+}
+
+/** Locks the range for this transaction; throws `fenced_off` when a newer attempt has taken it over. */
+export async function holdRange(trx: Knex, range: TakenRange): Promise<void> {
+  const held = await trx('ranges').where({ id: range.id, epoch: range.epoch }).update({ updated_at: trx.fn.now() });
+  if (held !== 1)
+    throw new PartnerSyncError('fenced_off', `range ${range.id} was taken over by a newer attempt`, {
+      range: range.id,
+    });
+}

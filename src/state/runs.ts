@@ -1,0 +1,85 @@
+/** Runs and the lease that lets one run of a sync work at a time. */
+import type { Knex } from 'knex';
+import type { RunInput, RunKind } from '../domain/run.js';
+
+export interface RunRow {
+  readonly id: string;
+  readonly sync: string;
+  readonly kind: RunKind;
+  readonly mode: string;
+  readonly mapping_version: string;
+  readonly workflow_id: string;
+  readonly first_execution_run_id: string;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+  readonly outcome: string | null;
+}
+
+export interface NewRun {
+  readonly sync: string;
+  readonly kind: RunKind;
+  readonly mode: string;
+  readonly input: RunInput;
+  readonly mappingVersion: string;
+  readonly workflowId: string;
+  readonly firstExecutionRunId: string;
+}
+
+export interface Runs {
+  /** The run of this workflow execution: made on the first call, found again by later attempts. */
+  open(run: NewRun): Promise<RunRow>;
+  get(runId: string): Promise<RunRow | undefined>;
+  /** The latest runs, newest first. */
+  latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
+  /** Takes the sync's lease for the run. Answers the run that holds it: the same one, or whose turn it is. */
+  takeLease(sync: string, runId: string): Promise<RunRow>;
+  /** Hands the lease of `from`, whose workflow is known to be over, to `to`. */
+  passLease(sync: string, from: string, to: string): Promise<void>;
+  /** Ends the run and gives its lease back; the first outcome stays. */
+  end(runId: string, outcome: string): Promise<void>;
+}
+
+export function openRuns(knex: Knex): Runs {
+  const get = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
+  return {
+    get,
+    async open(run) {
+      await knex('runs')
+        .insert({
+          sync: run.sync,
+          kind: run.kind,
+          mode: run.mode,
+          input: JSON.stringify(run.input),
+          mapping_version: run.mappingVersion,
+          workflow_id: run.workflowId,
+          first_execution_run_id: run.firstExecutionRunId,
+        })
+        .onConflict('first_execution_run_id')
+        .ignore();
+      return knex('runs').where({ first_execution_run_id: run.firstExecutionRunId }).first<RunRow>();
+    },
+    latest: (sync, limit) =>
+      knex('runs')
+        .modify((q) => (sync === undefined ? q : q.where({ sync })))
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .select<RunRow[]>(),
+    async takeLease(sync, runId) {
+      await knex('sync_leases').insert({ sync, run_id: runId }).onConflict('sync').ignore();
+      return knex('sync_leases')
+        .where('sync_leases.sync', sync)
+        .join('runs', 'runs.id', 'run_id')
+        .first<RunRow>('runs.*');
+    },
+    async passLease(sync, from, to) {
+      await knex('sync_leases').where({ sync, run_id: from }).update({ run_id: to, taken_at: knex.fn.now() });
+      await knex('runs').where({ id: from, ended_at: null }).update({ ended_at: knex.fn.now(), outcome: 'failed' });
+    },
+    async end(runId, outcome) {
+      await knex.transaction(async (trx) => {
+        await trx('runs').where({ id: runId, ended_at: null }).update({ ended_at: knex.fn.now(), outcome });
+        await trx('sync_leases').where({ run_id: runId }).delete();
+      });
+    },
+  };
+}
