@@ -30,7 +30,7 @@ module.exports = {
     {
       name: 'knex-only-in-source-and-state',
       severity: 'error',
-      from: { pathNot: '^src/(source|state|embedded)' },
+      from: { pathNot: '^src/(source|state|embedded|sandbox)' },
       to: { path: 'node_modules/(knex|pg)/' },
     },
   ],

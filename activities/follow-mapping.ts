@@ -17,16 +17,12 @@ const DUE_AT_ONCE = 500;
 const TRIES = 5;
 /** Seconds after which the platform's word on an expired record is taken as "send it again". */
 const AFTER_EXPIRY = 600;
-/** Milliseconds between two looks at batches that the platform holds. */
-const HELD_LOOK = 1_000;
-/** A run waits for records due within this many seconds; later ones are for a later run. */
-const SOON = 30;
 
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
   const sync = await deps.openSync(ref.sync);
   const { mappingId } = await sync.mapping(ref.mapping);
   const before = await deps.ledger.waiting.outlook(mappingId);
-  if (before.waiting === 0) return { waiting: 0, lookAgainIn: null };
+  if (before.held + before.dueSoon === 0) return before;
   const rangeId = await deps.ledger.ranges.forFollowing(ref.runId, mappingId);
   const scope = await takeRange(deps, { ...ref, rangeId }, signal);
   await recoverRange(scope);
@@ -40,9 +36,7 @@ export async function followMapping(deps: Dependencies, ref: MappingRef, signal:
     if (due.length === 0) break;
     await readAgain(scope, due);
   }
-  const after = await deps.ledger.waiting.outlook(mappingId);
-  const dueSoon = after.nextDueIn !== null && after.nextDueIn < SOON;
-  return { waiting: after.waiting, lookAgainIn: after.held > 0 || dueSoon ? HELD_LOOK : null };
+  return deps.ledger.waiting.outlook(mappingId);
 }
 
 /** Moves a held batch on by what the platform says of it now. */

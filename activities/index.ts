@@ -1,6 +1,5 @@
 /** All activities, by the verbs of the domain; workflows import this file's type only. */
 import { Context } from '@temporalio/activity';
-import type { MappingProgress } from '../src/domain/run.js';
 import type { MappingRef, OpenRunInput, RangeRef, RunRef } from '../src/domain/work.js';
 import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
@@ -18,8 +17,6 @@ export const createActivities = (deps: Dependencies) => ({
   planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
   loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
   followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
-  progressOf: ({ runId }: RunRef): Promise<readonly MappingProgress[]> =>
-    withFailures(() => deps.ledger.books.progress(runId)),
   closeRun: (input: RunRef) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),
 });

@@ -16,8 +16,14 @@ const IDS_AT_ONCE = 500;
 
 export async function loadSlice(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<SliceResult> {
   const scope = await takeRange(deps, ref, signal);
-  if (scope.range.done) return { done: true };
-  await recoverRange(scope);
+  if (!scope.range.done) await recoverRange(scope);
+  const done = scope.range.done || (await load(scope));
+  return { done, progress: await deps.ledger.books.progress(ref.runId) };
+}
+
+/** True when the range is read to its end. */
+async function load(scope: UploadScope): Promise<boolean> {
+  const { deps, signal } = scope;
   const deadline = performance.now() + SLICE_TIME;
   const groups =
     scope.range.externalIds === null
@@ -37,7 +43,7 @@ export async function loadSlice(deps: Dependencies, ref: RangeRef, signal: Abort
   });
   signal.throwIfAborted();
   if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
-  return { done };
+  return done;
 }
 
 export async function takeRange(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<UploadScope> {

@@ -45,6 +45,7 @@ export async function openRun(deps: Dependencies, { kind, input }: OpenRunInput)
     runId: run.id,
     sync: spec.name,
     mode,
+    followFor: spec.upload.followFor,
     stages: stages.map((stage) => stage.filter((name) => chosen.has(name))).filter((stage) => stage.length > 0),
   };
 }

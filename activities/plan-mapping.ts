@@ -19,11 +19,12 @@ export interface PlanInput extends MappingRef {
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedRanges> {
   const sync = await deps.openSync(plan.sync);
   const mapping = await sync.mapping(plan.mapping);
+  const { ranges } = deps.ledger;
+  const planned = () => ranges.planned(plan.runId, mapping.mappingId);
   // A second attempt finds what the first has planned: a fence is taken once per run.
-  let rangeIds = await deps.ledger.ranges.planned(plan.runId, mapping.mappingId);
-  if (rangeIds.length === 0)
-    rangeIds = await deps.ledger.ranges.plan(plan.runId, mapping.mappingId, await rangesOf(deps, sync, mapping, plan));
-  return { rangeIds, lanes: LANES };
+  if ((await planned()).length === 0)
+    await ranges.plan(plan.runId, mapping.mappingId, await rangesOf(deps, sync, mapping, plan));
+  return { rangeIds: (await planned()).filter((r) => !r.done).map((r) => r.id), lanes: LANES };
 }
 
 async function rangesOf(

@@ -72,15 +72,9 @@ async function post(scope: UploadScope, batch: IntendedBatch, attempt: { intende
     await deps.ledger.batches.renew(scope.range, batch.id);
   }
   const body = `{"resources":[${batch.records.map((r) => r.json).join(',')}]}`;
-  const accepted = await deps.platform.uploadResources(
-    mapping.spec.schema.name,
-    body,
-    uploadQuery(mapping.spec.options),
-    {
-      tenant: batch.tenant,
-      signal,
-    },
-  );
+  // Not to be cancelled: a POST is finished and noted, or its batch would be in doubt.
+  const query = uploadQuery(mapping.spec.options);
+  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, body, query, { tenant: batch.tenant });
   await deps.ledger.batches.sent(batch.id, accepted.batchId);
   return { ...batch, platformBatchId: accepted.batchId };
 }

@@ -28,6 +28,8 @@ export interface UploadConfig {
   readonly inDoubtDelay: number;
   /** How long a batch may take beyond its dependency wait before it counts as stuck. */
   readonly batchDeadline: number;
+  /** How long a run follows records that the platform holds for a dependency before it ends with them waiting. */
+  readonly followFor: number;
 }
 
 export const SCHEDULE_OVERLAPS = ['skip', 'buffer-one'] as const;

@@ -1,5 +1,5 @@
 /** One object in, one object out: what workflows and activities tell each other. Ids and counts, never rows. */
-import type { RunInput, RunKind } from './run.js';
+import type { MappingProgress, RunInput, RunKind } from './run.js';
 
 export interface OpenRunInput {
   readonly kind: RunKind;
@@ -12,6 +12,8 @@ export interface OpenedRun {
   readonly mode: string;
   /** Mapping names, stage by stage: parents before children. */
   readonly stages: readonly (readonly string[])[];
+  /** Seconds that the run follows records held by the platform before it ends with them waiting. */
+  readonly followFor: number;
 }
 
 export interface MappingRef {
@@ -21,6 +23,7 @@ export interface MappingRef {
 }
 
 export interface PlannedRanges {
+  /** Ranges that are not read to their end yet. */
   readonly rangeIds: readonly string[];
   /** How many ranges may be worked on side by side. */
   readonly lanes: number;
@@ -33,6 +36,7 @@ export interface RangeRef extends MappingRef {
 export interface SliceResult {
   /** Whether the range is read to its end; if not, another slice continues it. */
   readonly done: boolean;
+  readonly progress: readonly MappingProgress[];
 }
 
 export interface RunRef {
@@ -41,8 +45,8 @@ export interface RunRef {
 }
 
 export interface FollowResult {
-  /** Records that still wait and will be looked at again within this run. */
-  readonly waiting: number;
-  /** Milliseconds after which looking again makes sense; null when this run has nothing more to wait for. */
-  readonly lookAgainIn: number | null;
+  /** Records that the platform holds for a dependency. */
+  readonly held: number;
+  /** Records that will be read and sent again within moments. */
+  readonly dueSoon: number;
 }

@@ -25,9 +25,9 @@ export interface TakenRange {
 }
 
 export interface Ranges {
-  /** Plans a mapping's ranges once per run; later calls answer what was planned. */
-  plan(runId: string, mappingId: number, ranges: readonly NewRange[]): Promise<readonly string[]>;
-  planned(runId: string, mappingId: number): Promise<readonly string[]>;
+  /** Plans a mapping's ranges, unless an earlier call has. */
+  plan(runId: string, mappingId: number, ranges: readonly NewRange[]): Promise<void>;
+  planned(runId: string, mappingId: number): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
   /** Takes a range over: attempts that held it before are fenced off from now on. */
   take(rangeId: string): Promise<TakenRange>;
   position(mappingId: number): Promise<Position | null>;
@@ -56,14 +56,13 @@ interface RangeRow {
 }
 
 export function openRanges(knex: Knex): Ranges {
-  const planned = async (runId: string, mappingId: number): Promise<string[]> =>
-    (await knex('ranges')
-      .where({ run_id: runId, mapping_id: mappingId })
-      .where('no', '>=', 0)
-      .orderBy('no')
-      .pluck('id')) as string[];
   return {
-    planned,
+    planned: (runId, mappingId) =>
+      knex('ranges')
+        .where({ run_id: runId, mapping_id: mappingId })
+        .where('no', '>=', 0)
+        .orderBy('no')
+        .select<{ id: string; done: boolean }[]>('id', 'done'),
     async plan(runId, mappingId, ranges) {
       await knex('ranges')
         .insert(
@@ -82,7 +81,6 @@ export function openRanges(knex: Knex): Ranges {
         )
         .onConflict(['run_id', 'mapping_id', 'no'])
         .ignore();
-      return planned(runId, mappingId);
     },
     async take(rangeId) {
       const result = await knex.raw<{ rows: RangeRow[] }>(

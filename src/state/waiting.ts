@@ -1,6 +1,7 @@
 /** Records without a final outcome yet, and when to look at them again. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../domain/source.js';
+import type { FollowResult } from '../domain/work.js';
 
 export interface WaitingRow {
   readonly tenantId: number;
@@ -20,11 +21,11 @@ export interface Waiting {
   due(mappingId: number, limit: number): Promise<readonly WaitingRow[]>;
   /** Updates what the platform says it is missing, and until when it holds the record. */
   note(batchId: string, externalId: string, missing: readonly object[], expiresAt: string): Promise<void>;
-  /** How many records of the mapping wait, and seconds until the next is due (0 when some is held or due now). */
-  outlook(
-    mappingId: number,
-  ): Promise<{ readonly waiting: number; readonly held: number; readonly nextDueIn: number | null }>;
+  outlook(mappingId: number): Promise<FollowResult>;
 }
+
+/** Seconds: a run waits for records that are due within this time; later ones are for a later run. */
+const SOON = 30;
 
 interface Row {
   tenant_id: number;
@@ -67,14 +68,13 @@ export function openWaiting(knex: Knex): Waiting {
         .update({ missing: JSON.stringify(missing), expires_at: expiresAt });
     },
     async outlook(mappingId) {
-      const { rows } = await knex.raw<{ rows: { waiting: number; held: number; next: number | null }[] }>(
-        `SELECT count(*)::int AS waiting, count(batch_id)::int AS held,
-                greatest(0, extract(epoch FROM min(due_at) FILTER (WHERE batch_id IS NULL) - now()))::float8 AS next
+      const { rows } = await knex.raw<{ rows: FollowResult[] }>(
+        `SELECT count(batch_id)::int AS held,
+                (count(*) FILTER (WHERE batch_id IS NULL AND due_at < now() + ? * interval '1 second'))::int AS "dueSoon"
          FROM waiting WHERE mapping_id = ?`,
-        [mappingId],
+        [SOON, mappingId],
       );
-      const row = rows[0]!;
-      return { waiting: row.waiting, held: row.held, nextDueIn: row.next };
+      return rows[0]!;
     },
   };
 }

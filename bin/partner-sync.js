@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+/** The command `partner-sync`: hands over to the built program. */
+import { existsSync } from 'node:fs';
+
+const main = new URL('../dist/src/cli/main.js', import.meta.url);
+
+if (existsSync(main)) {
+  await import(main.href);
+} else {
+  console.error('partner-sync is not built yet: run `npm run build` first.');
+  process.exitCode = 1;
+}

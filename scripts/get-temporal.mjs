@@ -1,0 +1,149 @@
+/**
+ * Finds the Temporal CLI, or gets it: PATH, our cache, the SDK's download, a build with Go.
+ * Prints {"path","how"} as JSON on standard output; says what it does on standard error. Plain Node, no dependency.
+ */
+import { spawn } from 'node:child_process';
+import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setInterval } from 'node:timers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { holdLock } from './lock.mjs';
+
+const VERSION = '1.5.1';
+const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
+const EXE = process.platform === 'win32' ? '.exe' : '';
+/** Without a network a download may hang before its first byte; with a slow one it takes minutes. */
+const FIRST_BYTE_LIMIT_MS = 20_000;
+const DOWNLOAD_LIMIT_MS = 300_000;
+
+const say = (line) => process.stderr.write(`${line}\n`);
+
+/** Under the user's cache: one download or build serves every checkout on the machine. */
+export const cacheFolder = () =>
+  join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'partner-sync', `temporal-cli-${VERSION}`);
+
+const cachedBinary = () => join(cacheFolder(), `temporal${EXE}`);
+
+/** The CLI when nothing has to be fetched or built for it; else undefined. */
+export function presentTemporal() {
+  const onPath = findOnPath('temporal');
+  if (onPath) return { path: onPath, how: 'PATH' };
+  return isExecutable(cachedBinary()) ? { path: cachedBinary(), how: 'cache' } : undefined;
+}
+
+async function getTemporal() {
+  const present = presentTemporal();
+  if (present) return present;
+  mkdirSync(cacheFolder(), { recursive: true });
+  const release = await holdLock(join(cacheFolder(), 'lock'), () =>
+    say('Waiting for the Temporal CLI being prepared by another process ...'),
+  );
+  try {
+    // Whoever held the lock before us may have put it there.
+    const meanwhile = presentTemporal();
+    if (meanwhile) return meanwhile;
+    const failures = [`PATH: no "temporal"`, `cache: no ${cachedBinary()}`];
+    for (const [how, attempt] of [
+      ['download', download],
+      ['go', buildWithGo],
+    ]) {
+      const partial = mkdtempSync(join(cacheFolder(), 'partial-'));
+      try {
+        // Made in a folder of its own and renamed: an interrupted attempt is never taken for the program.
+        renameSync(await attempt(partial), cachedBinary());
+        return { path: cachedBinary(), how };
+      } catch (error) {
+        failures.push(`${how}: ${error.message}`);
+      } finally {
+        rmSync(partial, { recursive: true, force: true });
+      }
+    }
+    throw new Error(
+      `The Temporal CLI was not found. Looked at:\n${failures.map((f) => `  - ${f}`).join('\n')}\n` +
+        'Do one of these: install the Temporal CLI so that "temporal" is on PATH; install Go 1.25 or newer so that ' +
+        'it can be built; or set TEMPORAL_ADDRESS to a Temporal server of yours.',
+    );
+  } finally {
+    release();
+  }
+}
+
+/** The SDK's own download, in a child since it cannot be cancelled. */
+async function download(folder) {
+  try {
+    import.meta.resolve('@temporalio/testing');
+  } catch {
+    throw new Error('skipped, since the Temporal SDK is not installed (yet)');
+  }
+  say('Looking for a download of the Temporal CLI ...');
+  const script = fileURLToPath(new URL('download-temporal.mjs', import.meta.url));
+  await run(process.execPath, [script, folder], (child) => [
+    setTimeout(() => readdirSync(folder).length === 0 && child.kill('SIGKILL'), FIRST_BYTE_LIMIT_MS),
+    setTimeout(() => child.kill('SIGKILL'), DOWNLOAD_LIMIT_MS),
+  ]);
+  const file = readdirSync(folder).find((name) => isExecutable(join(folder, name)));
+  if (!file) throw new Error('nothing was downloaded');
+  return join(folder, file);
+}
+
+async function buildWithGo(folder) {
+  const go = findOnPath('go');
+  if (!go) throw new Error('no "go" on PATH');
+  say(`Building the Temporal CLI ${VERSION} with Go: this takes two to three minutes, once.`);
+  const started = Date.now();
+  const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
+  process.env.GOBIN = folder;
+  await run(go, ['install', PACKAGE], () => [
+    setInterval(() => say(`Building the Temporal CLI ... ${seconds()}`), 15_000),
+  ]);
+  say(`Built the Temporal CLI in ${seconds()}.`);
+  return join(folder, `temporal${EXE}`);
+}
+
+/** Runs a program to its end; `timersFor` starts timers that are cleared then. */
+function run(command, args, timersFor) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    let words = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk) => (words = (words + chunk).slice(-2_000)));
+    const timers = timersFor(child);
+    process.once('SIGTERM', () => child.kill());
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      timers.forEach((timer) => clearTimeout(timer));
+      if (code === 0) resolve();
+      else reject(new Error(signal ? 'took too long' : lastLine(words) || `exit code ${code}`));
+    });
+  });
+}
+
+/** The line that says why: the last one, or in a stack trace of Node's the one with the error. */
+function lastLine(words) {
+  const lines = words.trim().split('\n');
+  return (lines.find((line) => line.includes('Error:')) ?? lines.at(-1)).trim().slice(0, 160);
+}
+
+function findOnPath(name) {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+  return folders.map((folder) => join(folder, name + EXE)).find(isExecutable);
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  try {
+    process.stdout.write(`${JSON.stringify(await getTemporal())}\n`);
+  } catch (error) {
+    // Started early, before npm has installed the SDK, a failure is not the last word.
+    if (!process.argv.includes('--quiet')) say(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,29 @@
+/** Parsers of option values: what is wrong is said at once, with what is allowed. */
+import { InvalidArgumentError } from 'commander';
+import { nearest } from '../domain/names.js';
+
+export const choice =
+  <T extends string>(allowed: readonly T[]) =>
+  (value: string): T => {
+    const found = allowed.find((a) => a === value);
+    if (found !== undefined) return found;
+    const near = nearest(value, allowed);
+    throw new InvalidArgumentError(
+      `Allowed: ${allowed.join(', ')}.${near === undefined ? '' : ` Did you mean ${near}?`}`,
+    );
+  };
+
+export const port = (value: string): number => {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 0 || number > 65_535)
+    throw new InvalidArgumentError('Allowed: 0 to 65535; 0 takes a free port.');
+  return number;
+};
+
+/** `all`, or how many records. */
+export const allOrCount = (value: string): 'all' | number => {
+  if (value === 'all') return 'all';
+  const count = Number(value);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Allowed: all, or a number of records.');
+  return count;
+};

@@ -1,0 +1,56 @@
+/** What every command is given, and how its end becomes an exit code. */
+import type { Command } from 'commander';
+import { compose, type Parts } from '../compose.js';
+import { findEnvironment } from '../config/dev-stack.js';
+import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import { createOutput, type Output } from './output.js';
+import { printable } from './table.js';
+
+export interface CommandContext {
+  readonly parts: Parts;
+  readonly output: Output;
+}
+
+/** Documented in --help and README; tests hold them against each other. */
+export const EXIT = { done: 0, failed: 1, usage: 2, deadLetters: 3, interrupted: 130 } as const;
+
+export const EXIT_HELP = `
+Exit codes: 0 done and complete; 1 failed, wrong, or incomplete; 2 wrong usage or configuration;
+            3 complete with dead letters; 130 interrupted`;
+
+const USAGE_ERRORS: readonly ErrorCode[] = ['config_invalid', 'input_invalid'];
+
+/** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
+export function action<A extends unknown[], O extends { json?: boolean }>(
+  work: (context: CommandContext, ...args: [...A, O]) => Promise<number>,
+): (...args: [...A, O, Command]) => Promise<void> {
+  return async (...given) => {
+    const args = given.slice(0, -1) as [...A, O];
+    const options = args.at(-1) as O;
+    const output = createOutput(options.json === true);
+    const { env, devStack } = findEnvironment(process.cwd(), process.env);
+    if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
+    const parts = compose(env);
+    try {
+      process.exitCode = await work({ parts, output }, ...args);
+    } catch (error) {
+      process.exitCode = reportError(output, error);
+    } finally {
+      await parts.close();
+    }
+  };
+}
+
+/** Says what went wrong and what to do, in one place. */
+export function reportError(output: Output, error: unknown): number {
+  if (!(error instanceof PartnerSyncError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    if (output.json) output.result({ error: { code: 'unexpected', message } }, () => []);
+    output.note(`error unexpected: ${printable(message)}`);
+    return EXIT.failed;
+  }
+  const { remedy } = ERROR_CATALOGUE[error.code];
+  if (output.json) output.result({ error: { code: error.code, message: error.message, remedy } }, () => []);
+  output.note(`error ${error.code}: ${error.message.split('\n').map(printable).join('\n')}\n  ${remedy}`);
+  return USAGE_ERRORS.includes(error.code) ? EXIT.usage : EXIT.failed;
+}

@@ -1,0 +1,117 @@
+/** Starts a run as a workflow, shows its progress until it ends, and answers its report. */
+import { ApplicationFailure, WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import type { Parts } from '../compose.js';
+import { readVariable } from '../config/environment.js';
+import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import type { MappingProgress, RunInput, RunKind, RunReport } from '../domain/run.js';
+import type { Output } from './output.js';
+import { createProgress } from './progress.js';
+
+const LOOK_EVERY = 400;
+/** Milliseconds of silence after which it is worth saying that no worker listens. */
+const NO_WORKER_AFTER = 4_000;
+
+export interface FollowedRun {
+  readonly workflowId: string;
+  readonly report: RunReport;
+}
+
+export async function followRun(
+  parts: Parts,
+  temporal: { readonly client: Client; readonly taskQueue: string },
+  kind: RunKind,
+  input: RunInput,
+  output: Output,
+): Promise<FollowedRun> {
+  const { client, taskQueue } = temporal;
+  const workflowId = `${kind}-${input.sync}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  const handle = await client.workflow.start(kind, {
+    taskQueue,
+    workflowId,
+    args: [input],
+    staticSummary: `${kind} of ${input.sync}, from the command line`,
+  });
+  output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
+  let ended = false;
+  const result = handle.result().finally(() => (ended = true)) as Promise<RunReport>;
+  result.catch(() => undefined);
+  const display = createProgress();
+  await Promise.race([result.catch(() => undefined), watch()]);
+  ended = true;
+  try {
+    const report = await result;
+    display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
+    display.end();
+    return { workflowId, report };
+  } catch (error) {
+    throw fromWorkflow(error);
+  }
+
+  async function watch(): Promise<void> {
+    const started = Date.now();
+    let runId: string | null = null;
+    let told = false;
+    while (!ended) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+      if (runId === null) {
+        runId = await runIdOf(handle);
+        if (
+          runId === null &&
+          !told &&
+          Date.now() - started > NO_WORKER_AFTER &&
+          !(await hasWorker(client, taskQueue))
+        ) {
+          told = true;
+          output.note(`no worker listens on task queue "${taskQueue}" yet; start one with: partner-sync worker`);
+        }
+        continue;
+      }
+      if (!ended) display.show(await progressOf(parts, runId, handle));
+    }
+  }
+}
+
+async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
+  try {
+    return (await queryProgress(handle)).runId;
+  } catch {
+    return null; // no worker has taken the workflow up yet
+  }
+}
+
+const queryProgress = (handle: WorkflowHandle) =>
+  handle.query<{ runId: string | null; mappings: MappingProgress[] }, []>('progress');
+
+/** From the ledger, which moves with every group of rows; else what the workflow knows of finished slices. */
+async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
+  try {
+    if ((await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined)
+      return await (await parts.ledger()).books.progress(runId);
+    return (await queryProgress(handle)).mappings;
+  } catch {
+    return []; // a look that failed is no reason to stop following
+  }
+}
+
+async function hasWorker(client: Client, taskQueue: string): Promise<boolean> {
+  const { namespace } = client.options;
+  const answer = await client.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: 1,
+  });
+  return (answer.pollers ?? []).length > 0;
+}
+
+/** The failure of the workflow as the error that caused it, with its code. */
+function fromWorkflow(error: unknown): unknown {
+  let cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+  while (cause instanceof Error && !(cause instanceof ApplicationFailure) && cause.cause instanceof Error)
+    cause = cause.cause;
+  if (!(cause instanceof ApplicationFailure)) return error;
+  const code =
+    cause.type !== null && cause.type !== undefined && cause.type in ERROR_CATALOGUE
+      ? (cause.type as ErrorCode)
+      : 'unexpected';
+  return new PartnerSyncError(code, cause.message);
+}

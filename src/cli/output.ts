@@ -1,0 +1,67 @@
+/** Where a command's words go: results to stdout, progress and notes to stderr, one JSON document with --json. */
+import type { RunReport } from '../domain/run.js';
+import { formatSeconds } from '../domain/duration.js';
+import { table } from './table.js';
+
+export interface Output {
+  readonly json: boolean;
+  /** The result, in the one form that was asked for. */
+  result(document: object, lines: () => readonly string[]): void;
+  /** For people, never on stdout. */
+  note(line: string): void;
+}
+
+export function createOutput(json: boolean): Output {
+  return {
+    json,
+    result(document, lines) {
+      process.stdout.write(
+        json
+          ? `${JSON.stringify({ version: 1, ...document })}\n`
+          : lines()
+              .map((l) => `${l}\n`)
+              .join(''),
+      );
+    },
+    note: (line) => process.stderr.write(`${line}\n`),
+  };
+}
+
+const OUTCOMES = {
+  complete: 'COMPLETE',
+  complete_with_dead_letters: 'COMPLETE WITH DEAD LETTERS',
+  incomplete: 'INCOMPLETE',
+} as const;
+
+/** The report of a run, for people; the columns add up to `read`. */
+export function reportLines(report: RunReport): string[] {
+  const seconds = (Date.parse(report.endedAt) - Date.parse(report.startedAt)) / 1000;
+  const row = (name: string, b: RunReport['total']): (string | number)[] => [
+    name,
+    b.read,
+    b.accepted,
+    b.unchanged,
+    b.waiting,
+    b.deadLettered,
+  ];
+  const lines = [
+    `run ${report.run} of ${report.sync} (${report.mode})  ${OUTCOMES[report.outcome]}  ${formatSeconds(seconds)}`,
+    '',
+    ...table(
+      ['mapping', 'read', 'accepted', 'unchanged', 'waiting', 'dead-lettered'],
+      [...report.mappings.map((m) => row(m.mapping, m)), row('total', report.total)],
+    ),
+  ];
+  if (report.deadLetters.length > 0) {
+    lines.push('', 'dead letters by cause:');
+    lines.push(
+      ...table(
+        ['rows', 'mapping', 'field', 'rule', 'code'],
+        report.deadLetters.map((d) => [d.count, d.mapping, d.pointer || '-', d.rule, d.code]),
+      ),
+    );
+  }
+  if (report.total.waiting > 0)
+    lines.push('', `${report.total.waiting} records wait and come back by themselves with a later run.`);
+  return lines;
+}

@@ -1,0 +1,75 @@
+/** Progress of a run: one block that is redrawn on a terminal, a plain line now and then elsewhere. */
+import { formatSeconds } from '../domain/duration.js';
+import type { MappingProgress } from '../domain/run.js';
+import { table } from './table.js';
+
+export interface ProgressDisplay {
+  show(mappings: readonly MappingProgress[]): void;
+  /** Leaves the last state standing. */
+  end(): void;
+}
+
+const LINE_EVERY = 5_000;
+
+export function createProgress(stream: NodeJS.WriteStream = process.stderr): ProgressDisplay {
+  return stream.isTTY ? redrawn(stream) : plain(stream);
+}
+
+const rate = (m: MappingProgress): number => (m.seconds > 0.5 ? Math.round(m.read / m.seconds) : 0);
+
+function blockOf(mappings: readonly MappingProgress[]): string[] {
+  return table(
+    ['mapping', 'read', 'sent', 'unchanged', 'accepted', 'waiting', 'dead', 'rows/s', ''],
+    mappings.map((m) => [
+      m.mapping,
+      m.read,
+      m.sent,
+      m.unchanged,
+      m.accepted,
+      m.waiting,
+      m.deadLettered,
+      rate(m),
+      m.done ? 'done' : 'reading',
+    ]),
+  );
+}
+
+function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
+  let height = 0;
+  return {
+    show(mappings) {
+      if (mappings.length === 0) return;
+      const lines = blockOf(mappings).map((line) => line.slice(0, Math.max(20, stream.columns - 1)));
+      stream.write(`${height > 0 ? `\u001b[${height}A` : ''}${lines.map((line) => `\u001b[2K  ${line}\n`).join('')}`);
+      height = lines.length;
+    },
+    end() {
+      height = 0;
+    },
+  };
+}
+
+function plain(stream: NodeJS.WriteStream): ProgressDisplay {
+  let last = 0;
+  const finished = new Set<string>();
+  const line = (m: MappingProgress): void => {
+    stream.write(
+      `  ${m.mapping}: read ${m.read}, sent ${m.sent}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
+        `, ${rate(m)} rows/s${m.done ? `, done in ${formatSeconds(m.seconds)}` : ''}\n`,
+    );
+  };
+  return {
+    show(mappings) {
+      const due = Date.now() - last >= LINE_EVERY;
+      if (due) last = Date.now();
+      for (const m of mappings) {
+        if (finished.has(m.mapping) || (!m.done && !due)) continue;
+        if (m.done) finished.add(m.mapping);
+        line(m);
+      }
+    },
+    end() {
+      last = 0;
+    },
+  };
+}

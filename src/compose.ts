@@ -1,0 +1,139 @@
+/** The one place that wires: from environment variables to the parts, each opened when first asked for. */
+import { setDefaultResultOrder } from 'node:dns';
+import { resolve } from 'node:path';
+import pLimit from 'p-limit';
+import type { Dependencies, OpenMapping, OpenSync } from '../activities/dependencies.js';
+import { readVariable, requireVariable, type Env } from './config/environment.js';
+import { referencesOf } from './domain/references.js';
+import type { SourceColumn } from './domain/source.js';
+import type { SyncSpec } from './domain/sync.js';
+import { columnsOf } from './mapping/check-columns.js';
+import { compileMapping } from './mapping/compile-mapping.js';
+import { loadSync } from './mapping/load-sync.js';
+import { PlatformClient } from './platform/client.js';
+import { DEFAULT_PLATFORM_SETTINGS } from './platform/settings.js';
+import { openSource } from './source/open-source.js';
+import { openLedger, type Ledger } from './state/ledger.js';
+
+export interface Parts {
+  readonly env: Env;
+  /** Absolute path of the mappings folder. */
+  mappingsFolder(): Promise<string>;
+  ledger(): Promise<Ledger>;
+  platform(): Promise<PlatformClient>;
+  /** Loads a sync's files anew if they changed; throws `config_invalid` with all findings. */
+  openSync(name: string): Promise<OpenSync>;
+  dependencies(): Promise<Dependencies>;
+  close(): Promise<void>;
+}
+
+export function compose(env: Env): Parts {
+  setDefaultResultOrder('ipv4first');
+  const closing: (() => Promise<void>)[] = [];
+  const opened = <T extends { close(): Promise<void> }>(open: () => Promise<T>): (() => Promise<T>) => {
+    let part: Promise<T> | undefined;
+    return () => {
+      part ??= open().then((value) => {
+        closing.push(() => value.close());
+        return value;
+      });
+      // A part that failed to open is tried again by the next caller.
+      part.catch(() => (part = undefined));
+      return part;
+    };
+  };
+  const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
+  const ledger = opened(async () => openLedger(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
+  const platform = opened(() => openPlatform(env));
+  const syncs = new Map<string, OpenSync>();
+
+  const load = async (name: string): Promise<OpenSync> => {
+    const spec = await loadSync(await mappingsFolder(), name, env);
+    const known = syncs.get(name);
+    const same = known?.spec.version === spec.version && known.spec.source.connection === spec.source.connection;
+    if (known !== undefined && same) return known;
+    const sync = openSpec(spec, ledger);
+    closing.push(() => sync.source.close());
+    syncs.set(name, sync);
+    return sync;
+  };
+  // One at a time: two activities that start together must share one source pool and one limit.
+  let loading: Promise<unknown> = Promise.resolve();
+  const openSync = (name: string): Promise<OpenSync> => {
+    const next = loading.then(() => load(name));
+    loading = next.catch(() => undefined);
+    return next;
+  };
+  return {
+    env,
+    mappingsFolder,
+    ledger,
+    platform,
+    openSync,
+    dependencies: async () => ({ ledger: await ledger(), platform: await platform(), openSync }),
+    async close() {
+      await Promise.allSettled(closing.map((close) => close()));
+    },
+  };
+}
+
+async function openPlatform(env: Env): Promise<PlatformClient> {
+  await requireVariable(env, 'PLATFORM_TOKEN');
+  const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
+    requireVariable(env, `PLATFORM_PARAM_${variable}`);
+  return new PlatformClient({
+    ...DEFAULT_PLATFORM_SETTINGS,
+    baseUrl: await requireVariable(env, 'PLATFORM_BASE_URL'),
+    token: () => requireVariable(env, 'PLATFORM_TOKEN'),
+    authHeader: await requireVariable(env, 'PLATFORM_AUTH_HEADER'),
+    authScheme: (await readVariable(env, 'PLATFORM_AUTH_SCHEME')) ?? '',
+    parameterNames: {
+      include: await named('INCLUDE'),
+      referenceFormat: await named('REFERENCE_FORMAT'),
+      includePendingDetails: await named('PENDING_DETAILS'),
+    },
+    connections: 16,
+  });
+}
+
+/** A sync whose source is open; mappings are compiled on first use, per set of column types. */
+function openSpec(spec: SyncSpec, ledger: () => Promise<Ledger>): OpenSync {
+  const mappings = new Map<string, Promise<OpenMapping>>();
+  const open = async (name: string): Promise<OpenMapping> => {
+    const mapping = spec.mappings.find((m) => m.name === name)!;
+    const compiled = new Map<string, ReturnType<OpenMapping['mapper']>>();
+    return {
+      spec: mapping,
+      mappingId: await (await ledger()).catalog.mappingId(spec.name, name),
+      plan: {
+        relation: mapping.relation,
+        columns: columnsOf(mapping, spec.tenant),
+        key: mapping.key,
+        cursor: mapping.cursor?.column ?? null,
+      },
+      referenceFields: new Set(referencesOf(mapping.schema.schema).map((r) => r.field)),
+      mapper(columns: readonly SourceColumn[]) {
+        const types = columns.map((c) => c.databaseType).join();
+        let map = compiled.get(types);
+        if (map === undefined) {
+          const ready = compileMapping(mapping, spec.tenant, columns);
+          compiled.set(types, (map = (row, key) => ready.map(row, key)));
+        }
+        return map;
+      },
+    };
+  };
+  return {
+    spec,
+    source: openSource(spec.source),
+    limit: pLimit(spec.upload.requestsAtOnce),
+    mapping(name) {
+      let mapping = mappings.get(name);
+      if (mapping === undefined) {
+        mappings.set(name, (mapping = open(name)));
+        mapping.catch(() => mappings.delete(name));
+      }
+      return mapping;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** Finds the variables: the environment first, then .env, then a dev stack that runs in this folder. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import type { Env } from './environment.js';
+
+export interface FoundEnvironment {
+  readonly env: Env;
+  /** Whether the addresses are those of the dev stack of this folder. */
+  readonly devStack: boolean;
+}
+
+/**
+ * Written by `npm run dev` and `npm run demo` while their stack is up. It is used only where neither the
+ * environment nor .env names a state database, and then as a whole: mixing a sandbox's token with another
+ * platform's address would send data to the wrong place.
+ */
+export const DEV_STACK_FILE = join('.partner-sync', 'dev.env');
+
+export function findEnvironment(folder: string, env: Env): FoundEnvironment {
+  const read = (name: string): Env => {
+    const file = join(folder, name);
+    return existsSync(file) ? parseEnv(readFileSync(file, 'utf8')) : {};
+  };
+  const own = { ...read('.env'), ...env };
+  const configured = ['PARTNER_SYNC_STATE_URL', 'PARTNER_SYNC_STATE_URL_FILE', 'PLATFORM_BASE_URL', 'TEMPORAL_ADDRESS'];
+  if (configured.some((name) => own[name])) return { env: own, devStack: false };
+  const stack = isUp(folder) ? read(DEV_STACK_FILE) : {};
+  return { env: { ...own, ...stack }, devStack: Object.keys(stack).length > 0 };
+}
+
+/** A stack that was killed leaves its files behind. */
+function isUp(folder: string): boolean {
+  try {
+    const { ownerPid } = JSON.parse(readFileSync(join(folder, '.partner-sync', 'stack.json'), 'utf8')) as {
+      ownerPid: number;
+    };
+    process.kill(ownerPid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,114 @@
+/** The environment variables, declared once: configuration, help texts and .env.example derive from this table. */
+import { readFile } from 'node:fs/promises';
+import { PartnerSyncError } from '../domain/errors.js';
+
+interface Variable {
+  readonly description: string;
+  readonly example: string;
+  readonly default?: string;
+  /** Secrets may also come from the file that `<NAME>_FILE` names; it is read anew at each use. */
+  readonly secret?: true;
+}
+
+export const VARIABLES = {
+  PARTNER_SYNC_STATE_URL: {
+    description: 'PostgreSQL database of the ledger (schema partner_sync is created in it)',
+    example: 'postgres://partner_sync:secret@127.0.0.1:5432/partner_sync',
+    secret: true,
+  },
+  PARTNER_SYNC_MAPPINGS: { description: 'folder of the syncs', example: './mappings', default: './mappings' },
+  PARTNER_SYNC_TASK_QUEUE: {
+    description: 'Temporal task queue that workers and triggers share',
+    example: 'partner-sync',
+    default: 'partner-sync',
+  },
+  PARTNER_SYNC_LOG_LEVEL: {
+    description: 'trace, debug, info, warn, error or silent',
+    example: 'info',
+    default: 'info',
+  },
+  PLATFORM_BASE_URL: {
+    description: "the platform's address; https, or http on this machine",
+    example: 'https://platform.example.com',
+  },
+  PLATFORM_TOKEN: { description: 'platform-scoped JWT', example: 'eyJhbGciOi...', secret: true },
+  PLATFORM_AUTH_HEADER: {
+    description: 'header that carries the token',
+    example: 'authorization',
+    default: 'authorization',
+  },
+  PLATFORM_AUTH_SCHEME: { description: 'word before the token', example: 'Bearer', default: 'Bearer' },
+  PLATFORM_PARAM_INCLUDE: {
+    description: 'query parameter of 4.10 that lists references to resolve',
+    example: 'include',
+    default: 'include',
+  },
+  PLATFORM_PARAM_REFERENCE_FORMAT: {
+    description: 'query parameter of 4.10 that chooses the reference format',
+    example: 'referenceFormat',
+    default: 'referenceFormat',
+  },
+  PLATFORM_PARAM_PENDING_DETAILS: {
+    description: 'query parameter of 4.14 that adds pending details',
+    example: 'includePendingDetails',
+    default: 'includePendingDetails',
+  },
+  TEMPORAL_ADDRESS: {
+    description: 'Temporal frontend; TEMPORAL_API_KEY, TEMPORAL_TLS_* and temporal.toml are obeyed too',
+    example: '127.0.0.1:7233',
+  },
+  TEMPORAL_NAMESPACE: { description: 'Temporal namespace', example: 'default', default: 'default' },
+  SANDBOX_STATE_URL: {
+    description: 'PostgreSQL database of the sandbox, if not PARTNER_SYNC_STATE_URL (sandbox only)',
+    example: 'postgres://sandbox:secret@127.0.0.1:5432/sandbox',
+    secret: true,
+  },
+  SANDBOX_JWT_SECRET: {
+    description: 'the sandbox signs and checks its tokens with it (sandbox only)',
+    example: 'at-least-32-characters-of-randomness',
+    secret: true,
+  },
+} as const satisfies Record<string, Variable>;
+
+export type VariableName = keyof typeof VARIABLES;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** The value of a variable; for secrets also from the file that `<NAME>_FILE` names. Undefined where there is none. */
+export async function readVariable(env: Env, name: VariableName): Promise<string | undefined> {
+  const variable: Variable = VARIABLES[name];
+  const value = env[name];
+  if (value !== undefined && value !== '') return value;
+  const file = variable.secret ? env[`${name}_FILE`] : undefined;
+  if (file === undefined || file === '') return variable.default;
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    throw new PartnerSyncError('config_invalid', `${name}_FILE names ${file}, which cannot be read (${code})`);
+  }
+}
+
+/** Like {@link readVariable}, but throws `config_invalid` naming where it was looked for. */
+export async function requireVariable(env: Env, name: VariableName): Promise<string> {
+  const value = await readVariable(env, name);
+  if (value !== undefined && value !== '') return value;
+  const variable: Variable = VARIABLES[name];
+  const places = variable.secret ? `${name} or ${name}_FILE` : name;
+  throw new PartnerSyncError(
+    'config_invalid',
+    `${places} is not set: ${variable.description}. Example: ${name}=${variable.example}`,
+  );
+}
+
+/** The text of `.env.example`. */
+export function environmentExample(): string {
+  const blocks = Object.entries(VARIABLES).map(([name, variable]: [string, Variable]) => {
+    const secret = variable.secret ? ` (or ${name}_FILE)` : '';
+    const given =
+      variable.default === undefined && !name.startsWith('SANDBOX_')
+        ? `${name}=${variable.example}`
+        : `# ${name}=${variable.default ?? variable.example}`;
+    return `# ${variable.description}${secret}\n${given}\n`;
+  });
+  return `# Copy to .env; the command line reads it from the current folder. Generated from src/config/environment.ts.\n\n${blocks.join('\n')}`;
+}

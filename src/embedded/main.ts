@@ -1,0 +1,92 @@
+/** `npm run demo` and `npm run dev`: the whole stack on this machine, from embedded parts. */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { EXIT, reportError } from '../cli/command-context.js';
+import { createOutput } from '../cli/output.js';
+import { mintToken } from '../sandbox/token.js';
+import { DEMO_SYNC, EXAMPLE_CHANGE, runDemo } from './demo.js';
+import { packageRoot } from './package-root.js';
+import { attachStack, startStack, type Stack } from './stack.js';
+
+const FOLDER = join(packageRoot(), '.partner-sync');
+const log = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const HELP = `npm run demo [-- --sql STATEMENT]   a finished, verified sync of a real shop; STATEMENT changes the shop first
+npm run dev                          keeps the same stack up until Ctrl-C`;
+
+async function demo(change: string | undefined): Promise<number> {
+  const running = attachStack({ folder: FOLDER });
+  if (running !== undefined) {
+    log('Using the stack that "npm run dev" keeps up in this folder.');
+    const code = await runDemo({ env: { ...process.env, ...running.env }, change });
+    nextSteps(running.uiUrl, running.sandboxUrl, true);
+    return code;
+  }
+  log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
+  const stack = await startedStack();
+  try {
+    const work = runDemo({ env: { ...process.env, ...stack.env }, change });
+    const code = await Promise.race([work, stack.failed.then(() => EXIT.failed)]);
+    nextSteps(stack.uiUrl, stack.sandboxUrl, false);
+    return code;
+  } finally {
+    await stack.stop();
+  }
+}
+
+async function dev(): Promise<number> {
+  const stack = await startedStack();
+  log('');
+  nextSteps(stack.uiUrl, stack.sandboxUrl, true);
+  log('\nThe stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
+  const reason = await Promise.race([stack.failed, interrupted]);
+  await stack.stop();
+  return reason === 'interrupted' ? EXIT.done : EXIT.failed;
+}
+
+/** Resolves with the first signal; the second is handled by {@link startedStack}. */
+let interrupt: (reason: string) => void = () => undefined;
+const interrupted = new Promise<string>((resolve) => (interrupt = resolve));
+
+/** A signal that comes while the stack is being started stops what is up already. */
+async function startedStack(): Promise<Stack> {
+  const starting = startStack({ folder: FOLDER, log, processes: ['sandbox', 'worker'], mintToken });
+  let signals = 0;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      interrupt('interrupted');
+      signals++;
+      void starting.then(async (stack) => {
+        await stack.stop();
+        if (signals > 1 || process.argv[2] === 'demo') process.exit(EXIT.interrupted);
+      });
+    });
+  return starting;
+}
+
+function nextSteps(uiUrl: string | undefined, sandboxUrl: string, up: boolean): void {
+  const when = up ? '' : '   (up while "npm run dev" runs)';
+  if (uiUrl !== undefined) log(`Temporal Web UI: ${uiUrl}${when}`);
+  log(`Sandbox platform: ${sandboxUrl}${when}`);
+  log('\nTry next:');
+  log(`  npm run demo -- --sql "${EXAMPLE_CHANGE}"`);
+  if (up) {
+    log(`  npx partner-sync run ${DEMO_SYNC}                     in another terminal`);
+    log('  Web UI, Start Workflow: any Workflow ID, task queue "partner-sync", type "backfill", input (json/plain)');
+    log(`  {"sync":"${DEMO_SYNC}","mapping":"customers","externalIds":["17850"]}`);
+  } else log('  npm run dev                                keeps the same stack up, with the Web UI');
+}
+
+try {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { sql: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+  });
+  const command = positionals[0];
+  if (values.help || (command !== 'demo' && command !== 'dev')) {
+    log(HELP);
+    process.exitCode = values.help ? EXIT.done : EXIT.usage;
+  } else process.exitCode = command === 'demo' ? await demo(values.sql) : await dev();
+} catch (error) {
+  process.exitCode = reportError(createOutput(false), error);
+}

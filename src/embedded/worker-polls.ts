@@ -1,0 +1,29 @@
+/** Whether a worker is at work: a worker has no address of its own to ask, so Temporal is asked. */
+import { Connection } from '@temporalio/client';
+
+/** TASK_QUEUE_TYPE_WORKFLOW of Temporal's interface. */
+const WORKFLOW_TASK_QUEUE = 1;
+
+export interface WorkerPollsInput {
+  readonly temporalAddress: string;
+  readonly temporalNamespace: string;
+  readonly taskQueue: string;
+  readonly startedAt: Date;
+}
+
+/** True when Temporal has been asked for work since `startedAt`; it goes on naming a dead worker for minutes. */
+export async function workerPolls(input: WorkerPollsInput): Promise<boolean> {
+  const connection = await Connection.connect({ address: input.temporalAddress, connectTimeout: 5_000 });
+  try {
+    const { pollers } = await connection.workflowService.describeTaskQueue({
+      namespace: input.temporalNamespace,
+      taskQueue: { name: input.taskQueue },
+      taskQueueType: WORKFLOW_TASK_QUEUE,
+    });
+    return (pollers ?? []).some(({ lastAccessTime: at }) => {
+      return Number(at?.seconds ?? 0) * 1000 + Number(at?.nanos ?? 0) / 1e6 >= input.startedAt.getTime();
+    });
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,106 @@
+/** Holds a mapping against the columns that the source really has: what `check` does live, before any row. */
+import type { Finding } from '../domain/finding.js';
+import { nearest } from '../domain/names.js';
+import { referencesOf } from '../domain/references.js';
+import type { SourceColumn } from '../domain/source.js';
+import type { FieldSpec, MappingSpec, TenantConfig } from '../domain/sync.js';
+import { planField } from './field-plan.js';
+import type { PlacedColumn } from './field-plan.js';
+import { textForm } from './kinds.js';
+import { formatPath } from './place.js';
+import type { Locate, Path } from './place.js';
+import { targetOf } from './target.js';
+import { templateColumns } from './template.js';
+
+const NOWHERE: Locate = () => ({ line: 0, column: 0 });
+/** A wide table must not bury the message. */
+const LISTED = 40;
+
+/** Everything that keeps `mapping` from running on these columns; empty when it can run. */
+export function checkColumns(
+  mapping: MappingSpec,
+  tenant: TenantConfig,
+  columns: readonly SourceColumn[],
+  locate: Locate = NOWHERE,
+): Finding[] {
+  const findings: Finding[] = [];
+  const report = (kind: string, path: Path, message: string): void => {
+    const { line, column } = locate(mapping.file, path);
+    findings.push({ severity: 'error', kind, file: mapping.file, line, column, path: formatPath(path), message });
+  };
+  const where = 'table' in mapping.relation ? mapping.relation.table : 'the query';
+  const relation = locate(mapping.file, ['source', 'table']).written ?? where;
+  const byName = new Map(columns.map((column) => [column.name, column]));
+
+  for (const name of new Set(columns.map((column) => column.name)))
+    if (columns.filter((column) => column.name === name).length > 1)
+      report(
+        'duplicate_column',
+        ['source'],
+        `${relation} gives two columns the name "${name}"; rename one with AS in the query`,
+      );
+
+  for (const { name, path } of namedColumns(mapping, tenant)) {
+    if (byName.has(name)) continue;
+    const written = locate(mapping.file, path).written;
+    const near = written === undefined ? nearest(name, [...byName.keys()]) : undefined;
+    report(
+      'column_missing',
+      path,
+      `no column "${written ?? name}" in ${relation}${path[0] === 'source' ? ' (the tenant column of sync.yaml)' : ''}.` +
+        `${near === undefined ? '' : ` Did you mean "${near}"?`} Columns: ${listed([...byName.keys()])}`,
+    );
+  }
+
+  const schemas = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref.schemaName]));
+  const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
+  for (const [field, spec] of mapping.fields) {
+    if (fieldColumns(spec).some((name) => !byName.has(name))) continue;
+    const plan = planField(spec, targetOf(mapping.schema.schema, field), schemas.get(field) ?? null, placed);
+    if ('problems' in plan)
+      for (const { path, message } of plan.problems) report('no_conversion', ['fields', field, ...path], message);
+  }
+  const tenantColumn = tenant.kind === 'column' ? byName.get(tenant.column) : undefined;
+  if (tenantColumn !== undefined && textForm(tenantColumn.type) === undefined)
+    report(
+      'no_conversion',
+      ['source'],
+      `the tenant column of sync.yaml is ${tenantColumn.databaseType}, which has no text form`,
+    );
+  return findings;
+}
+
+/** The columns that a mapping selects, in the order of its rows: key, cursor, tenant, then fields. */
+export function columnsOf(mapping: MappingSpec, tenant: TenantConfig): string[] {
+  return [...new Set(namedColumns(mapping, tenant).map(({ name }) => name))];
+}
+
+function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: string; path: Path }[] {
+  const fields = [...mapping.fields].flatMap(([field, spec]) =>
+    fieldColumns(spec).map((name) => ({
+      name,
+      path: ['fields', field, spec.kind === 'template' ? 'template' : 'column'],
+    })),
+  );
+  return [
+    ...mapping.key.map((name, index) => ({ name, path: ['key', index] })),
+    ...(mapping.cursor === null ? [] : [{ name: mapping.cursor.column, path: ['cursor', 'column'] }]),
+    ...(tenant.kind === 'column' ? [{ name: tenant.column, path: ['source'] }] : []),
+    ...fields,
+  ];
+}
+
+function fieldColumns(spec: FieldSpec): string[] {
+  switch (spec.kind) {
+    case 'constant':
+      return [];
+    case 'template':
+      return templateColumns(spec.template);
+    case 'column':
+    case 'ref':
+      return [spec.column];
+  }
+}
+
+const listed = (names: readonly string[]): string =>
+  names.slice(0, LISTED).join(', ') + (names.length > LISTED ? `, and ${names.length - LISTED} more` : '');

@@ -1,0 +1,93 @@
+/** Holds the references between mappings against the schema definitions, and against each other. */
+import { nearest } from '../domain/names.js';
+import { referencesOf } from '../domain/references.js';
+import type { FieldSpec, MappingSpec } from '../domain/sync.js';
+import type { LanguageFile } from './language-file.js';
+import type { Path } from './place.js';
+import { propertiesOf } from './target.js';
+import { cycleOf } from './stages.js';
+import { didYouMean } from './violation-message.js';
+
+export interface CheckedMapping {
+  readonly spec: MappingSpec;
+  readonly file: LanguageFile;
+}
+
+/** `names`: all mappings of the sync, also those with findings of their own. */
+export function checkReferences(mappings: readonly CheckedMapping[], names: readonly string[]): void {
+  const schemaOf = new Map(mappings.map(({ spec }) => [spec.name, spec.schema.name]));
+  for (const { spec, file } of mappings) {
+    const references = new Map(referencesOf(spec.schema.schema).map((reference) => [reference.field, reference]));
+    for (const [field, fieldSpec] of spec.fields) {
+      const reference = references.get(field);
+      const path = ['fields', field];
+      if (fieldSpec.kind === 'ref')
+        checkParent(file, [...path, 'ref'], fieldSpec, names, schemaOf, reference?.schemaName);
+      if (reference?.list === true)
+        file.report(
+          'not_supported',
+          path,
+          'is a list of references in the schema definition, which is not supported yet',
+          'key',
+        );
+      else if (reference !== undefined && fieldSpec.kind !== 'ref')
+        file.report('ref_expected', path, refExpected(field, reference.schemaName, schemaOf), 'key');
+      else if (
+        reference === undefined &&
+        fieldSpec.kind === 'ref' &&
+        Object.hasOwn(propertiesOf(spec.schema.schema), field)
+      )
+        file.report(
+          'ref_unexpected',
+          [...path, 'ref'],
+          `"${field}" is no reference ($ref) in the schema ${spec.schema.name}`,
+        );
+    }
+  }
+  checkCycle(mappings);
+}
+
+function checkParent(
+  file: LanguageFile,
+  path: Path,
+  field: Extract<FieldSpec, { kind: 'ref' }>,
+  names: readonly string[],
+  schemaOf: ReadonlyMap<string, string>,
+  wanted: string | undefined,
+): void {
+  const { text, secret } = file.show(path, field.mapping);
+  if (!names.includes(field.mapping)) {
+    const near = secret ? undefined : nearest(field.mapping, names);
+    file.report(
+      'mapping_missing',
+      path,
+      `there is no mapping ${text}.${didYouMean(near)} Mappings: ${names.join(', ')}`,
+    );
+    return;
+  }
+  const schema = schemaOf.get(field.mapping);
+  if (schema !== undefined && wanted !== undefined && schema !== wanted)
+    file.report(
+      'ref_schema',
+      path,
+      `the schema definition refers to ${wanted}, and the mapping ${text} fills ${schema}`,
+    );
+}
+
+function refExpected(field: string, schema: string, schemaOf: ReadonlyMap<string, string>): string {
+  const parents = [...schemaOf].filter(([, name]) => name === schema).map(([mapping]) => mapping);
+  const how =
+    parents.length === 0 ? `no mapping here fills ${schema}` : `write { ref: ${parents.join(' or ')}, column: ... }`;
+  return `"${field}" is a reference to the schema ${schema}: ${how}`;
+}
+
+function checkCycle(mappings: readonly CheckedMapping[]): void {
+  const refsOf = (spec: MappingSpec): string[] =>
+    [...spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : []));
+  const cycle = cycleOf(mappings.map(({ spec }) => ({ name: spec.name, refs: refsOf(spec) })));
+  if (cycle === null) return;
+  const { spec, file } = mappings.find((mapping) => mapping.spec.name === cycle[0])!;
+  const [field] = [...spec.fields].find(([, fieldSpec]) => fieldSpec.kind === 'ref' && fieldSpec.mapping === cycle[1])!;
+  const message = `the mappings refer to each other in a circle (${cycle.join(' -> ')}), which is not supported yet`;
+  file.report('reference_cycle', ['fields', field, 'ref'], message);
+}

@@ -1,0 +1,50 @@
+/** Dates and instants from the database's text to the text of RFC 3339, digit for digit: no Date, no rounding. */
+import { Temporal } from 'temporal-polyfill';
+import { Rejection } from './rejection.js';
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const UTC_INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00(?::?00)?|Z)$/;
+const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
+
+/** `2010-12-01` stays; infinity, BC and years beyond 9999 have no place in RFC 3339. */
+export function dateFromDatabase(text: string): string | Rejection {
+  return DATE.test(text) && !text.startsWith('0000') ? text : unreadableDate(text);
+}
+
+/** `2010-12-01 08:26:00.123456+00` as `2010-12-01T08:26:00.123456Z`. */
+export function instantFromDatabase(text: string): string | Rejection {
+  if (!UTC_INSTANT.test(text)) return instantWithOffset(text);
+  if (text.startsWith('0000')) return unreadableDate(text);
+  const end = text.length - (text.endsWith('Z') ? 1 : text.length - text.lastIndexOf('+'));
+  return `${text.slice(0, 10)}T${withoutTrailingZeros(text.slice(11, end))}Z`;
+}
+
+/** The source pins its session to UTC; a text with another offset is still the same instant. */
+function instantWithOffset(text: string): string | Rejection {
+  const [, date, time, hours, minutes = '00'] = INSTANT.exec(text) ?? [];
+  if (date === undefined) return unreadableDate(text);
+  try {
+    return utcText(Temporal.Instant.from(`${date}T${time}${hours}:${minutes}`)) ?? unreadableDate(text);
+  } catch {
+    return unreadableDate(text);
+  }
+}
+
+/** RFC 3339 in UTC, or undefined outside the years 0001 to 9999. */
+export function utcText(instant: Temporal.Instant): string | undefined {
+  const text = instant.toString();
+  return /^\d{4}-/.test(text) && !text.startsWith('0000') ? text : undefined;
+}
+
+/** `08:26:00.1200` as `08:26:00.12`, `08:26:00.000` as `08:26:00`. */
+export function withoutTrailingZeros(time: string): string {
+  return time.includes('.') ? time.replace(/\.?0+$/, '') : time;
+}
+
+/** Names what is wrong with a date's text without quoting it. */
+export function unreadableDate(text: string): Rejection {
+  if (/^[+-]?infinity$/i.test(text)) return new Rejection('finite date', 'infinity is not a point in time', text);
+  if (/ BC$/.test(text) || /^[+-]?\d{5,}-/.test(text) || text.startsWith('0000-'))
+    return new Rejection('years 0001 to 9999', 'RFC 3339 has no dates BC and none after the year 9999', text);
+  return new Rejection('readable date', 'not a date or time as the database writes it', text);
+}

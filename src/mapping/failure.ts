@@ -1,0 +1,38 @@
+/** Why a row became no record: the part of {@link UnmappableRow} that says so, without any value of the row. */
+import { encodeJson } from '../domain/json.js';
+import type { JsonObject } from '../domain/json.js';
+import type { UnmappableRow } from '../domain/record.js';
+import { maskedShape } from './mask.js';
+import type { Rejection } from './rejection.js';
+
+export type Failure = Pick<UnmappableRow, 'code' | 'pointer' | 'rule' | 'reason' | 'shape'>;
+
+export const fromRejection = (code: Failure['code'], pointer: string, { rule, reason, shape }: Rejection): Failure => ({
+  code,
+  pointer,
+  rule,
+  reason,
+  shape,
+});
+
+export const noExternalId = (field: string): Failure => ({
+  code: 'mapping_failed',
+  pointer: `/${field}`,
+  rule: 'external id',
+  reason: 'the external id is null or empty, so the record has no name on the platform',
+  shape: '',
+});
+
+export function notEncodable(data: JsonObject): Failure {
+  const field = Object.keys(data).find((name) => {
+    try {
+      encodeJson(data[name]!);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  const reason = 'holds text that JSON cannot carry (a lone surrogate)';
+  const shape = maskedShape(data[field ?? '']);
+  return { code: 'value_not_encodable', pointer: `/${field ?? ''}`, rule: 'encodable', reason, shape };
+}

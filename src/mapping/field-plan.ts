@@ -1,0 +1,117 @@
+/** How one field is filled from a row: a closure, or everything that keeps it from working. */
+import type { SourceColumn, SourceRow } from '../domain/source.js';
+import type { FieldSpec, TransformCall } from '../domain/sync.js';
+import { textForm } from './kinds.js';
+import type { Kind, MappedValue, Step } from './kinds.js';
+import { pipelineOf } from './pipeline.js';
+import type { Path } from './place.js';
+import { Rejection } from './rejection.js';
+import type { Target } from './target.js';
+import { parseTemplate } from './template.js';
+
+export type ReadField = (row: SourceRow) => MappedValue;
+
+export interface FieldProblem {
+  /** Relative to the field. */
+  readonly path: Path;
+  readonly message: string;
+}
+
+export type FieldPlan = { readonly read: ReadField } | { readonly problems: readonly FieldProblem[] };
+
+/** A column of the source and its position in the rows. */
+export interface PlacedColumn {
+  readonly index: number;
+  readonly column: SourceColumn;
+}
+
+/**
+ * Plans a field whose columns all exist. `parentSchema` is the schema name that a reference field names.
+ * Nothing is looked up by name once a plan is made: rows are read by position.
+ */
+export function planField(
+  spec: FieldSpec,
+  target: Target,
+  parentSchema: string | null,
+  columnNamed: (name: string) => PlacedColumn,
+): FieldPlan {
+  switch (spec.kind) {
+    case 'constant':
+      return { read: () => spec.value };
+    case 'template':
+      return planTemplate(spec.template, spec.transforms, target, columnNamed);
+    case 'column':
+      return planColumn(columnNamed(spec.column), spec.transforms, target);
+    case 'ref': {
+      const id = planColumn(columnNamed(spec.column), spec.transforms, { types: ['string'], format: null });
+      if (!('read' in id) || spec.form === 'id') return id;
+      return { read: (row) => referenceObject(id.read(row), parentSchema ?? spec.mapping) };
+    }
+  }
+}
+
+function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], target: Target): FieldPlan {
+  const { index, column } = placed;
+  const pipeline = pipelineOf(column.type, transforms, target);
+  if ('problem' in pipeline) return { problems: [problem(pipeline, 'column', column.databaseType)] };
+  const { run } = pipeline;
+  return {
+    read: (row) => {
+      const value = row[index];
+      return value === null || value === undefined ? null : run(value);
+    },
+  };
+}
+
+function planTemplate(
+  template: string,
+  transforms: readonly TransformCall[],
+  target: Target,
+  columnNamed: (name: string) => PlacedColumn,
+): FieldPlan {
+  const parsed = parseTemplate(template);
+  if ('problem' in parsed) return { problems: [{ path: ['template'], message: parsed.problem }] };
+  const problems: FieldProblem[] = [];
+  const parts = parsed.parts.map((part): string | { index: number; step: Step | null } => {
+    if (part.kind === 'text') return part.text;
+    const { index, column } = columnNamed(part.column);
+    const text = textForm(column.type);
+    if (text === undefined)
+      problems.push({
+        path: ['template'],
+        message: `${column.databaseType} has no text form; turn it into text in the query`,
+      });
+    return { index, step: text?.step ?? null };
+  });
+  const pipeline = pipelineOf('text' satisfies Kind, transforms, target);
+  if ('problem' in pipeline) problems.push(problem(pipeline, 'template', 'the template'));
+  if (problems.length > 0 || 'problem' in pipeline) return { problems };
+  const { run } = pipeline;
+  return {
+    read: (row) => {
+      let text = '';
+      for (const part of parts) {
+        if (typeof part === 'string') {
+          text += part;
+          continue;
+        }
+        const value = row[part.index];
+        // One NULL makes the whole NULL, as || does in SQL: half an id is worse than none.
+        if (value === null || value === undefined) return null;
+        const piece = part.step === null ? value : part.step(value);
+        if (piece instanceof Rejection) return piece;
+        text += piece as string;
+      }
+      return run(text);
+    },
+  };
+}
+
+function problem(found: { problem: string; transform: number | null }, of: string, subject: string): FieldProblem {
+  if (found.transform !== null) return { path: ['transforms', found.transform], message: found.problem };
+  return { path: [of], message: `${subject} ${found.problem}` };
+}
+
+function referenceObject(id: MappedValue, type: string): MappedValue {
+  return typeof id === 'string' ? { type, id } : id;
+}

@@ -1,0 +1,35 @@
+/** Formats of the language that need more than a pattern. Complaints never quote the value: it may be a secret. */
+import { isSupportedCountry } from 'libphonenumber-js/max';
+import { durationSeconds } from '../domain/duration.js';
+import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
+import { cronProblem } from './cron.js';
+import { parseTemplate } from './template.js';
+
+const LONGEST_WAIT = 86_400;
+
+/** By the name that the JSON Schemas give in `format`: what is wrong with a text; undefined when it is right. */
+export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
+  cron: cronProblem,
+  'time-zone': (text) =>
+    isZone(text) ? undefined : 'is not a time zone; use an IANA name such as Europe/London or UTC',
+  template: (text) => {
+    const parsed = parseTemplate(text);
+    return 'problem' in parsed ? parsed.problem : undefined;
+  },
+  'tenant-id': (text) => (isTenantId(text) ? undefined : `a tenant id must match ${TENANT_ID_PATTERN}`),
+  'phone-country': (text) =>
+    isSupportedCountry(text) ? undefined : 'is not a country code with telephone numbers, such as GB',
+  'postgres-url': (text) =>
+    /^postgres(ql)?:\/\//.test(text) ? undefined : 'must be a URL such as postgres://user@host:5432/database',
+  'positive-duration': (text) => (durationSeconds(text) === 0 ? 'must be longer than 0s' : undefined),
+  'dependency-wait': (text) => (durationSeconds(text) > LONGEST_WAIT ? 'must be between 0s and 24h' : undefined),
+};
+
+function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}

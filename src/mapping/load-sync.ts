@@ -1,0 +1,125 @@
+/** Loads a sync from its folder, or says everything that is wrong with it, across all of its files at once. */
+import { PartnerSyncError } from '../domain/errors.js';
+import { formatFinding } from '../domain/finding.js';
+import type { Finding } from '../domain/finding.js';
+import type { JsonValue } from '../domain/json.js';
+import { nearest } from '../domain/names.js';
+import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
+import { checkFields } from './check-fields.js';
+import { checkReferences } from './check-references.js';
+import type { CheckedMapping } from './check-references.js';
+import type { Environment } from './environment.js';
+import { LanguageFile } from './language-file.js';
+import type { LanguageFileKind } from './language-schema.js';
+import type { Locate } from './place.js';
+import { readDefinition } from './read-definition.js';
+import { readMapping } from './read-mapping.js';
+import { readSync } from './read-sync.js';
+import { readSyncFolder } from './sync-folder.js';
+import { syncVersion } from './sync-version.js';
+import { didYouMean } from './violation-message.js';
+
+export { listSyncs } from './sync-folder.js';
+
+export interface LintResult {
+  /** In order of file and line; warnings too. */
+  readonly findings: readonly Finding[];
+  /** null as soon as there is one error. */
+  readonly sync: SyncSpec | null;
+  /** Places for findings that come later, such as those of `checkColumns`. */
+  readonly locate: Locate;
+}
+
+/** The sync, or `config_invalid` with all findings, one a line. */
+export async function loadSync(mappingsFolder: string, syncName: string, env: Environment): Promise<SyncSpec> {
+  const { sync, findings } = await lintSync(mappingsFolder, syncName, env);
+  if (sync !== null) return sync;
+  const errors = findings.filter((finding) => finding.severity === 'error');
+  throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), { findings: errors.length });
+}
+
+/** All findings of all files; never throws for what stands in them. Reads nothing but the sync's own folder. */
+export async function lintSync(mappingsFolder: string, syncName: string, env: Environment): Promise<LintResult> {
+  const folder = await readSyncFolder(mappingsFolder, syncName);
+  const read = (file: string, kind: LanguageFileKind): Promise<LanguageFile> =>
+    LanguageFile.read(mappingsFolder, file, kind, env);
+  const readAll = (files: ReadonlyMap<string, string>, kind: LanguageFileKind): Promise<[string, LanguageFile][]> =>
+    Promise.all(
+      [...files].map(async ([name, file]): Promise<[string, LanguageFile]> => [name, await read(file, kind)]),
+    );
+
+  const syncFile = folder.sync === null ? null : await read(folder.sync, 'sync');
+  const definitionFiles = await readAll(folder.definitions, 'schema-definition');
+  const mappingFiles = await readAll(folder.mappings, 'mapping');
+
+  const head = syncFile?.value === undefined ? null : readSync(syncFile);
+  const definitions = new Map<string, SchemaDefinitionFile | null>(
+    definitionFiles.map(([name, file]) => [name, checkedDefinition(name, file)]),
+  );
+  const mappings = mappingFiles.flatMap(([name, file]) => checkedMapping(name, file, definitions));
+  for (const { spec, file } of mappings) checkFields(spec, file);
+  checkReferences(mappings, [...folder.mappings.keys()]);
+  reportUnused(definitionFiles, mappingFiles);
+
+  const files = [
+    ...(syncFile === null ? [] : [syncFile]),
+    ...[...mappingFiles, ...definitionFiles].map(([, file]) => file),
+  ];
+  const byName = new Map(files.map((file) => [file.file, file]));
+  const findings = [...folder.findings, ...files.flatMap((file) => inOrder(file.findings))];
+  const failed = head === null || findings.some((finding) => finding.severity === 'error');
+  const contents = new Map(
+    [...mappingFiles, ...definitionFiles].map(([, file]) => [file.file, file.value ?? null] as [string, JsonValue]),
+  );
+  return {
+    findings,
+    sync: failed
+      ? null
+      : {
+          name: syncName,
+          ...head,
+          mappings: mappings.map(({ spec }) => spec),
+          version: syncVersion((syncFile!.value as { tenant: JsonValue }).tenant, contents),
+        },
+    locate: (file, path) => byName.get(file)?.place(path) ?? { line: 0, column: 0 },
+  };
+}
+
+/** null where too much is wrong with the file for others to be held against it. */
+function checkedDefinition(name: string, file: LanguageFile): SchemaDefinitionFile | null {
+  const value = file.partial?.value;
+  const usable = value !== undefined && ['name', 'externalIdField', 'schema'].every((key) => value[key] !== undefined);
+  return usable ? readDefinition(name, file, value) : null;
+}
+
+function checkedMapping(
+  name: string,
+  file: LanguageFile,
+  definitions: ReadonlyMap<string, SchemaDefinitionFile | null>,
+): CheckedMapping[] {
+  if (file.partial?.value['schema'] === undefined) return [];
+  const { schemaName, ...draft } = readMapping(name, file, file.partial.value);
+  const schema = definitions.get(schemaName);
+  if (schema === undefined) {
+    const { text, secret } = file.show(['schema'], schemaName);
+    const near = secret ? undefined : nearest(schemaName, [...definitions.keys()]);
+    const known = [...definitions.keys()].join(', ') || 'none';
+    const message = `there is no schema definition ${text} here.${didYouMean(near)} Schemas: ${known}; a new one is a file <name>.schema.json`;
+    file.report('schema_missing', ['schema'], message);
+  }
+  return schema === undefined || schema === null ? [] : [{ spec: { ...draft, schema }, file }];
+}
+
+function reportUnused(
+  definitionFiles: readonly (readonly [string, LanguageFile])[],
+  mappingFiles: readonly (readonly [string, LanguageFile])[],
+): void {
+  // A mapping that cannot be read may be the one that uses it.
+  if (mappingFiles.some(([, file]) => file.value === undefined)) return;
+  const used = new Set(mappingFiles.map(([, file]) => (file.value as { schema: string }).schema));
+  for (const [name, file] of definitionFiles)
+    if (!used.has(name)) file.report('unused_schema', [], 'no mapping uses this schema definition', 'value', 'warning');
+}
+
+const inOrder = (findings: readonly Finding[]): Finding[] =>
+  [...findings].sort((a, b) => a.line - b.line || a.column - b.column);

@@ -1,0 +1,70 @@
+/** One value's way: source kind, transforms in order, the field's type. Says at once whether it can work. */
+import type { TransformCall } from '../domain/sync.js';
+import { conversion } from './conversion.js';
+import { textForm } from './kinds.js';
+import type { Kind, MappedValue, Step } from './kinds.js';
+import { Rejection } from './rejection.js';
+import type { Target } from './target.js';
+import { TRANSFORMS } from './transforms/registry.js';
+
+export type Pipeline =
+  | { readonly run: (value: string) => MappedValue }
+  /** `transform`: index of the one that does not fit; null where the field itself does not. */
+  | { readonly problem: string; readonly transform: number | null };
+
+/** Composes the steps, or says which one does not fit. `kind` is the column's; `target` the field's. */
+export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], target: Target): Pipeline {
+  const steps: Step[] = [];
+  let current = kind;
+  for (const [index, call] of transforms.entries()) {
+    const transform = TRANSFORMS.get(call.name);
+    if (transform === undefined) return { problem: `unknown transform "${call.name}"`, transform: index };
+    const accepted = accept(current, transform.takes);
+    if (accepted === undefined)
+      return {
+        problem: `${call.name} does not take ${kindInWords(current)}; it takes ${transform.takes.join(', ')}`,
+        transform: index,
+      };
+    if (accepted.step !== null) steps.push(accepted.step);
+    steps.push(transform.make(call.options));
+    current = transform.gives === 'same' ? accepted.kind : transform.gives;
+  }
+  const last = conversion(current, target);
+  if ('problem' in last) return { problem: last.problem, transform: null };
+  if (last.step !== null) steps.push(last.step);
+  return { run: composed(steps) };
+}
+
+function accept(kind: Kind, takes: readonly Kind[]): { kind: Kind; step: Step | null } | undefined {
+  const text = textForm(kind);
+  if (text !== undefined && takes.includes(text.kind)) return text;
+  return takes.includes(kind) ? { kind, step: null } : undefined;
+}
+
+function kindInWords(kind: Kind): string {
+  switch (kind) {
+    case 'jsonNumber':
+      return 'a number that is finished';
+    case 'jsonBoolean':
+      return 'a boolean that is finished';
+    case 'timestamp':
+      return 'a timestamp without a zone (put dateTime before it)';
+    default:
+      return kind;
+  }
+}
+
+/** Short pipelines are the rule, so they get closures of their own; a null or a rejection ends any of them. */
+function composed(steps: readonly Step[]): Step {
+  const [first, second] = steps;
+  if (first === undefined) return (value) => value;
+  if (second === undefined) return first;
+  return (value) => {
+    let current: MappedValue = value;
+    for (const step of steps) {
+      current = step(current as string);
+      if (current === null || current instanceof Rejection) return current;
+    }
+    return current;
+  };
+}

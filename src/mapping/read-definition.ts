@@ -1,0 +1,33 @@
+/** A schema definition file (`customer.schema.json`), once its form is right; its JSON Schema must compile. */
+import type { JsonObject } from '../domain/json.js';
+import { nearest } from '../domain/names.js';
+import type { SchemaDefinitionFile } from '../domain/sync.js';
+import { definitionValidator } from './definition-validator.js';
+import type { LanguageFile } from './language-file.js';
+import { propertiesOf } from './target.js';
+import { didYouMean } from './violation-message.js';
+
+export function readDefinition(name: string, file: LanguageFile, value: JsonObject): SchemaDefinitionFile {
+  // $schema speaks to editors; the platform would not know it.
+  const { $schema: _editors, ...definition } = value as unknown as SchemaDefinitionFile & { $schema?: string };
+  if (definition.name !== name)
+    file.report(
+      'name_mismatch',
+      ['name'],
+      `must be "${name}", as the file's name says; got ${file.show(['name'], definition.name).text}`,
+    );
+  const properties = Object.keys(propertiesOf(definition.schema));
+  if (!properties.includes(definition.externalIdField)) {
+    const { text, secret } = file.show(['externalIdField'], definition.externalIdField);
+    const near = secret ? undefined : nearest(definition.externalIdField, properties);
+    const message = `${text} is not a property of the schema.${didYouMean(near)} Properties: ${properties.join(', ')}`;
+    file.report('unknown_property', ['externalIdField'], message);
+  }
+  try {
+    definitionValidator(definition.schema);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'does not compile';
+    file.report('schema_invalid', ['schema'], `the JSON Schema cannot be used: ${file.withoutSecrets(message)}`);
+  }
+  return definition;
+}

@@ -1,0 +1,86 @@
+/** sync.yaml, once its form is right, to the words of the domain; durations to seconds, sizes to bytes. */
+import { durationSeconds, sizeBytes } from '../domain/duration.js';
+import type { RunMode, ScheduleConfig, SourceConfig, TenantConfig, UploadConfig } from '../domain/sync.js';
+import type { LanguageFile } from './language-file.js';
+
+/** The file's form, as `sync.schema.json` has checked it. */
+interface SyncFile {
+  source: { client: 'pg'; connection: string; pool?: { max?: number }; statementTimeout?: string };
+  tenant: string | { column: string; values: Record<string, string> };
+  mode?: RunMode;
+  upload?: {
+    requestsAtOnce?: number;
+    batchSize?: number;
+    batchBytes?: string;
+    inDoubtDelay?: string;
+    batchDeadline?: string;
+    followFor?: string;
+  };
+  schedules?: ScheduleFile[];
+}
+
+interface ScheduleFile {
+  name: string;
+  mode?: RunMode;
+  cron?: string;
+  every?: string;
+  timezone?: string;
+  overlap?: ScheduleConfig['overlap'];
+  catchupWindow?: string;
+  jitter?: string;
+  pauseOnFailure?: boolean;
+}
+
+export interface SyncHead {
+  readonly source: SourceConfig;
+  readonly tenant: TenantConfig;
+  readonly mode: RunMode;
+  readonly upload: UploadConfig;
+  readonly schedules: readonly ScheduleConfig[];
+}
+
+/** Reports what the form cannot say: names used twice. */
+export function readSync(file: LanguageFile): SyncHead {
+  const { source, tenant, mode = 'incremental', upload = {}, schedules = [] } = file.value as unknown as SyncFile;
+  const names = schedules.map((schedule) => schedule.name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) < index)
+      file.report('duplicate_name', ['schedules', index, 'name'], 'another schedule above has this name already');
+  });
+  return {
+    source: {
+      client: source.client,
+      connection: source.connection,
+      poolMax: source.pool?.max ?? 4,
+      statementTimeout: durationSeconds(source.statementTimeout ?? '30s'),
+    },
+    tenant:
+      typeof tenant === 'string'
+        ? { kind: 'constant', tenant }
+        : { kind: 'column', column: tenant.column, values: new Map(Object.entries(tenant.values)) },
+    mode,
+    upload: {
+      requestsAtOnce: upload.requestsAtOnce ?? 8,
+      batchSize: upload.batchSize ?? 500,
+      batchBytes: sizeBytes(upload.batchBytes ?? '4MiB'),
+      inDoubtDelay: durationSeconds(upload.inDoubtDelay ?? '30s'),
+      batchDeadline: durationSeconds(upload.batchDeadline ?? '10m'),
+      followFor: durationSeconds(upload.followFor ?? '1m'),
+    },
+    schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
+  };
+}
+
+function readSchedule(schedule: ScheduleFile, mode: RunMode): ScheduleConfig {
+  return {
+    name: schedule.name,
+    mode: schedule.mode ?? mode,
+    cron: schedule.cron ?? null,
+    every: schedule.every === undefined ? null : durationSeconds(schedule.every),
+    timezone: schedule.timezone ?? 'UTC',
+    overlap: schedule.overlap ?? 'skip',
+    catchupWindow: durationSeconds(schedule.catchupWindow ?? '10m'),
+    jitter: durationSeconds(schedule.jitter ?? '0s'),
+    pauseOnFailure: schedule.pauseOnFailure ?? false,
+  };
+}

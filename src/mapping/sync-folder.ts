@@ -1,0 +1,90 @@
+/** Which files of a sync's folder say what: sync.yaml, mappings, schema definitions; anything else is a slip. */
+import { readdir, realpath } from 'node:fs/promises';
+import { relative } from 'node:path';
+import type { Finding } from '../domain/finding.js';
+import { isSyncName, SYNC_NAME_PATTERN } from '../domain/names.js';
+
+export interface SyncFolder {
+  /** Relative to the mappings folder; null where there is none. */
+  readonly sync: string | null;
+  /** Mapping name to file, in order of name. */
+  readonly mappings: ReadonlyMap<string, string>;
+  /** Schema name to file, in order of name. */
+  readonly definitions: ReadonlyMap<string, string>;
+  readonly findings: readonly Finding[];
+}
+
+const KINDS = [
+  { kind: 'sync', pattern: /^(sync)\.(?:yaml|yml|json)$/ },
+  { kind: 'mapping', pattern: /^(.+)\.mapping\.(?:yaml|yml|json)$/ },
+  { kind: 'definition', pattern: /^(.+)\.schema\.json$/ },
+] as const;
+
+export async function readSyncFolder(folder: string, sync: string): Promise<SyncFolder> {
+  const findings: Finding[] = [];
+  const report = (file: string, kind: string, message: string, severity: Finding['severity'] = 'error'): void => {
+    findings.push({ severity, kind, file, line: 0, column: 0, path: '', message });
+  };
+  const found = {
+    sync: new Map<string, string>(),
+    mapping: new Map<string, string>(),
+    definition: new Map<string, string>(),
+  };
+  for (const name of await namesIn(folder, sync, report)) {
+    const file = `${sync}/${name}`;
+    const match = KINDS.map(({ kind, pattern }) => ({ kind, stem: pattern.exec(name)?.[1] })).find(
+      ({ stem }) => stem !== undefined,
+    );
+    if (match?.stem === undefined) {
+      if (/\.(ya?ml|json)$/.test(name))
+        report(
+          file,
+          'unknown_file',
+          'is not read: expected sync.yaml, <name>.mapping.yaml or <schema>.schema.json',
+          'warning',
+        );
+      continue;
+    }
+    const { kind, stem } = match;
+    if (found[kind].has(stem))
+      report(file, 'duplicate_file', `says the same as ${found[kind].get(stem)}; keep one of them`);
+    else if (kind === 'mapping' && !isSyncName(stem))
+      report(file, 'bad_name', `a mapping's name must match ${SYNC_NAME_PATTERN}; got "${stem}"`);
+    else found[kind].set(stem, file);
+  }
+  const syncFile = found.sync.get('sync') ?? null;
+  if (findings.length === 0 && syncFile === null)
+    report(`${sync}/sync.yaml`, 'file_missing', 'does not exist; it names source and tenant');
+  if (findings.length === 0 && found.mapping.size === 0)
+    report(sync, 'file_missing', 'holds no mapping; add <name>.mapping.yaml');
+  return { sync: syncFile, mappings: found.mapping, definitions: found.definition, findings };
+}
+
+type Report = (file: string, kind: string, message: string) => void;
+
+async function namesIn(folder: string, sync: string, report: Report): Promise<string[]> {
+  if (!isSyncName(sync)) {
+    report('.', 'bad_name', `a sync's name must match ${SYNC_NAME_PATTERN}; got ${JSON.stringify(sync).slice(0, 80)}`);
+    return [];
+  }
+  try {
+    const real = await realpath(`${folder}/${sync}`);
+    if (relative(await realpath(folder), real) !== sync) {
+      report(sync, 'outside_folder', 'leads out of the mappings folder by a symbolic link; copy the folder instead');
+      return [];
+    }
+    return (await readdir(real)).sort();
+  } catch {
+    const known = await listSyncs(folder);
+    report(sync, 'sync_missing', `there is no such sync. Syncs: ${known.join(', ') || 'none'}`);
+    return [];
+  }
+}
+
+/** Names of the syncs in a mappings folder: its folders that hold a sync file. */
+export async function listSyncs(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory() && isSyncName(entry.name)).map((entry) => entry.name);
+  const files = await Promise.all(names.map((name) => readdir(`${folder}/${name}`).catch(() => [])));
+  return names.filter((_, index) => files[index]!.some((file) => KINDS[0].pattern.test(file))).sort();
+}

@@ -1,0 +1,12 @@
+/** The version of a sync: a hash over everything that decides what is sent, and nothing else. */
+import { hash } from 'node:crypto';
+import type { JsonValue } from '../domain/json.js';
+
+/**
+ * `contents` are the parsed files by name, so that a comment or a blank makes no new version. The tenant is in it,
+ * the connection is not: a rotated password or a moved server must not look like a changed mapping.
+ */
+export function syncVersion(tenant: JsonValue, contents: ReadonlyMap<string, JsonValue>): string {
+  const files = [...contents].sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash('sha256', JSON.stringify({ tenant, files }), 'hex').slice(0, 16);
+}

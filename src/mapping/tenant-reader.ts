@@ -1,0 +1,24 @@
+/** Which tenant a row belongs to: the sync's own, or the declared one for the row's value. Never the row's word. */
+import type { SourceRow } from '../domain/source.js';
+import type { TenantConfig } from '../domain/sync.js';
+import type { PlacedColumn } from './field-plan.js';
+import { textForm } from './kinds.js';
+import { Rejection } from './rejection.js';
+
+export function tenantReader(
+  tenant: TenantConfig,
+  columnNamed: (name: string) => PlacedColumn,
+): (row: SourceRow) => string | Rejection {
+  if (tenant.kind === 'constant') return () => tenant.tenant;
+  const { index, column } = columnNamed(tenant.column);
+  const step = textForm(column.type)?.step ?? null;
+  return (row) => {
+    const value = row[index];
+    if (value === null || value === undefined) return new Rejection('tenant', 'the tenant column is NULL', null);
+    const text = step === null ? value : step(value);
+    return (
+      (typeof text === 'string' ? tenant.values.get(text) : undefined) ??
+      new Rejection('tenant', 'the value of the tenant column is not in the list of tenant.values in sync.yaml', value)
+    );
+  };
+}

@@ -1,0 +1,16 @@
+/** Lower case, the same in every locale. */
+import { TEXT_KINDS } from '../kinds.js';
+import type { Transform } from './transform.js';
+
+export const lowercase: Transform = {
+  name: 'lowercase',
+  description: 'Turns the text into lower case.',
+  options: { properties: {} },
+  takes: TEXT_KINDS,
+  gives: 'text',
+  make: () => (value) => value.toLowerCase(),
+  examples: [
+    { in: 'Anna@Example.ORG', out: 'anna@example.org' },
+    { in: 'ÉCOLE', out: 'école' },
+  ],
+};

@@ -1,0 +1,31 @@
+/** Text to a JSON number, exactly; takes the spellings that people and exports use. */
+import { exactNumber } from '../exact-number.js';
+import { Rejection } from '../rejection.js';
+import { plainSpelling, SEPARATORS } from './number-spelling.js';
+import { rejected } from './transform.js';
+import type { Transform } from './transform.js';
+
+export const number: Transform = {
+  name: 'number',
+  description: 'Reads the text as a decimal number. Rejects what a JSON number would round.',
+  options: { properties: SEPARATORS },
+  takes: ['text', 'integer', 'decimal', 'float'],
+  gives: 'jsonNumber',
+  make: (options) => {
+    const plain = plainSpelling(options);
+    return (value) => {
+      const result = exactNumber(plain(value));
+      return result instanceof Rejection ? rejected('number', result.reason, value) : result;
+    };
+  },
+  examples: [
+    { in: '12.50', out: 12.5 },
+    { in: ' +007 ', out: 7 },
+    { in: '.5', out: 0.5 },
+    { options: { decimal: ',', thousands: '.' }, in: '1.234,56', out: 1234.56 },
+    { in: '', rejected: 'not a plain number' },
+    { in: '1,234', rejected: 'not a plain number' },
+    { in: '0.12345678901234567890', rejected: 'would round it' },
+    { in: 'NaN', rejected: 'no numbers that JSON can carry' },
+  ],
+};

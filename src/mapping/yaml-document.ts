@@ -1,0 +1,121 @@
+/** YAML (or JSON) to plain values with places: only the core schema, no doubt tolerated, nothing executed. */
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import type { Document, Node, Pair } from 'yaml';
+import type { JsonValue } from '../domain/json.js';
+import { canonicalDecimal, isPlainNumber } from './exact-number.js';
+import { nestingAtMost } from './nesting.js';
+import type { Path, Place } from './place.js';
+
+/** Deeper nesting is an attack or an accident; and every walk over the values is recursive. */
+const DEEPEST = 32;
+/** Not even parsed; generous, since {@link nestingAtMost} may say too much. */
+const HOPELESS = 200;
+/** Stops alias bombs (a few lines that expand to billions of nodes). */
+const MOST_ALIASES = 100;
+
+export interface DocumentProblem extends Place {
+  readonly kind: string;
+  readonly message: string;
+}
+
+export interface ParsedDocument {
+  /** undefined where the text could not be understood at all. */
+  readonly value: JsonValue | undefined;
+  readonly problems: readonly DocumentProblem[];
+  place(path: Path, at: 'key' | 'value'): Place;
+}
+
+export function parseYaml(text: string): ParsedDocument {
+  const lines = new LineCounter();
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  if (nestingAtMost(text) > HOPELESS)
+    return broken({ kind: 'too_deep', message: `nested deeper than ${DEEPEST} levels`, line: 1, column: 1 });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    schema: 'core',
+    strict: true,
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: 'silent',
+  });
+  const problems = [...document.errors, ...document.warnings].map((error) => ({
+    kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
+    message: error.code === 'DUPLICATE_KEY' ? 'the same key twice; remove one of them' : error.message,
+    ...at(error.pos[0]),
+  }));
+  problems.push(...doubtfulNodes(document, at));
+  const place = (path: Path, of: 'key' | 'value'): Place => {
+    const node = nodeAt(document, path, of);
+    return node?.range ? at(node.range[0]) : { line: 1, column: 1 };
+  };
+  // A doubtful number or a key written twice leaves the rest readable, and its mistakes findable.
+  if (problems.some((problem) => problem.kind === 'syntax' || problem.kind === 'too_deep'))
+    return { value: undefined, problems, place };
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) as JsonValue, problems, place };
+  } catch {
+    return broken({
+      kind: 'too_many_aliases',
+      message: 'aliases (*name) expand to too much; write the values out',
+      line: 1,
+      column: 1,
+    });
+  }
+}
+
+const broken = (problem: DocumentProblem): ParsedDocument => ({
+  value: undefined,
+  problems: [problem],
+  place: () => ({ line: 1, column: 1 }),
+});
+
+/** Values that YAML would read differently from what stands there, and nesting that came by indentation. */
+function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place): DocumentProblem[] {
+  const found: DocumentProblem[] = [];
+  const report = (node: { range?: [number, number, number] | null }, kind: string, message: string): void => {
+    found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
+  };
+  visit(document, {
+    Scalar(key, node) {
+      if (typeof node.value !== 'number' || key === 'key') return;
+      const source = node.source ?? String(node.value);
+      const exact = isPlainNumber(source) && canonicalDecimal(source) === canonicalDecimal(String(node.value));
+      const safe = !Number.isInteger(node.value) || Number.isSafeInteger(node.value);
+      if (!exact || !safe)
+        report(
+          node,
+          'doubtful_number',
+          `${source} would be read as ${node.value}; quote it, or write the number plainly`,
+        );
+    },
+    Collection(_key, node, ancestors) {
+      if (ancestors.filter((ancestor) => !isPair(ancestor)).length <= DEEPEST) return undefined;
+      report(node, 'too_deep', `nested deeper than ${DEEPEST} levels`);
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+function nodeAt(document: Document.Parsed, path: Path, of: 'key' | 'value'): Node | null {
+  let node: Node | null = document.contents;
+  let key: Node | null = node;
+  for (const step of path) {
+    const target: Node | null | undefined = isAlias(node) ? node.resolve(document) : node;
+    if (isMap(target)) {
+      const pair = target.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) as
+        Pair<Node, Node | null> | undefined;
+      if (pair === undefined) return node;
+      // A key without a value: the key is the nearest thing that is there.
+      [key, node] = [pair.key, pair.value?.range ? pair.value : pair.key];
+    } else if (isSeq(target) && typeof step === 'number' && target.items[step] !== undefined) {
+      node = target.items[step] as Node;
+      key = node;
+    } else return node;
+  }
+  return of === 'key' ? key : node;
+}

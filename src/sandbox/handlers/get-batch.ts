@@ -1,0 +1,108 @@
+/** 4.14: the status of a batch. Its counters come from one row, so they always add up. */
+import type { BatchStatus, PendingResource } from '../../platform/contract/entities.js';
+import type { Queryable } from '../database.js';
+import { Refusal } from '../refusal.js';
+import type { Handler } from './handler.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+interface BatchRow {
+  readonly id: string;
+  readonly schema_id: string;
+  readonly total: number;
+  readonly successful: number;
+  readonly failed: number;
+  readonly pending: number;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+}
+
+export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, { pool, schemas }) => {
+  const { rows } = await pool.query<BatchRow>({
+    name: 'batch-status',
+    text: `select id, schema_id, total, successful, failed, pending, created_at, started_at, completed_at
+             from sandbox.batches where id = $1 and tenant_id = $2`,
+    // What is no uuid is no batch; the same answer as for another tenant's, so that nothing can be learnt from it.
+    values: [UUID.test(params.batchId) ? params.batchId : '00000000-0000-0000-0000-000000000000', tenant.id],
+  });
+  const batch = rows[0];
+  if (batch === undefined) throw new Refusal(404, `no batch with the id "${params.batchId}"`);
+  const processed = batch.successful + batch.failed;
+  const data: BatchStatus = {
+    batchId: batch.id,
+    progress: {
+      totalRecords: batch.total,
+      processedRecords: processed,
+      successfulRecords: batch.successful,
+      pendingRecords: batch.pending,
+      failedRecords: batch.failed,
+      // A share from 0 to 1 of what has been processed; 0 while nothing has.
+      successRate: processed === 0 ? 0 : batch.successful / processed,
+    },
+    createdAt: batch.created_at.toISOString(),
+    startedAt: batch.started_at?.toISOString() ?? null,
+    completedAt: batch.completed_at?.toISOString() ?? null,
+    schemaName: (await schemas.get(batch.schema_id)).name,
+    schemaDefinitionId: batch.schema_id,
+    errors: batch.failed === 0 ? null : await errorsOf(pool, batch),
+    ...(query.includePendingDetails === true ? { pendingResources: await pendingOf(pool, batch.id) } : {}),
+  };
+  return { message: 'batch status', data };
+};
+
+async function errorsOf(db: Queryable, batch: BatchRow): Promise<BatchStatus['errors']> {
+  const { rows } = await db.query<{ record_index: number; external_id: string | null; rule: string; reason: string }>(
+    `select record_index, external_id, rule, reason from sandbox.record_errors where batch_id = $1
+      order by record_index`,
+    [batch.id],
+  );
+  const byRule: Record<string, number> = {};
+  for (const { rule } of rows) byRule[rule] = (byRule[rule] ?? 0) + 1;
+  return {
+    summary: { failed: batch.failed, byRule },
+    details: {},
+    recordErrors: rows.map(({ record_index: index, external_id: id, reason }) =>
+      id === null ? `record ${index}: ${reason}` : `externalId ${JSON.stringify(id)}: ${reason}`,
+    ),
+    message: `${batch.failed} of ${batch.total} records failed`,
+  };
+}
+
+interface PendingRow {
+  readonly id: string;
+  readonly external_id: string;
+  readonly schema_id: string;
+  readonly schema_name: string;
+  readonly expires_at: Date;
+  readonly created_at: Date;
+  readonly missing: { schemaDefinitionId: string | null; externalId: string; schemaName: string }[];
+}
+
+async function pendingOf(db: Queryable, batchId: string): Promise<PendingResource[]> {
+  const { rows } = await db.query<PendingRow>(
+    `select p.id, p.external_id, p.schema_id, s.name as schema_name, p.expires_at, p.created_at, m.missing
+       from sandbox.pending_resources p
+       join sandbox.schema_definitions s on s.id = p.schema_id
+      cross join lateral (
+             select coalesce(json_agg(json_build_object('schemaDefinitionId', parent.id, 'externalId', d.external_id,
+                                               'schemaName', d.schema_name)), '[]') as missing
+               from sandbox.missing_dependencies d
+               left join sandbox.schema_definitions parent on parent.name = d.schema_name
+              where d.pending_id = p.id) m
+      where p.batch_id = $1 order by p.sequence`,
+    [batchId],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    resourceExternalId: row.external_id,
+    schemaDefinitionId: row.schema_id,
+    // A parent's schema definition that does not exist yet has no id.
+    missingDependencies: row.missing.map(({ schemaDefinitionId, ...rest }) =>
+      schemaDefinitionId === null ? rest : { schemaDefinitionId, ...rest },
+    ),
+    expiresAt: row.expires_at.toISOString(),
+    createdAt: row.created_at.toISOString(),
+    schemaName: row.schema_name,
+  }));
+}

@@ -1,0 +1,18 @@
+/** Refuses requests for foreign host names, so that a web page cannot reach the sandbox by rebinding its own name to it. */
+import { Refusal } from './refusal.js';
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/** A check of the Host header. The port is not compared: a port forward changes it, an attacker gains nothing by it. */
+export function hostCheck(ownHost: string, allowedHosts: readonly string[]): (host: string | undefined) => void {
+  const own = ownHost.includes(':') ? `[${ownHost}]` : ownHost;
+  const allowed = new Set([...LOOPBACK, own, ...allowedHosts].map((name) => name.toLowerCase()));
+  return (host) => {
+    const name = (host ?? '').replace(/:\d*$/, '').toLowerCase();
+    if (!allowed.has(name))
+      throw new Refusal(
+        403,
+        'the Host header names another server; call the sandbox by localhost or add to allowedHosts',
+      );
+  };
+}

@@ -1,0 +1,85 @@
+/** The HTTP side: Fastify with the sandbox's own body parser, host check and error envelopes. */
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import { hostCheck } from './host-check.js';
+import { errorBody, Refusal } from './refusal.js';
+import type { SandboxSettings } from './settings.js';
+import type { Tenant } from './tenants.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came, for storing it unchanged. */
+    bodyText: string;
+    tenant: Tenant | null;
+  }
+  interface FastifyContextConfig {
+    /** Whether the operation may answer with the alternative error shape. */
+    alternativeErrors?: boolean;
+  }
+}
+
+/** Longer than the longest external id (512 characters) once it is percent-encoded; Fastify's default is 100. */
+const MAX_PATH_PARAMETER = 8_192;
+
+export function createHttpServer(host: string, settings: SandboxSettings, logger: Logger): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: settings.maxBodyBytes,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
+    frameworkErrors: (error, _request, reply) => {
+      const answer = reply as unknown as FastifyReply; // its own type knows no bodies
+      void answer.status(error.statusCode ?? 400).send(errorBody('standard', error.message, []));
+    },
+  });
+  app.decorateRequest('bodyText', '');
+  app.decorateRequest('tenant', null);
+  parseJsonBodies(app);
+
+  const checkHost = hostCheck(host, settings.allowedHosts);
+  app.addHook('onRequest', (request, _reply, done) => {
+    checkHost(request.headers.host);
+    done();
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    void reply.status(404).send(errorBody('standard', `no operation ${request.method} ${pathOf(request)}`, []));
+  });
+  app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
+    const shape = request.routeOptions.config.alternativeErrors === true ? settings.errorShape : 'standard';
+    const status = error instanceof Refusal ? error.status : (error.statusCode ?? 500);
+    const place = { method: request.method, route: request.routeOptions.url ?? null, status };
+    if (status >= 500) {
+      // Without PostgreSQL's detail, which quotes values of rows.
+      logger.error({ ...place, reason: error.message, stack: error.stack }, 'a request failed');
+      return reply.status(status).send(errorBody(shape, 'the sandbox failed; its log has the reason', []));
+    }
+    // Only words of our own: a parser quotes the body, and the 404 of a resource names its external id.
+    const reason = error instanceof Refusal && status !== 404 ? { reason: error.message } : {};
+    logger.info({ ...place, ...reason }, 'a request was refused');
+    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    return reply.status(status).send(errorBody(shape, error.message, error instanceof Refusal ? error.errors : []));
+  });
+  app.get('/health', () => ({ status: 'ok' }));
+  return app;
+}
+
+/** Bodies are JSON in UTF-8. What is not is a 400 rather than text with replacement characters in it. */
+function parseJsonBodies(app: FastifyInstance): void {
+  // Refuses "__proto__" as a name: merged into an object it would not be a field.
+  const parseJson = app.getDefaultJsonParser('error', 'ignore');
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    try {
+      request.bodyText = utf8.decode(body);
+    } catch {
+      done(new Refusal(400, 'the body is not UTF-8 text'));
+      return;
+    }
+    // The parser's own errors have status 400.
+    void parseJson(request, request.bodyText, done);
+  });
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split('?')[0] ?? '';

@@ -1,0 +1,68 @@
+/** Applies records of one schema and tenant to the store: decides the outcome of each, then writes all that pass. */
+import type { JsonObject } from '../../domain/json.js';
+import type { Queryable } from '../database.js';
+import type { StoredSchema } from '../schema-store.js';
+import { failed, mergeRecord, type Dependency, type IncomingRecord, type Outcome } from './incoming.js';
+import { dependenciesOf, dependencyKey, withPlainReferences } from './record-references.js';
+import { presentParents, storedRecords, storeRecords } from './resource-store.js';
+
+export interface Applied {
+  /** In the order of the records. */
+  readonly outcomes: readonly Outcome[];
+  /** External ids that are stored now. */
+  readonly stored: readonly string[];
+}
+
+/** The caller holds the tenant's lock (`lockTenant`), so what is read here stays true until the commit. */
+export async function applyRecords(
+  db: Queryable,
+  tenantId: string,
+  schema: StoredSchema,
+  records: readonly IncomingRecord[],
+): Promise<Applied> {
+  const ids = [...new Set(records.map((record) => record.externalId))];
+  const dependencies = records.map((record) => dependenciesOf(schema, record.sent));
+  const named = new Map<string, Dependency>();
+  for (const list of dependencies)
+    if (!('kind' in list)) for (const dependency of list) named.set(dependencyKey(dependency), dependency);
+  const existing = await storedRecords(db, tenantId, schema.id, ids);
+  const parents = await presentParents(db, tenantId, [...named.values()]);
+
+  const decide = (assumed: ReadonlySet<string>): { outcomes: Outcome[]; written: Map<string, JsonObject> } => {
+    const written = new Map<string, JsonObject>();
+    const isPresent = (d: Dependency) =>
+      parents.has(dependencyKey(d)) || (d.schemaName === schema.name && assumed.has(d.externalId));
+    const outcomes = records.map((record, i): Outcome => {
+      const wanted = dependencies[i]!;
+      if ('kind' in wanted) return wanted;
+      const stored = written.get(record.externalId) ?? existing.get(record.externalId);
+      if (record.onConflict === 'reject' && stored !== undefined)
+        return failed('already_exists', 'a resource with this external id exists and onconflict is reject');
+      const merged = mergeRecord(stored, record.sent);
+      const problem = schema.validate(merged);
+      if (problem !== undefined) return failed(problem.rule, problem.reason);
+      const missing = wanted.filter((dependency) => !isPresent(dependency));
+      if (missing.length === 0) {
+        written.set(record.externalId, withPlainReferences(schema, merged));
+        return { kind: 'stored' };
+      }
+      if (record.expiresAt !== null) return { kind: 'waiting', missing };
+      const list = missing.map((d) => `${d.schemaName} "${d.externalId}"`).join(', ');
+      return failed('missing_dependency', `missing dependency ${list}`);
+    });
+    return { outcomes, written };
+  };
+
+  // Records may refer to others of the same upload, in circles too. All of them are assumed to be stored at first;
+  // those that turn out not to be are taken from the assumption until it holds.
+  let assumed = new Set(schema.references.some((r) => r.schemaName === schema.name) ? ids : []);
+  for (;;) {
+    const { outcomes, written } = decide(assumed);
+    const holding = new Set([...assumed].filter((id) => written.has(id) || existing.has(id)));
+    if (holding.size === assumed.size) {
+      await storeRecords(db, tenantId, schema.id, written);
+      return { outcomes, stored: [...written.keys()] };
+    }
+    assumed = holding;
+  }
+}

@@ -1,0 +1,73 @@
+/** Collects what became of records, for one batch or many, and writes it to their batches' counters and errors. */
+import type { Queryable } from '../database.js';
+import type { Failure, IncomingRecord, Outcome } from './incoming.js';
+
+interface Change {
+  successful: number;
+  failed: number;
+  pending: number;
+}
+
+interface RecordError {
+  readonly batch_id: string;
+  readonly record_index: number;
+  readonly external_id: string | null;
+  readonly rule: string;
+  readonly reason: string;
+}
+
+export class Outcomes {
+  readonly #changes = new Map<string, Change>();
+  readonly #errors: RecordError[] = [];
+
+  /** A record's outcome; one that had been waiting leaves its batch's pending count. */
+  add(record: IncomingRecord, outcome: Outcome): void {
+    if (record.pendingId !== null) this.#of(record.batchId).pending -= 1;
+    switch (outcome.kind) {
+      case 'stored':
+        this.#of(record.batchId).successful += 1;
+        break;
+      case 'waiting':
+        this.#of(record.batchId).pending += 1;
+        break;
+      case 'failed':
+        this.addFailure(record.batchId, record.index, record.externalId, outcome);
+        break;
+    }
+  }
+
+  /** A failed record; one without a usable external id is named by its place in the batch. */
+  addFailure(batchId: string, index: number, externalId: string | null, { rule, reason }: Failure): void {
+    this.#of(batchId).failed += 1;
+    this.#errors.push({ batch_id: batchId, record_index: index, external_id: externalId, rule, reason });
+  }
+
+  /** The last write of a transaction: a batch whose pending count reaches 0 is completed. */
+  async save(db: Queryable): Promise<void> {
+    if (this.#errors.length > 0)
+      await db.query(
+        `insert into sandbox.record_errors (batch_id, record_index, external_id, rule, reason)
+         select batch_id, record_index, external_id, rule, reason from jsonb_to_recordset($1::jsonb)
+             as e (batch_id uuid, record_index integer, external_id text, rule text, reason text)`,
+        [JSON.stringify(this.#errors)],
+      );
+    const changes = [...this.#changes].map(([batch_id, change]) => ({ batch_id, ...change }));
+    if (changes.length === 0) return;
+    await db.query(
+      `update sandbox.batches b
+          set successful = b.successful + c.successful,
+              failed = b.failed + c.failed,
+              pending = b.pending + c.pending,
+              completed_at = case when b.pending + c.pending = 0 then clock_timestamp() end
+         from jsonb_to_recordset($1::jsonb) as c (batch_id uuid, successful integer, failed integer, pending integer)
+        where b.id = c.batch_id`,
+      [JSON.stringify(changes)],
+    );
+  }
+
+  #of(batchId: string): Change {
+    let change = this.#changes.get(batchId);
+    if (change === undefined) this.#changes.set(batchId, (change = { successful: 0, failed: 0, pending: 0 }));
+    return change;
+  }
+}

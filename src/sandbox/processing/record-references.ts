@@ -1,0 +1,46 @@
+/** The references of one record: which parents it names, and the one form in which they are stored. */
+import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { referencedIds } from '../../domain/references.js';
+import type { StoredSchema } from '../schema-store.js';
+import { failed, MAX_EXTERNAL_ID_LENGTH, type Dependency, type Failure } from './incoming.js';
+
+/** The parents that a record names, each once, or why one of its references cannot be meant. */
+export function dependenciesOf(schema: StoredSchema, record: JsonObject): readonly Dependency[] | Failure {
+  const found = new Map<string, Dependency>();
+  for (const { field, schemaName } of schema.references) {
+    const value = record[field];
+    const wrongType = typesNamed(value).find((type) => type !== schemaName);
+    if (wrongType !== undefined)
+      return failed('reference_type', `/${field} refers to a "${wrongType}", the schema says "${schemaName}"`);
+    for (const externalId of referencedIds(value)) {
+      if (externalId.length > MAX_EXTERNAL_ID_LENGTH)
+        return failed('reference', `/${field} is longer than an external id can be`);
+      const dependency = { schemaName, externalId };
+      found.set(dependencyKey(dependency), dependency);
+    }
+  }
+  return [...found.values()];
+}
+
+/** A dependency as one text; schema names hold no blank. */
+export const dependencyKey = ({ schemaName, externalId }: Dependency): string => `${schemaName} ${externalId}`;
+
+/** The record with each reference as plain external id(s), however it came; answers can then show either form. */
+export function withPlainReferences(schema: StoredSchema, record: JsonObject): JsonObject {
+  if (schema.references.length === 0) return record;
+  const plain: Record<string, JsonValue> = { ...record };
+  for (const { field, list } of schema.references) {
+    const value = plain[field];
+    if (value === undefined) continue;
+    const ids = referencedIds(value);
+    plain[field] = list ? ids : (ids[0] ?? value);
+  }
+  return plain;
+}
+
+function typesNamed(value: JsonValue | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => typesNamed(item));
+  if (typeof value !== 'object' || value === null) return [];
+  const type = (value as JsonObject)['type'];
+  return typeof type === 'string' ? [type] : [];
+}

@@ -1,0 +1,87 @@
+/** docs/mapping.md is the language: every example in it is loaded, checked and run. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { SourceType } from '../../src/domain/source.js';
+import { checkColumns } from '../../src/mapping/check-columns.js';
+import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { TRANSFORMS } from '../../src/mapping/transforms/registry.js';
+import { columns, definition, lint } from './sync-on-disk.js';
+
+const text = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
+/** Prettier pads the cells of tables. */
+const tables = text.replace(/ +\|/g, ' |').replace(/\| +/g, '| ');
+const fences = [...text.matchAll(/```(yaml|json) (\w+)\n([\s\S]*?)```/g)].map(([, , use, body]) => ({
+  use: use!,
+  body: body!,
+}));
+const person = fences.find((fence) => fence.use === 'definition')!.body;
+const people = (fields: string) =>
+  `schema: person\nsource: { table: people }\nkey: [id]\n${fields.replace('fields:\n', 'fields:\n  personId: id\n')}`;
+const companies = {
+  'companies.mapping.yaml': 'schema: company\nsource: { table: companies }\nkey: [id]\nfields: { companyId: id }\n',
+  'company.schema.json': definition('company', { companyId: { type: 'string' } }),
+};
+const TABLE = columns(
+  Object.fromEntries(
+    [...tables.matchAll(/\| (\w+) \| (\w+) \| (\w+) \| (\w+) \|/g)]
+      .filter(([, name]) => name !== 'Column')
+      .flatMap(([, a, typeOfA, b, typeOfB]) => [
+        [a, typeOfA],
+        [b, typeOfB],
+      ]),
+  ) as Record<string, SourceType>,
+);
+
+interface DocumentedRow {
+  row: Record<string, string | null>;
+  record?: object;
+  rejected?: string;
+}
+
+describe('the page about the mapping language', () => {
+  it.each(fences.filter((fence) => fence.use === 'sync'))('shows a sync.yaml that loads', async ({ body }) => {
+    const { findings } = await lint({ 'sync.yaml': body });
+    expect(findings).toEqual([]);
+  });
+
+  it('shows a mapping that loads', async () => {
+    const { body } = fences.find((fence) => fence.use === 'mapping')!;
+    const { findings } = await lint({ 'people.mapping.yaml': body, 'person.schema.json': person });
+    expect(findings).toEqual([]);
+  });
+
+  const examples = fences.flatMap((fence, index) =>
+    fence.use === 'example' ? [{ fields: fence.body, rows: fences[index + 1]! }] : [],
+  );
+  it.each(examples)('shows what its example gives: $fields', async ({ fields, rows }) => {
+    const { findings, sync } = await lint({
+      'people.mapping.yaml': people(fields),
+      'person.schema.json': person,
+      ...companies,
+    });
+    expect(findings).toEqual([]);
+    const mapping = sync!.mappings.find(({ name }) => name === 'people')!;
+    expect(checkColumns(mapping, sync!.tenant, TABLE)).toEqual([]);
+    const compiled = compileMapping(mapping, sync!.tenant, TABLE);
+    for (const { row, record, rejected } of JSON.parse(rows.body) as DocumentedRow[]) {
+      const values = compiled.columns.map((name) => row[name] ?? (name === 'id' ? '1' : null));
+      const result = compiled.map(values, ['1']);
+      if (result.kind === 'unmappable') expect(result.rule).toBe(rejected);
+      else {
+        const { personId: _id, ...data } = result.data;
+        // Columns that the row does not name are NULL; what the page leaves out of a rejected row does not matter.
+        expect(data).toEqual(record);
+      }
+    }
+  });
+
+  it('lists every transform with its description and options', () => {
+    for (const { name, description, options } of TRANSFORMS.values()) {
+      const names = Object.keys(options.properties).map((option) => `\`${option}\``);
+      expect(
+        tables.includes(`| \`${name}\` | ${description} |${names.length > 0 ? ` ${names.join(', ')}` : ''}`),
+        name,
+      ).toBe(true);
+    }
+  });
+});

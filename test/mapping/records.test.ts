@@ -1,0 +1,234 @@
+/** Rows to records: nulls, tenants, external ids, what a rejected row may say, and hashes that stay. */
+import { describe, expect, it } from 'vitest';
+import type { MapResult } from '../../src/domain/record.js';
+import { checkColumns, columnsOf } from '../../src/mapping/check-columns.js';
+import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { columns, definition, ENV, FILES, lint, mapper } from './sync-on-disk.js';
+
+const TEXT = { type: 'string' };
+
+describe('a record', () => {
+  it('has its fields in the order of the mapping, its JSON and a hash that never changes', async () => {
+    const { map } = await mapper('  b: b\n  a: a\n', { a: TEXT, b: TEXT }, { a: 'text', b: 'text' });
+    expect(map({ a: 'x', b: 'y' })).toEqual({
+      kind: 'record',
+      tenant: 'tenant-a',
+      externalId: '7',
+      sourceKey: ['7'],
+      data: { id: '7', b: 'y', a: 'x' },
+      json: '{"id":"7","b":"y","a":"x"}',
+      contentHash: 'e451cca82f3d522e3ab616568b1274d3',
+    });
+  });
+
+  it('carries null for SQL NULL, and validates without it', async () => {
+    const { map } = await mapper('  email: email\n', { email: { type: 'string', format: 'email' } }, { email: 'text' });
+    expect(map({ email: null })).toMatchObject({ kind: 'record', json: '{"id":"7","email":null}' });
+  });
+
+  it('leaves a null out where omitNull says so', async () => {
+    const { map } = await mapper('  a: { column: a, omitNull: true }\n', { a: TEXT }, { a: 'text' });
+    expect(map({ a: null })).toMatchObject({ kind: 'record', json: '{"id":"7"}' });
+  });
+
+  it('has a number as external id in the form of its text', async () => {
+    const { map } = await mapper('', { id: { type: 'integer' } }, {});
+    expect(map({ id: '17850' })).toMatchObject({ externalId: '17850', json: '{"id":17850}' });
+  });
+
+  it('can be made from columns with the names that break other programs', async () => {
+    const row = '  a: __proto__\n  b: constructor\n';
+    const { map } = await mapper(
+      row,
+      { a: TEXT, b: TEXT },
+      JSON.parse('{"__proto__":"text","constructor":"text"}') as Record<string, 'text'>,
+    );
+    const result = map(JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>);
+    expect(result).toMatchObject({ json: '{"id":"7","a":"x","b":"y"}' });
+  });
+});
+
+describe('a row that cannot be delivered', () => {
+  const CANARY = 'Canary.Zq81@leak';
+  const failing: [string, string, object, MapResult['kind'] extends string ? Record<string, unknown> : never][] = [
+    [
+      'a broken format',
+      '  a: a\n',
+      { type: 'string', format: 'email' },
+      {
+        code: 'record_invalid',
+        pointer: '/a',
+        rule: 'format: email',
+        reason: 'not a valid email',
+        shape: 'text(16) aaaaaa.aa99@aaaa',
+      },
+    ],
+    [
+      'text that is too long',
+      '  a: a\n',
+      { type: 'string', maxLength: 3 },
+      { code: 'record_invalid', rule: 'maxLength: 3' },
+    ],
+    [
+      'a value outside a list',
+      '  a: a\n',
+      { enum: ['x', 'y'] },
+      { code: 'record_invalid', rule: 'enum', reason: 'not one of the allowed values: ["x","y"]' },
+    ],
+    ['text that is no number', '  a: a\n', { type: 'number' }, { code: 'mapping_failed', rule: 'exact number' }],
+    [
+      'no telephone number',
+      '  a: { column: a, transforms: [{ phone: { country: GB } }] }\n',
+      TEXT,
+      { code: 'mapping_failed', rule: 'transform: phone' },
+    ],
+    [
+      'no known value',
+      '  a: { column: a, transforms: [{ values: { map: { b: c } } }] }\n',
+      TEXT,
+      { code: 'mapping_failed', rule: 'transform: values' },
+    ],
+    [
+      'no date',
+      '  a: { column: a, transforms: [{ dateTime: { zone: UTC } }] }\n',
+      TEXT,
+      { code: 'mapping_failed', rule: 'transform: dateTime' },
+    ],
+  ];
+  it.each(failing)('says why without saying what: %s', async (_title, fields, property, expected) => {
+    const { map } = await mapper(fields, { a: property as never }, { a: 'text' });
+    const result = map({ a: CANARY });
+    expect(result).toMatchObject({
+      kind: 'unmappable',
+      tenant: 'tenant-a',
+      externalId: '7',
+      sourceKey: ['7'],
+      ...expected,
+    });
+    expect(JSON.stringify(result)).not.toMatch(/Canary|Zq81|leak/);
+  });
+
+  it('names no key that comes from the content of a JSON column', async () => {
+    const property = {
+      type: 'object',
+      properties: { known: { type: 'string' } },
+      additionalProperties: { type: 'number' },
+    };
+    const { map } = await mapper('  a: a\n', { a: property }, { a: 'json' });
+    const result = map({ a: `{"${CANARY}":"${CANARY}"}` });
+    expect(result).toMatchObject({ kind: 'unmappable', pointer: '/a/*', rule: 'type: number', shape: 'object' });
+    expect(JSON.stringify(result)).not.toContain('Canary');
+    expect(map({ a: '{"known":5}' })).toMatchObject({ pointer: '/a/known' });
+  });
+
+  it('has a null in a field that the schema requires', async () => {
+    const { map } = await mapper('  a: a\n', { a: TEXT }, { a: 'text' }, ['a']);
+    expect(map({ a: null })).toMatchObject({ code: 'record_invalid', pointer: '/a', rule: 'required', shape: '' });
+  });
+
+  it('has no external id', async () => {
+    const { map } = await mapper('', { id: { type: 'string' } }, { id: 'text' });
+    expect(map({ id: '' })).toMatchObject({
+      code: 'mapping_failed',
+      externalId: null,
+      pointer: '/id',
+      rule: 'external id',
+    });
+  });
+});
+
+describe('the tenant of a row', () => {
+  it('comes through the declared list only', async () => {
+    const values = '{ "1": tenant-a, "2": tenant-b }';
+    const { sync } = await lint({
+      'sync.yaml': FILES['sync.yaml']!.replace('tenant-a', `{ column: shop_id, values: ${values} }`),
+    });
+    const mapping = sync!.mappings[0]!;
+    expect(columnsOf(mapping, sync!.tenant)).toEqual(['id', 'shop_id', 'name']);
+    const { map } = compileMapping(mapping, sync!.tenant, columns({ id: 'integer', shop_id: 'integer', name: 'text' }));
+    expect(map(['7', '2', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-b', externalId: '7' });
+    for (const value of ['3', null, 'tenant-a', 'constructor'])
+      expect(map(['7', value, 'Anna'], ['7'])).toMatchObject({
+        kind: 'unmappable',
+        code: 'tenant_unknown',
+        tenant: null,
+        externalId: '7',
+      });
+  });
+});
+
+describe('a mapping held against the columns of the source', () => {
+  const check = async (fields: string, types: Parameters<typeof columns>[0], properties: object = { name: TEXT }) => {
+    const { sync, locate, findings } = await lint({
+      'people.mapping.yaml': `schema: person\nsource: { table: people }\nkey: [id]\nfields:\n  personId: id\n${fields}`,
+      'person.schema.json': definition('person', { personId: TEXT, ...(properties as Record<string, never>) }),
+    });
+    expect(findings).toEqual([]);
+    return checkColumns(sync!.mappings[0]!, sync!.tenant, columns(types), locate);
+  };
+
+  it('names every column that is missing, with its place and the nearest', async () => {
+    const found = await check('  name: { template: "{first} {lst}" }\n', {
+      idd: 'integer',
+      first: 'text',
+      last: 'text',
+    });
+    expect(found.map(({ kind, line, column, path }) => [kind, line, column, path])).toEqual([
+      ['column_missing', 3, 7, 'key[0]'],
+      ['column_missing', 5, 13, 'fields.personId.column'],
+      ['column_missing', 6, 21, 'fields.name.template'],
+    ]);
+    expect(found[2]!.message).toBe('no column "lst" in people. Did you mean "last"? Columns: idd, first, last');
+  });
+
+  it.each([
+    ['a timestamp without a zone', '  name: name\n', 'timestamp', TEXT, 'name its zone with the transform dateTime'],
+    ['bytes', '  name: name\n', 'bytes', TEXT, 'turn it into text in the query'],
+    [
+      'a boolean for a number',
+      '  name: name\n',
+      'boolean',
+      { type: 'number' },
+      'is boolean at the end, and the schema definition asks for number',
+    ],
+    ['text for a boolean', '  name: name\n', 'text', { type: 'boolean' }, 'boolean: { true: [...], false: [...] }'],
+    ['a date for a date-time', '  name: name\n', 'date', { type: 'string', format: 'date-time' }, 'say which midnight'],
+    [
+      'a transform behind a finished number',
+      '  name: { column: name, transforms: [number, trim] }\n',
+      'text',
+      {},
+      'trim does not take a number that is finished',
+    ],
+    [
+      'dateTime on a boolean',
+      '  name: { column: name, transforms: [{ dateTime: { zone: UTC } }] }\n',
+      'boolean',
+      TEXT,
+      'dateTime does not take boolean; it takes timestamp, date, text',
+    ],
+  ] as const)('refuses %s', async (_title, fields, type, property, message) => {
+    const found = await check(fields, { id: 'integer', name: type }, { name: property });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ kind: 'no_conversion', line: 6 });
+    expect(found[0]!.message).toContain(message);
+  });
+
+  it('quotes the variable, not its value, where a column is named by the environment', async () => {
+    const { sync, locate } = await lint(
+      { 'people.mapping.yaml': FILES['people.mapping.yaml']!.replace('name: name', 'name: ${env:COLUMN}') },
+      { ...ENV, COLUMN: 'canary_zq81' },
+    );
+    const [found] = checkColumns(sync!.mappings[0]!, sync!.tenant, columns({ id: 'integer' }), locate);
+    expect(found!.message).toBe('no column "${env:COLUMN}" in people. Columns: id');
+  });
+
+  it('refuses two columns of one name, and to run at all', async () => {
+    const { sync } = await lint();
+    const twice = [...columns({ id: 'integer', name: 'text' }), ...columns({ name: 'text' })];
+    expect(checkColumns(sync!.mappings[0]!, sync!.tenant, twice)[0]).toMatchObject({ kind: 'duplicate_column' });
+    expect(() => compileMapping(sync!.mappings[0]!, sync!.tenant, columns({ id: 'integer' }))).toThrow(
+      'no column "name" in people',
+    );
+  });
+});

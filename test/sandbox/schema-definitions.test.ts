@@ -1,0 +1,132 @@
+/** Creating schema definitions (4.4). */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabase, startForTest, unique, type TestDatabase } from './running-sandbox.js';
+
+let database: TestDatabase;
+let sandbox: Awaited<ReturnType<typeof startForTest>>;
+beforeAll(async () => {
+  database = await createDatabase('schema-definitions');
+  sandbox = await startForTest(database);
+});
+afterAll(async () => {
+  await sandbox.close();
+  await database.drop();
+});
+
+const create = (body: object) => sandbox.call('POST', '/partner/schema-definitions', { body, tenant: null });
+const minimal = () => ({
+  name: unique('schema'),
+  category: 'custom_schema',
+  externalIdField: 'id',
+  schema: { type: 'object', properties: { id: { type: 'string' } } } as object,
+});
+
+describe('creating a schema definition', () => {
+  it('answers with the definition under both names of every twin field', async () => {
+    const input = {
+      ...minimal(),
+      description: 'Orders of a shop',
+      pluralName: 'orders',
+      fieldsToExpose: [{ name: 'Id', jsonPath: '$.id', exposure: ['segments'] }],
+      schema: {
+        properties: {
+          id: { type: 'string' },
+          who: { $ref: 'customers' },
+          tags: { type: 'array', items: { $ref: 'tags' } },
+        },
+      },
+    };
+    const { status, body } = await create(input);
+    expect([status, body.success]).toEqual([200, true]);
+    expect(body.data).toMatchObject({
+      ...input,
+      plural_name: 'orders',
+      external_id_field: 'id',
+      versionNumber: 1,
+      version_number: 1,
+      referenceSchemas: ['customers', 'tags'],
+      reference_schemas: ['customers', 'tags'],
+      fields_to_expose: input.fieldsToExpose,
+      displayMetadata: null,
+    });
+    expect(body.data.created_at).toBe(body.data.createdAt);
+  });
+
+  it('takes the older names of twin fields, and the name as plural where none is given', async () => {
+    const { externalIdField, ...rest } = minimal();
+    const { body } = await create({ ...rest, external_id_field: externalIdField });
+    expect(body.data).toMatchObject({ externalIdField: 'id', pluralName: rest.name });
+  });
+
+  it('refuses twin fields that contradict each other', async () => {
+    const { status, body } = await create({ ...minimal(), external_id_field: 'other' });
+    expect(status).toBe(400);
+    expect(body.errors).toEqual([expect.stringContaining('external_id_field differ')]);
+  });
+
+  it('refuses a name that is taken, and says what has it', async () => {
+    const input = minimal();
+    const first = await create(input);
+    const second = await create(input);
+    expect(second.status).toBe(409);
+    expect(second.body.errors).toEqual([expect.stringContaining(first.body.data.id)]);
+  });
+
+  it('gives a name that many ask for at once to exactly one of them', async () => {
+    const input = minimal();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(input)));
+    expect(answers.map((a) => a.status).sort()).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
+  });
+
+  it.each([
+    ['does not compile', { schema: { properties: { id: { type: 'text' } } } }, 'does not compile'],
+    [
+      'refers to another server',
+      { schema: { properties: { id: {} }, allOf: [{ $ref: 'http://example.test/s' }] } },
+      "can't resolve",
+    ],
+    [
+      'refers to what is no schema name',
+      { schema: { properties: { id: {}, a: { $ref: 'http://x/y' } } } },
+      'no schema name',
+    ],
+    ['names an unknown external id field', { externalIdField: 'nope' }, 'not a property of the schema; it has: id'],
+    ['names no external id field', { externalIdField: undefined }, 'externalIdField is required'],
+    ['has an unknown category', { category: 'things' }, 'must be "contacts_schema" or'],
+    ['has an unknown field', { colour: 'red' }, '"colour"'],
+    ['has a name with a blank', { name: 'a b' }, 'body/name'],
+    ['holds text that cannot be stored', { description: 'a\u0000b' }, 'U+0000'],
+    ['is asynchronous', { schema: { $async: true, properties: { id: {} } } }, '$async'],
+  ])('refuses a definition that %s', async (_case, change, reason) => {
+    const { status, body } = await create({ ...minimal(), ...change });
+    expect(status).toBe(400);
+    expect(body.errors?.join('\n')).toContain(reason);
+  });
+
+  it('finds schemas by id as well as by name, also after a restart', async () => {
+    const input = minimal();
+    const id = (await create(input)).body.data.id;
+    const restarted = await startForTest(database);
+    await restarted.uploaded(id, [{ id: '1' }]);
+    const answer = await restarted.read(id.toUpperCase(), '1');
+    await restarted.close();
+    expect(answer.body.data.result.schemaDefinitionId).toBe(id);
+    expect((await sandbox.read(input.name, '1')).status).toBe(200);
+  });
+
+  it.each(['camel', 'snake'] as const)('answers with %s names alone where the settings say so', async (fieldNames) => {
+    const single = await startForTest(database, { fieldNames });
+    const { body } = await single.call('POST', '/partner/schema-definitions', { body: minimal() });
+    await single.uploaded(body.data.name, [{ id: '1' }]);
+    const { result } = (await single.read(body.data.name, '1')).body.data;
+    await single.close();
+    expect(['externalIdField' in body.data, 'external_id_field' in body.data]).toEqual([
+      fieldNames === 'camel',
+      fieldNames === 'snake',
+    ]);
+    expect(['resourceExternalId' in result, 'resource_external_id' in result]).toEqual([
+      fieldNames === 'camel',
+      fieldNames === 'snake',
+    ]);
+  });
+});

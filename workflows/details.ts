@@ -1,0 +1,26 @@
+/** The run's story for the Web UI: current details as a Markdown table. */
+import type { MappingProgress } from '../src/domain/run.js';
+import type { OpenedRun } from '../src/domain/work.js';
+
+export function detailsOf(opened: OpenedRun, mappings: readonly MappingProgress[]): string {
+  const rows = mappings.map((m) =>
+    [
+      m.mapping,
+      m.read,
+      m.sent,
+      m.unchanged,
+      m.accepted,
+      m.waiting,
+      m.deadLettered,
+      m.seconds > 0 ? Math.round(m.read / m.seconds) : 0,
+      m.done ? 'read' : 'reading',
+    ].join(' | '),
+  );
+  return [
+    `Run ${opened.runId} of **${opened.sync}** (${opened.mode}); stages: ${opened.stages.map((s) => s.join(' + ')).join(' -> ')}`,
+    '',
+    '| mapping | read | sent | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---|',
+    ...rows.map((row) => `| ${row} |`),
+  ].join('\n');
+}

@@ -1,0 +1,151 @@
+/** What `sync` and `backfill` share: stages in order, ranges side by side, then the records that wait. */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  ContinueAsNew,
+  defineQuery,
+  makeContinueAsNewFunc,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { PartnerSyncError } from '../src/domain/errors.js';
+import { checkRunInput, type MappingProgress, type RunInput, type RunKind, type RunReport } from '../src/domain/run.js';
+import type { OpenedRun } from '../src/domain/work.js';
+import { abandonRun, closeRun, followMapping, loadSlice, openRun, planMapping } from './activities.js';
+import { detailsOf } from './details.js';
+
+/** The run's id and its books as of the last finished slice. */
+export const progressQuery = defineQuery<RunProgress>('progress');
+
+export interface RunProgress {
+  readonly runId: string | null;
+  readonly mappings: readonly MappingProgress[];
+}
+
+/** Seconds after a stage in which its busy records are read again before the next stage begins. */
+const STAGE_FOLLOW = 60;
+
+export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
+  const input = checked(kind, given);
+  let progress: RunProgress = { runId: null, mappings: [] };
+  setHandler(progressQuery, () => progress);
+  const opened = await unwrapped(() => openRun({ kind, input }));
+  const show = (mappings: readonly MappingProgress[]): void => {
+    progress = { runId: opened.runId, mappings };
+    setCurrentDetails(detailsOf(opened, mappings));
+  };
+  show([]);
+  try {
+    return await unwrapped(async () => {
+      for (let stage = input.continues?.stagesDone ?? 0; stage < opened.stages.length; stage++) {
+        const mappings = opened.stages[stage]!;
+        await together(mappings.map((mapping) => () => loadMapping(opened, input, mapping, stage, show)));
+        await follow(opened, [mappings], STAGE_FOLLOW, false);
+      }
+      await follow(opened, opened.stages, opened.followFor, true);
+      const report = await closeRun(opened);
+      show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
+      return report;
+    });
+  } catch (error) {
+    if (!(error instanceof ContinueAsNew)) await CancellationScope.nonCancellable(() => abandonRun(opened));
+    throw error;
+  }
+}
+
+/** Reads all ranges of a mapping, a few side by side; a long history continues as a new execution. */
+async function loadMapping(
+  opened: OpenedRun,
+  input: RunInput,
+  mapping: string,
+  stage: number,
+  show: (progress: readonly MappingProgress[]) => void,
+): Promise<void> {
+  const ref = { runId: opened.runId, sync: opened.sync, mapping };
+  const { rangeIds, lanes } = await planMapping({ ...ref, mode: opened.mode, input });
+  const queue = [...rangeIds];
+  const lane = async (): Promise<void> => {
+    for (let rangeId = queue.shift(); rangeId !== undefined; rangeId = queue.shift()) {
+      for (;;) {
+        if (workflowInfo().continueAsNewSuggested) return;
+        const { done, progress } = await loadSlice({ ...ref, rangeId });
+        show(progress);
+        if (done) break;
+      }
+    }
+  };
+  await together(Array.from({ length: Math.min(lanes, rangeIds.length) }, () => lane));
+  if (workflowInfo().continueAsNewSuggested)
+    await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: stage } });
+}
+
+/** Looks after waiting records until nothing is left to do now, or the time is over. */
+async function follow(opened: OpenedRun, stages: OpenedRun['stages'], seconds: number, held: boolean): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  for (let pause = 1; ; pause = Math.min(30, pause * 1.5)) {
+    let open = 0;
+    // Parents first: what they deliver completes children that wait.
+    for (const mapping of stages.flat()) {
+      const result = await followMapping({ runId: opened.runId, sync: opened.sync, mapping });
+      open += result.dueSoon + (held ? result.held : 0);
+    }
+    if (open === 0 || Date.now() + pause * 1000 > deadline) return;
+    await sleep(`${pause}s`);
+  }
+}
+
+/** Runs all; when one fails the others are cancelled and waited for, so that none outlives the run. */
+async function together(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const scope = new CancellationScope();
+  const results = await scope.run(() =>
+    Promise.allSettled(
+      works.map((work) =>
+        work().catch((error: unknown) => {
+          scope.cancel();
+          throw error;
+        }),
+      ),
+    ),
+  );
+  const failed = results.filter((r) => r.status === 'rejected').map((r) => r.reason as unknown);
+  // The first failure that is not a mere consequence of the cancelling.
+  if (failed.length > 0) throw failed.find((e) => e instanceof ContinueAsNew || !isCancelled(e)) ?? failed[0];
+}
+
+const isCancelled = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.cause?.name === 'CancelledFailure';
+
+/** Continues under the same workflow type, whichever it is. */
+async function continueRun(input: RunInput): Promise<never> {
+  return makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType: workflowInfo().workflowType })(
+    input,
+  );
+}
+
+function checked(kind: RunKind, input: unknown): RunInput {
+  try {
+    return checkRunInput(kind, input);
+  } catch (error) {
+    // Anything but an ApplicationFailure would retry the workflow task for ever.
+    if (error instanceof PartnerSyncError) throw ApplicationFailure.nonRetryable(error.message, error.code);
+    throw error;
+  }
+}
+
+/** The failure of an activity as the failure of the run: its code and message are what people need to see. */
+async function unwrapped<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure)
+      throw ApplicationFailure.create({
+        message: error.cause.message,
+        type: error.cause.type ?? 'unexpected',
+        nonRetryable: true,
+      });
+    throw error;
+  }
+}
