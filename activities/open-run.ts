@@ -6,7 +6,7 @@ import { nearest } from '../src/domain/names.js';
 import type { RunInput, RunKind } from '../src/domain/run.js';
 import type { SyncSpec } from '../src/domain/sync.js';
 import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
-import { stagesOf } from '../src/mapping/stages.js';
+import { mappingNode, stagesOf } from '../src/mapping/stages.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
 
@@ -34,13 +34,9 @@ export async function openRun(deps: Dependencies, { kind, input }: OpenRunInput)
       'mapping_changed',
       `run ${run.id} began with version ${run.mapping_version} of ${spec.name}, the files are now ${spec.version}`,
     );
+  await endAbandoned(deps, run);
   if (kind === 'sync') await takeLease(deps, run);
-  const stages = stagesOf(
-    spec.mappings.map((m) => ({
-      name: m.name,
-      refs: [...m.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
-    })),
-  );
+  const stages = stagesOf(spec.mappings.map(mappingNode));
   return {
     runId: run.id,
     sync: spec.name,
@@ -68,21 +64,24 @@ function chosenMappings(spec: SyncSpec, input: RunInput): ReadonlySet<string> {
   return new Set(asked);
 }
 
+/** A run whose workflow was terminated could not end itself: its lease and its records are free from now on. */
+async function endAbandoned({ ledger }: Dependencies, run: RunRow): Promise<void> {
+  for (const other of await ledger.runs.unended(run.sync))
+    if (other.id !== run.id && !(await isRunning(other))) await ledger.runs.end(other.id, 'failed');
+}
+
 /**
  * One run of a sync at a time, whichever trigger: people type any workflow id into the form and schedules
- * append the time, so the id alone ensures nothing. A lease whose workflow is over is taken from it.
+ * append the time, so the id alone ensures nothing.
  */
 async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<void> {
   const holder = await ledger.runs.takeLease(run.sync, run.id);
   if (holder.id === run.id) return;
-  if (await isRunning(holder))
-    throw new PartnerSyncError(
-      'run_in_progress',
-      `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,
-    );
-  await ledger.runs.passLease(run.sync, holder.id, run.id);
-  const now = await ledger.runs.takeLease(run.sync, run.id);
-  if (now.id !== run.id) throw new PartnerSyncError('run_in_progress', `run ${now.id} of ${run.sync} has just begun`);
+  await ledger.runs.end(run.id, 'failed');
+  throw new PartnerSyncError(
+    'run_in_progress',
+    `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,
+  );
 }
 
 /** A continued run goes on under the same workflow id, in another execution of the same chain. */

@@ -1,11 +1,11 @@
-/** Settles what a dead attempt left open in a range, so that its records are free when they are read again. */
+/** Settles what dead attempts and dead runs left open, so that its records are free when they are read again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenBatch, RecordOutcome } from '../src/state/open-batches.js';
 import { fatesOf, pollUntilSettled } from './settle-batch.js';
 import type { UploadScope } from './upload-batch.js';
 
 export async function recoverRange(scope: UploadScope): Promise<void> {
-  const open = await scope.deps.ledger.batches.ofRange(scope.range.id);
+  const open = await scope.deps.ledger.batches.leftBehind(scope.range);
   await Promise.all(
     open.map((batch) =>
       batch.platformBatchId === null ? giveUp(scope, batch) : follow(scope, batch, batch.platformBatchId),

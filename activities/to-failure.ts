@@ -1,5 +1,6 @@
 /** Errors on their way into workflow history: a code, counts and places, never the text of a driver or a row. */
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { PartnerSyncError } from '../src/domain/errors.js';
@@ -7,6 +8,8 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 /** Runs an activity's work; the error's code becomes the failure's type, and decides whether Temporal tries again. */
 export async function withFailures<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const { cancellationSignal } = Context.current();
+  // Each batch under way listens to it: many listeners are no leak.
+  setMaxListeners(0, cancellationSignal);
   try {
     return await work(cancellationSignal);
   } catch (error) {

@@ -1,6 +1,8 @@
 /** The one place that wires: from environment variables to the parts, each opened when first asked for. */
 import { setDefaultResultOrder } from 'node:dns';
-import { resolve } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import type { Dependencies, OpenMapping, OpenSync } from '../activities/dependencies.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
@@ -45,16 +47,19 @@ export function compose(env: Env): Parts {
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
   const ledger = opened(async () => openLedger(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
   const platform = opened(() => openPlatform(env));
-  const syncs = new Map<string, OpenSync>();
+  const syncs = new Map<string, { readonly signature: string; readonly sync: OpenSync }>();
 
   const load = async (name: string): Promise<OpenSync> => {
-    const spec = await loadSync(await mappingsFolder(), name, env);
+    const folder = await mappingsFolder();
+    // Checking a sync's files costs tens of milliseconds, and every activity asks for its sync.
+    const signature = await folderSignature(join(folder, name));
     const known = syncs.get(name);
-    const same = known?.spec.version === spec.version && known.spec.source.connection === spec.source.connection;
-    if (known !== undefined && same) return known;
-    const sync = openSpec(spec, ledger);
-    closing.push(() => sync.source.close());
-    syncs.set(name, sync);
+    if (known?.signature === signature) return known.sync;
+    const spec = await loadSync(folder, name, env);
+    const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
+    const sync = same ? known.sync : openSpec(spec, ledger);
+    if (!same) closing.push(() => sync.source.close());
+    syncs.set(name, { signature, sync });
     return sync;
   };
   // One at a time: two activities that start together must share one source pool and one limit.
@@ -94,6 +99,18 @@ async function openPlatform(env: Env): Promise<PlatformClient> {
     },
     connections: 16,
   });
+}
+
+/** Changes whenever a file of the folder does; empty where there is no folder, which loading then explains. */
+async function folderSignature(folder: string): Promise<string> {
+  const names = await readdir(folder).catch(() => []);
+  const files = await Promise.all(
+    names.sort().map(async (name) => {
+      const { mtimeMs, size } = await stat(join(folder, name));
+      return `${name} ${mtimeMs} ${size}`;
+    }),
+  );
+  return files.join('\n');
 }
 
 /** A sync whose source is open; mappings are compiled on first use, per set of column types. */

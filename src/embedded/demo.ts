@@ -6,6 +6,7 @@ import { agrees, reconcileSync, reconciliationLines } from '../cli/commands/reco
 import { EXIT } from '../cli/command-context.js';
 import { createOutput, reportLines } from '../cli/output.js';
 import { compose } from '../compose.js';
+import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/duration.js';
 import { EXIT_CODES } from '../domain/run.js';
 import { connectTemporal } from '../worker/temporal-connection.js';
@@ -56,6 +57,13 @@ async function changeShop(env: Env, statement: string): Promise<number> {
   await client.connect();
   try {
     return (await client.query(statement)).rowCount ?? 0;
+  } catch (error) {
+    throw new PartnerSyncError(
+      'input_invalid',
+      `the shop refused the statement: ${(error as Error).message}`,
+      {},
+      { cause: error },
+    );
   } finally {
     await client.end();
   }

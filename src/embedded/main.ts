@@ -23,45 +23,41 @@ async function demo(change: string | undefined): Promise<number> {
     return code;
   }
   log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
-  const stack = await startedStack();
-  try {
-    const work = runDemo({ env: { ...process.env, ...stack.env }, change });
-    const code = await Promise.race([work, stack.failed.then(() => EXIT.failed)]);
+  return withStack(EXIT.interrupted, async (stack) => {
+    const code = await runDemo({ env: { ...process.env, ...stack.env }, change });
     nextSteps(stack.uiUrl, stack.sandboxUrl, false);
     return code;
+  });
+}
+
+const dev = (): Promise<number> =>
+  withStack(EXIT.done, (stack) => {
+    log('');
+    nextSteps(stack.uiUrl, stack.sandboxUrl, true);
+    log('\nThe stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
+    return new Promise(() => undefined);
+  });
+
+/**
+ * Works with the stack until the work, a signal or the death of one of its processes ends it; then the stack
+ * is drained and stopped. A second signal stops it at once.
+ */
+async function withStack(onSignal: number, work: (stack: Stack) => Promise<number>): Promise<number> {
+  const starting = startStack({ folder: FOLDER, log, processes: ['sandbox', 'worker'], mintToken });
+  const signalled = new Promise<number>((resolve) => {
+    let signals = 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        if (++signals === 1) resolve(onSignal);
+        else void starting.then((stack) => stack.stop());
+      });
+  });
+  const stack = await starting;
+  try {
+    return await Promise.race([signalled, stack.failed.then(() => EXIT.failed), work(stack)]);
   } finally {
     await stack.stop();
   }
-}
-
-async function dev(): Promise<number> {
-  const stack = await startedStack();
-  log('');
-  nextSteps(stack.uiUrl, stack.sandboxUrl, true);
-  log('\nThe stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
-  const reason = await Promise.race([stack.failed, interrupted]);
-  await stack.stop();
-  return reason === 'interrupted' ? EXIT.done : EXIT.failed;
-}
-
-/** Resolves with the first signal; the second is handled by {@link startedStack}. */
-let interrupt: (reason: string) => void = () => undefined;
-const interrupted = new Promise<string>((resolve) => (interrupt = resolve));
-
-/** A signal that comes while the stack is being started stops what is up already. */
-async function startedStack(): Promise<Stack> {
-  const starting = startStack({ folder: FOLDER, log, processes: ['sandbox', 'worker'], mintToken });
-  let signals = 0;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.on(signal, () => {
-      interrupt('interrupted');
-      signals++;
-      void starting.then(async (stack) => {
-        await stack.stop();
-        if (signals > 1 || process.argv[2] === 'demo') process.exit(EXIT.interrupted);
-      });
-    });
-  return starting;
 }
 
 function nextSteps(uiUrl: string | undefined, sandboxUrl: string, up: boolean): void {

@@ -6,6 +6,11 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
 import { leftBehind } from './left-behind.js';
 
+export interface StartedProcess {
+  readonly pid: number;
+  readonly startedAt: Date;
+}
+
 export interface ManagedProcessInput {
   readonly name: string;
   /** Program and arguments. */
@@ -16,7 +21,7 @@ export interface ManagedProcessInput {
   readonly folder: string;
   readonly log: (line: string) => void;
   /** Asked again and again until it answers true. */
-  readonly isReady: (startedAt: Date) => Promise<boolean>;
+  readonly isReady: (started: StartedProcess) => Promise<boolean>;
   readonly readyWithinMs: number;
   /** How long SIGTERM is given: a worker drains. */
   readonly drainMs: number;
@@ -89,7 +94,7 @@ async function untilReady(
   logFile: string,
 ): Promise<void> {
   const deadline = Date.now() + readyWithinMs;
-  while (!(await isReady(startedAt).catch(() => false))) {
+  while (!(await isReady({ pid: started.pid, startedAt }).catch(() => false))) {
     const ending = started.ending();
     if (ending !== undefined || Date.now() > deadline) {
       const why = ending === undefined ? `is not ready after ${readyWithinMs / 1000} s` : `ended with ${ending}`;

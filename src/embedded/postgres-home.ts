@@ -5,6 +5,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -58,15 +59,25 @@ function ownedFolder(folder: string, account: Account | undefined, log: (line: s
   mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (account === undefined) return folder;
-  chownSync(folder, account.uid, account.gid);
+  giveTo(account, folder);
   chmodSync(folder, 0o700);
   if (canReach(account, folder)) return folder;
   const moved = join(temporaryHome('data', folder), 'postgres');
   mkdirSync(moved, { recursive: true, mode: 0o700 });
-  chownSync(moved, account.uid, account.gid);
+  giveTo(account, moved);
   if (!canReach(account, moved)) throw unreachable(account, moved);
   log(`PostgreSQL runs as "${account.name}", which cannot enter ${folder}; its data is in ${moved}`);
   return moved;
+}
+
+/** All of it: the folder may have been made by another account, before the preferred one was there. */
+function giveTo(account: Account, folder: string): void {
+  if (lstatSync(folder).uid === account.uid) return;
+  for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    lchownSync(join(folder, entry), account.uid, account.gid);
+  }
+  // Last, since it is what tells that all is done.
+  chownSync(folder, account.uid, account.gid);
 }
 
 /** The binary itself, or that of a copy where the account cannot execute it (a clone in a mode-700 home). */

@@ -39,6 +39,8 @@ export interface Stack {
 }
 
 const WORKER_DRAIN_MS = 60_000;
+/** A worker that dies more often than this has a reason that starting it again does not mend. */
+const WORKER_RESTARTS = 10;
 
 export async function startStack(input: StartStackInput): Promise<Stack> {
   const { folder, log, processes } = input;
@@ -57,6 +59,16 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     const onDeath = (message: string): void => {
       log(message);
       fail(message);
+    };
+    // A worker that is killed costs nothing but time: its successor resumes from the ledger.
+    let restarts = 0;
+    const onWorkerDeath = (message: string): void => {
+      if (++restarts > WORKER_RESTARTS) return onDeath(message);
+      log(`${message.split('\n')[0]} Starting it again ...`);
+      children.worker?.restart().then(
+        () => log('The worker is up again'),
+        (error: unknown) => onDeath(error instanceof Error ? error.message : String(error)),
+      );
     };
     const shared = { env: childEnvironment(env, servers), cwd: folder, folder, log, onDeath, readyWithinMs: 60_000 };
     if (processes.includes('sandbox')) {
@@ -77,7 +89,8 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         ...shared,
         name: 'worker',
         command: [...cli, 'worker'],
-        isReady: (startedAt) => workerPolls({ ...servers, taskQueue: TASK_QUEUE, startedAt }),
+        onDeath: onWorkerDeath,
+        isReady: (started) => workerPolls({ ...servers, taskQueue: TASK_QUEUE, ...started }),
         drainMs: WORKER_DRAIN_MS,
       });
       log('The worker is up');
@@ -85,9 +98,15 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     const { temporalAddress, temporal } = servers;
     const facts = { sandboxUrl, temporalAddress, ...(temporal && { uiUrl: temporal.uiUrl }) };
     const serverPids = [servers.postgres.pid, ...(temporal ? [temporal.pid] : [])];
-    publishStack(folder, { ownerPid: process.pid, serverPids, ...facts, startedAt: new Date().toISOString() }, env);
+    // The shop's owner, for changes that the demo tries out; the processes are not told.
+    const published = { ...env, DEMO_SHOP_URL: servers.postgres.url('shop') };
+    publishStack(
+      folder,
+      { ownerPid: process.pid, serverPids, ...facts, startedAt: new Date().toISOString() },
+      published,
+    );
     return {
-      ...{ env, sandboxUrl, temporalAddress, uiUrl: temporal?.uiUrl, failed, stop },
+      ...{ env: published, sandboxUrl, temporalAddress, uiUrl: temporal?.uiUrl, failed, stop },
       ...{ sandbox: children.sandbox, worker: children.worker },
       restartWorker: async () => children.worker?.restart(),
     };

@@ -8,10 +8,14 @@ export interface WorkerPollsInput {
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   readonly taskQueue: string;
+  readonly pid: number;
   readonly startedAt: Date;
 }
 
-/** True when Temporal has been asked for work since `startedAt`; it goes on naming a dead worker for minutes. */
+/**
+ * True when this process has asked Temporal for work since it was started. Temporal goes on naming a dead worker for
+ * minutes, and counts the end of its connection as a sign of life: hence the pid, which the SDK puts into the identity.
+ */
 export async function workerPolls(input: WorkerPollsInput): Promise<boolean> {
   const connection = await Connection.connect({ address: input.temporalAddress, connectTimeout: 5_000 });
   try {
@@ -20,8 +24,10 @@ export async function workerPolls(input: WorkerPollsInput): Promise<boolean> {
       taskQueue: { name: input.taskQueue },
       taskQueueType: WORKFLOW_TASK_QUEUE,
     });
-    return (pollers ?? []).some(({ lastAccessTime: at }) => {
-      return Number(at?.seconds ?? 0) * 1000 + Number(at?.nanos ?? 0) / 1e6 >= input.startedAt.getTime();
+    const ours = new RegExp(`\\b${input.pid}\\b`);
+    return (pollers ?? []).some(({ identity, lastAccessTime: at }) => {
+      const asked = Number(at?.seconds ?? 0) * 1000 + Number(at?.nanos ?? 0) / 1e6;
+      return ours.test(identity ?? '') && asked >= input.startedAt.getTime();
     });
   } finally {
     await connection.close();

@@ -65,7 +65,7 @@ export function readSync(file: LanguageFile): SyncHead {
       batchBytes: sizeBytes(upload.batchBytes ?? '4MiB'),
       inDoubtDelay: durationSeconds(upload.inDoubtDelay ?? '30s'),
       batchDeadline: durationSeconds(upload.batchDeadline ?? '10m'),
-      followFor: durationSeconds(upload.followFor ?? '1m'),
+      followFor: durationSeconds(upload.followFor ?? '10m'),
     },
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };

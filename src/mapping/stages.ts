@@ -1,10 +1,17 @@
 /** The running order of mappings, from their references: parents before children. */
+import type { MappingSpec } from '../domain/sync.js';
 
 export interface MappingNode {
   readonly name: string;
   /** Names of the mappings that it refers to. */
   readonly refs: readonly string[];
 }
+
+/** A mapping with the mappings that its `ref:` fields name. */
+export const mappingNode = ({ name, fields }: MappingSpec): MappingNode => ({
+  name,
+  refs: [...fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
+});
 
 /**
  * Groups of mappings that may run side by side, in order; alphabetical inside a group (Kahn's levels).

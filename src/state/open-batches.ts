@@ -37,8 +37,11 @@ export interface OpenBatches {
     batch: IntendedBatch,
     parts: readonly (readonly MappedRecord[])[],
   ): Promise<readonly IntendedBatch[]>;
-  /** Batches of a range whose settling is not finished. */
-  ofRange(rangeId: string): Promise<readonly OpenBatch[]>;
+  /**
+   * Batches whose settling is not finished, and that nobody works on: those of the range itself, and those that
+   * runs of its mapping left behind which are over. Attempts that outlived such a run are fenced off first.
+   */
+  leftBehind(range: TakenRange): Promise<readonly OpenBatch[]>;
   /** Batches of a mapping that the platform holds for dependencies, of any run. */
   waitingOf(mappingId: number): Promise<readonly OpenBatch[]>;
   /** Frees the records of a batch that an earlier attempt left behind; `held` ids go on waiting for dependencies. */
@@ -63,12 +66,16 @@ interface Row {
   age: number;
 }
 
+/** Of a run that ended without settling it: failed, cancelled or terminated. */
+const ABANDONED = `state IN ('intended', 'sent') AND b.mapping_id = ?
+  AND EXISTS (SELECT FROM runs WHERE runs.id = b.run_id AND runs.ended_at IS NOT NULL)`;
+
 export function openBatches(knex: Knex): OpenBatches {
-  const find = async (condition: string, value: string | number): Promise<OpenBatch[]> => {
+  const find = async (condition: string, ...values: (string | number)[]): Promise<OpenBatch[]> => {
     const { rows } = await knex.raw<{ rows: Row[] }>(
       `SELECT b.*, t.platform_id AS tenant, (1000 * extract(epoch FROM clock_timestamp() - intended_at))::float8 AS age
        FROM batches b JOIN tenants t ON t.id = b.tenant_id WHERE ${condition} ORDER BY b.id`,
-      [value],
+      values,
     );
     return rows.map((row) => ({
       id: row.id,
@@ -105,11 +112,27 @@ export function openBatches(knex: Knex): OpenBatches {
         return insertIntents(trx, range, whole!.claim, parts, () => batch.tenantId);
       });
     },
-    ofRange: (rangeId) => find(`range_id = ? AND state IN ('intended', 'sent')`, rangeId),
+    async leftBehind(range) {
+      await knex.raw(
+        `UPDATE ranges SET epoch = epoch + 1 WHERE id IN (SELECT range_id FROM batches b WHERE ${ABANDONED})`,
+        [range.mappingId],
+      );
+      return find(`state IN ('intended', 'sent') AND (range_id = ? OR ${ABANDONED})`, range.id, range.mappingId);
+    },
     waitingOf: (mappingId) => find(`mapping_id = ? AND state = 'waiting'`, mappingId),
     async recover(range, batch, outcomes, held) {
       await knex.transaction(async (trx) => {
         await holdRange(trx, range);
+        const recovered = await trx('batches')
+          .where({ id: batch.id })
+          .whereIn('state', ['intended', 'sent'])
+          .update({
+            state: held.length > 0 ? 'waiting' : outcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled',
+            external_ids: held.length > 0 ? [...held] : null,
+            settled_at: held.length > 0 ? null : trx.fn.now(),
+          });
+        // What a run left behind is found by several of its successor's ranges: one of them recovers it.
+        if (recovered === 0) return;
         await freeRecords(trx, range, batch.claim, outcomes);
         if (held.length > 0)
           await trx.raw(
@@ -117,13 +140,6 @@ export function openBatches(knex: Knex): OpenBatches {
              SELECT ?, ?, unnest(?::text[]), '{}', 'dependency', ?, ? ON CONFLICT DO NOTHING`,
             [range.mappingId, batch.tenantId, [...held], batch.id, range.id],
           );
-        await trx('batches')
-          .where({ id: batch.id })
-          .update({
-            state: held.length > 0 ? 'waiting' : outcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled',
-            external_ids: held.length > 0 ? [...held] : null,
-            settled_at: held.length > 0 ? null : trx.fn.now(),
-          });
       });
     },
   };

@@ -33,8 +33,8 @@ export interface Runs {
   latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
   /** Takes the sync's lease for the run. Answers the run that holds it: the same one, or whose turn it is. */
   takeLease(sync: string, runId: string): Promise<RunRow>;
-  /** Hands the lease of `from`, whose workflow is known to be over, to `to`. */
-  passLease(sync: string, from: string, to: string): Promise<void>;
+  /** Runs of the sync that have not ended themselves. */
+  unended(sync: string): Promise<readonly RunRow[]>;
   /** Ends the run and gives its lease back; the first outcome stays. */
   end(runId: string, outcome: string): Promise<void>;
 }
@@ -71,10 +71,7 @@ export function openRuns(knex: Knex): Runs {
         .join('runs', 'runs.id', 'run_id')
         .first<RunRow>('runs.*');
     },
-    async passLease(sync, from, to) {
-      await knex('sync_leases').where({ sync, run_id: from }).update({ run_id: to, taken_at: knex.fn.now() });
-      await knex('runs').where({ id: from, ended_at: null }).update({ ended_at: knex.fn.now(), outcome: 'failed' });
-    },
+    unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
     async end(runId, outcome) {
       await knex.transaction(async (trx) => {
         await trx('runs').where({ id: runId, ended_at: null }).update({ ended_at: knex.fn.now(), outcome });

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { reconcileMapping, type Reconciliation } from '../../../activities/reconcile-mapping.js';
 import type { Parts } from '../../compose.js';
+import { mappingNode, stagesOf } from '../../mapping/stages.js';
 import { action, EXIT } from '../command-context.js';
 import { allOrCount } from '../arguments.js';
 import type { Output } from '../output.js';
@@ -56,7 +57,7 @@ export async function reconcileSync(
     told = Date.now();
     output.note(`  ${mapping}: ${rows.toLocaleString('en-GB')} rows compared`);
   };
-  for (const { name: mapping } of sync.spec.mappings)
+  for (const mapping of stagesOf(sync.spec.mappings.map(mappingNode)).flat())
     if (only === undefined || only.includes(mapping))
       results.push(await reconcileMapping(deps, sync, await sync.mapping(mapping), { readBack, progress }));
   return results;

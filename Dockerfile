@@ -1,0 +1,31 @@
+# partner-sync as an image: the worker, the sandbox and every other command.
+# Checked statically only: there was no container engine where this was developed.
+#   docker build -t partner-sync .
+#   docker run --rm partner-sync --help
+
+FROM node:20-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+# Without install scripts: the only ones are those of the embedded PostgreSQL, which no image needs, and our own
+# "prepare", whose sources are not here yet.
+RUN npm ci --ignore-scripts
+COPY . .
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM node:20-slim
+# The connection to Temporal checks certificates against the system's, and the slim image brings none.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates \
+  && rm -rf /var/lib/apt/lists/*
+ENV NODE_ENV=production PARTNER_SYNC_MAPPINGS=/app/mappings
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+COPY --from=build /app/bin ./bin
+COPY --from=build /app/mappings ./mappings
+# A number, so that Kubernetes can see that it is not root. It owns nothing here: the program cannot change itself.
+USER 1000:1000
+# One process, started directly: SIGTERM reaches it, and it drains.
+ENTRYPOINT ["node", "bin/partner-sync.js"]
+CMD ["worker"]

@@ -1,0 +1,345 @@
+/** A partner's shop for one test file: its database, a sync folder, a sandbox behind a proxy, and a worker. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import pg from 'pg';
+import { inject, onTestFinished } from 'vitest';
+import { createActivities } from '../../activities/index.js';
+import { reconcileMapping, type Reconciliation } from '../../activities/reconcile-mapping.js';
+import { pushSchemas } from '../../src/cli/commands/schema.js';
+import { compose, type Parts } from '../../src/compose.js';
+import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
+import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
+import { mintToken } from '../../src/sandbox/token.js';
+import { startProxy, type PlatformProxy } from './platform-proxy.js';
+
+export const SYNC = 'shop';
+const SECRET = 'a secret for tests, long enough for HS256';
+const FIXTURE = { tenants: ['north', 'south'].map((id) => ({ id, name: id })) };
+
+export interface Database {
+  readonly url: string;
+  query<R extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<R[]>;
+  /** A connection of its own, for transactions that stay open. */
+  connect(): Promise<pg.Client>;
+  drop(): Promise<void>;
+}
+
+/** A new database with a name that nobody else has. */
+export async function createDatabase(): Promise<Database> {
+  const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  const url = new URL(inject('postgresUrl'));
+  url.pathname = `/${name}`;
+  const client = new pg.Client({ connectionString: url.href });
+  await client.connect();
+  return {
+    url: url.href,
+    query: async <R extends pg.QueryResultRow>(sql: string, values?: unknown[]) =>
+      (await client.query<R>(sql, values)).rows,
+    async connect() {
+      const own = new pg.Client({ connectionString: url.href });
+      await own.connect();
+      return own;
+    },
+    async drop() {
+      await client.end();
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}
+
+const SOURCE = `
+  CREATE SCHEMA shop;
+  CREATE TABLE shop.customers (id integer PRIMARY KEY, shop text NOT NULL DEFAULT 'n', name text, email text, status text, updated_at timestamptz NOT NULL DEFAULT now());
+  CREATE TABLE shop.orders (no text PRIMARY KEY, shop text NOT NULL DEFAULT 'n', customer_id integer, total numeric(12,2), updated_at timestamptz NOT NULL DEFAULT now());
+  CREATE TABLE shop.lines (order_no text, line integer, shop text NOT NULL DEFAULT 'n', sku text NOT NULL, updated_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (order_no, line));`;
+
+export interface ShopSettings {
+  readonly upload?: Readonly<Record<string, string | number>>;
+  /** Seconds that the platform waits for a missing parent. */
+  readonly wait?: string;
+  readonly sandbox?: SandboxOptions['settings'];
+  /** Whether the schema definitions are on the platform already; default yes. */
+  readonly pushed?: boolean;
+  /** Text files of the sync folder that replace or join the usual ones. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+const schemaFile = (name: string, id: string, properties: object, required: string[]): string =>
+  JSON.stringify({
+    name,
+    category: 'custom_schema',
+    externalIdField: id,
+    schema: { type: 'object', properties, required, additionalProperties: false },
+  });
+
+export const text = { type: 'string' };
+
+function filesOf({ upload = {}, wait = '0s', files = {} }: ShopSettings): Record<string, string> {
+  const limits = { inDoubtDelay: '1s', batchDeadline: '30s', followFor: '5s', batchSize: 100, ...upload };
+  return {
+    'sync.yaml': `source: { client: pg, connection: '\${env:SOURCE_URL}' }
+tenant: { column: shop, values: { n: north, s: south } }
+upload: ${JSON.stringify(limits)}
+`,
+    'customers.mapping.yaml': `schema: customer
+source: { table: shop.customers }
+key: [id]
+cursor: { column: updated_at, overlap: 0s }
+fields:
+  customerId: id
+  name: name
+  email: email
+  status: { column: status, transforms: [{ values: { map: { A: active, P: paused }, otherwise: reject } }] }
+`,
+    'orders.mapping.yaml': `schema: order
+source: { table: shop.orders }
+key: [no]
+cursor: { column: updated_at, overlap: 0s }
+fields:
+  orderId: no
+  customerId: { ref: customers, column: customer_id, omitNull: true }
+  total: total
+options: { dependencyWaitTimeout: ${wait} }
+`,
+    'lines.mapping.yaml': `schema: line
+source: { table: shop.lines }
+key: [order_no, line]
+cursor: { column: updated_at, overlap: 0s }
+fields:
+  lineId: { template: '{order_no}-{line}' }
+  orderId: { ref: orders, column: order_no }
+  sku: sku
+options: { dependencyWaitTimeout: ${wait} }
+`,
+    'customer.schema.json': schemaFile(
+      'customer',
+      'customerId',
+      { customerId: text, name: text, email: { type: 'string', format: 'email' }, status: text },
+      ['customerId'],
+    ),
+    'order.schema.json': schemaFile(
+      'order',
+      'orderId',
+      { orderId: text, customerId: { $ref: 'customer' }, total: { type: 'number' } },
+      ['orderId'],
+    ),
+    'line.schema.json': schemaFile('line', 'lineId', { lineId: text, orderId: { $ref: 'order' }, sku: text }, [
+      'lineId',
+      'orderId',
+    ]),
+    ...files,
+  };
+}
+
+export interface Shop {
+  /** The partner's database; the tables are in the schema `shop`. */
+  readonly source: Database;
+  /** The ledger (schema partner_sync) and the sandbox's store (schema sandbox). */
+  readonly state: Database;
+  readonly proxy: PlatformProxy;
+  readonly parts: Parts;
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly folder: string;
+  readonly token: string;
+  /** Starts a worker in this process; {@link Shop.close} drains it. */
+  work(): Promise<void>;
+  start(kind: RunKind, input: object, workflowId?: string): Promise<WorkflowHandle>;
+  /** Starts a run and waits for its report. */
+  run(input?: Partial<RunInput>): Promise<RunReport>;
+  backfill(input?: Partial<RunInput>): Promise<RunReport>;
+  /** Differences between source and platform, every record read back. */
+  differences(): Promise<number>;
+  reconcile(mapping: string): Promise<Reconciliation>;
+  /** The record as the platform stores it, or null. */
+  stored(schema: string, externalId: string, tenant?: string): Promise<Record<string, unknown> | null>;
+  write(file: string, content: string): void;
+  close(): Promise<void>;
+}
+
+let quiet = false;
+
+/** Temporal's native core may be set up once in a process. */
+function quietRuntime(): void {
+  if (quiet) return;
+  quiet = true;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR', () => undefined),
+    telemetryOptions: { logging: { forward: {}, filter: { core: 'ERROR', other: 'ERROR' } } },
+  });
+}
+
+let bundle: ReturnType<typeof bundleWorkflowCode> | undefined;
+export const workflowBundle = (): ReturnType<typeof bundleWorkflowCode> =>
+  (bundle ??= bundleWorkflowCode({
+    workflowsPath: new URL('../../workflows/index.ts', import.meta.url).pathname,
+    logger: new DefaultLogger('ERROR', () => undefined),
+  }));
+
+export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
+  quietRuntime();
+  const [source, state] = await Promise.all([createDatabase(), createDatabase()]);
+  await source.query(SOURCE);
+  const sandbox: Sandbox = await startSandbox({
+    stateUrl: state.url,
+    port: 0,
+    jwtSecret: SECRET,
+    fixture: FIXTURE,
+    settings: { expiryCheckInterval: 50, ...settings.sandbox },
+  });
+  const proxy = await startProxy(sandbox.url);
+  const folder = mkdtempSync(join(tmpdir(), 'shop-test-'));
+  mkdirSync(join(folder, SYNC));
+  const write = (file: string, content: string): void => writeFileSync(join(folder, SYNC, file), content);
+  for (const [file, content] of Object.entries(filesOf(settings))) write(file, content);
+  const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });
+  const taskQueue = `shop-${randomUUID()}`;
+  const env = {
+    PARTNER_SYNC_STATE_URL: state.url,
+    PARTNER_SYNC_MAPPINGS: folder,
+    PARTNER_SYNC_TASK_QUEUE: taskQueue,
+    PLATFORM_BASE_URL: proxy.url,
+    PLATFORM_TOKEN: token,
+    SOURCE_URL: source.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+  };
+  const parts = compose(env);
+  if (settings.pushed !== false) await pushSchemas(parts, SYNC);
+  const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS });
+  const client = new Client({ connection });
+  const closing: (() => Promise<unknown>)[] = [];
+  const start: Shop['start'] = (kind, input, workflowId = randomUUID()) =>
+    client.workflow.start(kind, { taskQueue, workflowId, args: [input] });
+  const report = async (kind: RunKind, input: Partial<RunInput>): Promise<RunReport> =>
+    (await (await start(kind, { sync: SYNC, ...input })).result()) as RunReport;
+  const reconcile: Shop['reconcile'] = async (mapping) => {
+    const sync = await parts.openSync(SYNC);
+    return reconcileMapping(await parts.dependencies(), sync, await sync.mapping(mapping), { readBack: 'all' });
+  };
+  return {
+    source,
+    state,
+    proxy,
+    parts,
+    client,
+    taskQueue,
+    env,
+    folder,
+    token,
+    write,
+    start,
+    reconcile,
+    async work() {
+      const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
+      const worker = await Worker.create({
+        connection: native,
+        taskQueue,
+        workflowBundle: await workflowBundle(),
+        activities: createActivities(await parts.dependencies()),
+        shutdownGraceTime: '5s',
+      });
+      const running = worker.run();
+      closing.push(async () => {
+        worker.shutdown();
+        await running;
+        await native.close();
+      });
+    },
+    run: (input = {}) => report('sync', input),
+    backfill: (input = {}) => report('backfill', input),
+    async differences() {
+      let differences = 0;
+      for (const mapping of (await parts.openSync(SYNC)).spec.mappings) {
+        const { rows, equal, extra } = await reconcile(mapping.name);
+        differences += rows - equal + extra;
+      }
+      return differences;
+    },
+    async stored(schema, externalId, tenant = 'north') {
+      const rows = await state.query<{ data: Record<string, unknown> }>(
+        `select r.data from sandbox.resources r join sandbox.schema_definitions s on s.id = r.schema_id
+         where s.name = $1 and r.external_id = $2 and r.tenant_id = $3`,
+        [schema, externalId, tenant],
+      );
+      return rows[0]?.data ?? null;
+    },
+    async close() {
+      for (const close of closing.reverse()) await close();
+      await parts.close();
+      await connection.close();
+      await proxy.close();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+      await Promise.all([source.drop(), state.drop()]);
+    },
+  };
+}
+
+/** `count` customers, each with one order of one line. */
+export async function fill(shop: Shop, count: number): Promise<void> {
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, email, status) SELECT i, 'Customer ' || i, 'c' || i || '@example.org', 'A' FROM generate_series(1, $1::int) i`,
+    [count],
+  );
+  await shop.source.query(
+    `INSERT INTO shop.orders (no, customer_id, total) SELECT 'o' || i, i, i + 0.5 FROM generate_series(1, $1::int) i`,
+    [count],
+  );
+  await shop.source.query(
+    `INSERT INTO shop.lines (order_no, line, sku) SELECT 'o' || i, 1, 'sku-' || i FROM generate_series(1, $1::int) i`,
+    [count],
+  );
+}
+
+/** Looks until `found` answers something; fails with `what` after a minute. */
+export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`did not happen within a minute: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The code with which a run failed, and what it said. */
+export async function failureOf(handle: WorkflowHandle): Promise<{ type: string; message: string }> {
+  try {
+    await handle.result();
+  } catch (error) {
+    let cause = error as Error & { type?: string; cause?: Error };
+    while (cause.cause instanceof Error && cause.type === undefined) cause = cause.cause as typeof cause;
+    return { type: cause.type ?? cause.name, message: cause.message };
+  }
+  throw new Error('the run did not fail');
+}
+
+/** A shop for one test, with a worker; closed when the test has finished. */
+export async function shopForTest(settings: ShopSettings = {}): Promise<Shop> {
+  const shop = await openShop(settings);
+  onTestFinished(() => shop.close());
+  await shop.work();
+  return shop;
+}
+
+/** The tables of the ledger that must be empty of open ends once everything is delivered. */
+export async function openEnds(shop: Shop): Promise<Record<string, number>> {
+  const [row] = await shop.state.query<Record<string, number>>(
+    `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'released')) AS batches,
+            (SELECT count(*)::int FROM partner_sync.records WHERE claim IS NOT NULL) AS claims,
+            (SELECT count(*)::int FROM partner_sync.waiting) AS waiting,
+            (SELECT count(*)::int FROM partner_sync.sync_leases) AS leases`,
+  );
+  return row!;
+}
+
+export const NO_OPEN_ENDS = { batches: 0, claims: 0, waiting: 0, leases: 0 };
