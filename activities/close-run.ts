@@ -7,7 +7,8 @@ import type { Dependencies } from './dependencies.js';
 export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Promise<RunReport> {
   const mappings = await ledger.books.progress(runId);
   const total = mappings.reduce(addBooks, EMPTY_BOOKS);
-  await ledger.runs.end(runId, outcomeOf(total));
+  const outcome = outcomeOf(mappings);
+  await ledger.runs.end(runId, outcome);
   const run = await ledger.runs.get(runId);
   if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
   return {
@@ -16,7 +17,7 @@ export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Pro
     sync: run.sync,
     kind: run.kind,
     mode: run.mode,
-    outcome: outcomeOf(total),
+    outcome,
     startedAt: run.started_at.toISOString(),
     endedAt: run.ended_at!.toISOString(),
     mappings: mappings.map(({ sent: _sent, done: _done, ...report }: MappingProgress) => report),

@@ -1,11 +1,12 @@
 /** Takes a group of mapped rows to their outcomes: claim, upload, settle; what is to be written is returned. */
+import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { Column, DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/checkpoint.js';
 import type { Verdict } from '../src/state/claims.js';
 import { cutBatches } from './cut-batches.js';
 import type { Group } from './read-groups.js';
 import { settleBatch, type RecordFate } from './settle-batch.js';
-import { uploadBatch, type SentBatch, type UploadScope } from './upload-batch.js';
+import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } from './upload-batch.js';
 
 /** What is to be written of a group, but for where it stands in its range. */
 export type Delivery = Omit<GroupOutcome, 'reading' | 'readTwice' | 'position' | 'done'>;
@@ -41,11 +42,29 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
   for (const upload of uploads) if (upload.status === 'rejected') throw upload.reason;
   for (const upload of uploads) {
     if (upload.status === 'rejected') continue;
+    stopIfAllRefused(upload.value.sent.length, upload.value.refused);
     for (const { batch, fates } of upload.value.sent) build.batch(batch, fates);
-    for (const { batch, record, error } of upload.value.refused) build.refused(batch.id, record, error.message);
+    for (const { batch, record, error } of upload.value.refused) build.refused(batch.id, record, wordsOf(error));
   }
   return build.finish(claimed.batches.length === 0 ? null : claimed.claim);
 }
+
+/** So many records refused one by one, and none taken, are no dead letters but a mistake that concerns them all. */
+const ALL_REFUSED = 20;
+
+function stopIfAllRefused(sent: number, refused: readonly RefusedRecord[]): void {
+  if (sent > 0 || refused.length < ALL_REFUSED) return;
+  throw new PartnerSyncError(
+    'platform_refused',
+    `the platform refused every one of ${refused.length} records: ${refused[0]!.error.message}`,
+  );
+}
+
+/** What the platform said, which may quote the record: for the dead letter only. */
+const wordsOf = ({ message, details }: PartnerSyncError): string =>
+  [message, details['words'], ...((details['errors'] as readonly string[] | undefined) ?? [])]
+    .filter(Boolean)
+    .join('; ');
 
 function limitsOf({ sync, mapping }: UploadScope) {
   const { batchSize, batchBytes } = sync.spec.upload;
@@ -67,9 +86,9 @@ function sortOut(group: Group): { records: MappedRecord[]; letters: UnmappableRo
   }
   const records: MappedRecord[] = [];
   for (const same of byId.values()) {
-    const keys = new Set(same.map((r) => JSON.stringify(r.sourceKey)));
     // One row read twice (it changed meanwhile): the later reading counts. Two rows with one id: neither does.
-    if (keys.size === 1) records.push(same.at(-1)!);
+    if (same.length === 1 || new Set(same.map((r) => JSON.stringify(r.sourceKey))).size === 1)
+      records.push(same.at(-1)!);
     else for (const record of same) letters.push(clash(record));
   }
   return { records, letters };

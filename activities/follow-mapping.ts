@@ -21,8 +21,8 @@ const AFTER_EXPIRY = 600;
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
   const sync = await deps.openSync(ref.sync);
   const { mappingId } = await sync.mapping(ref.mapping);
-  const before = await deps.ledger.waiting.outlook(mappingId);
-  if (before.held + before.dueSoon === 0) return before;
+  const before = await deps.ledger.waiting.outlook(mappingId, ref.runId);
+  if (before.waiting === 0) return before;
   const rangeId = await deps.ledger.ranges.forFollowing(ref.runId, mappingId);
   const scope = await takeRange(deps, { ...ref, rangeId }, signal);
   await recoverRange(scope);
@@ -30,13 +30,15 @@ export async function followMapping(deps: Dependencies, ref: MappingRef, signal:
     signal.throwIfAborted();
     await followBatch(scope, batch);
   }
+  // What is handled is due again later than now, so that the loop ends however long a round takes.
+  const now = await deps.ledger.waiting.now();
   for (;;) {
     signal.throwIfAborted();
-    const due = await deps.ledger.waiting.due(mappingId, DUE_AT_ONCE);
+    const due = await deps.ledger.waiting.due(mappingId, now, DUE_AT_ONCE);
     if (due.length === 0) break;
     await readAgain(scope, due);
   }
-  return deps.ledger.waiting.outlook(mappingId);
+  return deps.ledger.waiting.outlook(mappingId, ref.runId);
 }
 
 /** Moves a held batch on by what the platform says of it now. */
@@ -55,7 +57,6 @@ async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> 
     const fate = fates.get(externalId);
     if (wait !== undefined) {
       still.push(externalId);
-      await deps.ledger.waiting.note(batch.id, externalId, wait.missingDependencies, wait.expiresAt);
     } else if (fate?.kind === 'rejected') {
       // Refused after waiting: expired for want of its parent, or invalid. Either way the row is read again,
       // now without haste, and gets its outcome from a fresh batch.
@@ -70,7 +71,7 @@ async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> 
   }
   if (still.length === batch.externalIds.length) return;
   await deps.ledger.checkpoint(range, {
-    ...build.outcome(batch.claim),
+    ...build.outcome(batch, [...rows.values()]),
     settled: still.length === 0 ? [batch.id] : [],
     held: still.length === 0 ? [] : [{ id: batch.id, externalIds: still }],
   });
@@ -87,22 +88,26 @@ function startFollowing() {
     reason: 'expired' | 'unclear',
     dueIn: number,
   ): void => {
-    const sourceKey = row?.sourceKey ?? [];
     records.push({ tenantId, externalId, outcome: 'unclear' });
+    // Without a key nobody counts on it: its row lies behind the position, or a later reading took its place.
+    if (row === undefined || row.sourceKey.length === 0) {
+      ends.push({ tenantId, externalId, sourceKey: [], column: 'unchanged' });
+      return;
+    }
+    const { sourceKey } = row;
     waiting.push({ tenantId, externalId, sourceKey, reason, batchId: null, missing: [], expiresAt: null, dueIn });
     ends.push({ tenantId, externalId, sourceKey, column: 'waiting' });
   };
   return {
     sendAgain,
     accepted(row: WaitingRow | undefined, tenantId: number, externalId: string): void {
-      // The row changed while the platform held the record: what is there now is no longer the truth.
-      if (row?.changed === true) return sendAgain(row, tenantId, externalId, 'unclear', 0);
       records.push({ tenantId, externalId, outcome: 'accepted' });
       ends.push({ tenantId, externalId, sourceKey: row?.sourceKey ?? [], column: 'accepted' });
     },
-    outcome: (claim: string): GroupOutcome => ({
-      reading: 'again',
-      claim,
+    outcome: (batch: OpenBatch, rows: readonly WaitingRow[]): GroupOutcome => ({
+      // The batch holds what was read when its oldest entry was written.
+      reading: { kind: 'held', batchId: batch.id, ...span(rows.map((row) => BigInt(row.readStamp))) },
+      claim: batch.claim,
       records,
       settled: [],
       held: [],
@@ -116,13 +121,20 @@ function startFollowing() {
   };
 }
 
+/** The logical time of the oldest of the readings. */
+const span = (stamps: readonly bigint[]): { before: string; after: string } => {
+  const earliest = stamps.reduce((a, b) => (a < b ? a : b), stamps[0] ?? 0n);
+  return { before: String(earliest), after: String(earliest) };
+};
+
 /** Reads due rows again by their keys and delivers them; a row that is gone has nothing left to deliver. */
 async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {
   const { deps, sync, mapping, range } = scope;
   const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
   const byKey = new Map(due.map((row) => [keyOf(row), row]));
   const keys = due.filter((row) => row.sourceKey.length > 0).map((row) => row.sourceKey);
-  const delivery = await deliverGroup(scope, await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys));
+  const group = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
+  const delivery = await deliverGroup(scope, group);
   const idOf = (row: { readonly tenantId: number; readonly externalId: string | null }): string =>
     `${row.tenantId}/${row.externalId ?? ''}`;
   const ended = new Set(delivery.ends.map(idOf));
@@ -135,7 +147,7 @@ async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promis
   const hopelessKeys = new Set([...hopeless].map(keyOf));
   await deps.ledger.checkpoint(range, {
     ...delivery,
-    reading: 'again',
+    reading: { kind: 'again', before: group.before, after: group.after },
     waiting: delivery.waiting.filter((w) => !hopeless.has(w)),
     deadLetters: [...delivery.deadLetters, ...[...hopeless].map(failedWithoutReason)],
     ends: [

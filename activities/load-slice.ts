@@ -3,6 +3,7 @@ import type { RangeRef, SliceResult } from '../src/domain/work.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
+import type { GroupOutcome } from '../src/state/checkpoint.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { readGroups, readKeys, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
@@ -34,7 +35,7 @@ async function load(scope: UploadScope): Promise<boolean> {
     finish: async (group, delivery) => {
       await deps.ledger.checkpoint(scope.range, {
         ...delivery,
-        reading: 'first',
+        reading: { kind: 'first', before: group.before, after: group.after },
         readTwice: group.results.length - delivery.ends.length,
         position: group.position,
         done: false,
@@ -42,12 +43,14 @@ async function load(scope: UploadScope): Promise<boolean> {
     },
   });
   signal.throwIfAborted();
-  if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
+  if (done) await deps.ledger.checkpoint(scope.range, endOfRange());
   return done;
 }
 
 export async function takeRange(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<UploadScope> {
   const sync = await deps.openSync(ref.sync);
+  // A frozen worker may be handed attempts that are over already: those must not fence off the living one.
+  signal.throwIfAborted();
   const range = await deps.ledger.ranges.take(ref.rangeId);
   if (range.mappingVersion !== sync.spec.version)
     throw new PartnerSyncError(
@@ -57,8 +60,9 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
   return { deps, sync, mapping: await sync.mapping(ref.mapping), range, signal };
 }
 
-const END_OF_RANGE = {
-  reading: 'first',
+/** Nothing but the word that the range is read to its end. */
+const endOfRange = (): GroupOutcome => ({
+  reading: { kind: 'first', before: '0', after: '0' },
   claim: null,
   records: [],
   settled: [],
@@ -69,7 +73,7 @@ const END_OF_RANGE = {
   readTwice: 0,
   position: null,
   done: true,
-} as const;
+});
 
 /**
  * Works on a few items at once, finishing them strictly in order: a position must not pass a group before
@@ -89,8 +93,11 @@ async function inOrder<T, R>(
       const ahead = before;
       const started = work.start(item);
       before = (async () => {
-        const [result] = await Promise.all([started, ahead]);
-        await work.finish(item, result);
+        // Both are waited for whatever happens: nothing that was begun may outlive the attempt.
+        const [result, order] = await Promise.allSettled([started, ahead]);
+        if (order.status === 'rejected') throw order.reason;
+        if (result.status === 'rejected') throw result.reason;
+        await work.finish(item, result.value);
       })();
       before.catch(() => undefined);
       running.push(before);
@@ -107,13 +114,16 @@ async function inOrder<T, R>(
   }
 }
 
-/** The rows of a backfill's external ids: the id must be a plain column of the source. */
+/**
+ * The rows of a backfill's external ids: the id must be a plain column of the source. The position is how many
+ * ids are done.
+ */
 async function* readIds(scope: UploadScope, externalIds: readonly string[]): AsyncGenerator<Group> {
   const column = externalIdColumn(scope.mapping);
-  for (let i = 0; i < externalIds.length; i += IDS_AT_ONCE) {
+  for (let i = Number(scope.range.bounds.after?.key[0] ?? 0); i < externalIds.length; i += IDS_AT_ONCE) {
     const ids: SourceKey[] = [...new Set(externalIds.slice(i, i + IDS_AT_ONCE))].map((id) => [id]);
     const group = await readKeys(scope.deps.ledger, scope.sync, scope.mapping, [column], ids);
-    if (group.results.length > 0) yield group;
+    yield { ...group, position: { cursor: null, key: [String(i + IDS_AT_ONCE)] } };
   }
 }
 

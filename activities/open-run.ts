@@ -10,22 +10,26 @@ import { mappingNode, stagesOf } from '../src/mapping/stages.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
 
-export async function openRun(deps: Dependencies, { kind, input }: OpenRunInput): Promise<OpenedRun> {
+export async function openRun(
+  deps: Dependencies,
+  { kind, input, firstExecutionRunId }: OpenRunInput,
+): Promise<OpenedRun> {
   const { ledger } = deps;
   const { spec } = await deps.openSync(input.sync);
   const chosen = chosenMappings(spec, input);
+  checkCursors(spec, chosen, input);
   const mode = modeOf(kind, input, spec);
   const execution = activityInfo().workflowExecution!;
   const run =
     input.continues === undefined
-      ? await ledger.runs.open({
+      ? await ledger.runs.begin({
           sync: spec.name,
           kind,
           mode,
           input,
           mappingVersion: spec.version,
           workflowId: execution.workflowId,
-          firstExecutionRunId: execution.runId,
+          firstExecutionRunId,
         })
       : await ledger.runs.get(input.continues.runId);
   if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues?.runId} in the ledger`);
@@ -44,6 +48,17 @@ export async function openRun(deps: Dependencies, { kind, input }: OpenRunInput)
     followFor: spec.upload.followFor,
     stages: stages.map((stage) => stage.filter((name) => chosen.has(name))).filter((stage) => stage.length > 0),
   };
+}
+
+/** Said before anything is sent, not when the run comes to the mapping. */
+function checkCursors(spec: SyncSpec, chosen: ReadonlySet<string>, { from, to }: RunInput): void {
+  if (from === undefined && to === undefined) return;
+  const without = spec.mappings.filter((m) => chosen.has(m.name) && m.cursor === null).map((m) => m.name);
+  if (without.length > 0)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `"from" and "to" need a cursor, which these mappings do not declare: ${without.join(', ')}`,
+    );
 }
 
 function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {
@@ -89,7 +104,9 @@ async function isRunning(holder: RunRow): Promise<boolean> {
   try {
     const latest = await getClient().workflow.getHandle(holder.workflow_id).describe();
     if (latest.status.name !== 'RUNNING') return false;
-    return latest.raw.workflowExecutionInfo?.firstRunId === holder.first_execution_run_id;
+    const first = latest.raw.workflowExecutionInfo?.firstRunId;
+    // Older servers do not tell; then whoever runs under this id counts as the holder.
+    return !first || first === holder.first_execution_run_id;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;

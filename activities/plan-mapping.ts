@@ -36,6 +36,12 @@ async function rangesOf(
   const { plan, spec } = mapping;
   if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
   if (mode === 'incremental' && spec.cursor !== null) {
+    // Such a row is never below the fence, so no incremental run would ever read it.
+    if (await source.hasNull(plan, spec.cursor.column))
+      throw new PartnerSyncError(
+        'config_invalid',
+        `mapping ${spec.name}: rows without a value in the cursor ${spec.cursor.column} would never be read; fill it, or use coalesce in a query`,
+      );
     const position = await deps.ledger.ranges.position(mapping.mappingId);
     return [
       {
@@ -49,11 +55,6 @@ async function rangesOf(
     ];
   }
   if (input.from !== undefined || input.to !== undefined) {
-    if (spec.cursor === null)
-      throw new PartnerSyncError(
-        'input_invalid',
-        `mapping ${spec.name} declares no cursor, so "from" and "to" mean nothing for it`,
-      );
     return [{ ...OPEN, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
   }
   const ranges = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_RANGE);

@@ -5,7 +5,11 @@ import type { Ledger } from '../src/state/ledger.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 
-/** Rows of a page: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
+/** Rows of the first page, which tells how large rows are. */
+const FIRST_PAGE_ROWS = 100;
+/** Characters of a page, about: memory must not grow with the width of rows. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Rows of a page, at most: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
 const PAGE_ROWS = 1000;
 /** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
 const GROUP_ROWS = 4000;
@@ -30,11 +34,18 @@ export async function* readGroups(
   const place = placeIn(plan);
   let bounds = range.bounds;
   let before = await ledger.stamp();
+  let limit = FIRST_PAGE_ROWS;
   const read = async (): Promise<{ page: Page; after: string }> => ({
-    page: await sync.source.readPage(plan, bounds, PAGE_ROWS),
+    page: await sync.source.readPage(plan, bounds, limit),
     after: await ledger.stamp(),
   });
-  let next = read();
+  const readAhead = (): ReturnType<typeof read> => {
+    const page = read();
+    // It may fail while the caller is busy with the group before: the failure is met when the page is awaited.
+    page.catch(() => undefined);
+    return page;
+  };
+  let next = readAhead();
   let group = newGroup(before);
   try {
     for (;;) {
@@ -43,7 +54,8 @@ export async function* readGroups(
       // Only an empty page is the end: a short one may be a connection that failed quietly.
       if (last === undefined) break;
       bounds = { ...bounds, after: place(last) };
-      next = read();
+      limit = Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / averageBytes(page))));
+      next = readAhead();
       group.add(page, mapping, plan, after, bounds.after);
       before = after;
       if (group.rows >= GROUP_ROWS || group.bytes >= GROUP_BYTES) {
@@ -73,6 +85,15 @@ export async function readKeys(
   return group.finish();
 }
 
+/** Characters of a row, on average, from a few of the page's rows. */
+function averageBytes({ rows }: Page): number {
+  const step = Math.ceil(rows.length / 20);
+  let bytes = 1;
+  let seen = 0;
+  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows[i]!) bytes += value?.length ?? 0;
+  return bytes / Math.max(1, seen);
+}
+
 /** The place of a row in the reading order. */
 function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
   const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
@@ -93,6 +114,8 @@ function newGroup(before: string) {
       return bytes;
     },
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, stamp: string, end: Position | null): void {
+      after = stamp;
+      if (page.rows.length === 0) return;
       const map = mapping.mapper(page.columns as readonly SourceColumn[]);
       const keys = plan.key.map((column) => plan.columns.indexOf(column));
       for (const row of page.rows) {
@@ -103,7 +126,6 @@ function newGroup(before: string) {
         if (result.kind === 'record') bytes += result.json.length;
         results.push(result);
       }
-      after = stamp;
       position = end;
     },
     finish: (): Group => ({ results, before, after, position }),

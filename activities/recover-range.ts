@@ -15,10 +15,14 @@ export async function recoverRange(scope: UploadScope): Promise<void> {
 
 /**
  * An intent whose POST left no trace here: the platform may have the batch, and may still be applying it.
- * Its records are sent again only after the platform's longest delay.
+ * Its records are sent again only after the platform's longest delay, counted from the last moment at which the
+ * POST may have ended: one delay after the intent (upload-batch.ts).
  */
-async function giveUp({ deps, sync, range, signal }: UploadScope, batch: OpenBatch): Promise<void> {
-  await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 1000 - batch.age), undefined, { signal });
+async function giveUp(scope: UploadScope, batch: OpenBatch): Promise<void> {
+  const { deps, sync, range, signal } = scope;
+  await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 2000 - batch.age), undefined, { signal });
+  const now = await deps.ledger.batches.again(batch);
+  if (now !== undefined && now.platformBatchId !== null) return follow(scope, now, now.platformBatchId);
   await deps.ledger.batches.recover(range, batch, allUnclear(batch), []);
 }
 

@@ -68,7 +68,8 @@ export function fatesOf(status: BatchStatus, externalIds: readonly string[], sen
   const failures = new Map<string, string>();
   for (const words of status.errors?.recordErrors ?? []) {
     const quoted = /externalId ("(?:[^"\\]|\\.)*")/.exec(words)?.[1];
-    if (quoted !== undefined) failures.set(JSON.parse(quoted) as string, words);
+    const id = quoted === undefined ? undefined : unquoted(quoted);
+    if (id !== undefined) failures.set(id, words);
   }
   const { successfulRecords, failedRecords, pendingRecords } = status.progress;
   const allNamed = failures.size === failedRecords && pending.size === pendingRecords;
@@ -82,6 +83,14 @@ export function fatesOf(status: BatchStatus, externalIds: readonly string[], sen
     else if (allNamed && addsUp) fates.set(id, { kind: 'accepted' });
   }
   return fates;
+}
+
+function unquoted(text: string): string | undefined {
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 async function fateByReadingBack(

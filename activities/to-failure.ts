@@ -1,7 +1,7 @@
 /** Errors on their way into workflow history: a code, counts and places, never the text of a driver or a row. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { Context, log } from '@temporalio/activity';
+import { activityInfo, Context, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { PartnerSyncError } from '../src/domain/errors.js';
 
@@ -32,17 +32,20 @@ export function toFailure(error: unknown): ApplicationFailure {
     return ApplicationFailure.create({
       type: 'unexpected',
       message: `unexpected error; see the worker log, reference ${reference}`,
-      nonRetryable: false,
+      nonRetryable: isHopeless(),
     });
   }
   const retryAfterMs = error.details['retryAfterMs'];
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
-    nonRetryable: !error.retryable,
+    nonRetryable: !error.retryable || (error.code === 'unexpected' && isHopeless()),
     ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
     ...(error.code === 'platform_busy' || error.code === 'fenced_off'
       ? { category: ApplicationFailureCategory.BENIGN }
       : {}),
   });
 }
+
+/** What nobody foresaw may be a passing accident, but not this often. */
+const isHopeless = (): boolean => activityInfo().attempt >= 5;

@@ -37,22 +37,33 @@ const DOUBTS_BEFORE_GIVING_UP = 3;
 /** Milliseconds of patience with a busy platform before the activity's own, slower retries take over. */
 const BUSY_BUDGET = 60_000;
 
-export async function uploadBatch(scope: UploadScope, batch: IntendedBatch): Promise<UploadResult> {
-  const attempt = { intendedAt: performance.now(), doubts: 0, busy: 0, firstTry: performance.now() };
-  for (;;) {
+export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): Promise<UploadResult> {
+  const { inDoubtDelay } = scope.sync.spec.upload;
+  const started = Date.now();
+  const wait = (ms: number): Promise<void> => sleep(ms, undefined, { signal: scope.signal });
+  let batch = intended;
+  for (let doubts = 0, busy = 0; ;) {
     try {
-      return { sent: [await scope.sync.limit(() => post(scope, batch, attempt))], refused: [] };
+      const sent = await scope.sync.limit(async () => {
+        // A process that was frozen since the intent must not send: its successor has taken the records over.
+        if (Date.now() - batch.intendedAt > inDoubtDelay * 500)
+          batch = await scope.deps.ledger.batches.renew(scope.range, batch);
+        return post(scope, batch);
+      });
+      return { sent: [sent], refused: [] };
     } catch (error) {
       if (!(error instanceof PartnerSyncError)) throw error;
-      if (isInDoubt(error) && attempt.doubts++ < DOUBTS_BEFORE_GIVING_UP) {
+      if (isInDoubt(error) && doubts++ < DOUBTS_BEFORE_GIVING_UP) {
         // The batch may have been taken. Its ghost must be over before the same records are sent again:
         // the platform promises no order between batches.
-        await sleep(scope.sync.spec.upload.inDoubtDelay * 1000, undefined, { signal: scope.signal });
+        await wait(inDoubtDelay * 1000);
         continue;
       }
-      if (error.code === 'platform_busy' && performance.now() - attempt.firstTry < BUSY_BUDGET) {
+      if (error.code === 'platform_busy') {
         const asked = error.details['retryAfterMs'];
-        await sleep(typeof asked === 'number' ? asked : backoffMs(attempt.busy++), undefined, { signal: scope.signal });
+        const delay = typeof asked === 'number' ? asked : backoffMs(busy++);
+        if (Date.now() - started + delay > BUSY_BUDGET) throw error;
+        await wait(delay);
         continue;
       }
       if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
@@ -63,18 +74,17 @@ export async function uploadBatch(scope: UploadScope, batch: IntendedBatch): Pro
   }
 }
 
-async function post(scope: UploadScope, batch: IntendedBatch, attempt: { intendedAt: number }): Promise<SentBatch> {
+async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch> {
   const { deps, mapping, sync, signal } = scope;
   signal.throwIfAborted();
-  // A process that was frozen since the intent must not send: its successor has taken the records over by then.
-  if (performance.now() - attempt.intendedAt > (sync.spec.upload.inDoubtDelay * 1000) / 2) {
-    attempt.intendedAt = performance.now();
-    await deps.ledger.batches.renew(scope.range, batch.id);
-  }
   const body = `{"resources":[${batch.records.map((r) => r.json).join(',')}]}`;
-  // Not to be cancelled: a POST is finished and noted, or its batch would be in doubt.
   const query = uploadQuery(mapping.spec.options);
-  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, body, query, { tenant: batch.tenant });
+  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, body, query, {
+    tenant: batch.tenant,
+    // Not cancelled with the activity: a POST is finished and noted, or its batch would be in doubt. But it ends
+    // within one delay of its intent, so that a successor knows when its ghost must be over.
+    timeout: sync.spec.upload.inDoubtDelay * 500,
+  });
   await deps.ledger.batches.sent(batch.id, accepted.batchId);
   return { ...batch, platformBatchId: accepted.batchId };
 }

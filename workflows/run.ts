@@ -5,6 +5,7 @@ import {
   CancellationScope,
   ContinueAsNew,
   defineQuery,
+  isCancellation,
   makeContinueAsNewFunc,
   setCurrentDetails,
   setHandler,
@@ -32,7 +33,9 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
   const input = checked(kind, given);
   let progress: RunProgress = { runId: null, mappings: [] };
   setHandler(progressQuery, () => progress);
-  const opened = await unwrapped(() => openRun({ kind, input }));
+  const opened = await unwrapped(() =>
+    openRun({ kind, input, firstExecutionRunId: workflowInfo().firstExecutionRunId }),
+  );
   const show = (mappings: readonly MappingProgress[]): void => {
     progress = { runId: opened.runId, mappings };
     setCurrentDetails(detailsOf(opened, mappings));
@@ -112,11 +115,8 @@ async function together(works: readonly (() => Promise<void>)[]): Promise<void> 
   );
   const failed = results.filter((r) => r.status === 'rejected').map((r) => r.reason as unknown);
   // The first failure that is not a mere consequence of the cancelling.
-  if (failed.length > 0) throw failed.find((e) => e instanceof ContinueAsNew || !isCancelled(e)) ?? failed[0];
+  if (failed.length > 0) throw failed.find((e) => e instanceof ContinueAsNew || !isCancellation(e)) ?? failed[0];
 }
-
-const isCancelled = (error: unknown): boolean =>
-  error instanceof ActivityFailure && error.cause?.name === 'CancelledFailure';
 
 /** Continues under the same workflow type, whichever it is. */
 async function continueRun(input: RunInput): Promise<never> {

@@ -50,24 +50,37 @@ export async function followRun(
   async function watch(): Promise<void> {
     const started = Date.now();
     let runId: string | null = null;
-    let told = false;
+    const told = { noWorker: false, trouble: null as string | null };
     while (!ended) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
       if (runId === null) {
         runId = await runIdOf(handle);
         if (
           runId === null &&
-          !told &&
+          !told.noWorker &&
           Date.now() - started > NO_WORKER_AFTER &&
           !(await hasWorker(client, taskQueue))
         ) {
-          told = true;
+          told.noWorker = true;
           output.note(`no worker listens on task queue "${taskQueue}" yet; start one with: partner-sync worker`);
         }
         continue;
       }
       if (!ended) display.show(await progressOf(parts, runId, handle));
+      const trouble = await troubleOf(handle);
+      if (trouble !== null && trouble !== told.trouble) output.note(`  trying again: ${trouble}`);
+      told.trouble = trouble;
     }
+  }
+}
+
+/** What the run is stuck on, if something is being tried again: silence would look like progress. */
+async function troubleOf(handle: WorkflowHandle): Promise<string | null> {
+  try {
+    const { pendingActivities } = (await handle.describe()).raw;
+    return pendingActivities?.find((activity) => (activity.attempt ?? 1) > 1)?.lastFailure?.message ?? null;
+  } catch {
+    return null;
   }
 }
 
@@ -95,12 +108,13 @@ async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): 
 
 async function hasWorker(client: Client, taskQueue: string): Promise<boolean> {
   const { namespace } = client.options;
-  const answer = await client.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: 1,
-  });
-  return (answer.pollers ?? []).length > 0;
+  try {
+    const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType: 1 };
+    const answer = await client.workflowService.describeTaskQueue(asked);
+    return (answer.pollers ?? []).length > 0;
+  } catch {
+    return true; // not known: say nothing
+  }
 }
 
 /** The failure of the workflow as the error that caused it, with its code. */

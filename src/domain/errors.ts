@@ -27,9 +27,11 @@ export const ERROR_CATALOGUE = {
     remedy: 'Wait for the run that the message names, or cancel it in the Temporal Web UI.',
   },
   fenced_off: {
-    retry: 'never',
-    meaning: 'This attempt was superseded by a newer one while it was frozen or cut off.',
-    remedy: 'Nothing: the newer attempt carries on.',
+    // A worker that thaws may start an attempt that is over already, and so fence off the one that is not: that one
+    // must be tried again. An attempt that is over can fail as it likes, Temporal does not listen to it any more.
+    retry: 'later',
+    meaning: 'This attempt was superseded by another one while it was frozen or cut off.',
+    remedy: 'Nothing: the range is carried on.',
   },
   mapping_changed: {
     retry: 'never',

@@ -68,9 +68,10 @@ export type RunOutcome = 'complete' | 'complete_with_dead_letters' | 'incomplete
  * How a run ended, from its books. Waiting records are durable and come back by themselves, yet they are
  * not on the platform: a run that leaves some is not complete.
  */
-export function outcomeOf(total: Books): RunOutcome {
-  if (!isBalanced(total) || total.waiting > 0) return 'incomplete';
-  return total.deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
+export function outcomeOf(mappings: readonly Books[]): RunOutcome {
+  // Mapping by mapping: one mapping's surplus must not hide another's gap.
+  if (mappings.some((books) => !isBalanced(books) || books.waiting !== 0)) return 'incomplete';
+  return mappings.some((books) => books.deadLettered > 0) ? 'complete_with_dead_letters' : 'complete';
 }
 
 /** Exit code of `partner-sync run` (0 complete, 1 incomplete, 3 complete with dead letters). */
@@ -136,13 +137,12 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   }
   const text = (field: string): void => {
     const v = given[field];
-    if (v !== undefined && (typeof v !== 'string' || v === ''))
-      throw invalid(kind, `"${field}" must be text, got ${describeValue(v)}`);
+    if (v !== undefined && !isText(v)) throw invalid(kind, `"${field}" must be text, got ${describeValue(v)}`);
   };
   const list = (field: string): void => {
     const v = given[field];
     if (v === undefined) return;
-    if (!Array.isArray(v) || v.length === 0 || v.some((x) => typeof x !== 'string' || x === ''))
+    if (!Array.isArray(v) || v.length === 0 || !v.every(isText))
       throw invalid(kind, `"${field}" must be a list of texts, at least one`);
   };
   if (typeof given['sync'] !== 'string' || !isSyncName(given['sync']))
@@ -152,12 +152,18 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   list('mappings');
   list('externalIds');
   for (const field of ['from', 'to', 'mapping']) text(field);
+  const { continues } = given as { continues?: Partial<ContinuedRun> };
+  if (continues !== undefined && !(/^\d+$/.test(String(continues?.runId)) && Number.isInteger(continues?.stagesDone)))
+    throw invalid(kind, '"continues" is set by a run that continues itself, not by hand');
   if ((given['externalIds'] === undefined) !== (given['mapping'] === undefined))
     throw invalid(kind, '"mapping" and "externalIds" go together: the ids are those of one mapping');
   if (given['externalIds'] !== undefined && ['mappings', 'from', 'to'].some((f) => given[f] !== undefined))
     throw invalid(kind, '"externalIds" cannot be combined with "mappings", "from" or "to"');
   return given as unknown as RunInput;
 }
+
+/** Text that a database can hold: not empty, no NUL, no half character. */
+const isText = (v: unknown): boolean => typeof v === 'string' && v !== '' && !v.includes('\0') && v.isWellFormed();
 
 const invalid = (kind: RunKind, message: string): PartnerSyncError =>
   new PartnerSyncError('input_invalid', `Input of the ${kind} workflow: ${message}`);

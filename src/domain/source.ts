@@ -89,6 +89,8 @@ export interface Source {
    * may carry an older stamp than this, as far as the database can tell.
    */
   fence(plan: ReadPlan): Promise<string>;
+  /** Whether some row has NULL in the column. */
+  hasNull(plan: ReadPlan, column: string): Promise<boolean>;
   /** `cursor` moved back by `seconds`, computed by the database. */
   cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
   /** Splits the key space into ranges of about `rows` rows; one open range where it cannot. */

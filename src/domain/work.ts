@@ -2,6 +2,8 @@
 import type { MappingProgress, RunInput, RunKind } from './run.js';
 
 export interface OpenRunInput {
+  /** The first execution of the workflow's chain: a continued run is the same run. */
+  readonly firstExecutionRunId: string;
   readonly kind: RunKind;
   readonly input: RunInput;
 }
@@ -45,7 +47,9 @@ export interface RunRef {
 }
 
 export interface FollowResult {
-  /** Records that the platform holds for a dependency. */
+  /** All records of the mapping without a final outcome. */
+  readonly waiting: number;
+  /** Records of this run that the platform holds for a dependency. */
   readonly held: number;
   /** Records that will be read and sent again within moments. */
   readonly dueSoon: number;

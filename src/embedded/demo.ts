@@ -1,4 +1,5 @@
 /** The demo: a finished sync of a real shop, proved by reading every record back from the platform. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
 import { followRun } from '../cli/follow-run.js';
 import { pushSchemas } from '../cli/commands/schema.js';
@@ -36,9 +37,10 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     for (const { schema, action } of await pushSchemas(parts, DEMO_SYNC)) say(`   ${schema}: ${action}`);
     say('\n2. Sync: customers, then transactions, then order lines');
     const temporal = await connectTemporal(env);
-    const { report } = await followRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output).finally(() =>
-      temporal.close(),
-    );
+    const { report } = await runWhenFree(
+      () => followRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output),
+      say,
+    ).finally(() => temporal.close());
     for (const line of reportLines(report)) say(`   ${line}`);
     const sent = report.total.accepted + report.total.deadLettered;
     if (sent === 0) say('   Nothing was sent: what was read is unchanged on the platform.');
@@ -47,6 +49,31 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     for (const line of reconciliationLines(results)) say(`   ${line}`);
     say(`\nDone in ${formatSeconds((Date.now() - started) / 1000)}.`);
     return results.every(agrees) ? EXIT_CODES[report.outcome] : EXIT.failed;
+  } finally {
+    await parts.close();
+  }
+}
+
+/** A demo that was interrupted leaves its run behind; the worker carries it on, and this one comes after it. */
+async function runWhenFree<T>(start: () => Promise<T>, say: (line: string) => void): Promise<T> {
+  const deadline = Date.now() + 10 * 60_000;
+  for (let told = false; ; told = true) {
+    try {
+      return await start();
+    } catch (error) {
+      const busy = error instanceof PartnerSyncError && error.code === 'run_in_progress';
+      if (!busy || Date.now() > deadline) throw error;
+      if (!told) say(`   ${error.message}; this demo waits for it`);
+      await sleep(2_000);
+    }
+  }
+}
+
+/** What a run needs on a sandbox that has just been made. */
+export async function pushDemoSchemas(env: Env): Promise<void> {
+  const parts = compose(env);
+  try {
+    await pushSchemas(parts, DEMO_SYNC);
   } finally {
     await parts.close();
   }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { EXIT, reportError } from '../cli/command-context.js';
 import { createOutput } from '../cli/output.js';
 import { mintToken } from '../sandbox/token.js';
-import { DEMO_SYNC, EXAMPLE_CHANGE, runDemo } from './demo.js';
+import { DEMO_SYNC, EXAMPLE_CHANGE, pushDemoSchemas, runDemo } from './demo.js';
 import { packageRoot } from './package-root.js';
 import { attachStack, startStack, type Stack } from './stack.js';
 
@@ -31,7 +31,8 @@ async function demo(change: string | undefined): Promise<number> {
 }
 
 const dev = (): Promise<number> =>
-  withStack(EXIT.done, (stack) => {
+  withStack(EXIT.done, async (stack) => {
+    await pushDemoSchemas({ ...process.env, ...stack.env });
     log('');
     nextSteps(stack.uiUrl, stack.sandboxUrl, true);
     log('\nThe stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');

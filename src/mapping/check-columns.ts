@@ -52,6 +52,17 @@ export function checkColumns(
     );
   }
 
+  const cursor = mapping.cursor === null ? undefined : byName.get(mapping.cursor.column);
+  if (cursor !== undefined && cursor.type !== 'timestamptz' && cursor.type !== 'date')
+    report(
+      'cursor_type',
+      ['cursor'],
+      `the cursor is ${cursor.databaseType}; an incremental run needs timestamp with time zone or date.` +
+        (cursor.type === 'timestamp'
+          ? ` In a query: "${cursor.name}" AT TIME ZONE 'Europe/London' AS "${cursor.name}"`
+          : ''),
+    );
+
   const schemas = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref.schemaName]));
   const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
   for (const [field, spec] of mapping.fields) {

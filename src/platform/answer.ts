@@ -81,18 +81,38 @@ function refusal(
   body: Record<string, unknown>,
 ): PartnerSyncError {
   const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
-  const words = [body['message'], alternative].filter((w): w is string => typeof w === 'string' && w !== '');
-  const errors = Array.isArray(body['errors']) ? body['errors'].filter((e): e is string => typeof e === 'string') : [];
+  const words = [body['message'], alternative]
+    .filter((w): w is string => typeof w === 'string' && w !== '')
+    .map(shortened)
+    .join('; ');
+  const errors = Array.isArray(body['errors'])
+    ? body['errors']
+        .filter((e): e is string => typeof e === 'string')
+        .slice(0, 10)
+        .map(shortened)
+    : [];
   return new PartnerSyncError(
     code,
-    `${describe(operation)} answered ${answer.status}: ${words.join('; ') || 'no message'}`,
+    // A refusal of records may quote them, and this message goes into histories and logs.
+    operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large')
+      ? `${describe(operation)} answered ${answer.status}`
+      : `${describe(operation)} answered ${answer.status}: ${words || 'no message'}`,
     {
       status: answer.status,
+      words,
       requestId: answer.requestId,
       errors,
     },
   );
 }
+
+/** A failure of several megabytes would vanish in Temporal; control characters would break whoever prints it. */
+// eslint-disable-next-line no-control-regex
+const shortened = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f]/g, ' ')
+    .slice(0, 300);
 
 function parseJson(answer: RawAnswer, operation: Operation): Record<string, unknown> {
   let parsed: unknown;

@@ -15,6 +15,8 @@ export interface CallOptions {
   /** Tenant to act for; required by tenant-level operations. */
   readonly tenant?: string;
   readonly signal?: AbortSignal;
+  /** Milliseconds for one request, if it must end sooner than the settings say. */
+  readonly timeout?: number;
   /** Makes one attempt only: the caller decides about others. */
   readonly once?: boolean;
 }
@@ -124,7 +126,7 @@ export class PlatformClient {
       const given = input.body as object;
       body = 'json' in given && typeof given.json === 'string' ? given.json : JSON.stringify(given);
     }
-    const answer = await this.#exchange(operation, path, headers, body, input.signal);
+    const answer = await this.#exchange(operation, path, headers, body, input);
     if (answer.status === operation.status || (answer.status >= 200 && answer.status < 300)) return answer;
     const kind = classifyStatus(answer.status);
     const error = readFailure(operation, answer, kind);
@@ -140,10 +142,11 @@ export class PlatformClient {
     path: string,
     headers: Record<string, string>,
     body: string | null,
-    signal?: AbortSignal,
+    { signal, timeout }: CallOptions,
   ) {
     // undici's own timeouts restart with each byte; only a total deadline ends a slow drip.
-    const deadline = AbortSignal.timeout(this.#settings.requestTimeout);
+    const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
+    const deadline = AbortSignal.timeout(limit);
     try {
       const response = await this.#pool.request({
         method: operation.method,
@@ -165,9 +168,7 @@ export class PlatformClient {
       if (error instanceof PartnerSyncError) throw error;
       if (signal?.aborted) throw signal.reason;
       const code = (error as { code?: unknown }).code;
-      const reason = deadline.aborted
-        ? `no complete answer within ${this.#settings.requestTimeout} ms`
-        : String(code ?? (error as Error).name);
+      const reason = deadline.aborted ? `no complete answer within ${limit} ms` : String(code ?? (error as Error).name);
       throw new PartnerSyncError('platform_unreachable', `${describe(operation)}: ${reason}`, {
         // Refused or unresolved connections never carried the request; everything else may have.
         inDoubt: !NEVER_SENT.has(String(code)),

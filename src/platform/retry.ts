@@ -24,7 +24,7 @@ const LONGEST_RETRY_AFTER = 15 * 60_000;
 
 /** Milliseconds of a Retry-After header (seconds or HTTP date), or null where there is none that makes sense. */
 export function retryAfterMs(header: string | undefined, now: number): number | null {
-  if (header === undefined) return null;
+  if (header === undefined || header.trim() === '') return null;
   const seconds = Number(header);
   const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LONGEST_RETRY_AFTER) : null;

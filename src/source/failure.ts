@@ -5,6 +5,8 @@ import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['42P01', 'source_relation_missing'],
   ['42703', 'source_relation_missing'],
+  ['25006', 'config_invalid'], // the query writes, and the session is read-only
+  ['0A', 'config_invalid'], // not supported by this server
   ['42', 'config_invalid'], // syntax, privileges, undefined functions
   ['22', 'config_invalid'], // a bound value that the column's type cannot read
   ['28', 'config_invalid'], // password, role

@@ -8,17 +8,17 @@ export interface Query {
 
 /** `??` quotes each part of `schema.table`; a query stands as it is, in brackets. */
 export function fromClause(relation: Relation): Query {
-  if ('table' in relation) return { sql: '?? AS q', bindings: [relation.table] };
+  if ('table' in relation) return { sql: '?? AS q', bindings: [escapeMarks(relation.table)] };
   // The mapping's author wrote it; it runs in a read-only session (see session.ts).
-  return { sql: `(${escapeMarks(relation.query)}\n) AS q`, bindings: [] };
+  return { sql: `(${escapeMarks(relation.query.replace(/;\s*$/, ''))}\n) AS q`, bindings: [] };
 }
 
-/** Question marks of the partner's own SQL are no placeholders of ours. */
-const escapeMarks = (sql: string): string => sql.replaceAll('?', '\\?').replace(/;\s*$/, '');
+/** Question marks of the partner's own SQL and names are no placeholders of ours. */
+const escapeMarks = (sql: string): string => sql.replaceAll('?', '\\?');
 
 const columnList = (columns: readonly string[]): Query => ({
   sql: columns.map(() => 'q.??').join(', '),
-  bindings: columns,
+  bindings: columns.map(escapeMarks),
 });
 
 /** One page after `bounds.after`, in reading order, for databases that compare row values. */
@@ -28,7 +28,7 @@ export function pageQuery(plan: ReadPlan, bounds: ReadBounds, limit: number): Qu
   const compare = (columns: readonly string[], operator: string, values: readonly string[]): void => {
     const names = columns.map(() => 'q.??').join(', ');
     const marks = values.map(() => '?').join(', ');
-    conditions.push({ sql: `(${names}) ${operator} (${marks})`, bindings: [...columns, ...values] });
+    conditions.push({ sql: `(${names}) ${operator} (${marks})`, bindings: [...columns.map(escapeMarks), ...values] });
   };
   if (bounds.after !== null) {
     const { cursor, key } = bounds.after;
@@ -63,7 +63,7 @@ export function byValuesQuery(
     bindings: [
       ...selected.bindings,
       ...from.bindings,
-      ...values.flatMap((v) => columns.flatMap((column, i) => [column, v[i]!])),
+      ...values.flatMap((v) => columns.flatMap((column, i) => [escapeMarks(column), v[i]!])),
       ...by.bindings,
     ],
   };

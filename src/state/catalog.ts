@@ -15,16 +15,23 @@ export function openCatalog(knex: Knex): Catalog {
       const key = `${sync}/${mapping}`;
       const known = mappings.get(key);
       if (known !== undefined) return known;
-      await knex('mappings').insert({ sync, name: mapping }).onConflict(['sync', 'name']).ignore();
-      const row = await knex('mappings').where({ sync, name: mapping }).first<{ id: number }>('id');
-      mappings.set(key, row.id);
-      return row.id;
+      const find = () => knex('mappings').where({ sync, name: mapping }).first<{ id: number } | undefined>('id');
+      let row = await find();
+      if (row === undefined) {
+        // Looked up first: an insert that meets a conflict uses up a number each time.
+        await knex('mappings').insert({ sync, name: mapping }).onConflict(['sync', 'name']).ignore();
+        row = await find();
+      }
+      mappings.set(key, row!.id);
+      return row!.id;
     },
     async tenantIds(platformIds) {
       const missing = platformIds.filter((id) => !tenants.has(id)).sort();
       if (missing.length > 0) {
         await knex.raw(
-          'INSERT INTO tenants (platform_id) SELECT unnest(?::text[]) ON CONFLICT (platform_id) DO NOTHING',
+          `INSERT INTO tenants (platform_id)
+           SELECT given FROM unnest(?::text[]) AS given WHERE NOT EXISTS (SELECT FROM tenants WHERE platform_id = given)
+           ON CONFLICT (platform_id) DO NOTHING`,
           [missing],
         );
         const rows = await knex('tenants')

@@ -3,11 +3,25 @@
  * group of rows are written in one transaction, so that a position never passes a row without an outcome.
  */
 import type { Knex } from 'knex';
-import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import type { UnmappableRow } from '../domain/record.js';
+import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
+import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
 import { freeRecords, type RecordOutcome } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
+import { endWaiting, writeWaiting } from './waiting-rows.js';
+
+/** The column of the books in which a row ended. */
+export type Column = Exclude<keyof Books, 'read'>;
+
+/** Where one row ended. */
+export interface RowEnd {
+  readonly tenantId: number;
+  /** null where the row has none that could be told. */
+  readonly externalId: string | null;
+  readonly sourceKey: SourceKey;
+  readonly column: Column;
+}
 
 export interface WaitingRecord {
   readonly tenantId: number;
@@ -27,31 +41,19 @@ export interface DeadLetter extends Omit<UnmappableRow, 'kind' | 'tenant'> {
   readonly tenantId: number;
 }
 
-/** Books of one tenant in one range; a resolved waiting record moves from one column to another. */
-export interface BooksEntry extends Books {
-  readonly rangeId: string;
-  readonly tenantId: number;
-}
-
-/** The column of the books in which a row ended. */
-export type Column = Exclude<keyof Books, 'read'>;
-
-/** Where one row ended. */
-export interface RowEnd {
-  readonly tenantId: number;
-  /** null where the row has none that could be told. */
-  readonly externalId: string | null;
-  readonly sourceKey: SourceKey;
-  readonly column: Column;
-}
+/**
+ * How the rows of a group came to be looked at.
+ * - `first`: read in a range's order; they count in its books, and an earlier reading that waits is superseded.
+ * - `again`: waiting records, read again by their keys; they move in the books from waiting to where they ended.
+ * - `held`: not read, but followed on the platform in the batch that holds them.
+ */
+export type Reading =
+  | { readonly kind: 'first' | 'again'; readonly before: string; readonly after: string }
+  | { readonly kind: 'held'; readonly batchId: string; readonly before: string; readonly after: string };
 
 export interface GroupOutcome {
-  /**
-   * `first`: rows read in a range's order; an earlier reading that still waits is superseded by this one.
-   * `again`: waiting records looked after; they move from waiting to where they ended.
-   */
-  readonly reading: 'first' | 'again';
-  /** The claim of {@link RecordOutcome}s; null when the group sent nothing. */
+  readonly reading: Reading;
+  /** The claim of the records; null when the group sent nothing. */
   readonly claim: string | null;
   readonly records: readonly RecordOutcome[];
   /** Batches that are through, and batches of which only waiting records are open (with their ids). */
@@ -68,16 +70,22 @@ export interface GroupOutcome {
   readonly done: boolean;
 }
 
+/** What is added to the books of one tenant in one range; a resolved waiting record moves between columns. */
+export interface BooksEntry extends Books {
+  readonly rangeId: string;
+  readonly tenantId: number;
+}
+
 export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutcome): Promise<void> {
   await knex.transaction(async (trx) => {
     await holdRange(trx, range);
     if (group.claim !== null) await freeRecords(trx, range, group.claim, group.records);
     await closeBatches(trx, group);
-    await closeDeadLetters(trx, range.mappingId, group.ends);
-    const moved = await endWaiting(trx, range, group);
-    await writeWaiting(trx, range, group.waiting);
-    await writeDeadLetters(trx, range, group.deadLetters);
-    await addToBooks(trx, [...booksOf(range, group), ...moved]);
+    await closeDeadLetters(trx, range.mappingId, group);
+    const { moved, gone } = await endWaiting(trx, range, group);
+    await writeWaiting(trx, range, group);
+    await writeDeadLetters(trx, range, group);
+    await addToBooks(trx, [...booksOf(range, group, gone), ...moved]);
     await movePosition(trx, range, group);
   });
 }
@@ -91,71 +99,23 @@ async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
     await trx('batches').where({ id }).update({ state: 'waiting', external_ids: externalIds });
 }
 
-/** A row whose record is on the platform now has no dead letter any more. */
-async function closeDeadLetters(trx: Knex, mappingId: number, ends: readonly RowEnd[]): Promise<void> {
-  // Nearly always there are none, and the existence check costs next to nothing.
-  const { rows } = await trx.raw<{ rows: object[] }>('SELECT FROM dead_letters WHERE mapping_id = ? LIMIT 1', [
-    mappingId,
-  ]);
-  if (rows.length === 0) return;
-  const keys = ends.filter((e) => e.column === 'accepted' || e.column === 'unchanged').map((e) => e.sourceKey);
-  await trx.raw(
-    `DELETE FROM dead_letters WHERE mapping_id = ? AND source_key IN
-       (SELECT ARRAY(SELECT jsonb_array_elements_text(k)) FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
-    [mappingId, JSON.stringify(keys)],
-  );
-}
-
 /**
- * Ends the waiting of records that have an outcome now, and answers how the books of the runs in which they
- * were waiting move: a run that is over keeps its books.
+ * What the reading of a group adds to the books of its range, tenant by tenant. A row that was held when it was
+ * claimed, and is `gone` from the waiting records by now, has arrived meanwhile: it counts as unchanged.
  */
-async function endWaiting(trx: Knex, range: TakenRange, { reading, ends }: GroupOutcome): Promise<BooksEntry[]> {
-  const any = await trx.raw<{ rows: object[] }>('SELECT FROM waiting WHERE mapping_id = ? LIMIT 1', [range.mappingId]);
-  if (any.rows.length === 0) return [];
-  const named = ends.filter((e) => e.externalId !== null);
-  const { rows } = await trx.raw<{ rows: { index: number; range_id: string; open: boolean }[] }>(
-    `SELECT i.ord::int - 1 AS index, w.range_id, runs.ended_at IS NULL AS open
-     FROM unnest(CAST(? AS int[]), CAST(? AS text[])) WITH ORDINALITY AS i(tenant_id, external_id, ord)
-     JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
-     JOIN ranges ON ranges.id = w.range_id JOIN runs ON runs.id = ranges.run_id`,
-    [named.map((e) => e.tenantId), named.map((e) => e.externalId!), range.mappingId],
-  );
-  const moved: BooksEntry[] = [];
-  const still: RowEnd[] = [];
-  const over: RowEnd[] = [];
-  for (const { index, range_id, open } of rows) {
-    const end = named[index]!;
-    (end.column === 'waiting' ? still : over).push(end);
-    const column = reading === 'first' ? 'unchanged' : end.column;
-    if (open && column !== 'waiting')
-      moved.push({ ...EMPTY_BOOKS, rangeId: range_id, tenantId: end.tenantId, waiting: -1, [column]: 1 });
-  }
-  const each = (sql: string, concerned: readonly RowEnd[], bindings: readonly string[]) =>
-    concerned.length === 0
-      ? Promise.resolve()
-      : trx.raw(sql, [
-          ...bindings,
-          concerned.map((e) => e.tenantId),
-          concerned.map((e) => e.externalId!),
-          range.mappingId,
-        ]);
-  const matching = `unnest(CAST(? AS int[]), CAST(? AS text[])) AS i(tenant_id, external_id)
-     WHERE w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`;
-  await each(`DELETE FROM waiting w USING ${matching}`, over, []);
-  if (reading === 'first') await each(`UPDATE waiting w SET range_id = ? FROM ${matching}`, still, [range.id]);
-  return moved;
-}
-
-/** What the reading of a group adds to the books of its range, tenant by tenant. */
-function booksOf(range: TakenRange, { reading, ends, readTwice }: GroupOutcome): BooksEntry[] {
-  if (reading === 'again') return [];
+function booksOf(
+  range: TakenRange,
+  { reading, ends, readTwice }: GroupOutcome,
+  gone: ReadonlySet<RowEnd>,
+): BooksEntry[] {
+  if (reading.kind !== 'first') return [];
   const byTenant = new Map<number, { -readonly [K in keyof BooksEntry]: BooksEntry[K] }>();
-  for (const { tenantId, column } of ends) {
-    let books = byTenant.get(tenantId);
-    if (books === undefined) byTenant.set(tenantId, (books = { ...EMPTY_BOOKS, rangeId: range.id, tenantId }));
+  for (const end of ends) {
+    let books = byTenant.get(end.tenantId);
+    if (books === undefined)
+      byTenant.set(end.tenantId, (books = { ...EMPTY_BOOKS, rangeId: range.id, tenantId: end.tenantId }));
     books.read++;
-    books[column]++;
+    books[gone.has(end) ? 'unchanged' : end.column]++;
   }
   const [first] = byTenant.values();
   if (first !== undefined) {
@@ -163,62 +123,6 @@ function booksOf(range: TakenRange, { reading, ends, readTwice }: GroupOutcome):
     first.unchanged += readTwice;
   }
   return [...byTenant.values()];
-}
-
-async function writeWaiting(trx: Knex, range: TakenRange, waiting: readonly WaitingRecord[]): Promise<void> {
-  for (const w of waiting)
-    await trx.raw(
-      `INSERT INTO waiting (mapping_id, tenant_id, external_id, source_key, reason, batch_id, range_id, missing, expires_at, due_at)
-       VALUES (:mapping, :tenant, :id, :key, :reason, :batch, :range, :missing, :expires, now() + :due * interval '1 second')
-       ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE SET
-         source_key = excluded.source_key, reason = excluded.reason, batch_id = excluded.batch_id,
-         missing = excluded.missing, expires_at = excluded.expires_at, due_at = excluded.due_at, changed = false,
-         tries = waiting.tries + 1`,
-      {
-        mapping: range.mappingId,
-        tenant: w.tenantId,
-        id: w.externalId,
-        key: w.sourceKey,
-        reason: w.reason,
-        batch: w.batchId,
-        range: range.id,
-        missing: JSON.stringify(w.missing),
-        expires: w.expiresAt,
-        due: w.dueIn,
-      },
-    );
-}
-
-async function writeDeadLetters(trx: Knex, range: TakenRange, letters: readonly DeadLetter[]): Promise<void> {
-  for (const d of letters)
-    await trx('dead_letters')
-      .insert({
-        mapping_id: range.mappingId,
-        tenant_id: d.tenantId,
-        source_key: d.sourceKey,
-        external_id: d.externalId,
-        mapping_version: range.mappingVersion,
-        code: d.code,
-        pointer: d.pointer,
-        rule: d.rule,
-        reason: d.reason,
-        shape: d.shape,
-        run_id: range.runId,
-      })
-      .onConflict(['mapping_id', 'source_key'])
-      .merge({
-        tenant_id: d.tenantId,
-        external_id: d.externalId,
-        mapping_version: range.mappingVersion,
-        code: d.code,
-        pointer: d.pointer,
-        rule: d.rule,
-        reason: d.reason,
-        shape: d.shape,
-        run_id: range.runId,
-        times: trx.raw('dead_letters.times + 1'),
-        last_seen: trx.fn.now(),
-      });
 }
 
 async function addToBooks(trx: Knex, entries: readonly BooksEntry[]): Promise<void> {
@@ -230,6 +134,7 @@ async function addToBooks(trx: Knex, entries: readonly BooksEntry[]): Promise<vo
      FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
        AS e(range_id, tenant_id, read, accepted, unchanged, waiting, dead_lettered)
      GROUP BY range_id, tenant_id
+     ORDER BY range_id, tenant_id -- one order for all, so that checkpoints cannot deadlock here
      ON CONFLICT (range_id, tenant_id) DO UPDATE SET
        read = b.read + excluded.read, accepted = b.accepted + excluded.accepted, unchanged = b.unchanged + excluded.unchanged,
        waiting = b.waiting + excluded.waiting, dead_lettered = b.dead_lettered + excluded.dead_lettered`,
@@ -245,8 +150,7 @@ async function addToBooks(trx: Knex, entries: readonly BooksEntry[]): Promise<vo
   );
 }
 
-async function movePosition(trx: Knex, range: TakenRange, group: GroupOutcome): Promise<void> {
-  const { position, done } = group;
+async function movePosition(trx: Knex, range: TakenRange, { position, done }: GroupOutcome): Promise<void> {
   await trx.raw(
     `UPDATE ranges SET updated_at = now(), done = done OR :done,
        position_cursor = CASE WHEN :moved THEN :cursor ELSE position_cursor END,

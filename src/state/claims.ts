@@ -35,29 +35,31 @@ export interface Claimed {
 }
 
 const CLAIM = `
-  WITH incoming AS (
-    SELECT * FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS uuid[])) WITH ORDINALITY AS t(tenant_id, external_id, hash, ord)
-  ), claimed AS (
-    INSERT INTO records AS r (mapping_id, tenant_id, external_id, claimed_hash, read_stamp, claim, run_id)
-    SELECT :mapping, tenant_id, external_id, hash, :after, :claim, :run FROM incoming
-    ORDER BY tenant_id, external_id COLLATE "C" -- one order for all, so that claims cannot deadlock
-    ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE
-      SET claimed_hash = excluded.claimed_hash, read_stamp = excluded.read_stamp, claim = excluded.claim
-      WHERE r.claim IS NULL AND r.content_hash IS DISTINCT FROM excluded.claimed_hash AND r.read_stamp < :before
-    RETURNING r.tenant_id, r.external_id
-  )
+  INSERT INTO records AS r (mapping_id, tenant_id, external_id, claimed_hash, read_stamp, claim, run_id)
+  SELECT :mapping, tenant_id, external_id, hash, :after, :claim, :run
+  FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS uuid[])) AS i(tenant_id, external_id, hash)
+  -- An unchanged record is not even locked: a pass over an unchanged table must not rewrite the ledger.
+  WHERE NOT EXISTS (SELECT FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
+    AND k.external_id = i.external_id AND k.claim IS NULL AND k.content_hash = i.hash)
+  ORDER BY tenant_id, external_id COLLATE "C" -- one order for all, so that claims cannot deadlock
+  ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE
+    SET claimed_hash = excluded.claimed_hash, read_stamp = excluded.read_stamp, claim = excluded.claim
+    WHERE r.claim IS NULL AND r.content_hash IS DISTINCT FROM excluded.claimed_hash AND r.read_stamp < :before
+  RETURNING r.tenant_id`;
+
+/** In a statement of its own: it must see what a claim that CLAIM had to wait for has written. */
+const VERDICTS = `
   SELECT i.ord::int - 1 AS index, r.claimed_hash IS DISTINCT FROM i.hash AS differs,
     CASE
-      WHEN w.reason = 'dependency' THEN 'waiting'
       WHEN r.claim IS NULL AND r.content_hash = i.hash THEN CASE WHEN r.run_id = :run THEN 'accepted' ELSE 'unchanged' END
+      WHEN r.claim IS NOT NULL AND w.batch_id IS NOT NULL THEN 'waiting'
       ELSE 'busy'
     END AS verdict
-  FROM incoming i
-    LEFT JOIN claimed c USING (tenant_id, external_id)
+  FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS uuid[])) WITH ORDINALITY
+      AS i(tenant_id, external_id, hash, ord)
     LEFT JOIN records r ON r.mapping_id = :mapping AND r.tenant_id = i.tenant_id AND r.external_id = i.external_id
     LEFT JOIN waiting w ON w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
-      AND r.claim IS NOT NULL
-  WHERE c.external_id IS NULL`;
+  WHERE r.claim IS DISTINCT FROM :claim`;
 
 interface VerdictRow {
   index: number;
@@ -66,12 +68,14 @@ interface VerdictRow {
 }
 
 export async function claimGroup(knex: Knex, range: TakenRange, request: ClaimRequest): Promise<Claimed> {
+  // Before the transaction: a process that is frozen in it must know, on waking, how old its intents are.
+  const intendedAt = Date.now();
   return knex.transaction(async (trx) => {
     await holdRange(trx, range);
     const { rows: numbers } = await trx.raw<{ rows: { claim: string }[] }>(`SELECT nextval('claims') AS claim`);
     const claim = numbers[0]!.claim;
     const { records, tenantIds } = request;
-    const { rows } = await trx.raw<{ rows: VerdictRow[] }>(CLAIM, {
+    const bindings = {
       tenants: records.map((r) => tenantIds.get(r.tenant)!),
       ids: records.map((r) => r.externalId),
       hashes: records.map((r) => r.contentHash),
@@ -80,11 +84,13 @@ export async function claimGroup(knex: Knex, range: TakenRange, request: ClaimRe
       after: request.after,
       claim,
       run: range.runId,
-    });
+    };
+    const { rowCount } = await trx.raw<{ rowCount: number }>(CLAIM, bindings);
+    const rows = rowCount === records.length ? [] : (await trx.raw<{ rows: VerdictRow[] }>(VERDICTS, bindings)).rows;
     const verdicts = new Map(rows.map((row) => [row.index, row.verdict]));
     await noteChangedWhileWaiting(trx, range, request, rows);
     const cut = request.cut(verdicts.size === 0 ? records : records.filter((_, index) => !verdicts.has(index)));
-    const batches = await insertIntents(trx, range, claim, cut, (tenant) => tenantIds.get(tenant)!);
+    const batches = await insertIntents(trx, range, claim, cut, (tenant) => tenantIds.get(tenant)!, intendedAt);
     return { claim, batches, verdicts };
   });
 }
@@ -100,12 +106,13 @@ async function noteChangedWhileWaiting(
   if (held.length === 0) return;
   const of = (row: VerdictRow): MappedRecord => request.records[row.index]!;
   await trx.raw(
-    `UPDATE waiting w SET changed = w.changed OR i.differs,
+    `UPDATE waiting w SET changed = w.changed OR i.differs, read_stamp = greatest(w.read_stamp, :after),
             source_key = ARRAY(SELECT jsonb_array_elements_text(i.key::jsonb))
      FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:differs AS boolean[]), CAST(:keys AS text[])) AS i(tenant_id, external_id, differs, key)
      WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`,
     {
       mapping: range.mappingId,
+      after: request.after,
       tenants: held.map((row) => request.tenantIds.get(of(row).tenant)!),
       ids: held.map((row) => of(row).externalId),
       differs: held.map((row) => row.differs),

@@ -12,7 +12,14 @@ const MIGRATION_LOCK = 7_160_345_201;
 export function openState(url: string, poolMax = 8): Knex {
   return knexLibrary({
     client: 'pg',
-    connection: { connectionString: url, application_name: 'partner-sync' },
+    connection: {
+      connectionString: url,
+      application_name: 'partner-sync',
+      keepAlive: true,
+      query_timeout: 75_000,
+      // A process that is frozen in a transaction must not block its successor for ever.
+      options: '-c idle_in_transaction_session_timeout=15s -c lock_timeout=30s -c statement_timeout=60s',
+    },
     searchPath: [STATE_SCHEMA],
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: 15_000,
@@ -45,6 +52,19 @@ const migrationConfig: Knex.MigratorConfig = {
   },
 };
 
+/** Deadlock and serialization failure: the transaction is gone as a whole, and the same one may now succeed. */
+const TRY_AGAIN = new Set(['40P01', '40001']);
+
+/** Runs a transaction that depends on its input only, once more when the database gave it up. */
+export async function twice<T>(transaction: () => Promise<T>): Promise<T> {
+  try {
+    return await transaction();
+  } catch (error) {
+    if (!TRY_AGAIN.has(String((error as { code?: unknown }).code))) throw error;
+    return transaction();
+  }
+}
+
 /**
  * Runs `work`, turning whatever the database throws into `state_unreachable` with its SQLSTATE only: the
  * driver's message and detail quote values of rows.
@@ -55,6 +75,14 @@ export async function inState<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
     const code = (error as { code?: unknown }).code;
+    // Bad values, broken constraints, wrong SQL: a mistake of ours, which waiting does not mend.
+    if (typeof code === 'string' && /^(22|23|42)[0-9A-Z]{3}$/.test(code))
+      throw new PartnerSyncError(
+        'unexpected',
+        `the state database refused a statement (SQLSTATE ${code})`,
+        {},
+        { cause: error },
+      );
     const what = typeof code === 'string' ? `code ${code}` : error instanceof Error ? error.name : 'unknown error';
     throw new PartnerSyncError('state_unreachable', `state database: ${what}`, {}, { cause: error });
   }

@@ -4,7 +4,7 @@ import { openBooks, type BooksView } from './books.js';
 import { openCatalog, type Catalog } from './catalog.js';
 import { checkpoint, type GroupOutcome } from './checkpoint.js';
 import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
-import { inState, migrateState, openState } from './connection.js';
+import { inState, migrateState, openState, twice } from './connection.js';
 import { openBatches, type OpenBatches } from './open-batches.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
 import { openReceipts, type Receipts } from './receipts.js';
@@ -47,8 +47,8 @@ export async function openLedger(url: string): Promise<Ledger> {
     receipts: guarded(openReceipts(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     stamp: () => inState(() => nextStamp(knex)),
-    claim: (range, request) => inState(() => claimGroup(knex, range, request)),
-    checkpoint: (range, group) => inState(() => checkpoint(knex, range, group)),
+    claim: (range, request) => inState(() => twice(() => claimGroup(knex, range, request))),
+    checkpoint: (range, group) => inState(() => twice(() => checkpoint(knex, range, group))),
     close: () => knex.destroy(),
   };
 }

@@ -8,6 +8,8 @@ export interface IntendedBatch {
   readonly tenant: string;
   readonly tenantId: number;
   readonly records: readonly MappedRecord[];
+  /** Milliseconds of this process's clock, taken before the intent was written. */
+  readonly intendedAt: number;
 }
 
 export interface OpenBatch {
@@ -29,8 +31,8 @@ export interface OpenBatch {
 export interface OpenBatches {
   /** Notes the id that the platform gave a batch. */
   sent(batchId: string, platformBatchId: string): Promise<void>;
-  /** Writes the intent anew before a POST that had to wait; throws `fenced_off` when another attempt took over. */
-  renew(range: TakenRange, batchId: string): Promise<void>;
+  /** The intent, written anew for a POST that had to wait; throws `fenced_off` when another attempt took over. */
+  renew(range: TakenRange, batch: IntendedBatch): Promise<IntendedBatch>;
   /** Replaces an intent by intents of its parts. */
   split(
     range: TakenRange,
@@ -42,6 +44,8 @@ export interface OpenBatches {
    * runs of its mapping left behind which are over. Attempts that outlived such a run are fenced off first.
    */
   leftBehind(range: TakenRange): Promise<readonly OpenBatch[]>;
+  /** The batch as it is now; a predecessor's last word may have come in meanwhile. */
+  again(batch: OpenBatch): Promise<OpenBatch | undefined>;
   /** Batches of a mapping that the platform holds for dependencies, of any run. */
   waitingOf(mappingId: number): Promise<readonly OpenBatch[]>;
   /** Frees the records of a batch that an earlier attempt left behind; `held` ids go on waiting for dependencies. */
@@ -96,20 +100,23 @@ export function openBatches(knex: Knex): OpenBatches {
         .where({ id: batchId, state: 'intended' })
         .update({ state: 'sent', platform_batch_id: platformBatchId, sent_at: knex.fn.now() });
     },
-    async renew(range, batchId) {
+    async renew(range, batch) {
+      const intendedAt = Date.now();
       await knex.transaction(async (trx) => {
         await holdRange(trx, range);
-        await trx('batches').where({ id: batchId }).update({ intended_at: trx.fn.now() });
+        await trx('batches').where({ id: batch.id }).update({ intended_at: trx.fn.now() });
       });
+      return { ...batch, intendedAt };
     },
     async split(range, batch, parts) {
+      const intendedAt = Date.now();
       return knex.transaction(async (trx) => {
         await holdRange(trx, range);
         const [whole] = await trx('batches')
           .where({ id: batch.id })
           .update({ state: 'released', external_ids: null, settled_at: trx.fn.now() })
           .returning<{ claim: string }[]>('claim');
-        return insertIntents(trx, range, whole!.claim, parts, () => batch.tenantId);
+        return insertIntents(trx, range, whole!.claim, parts, () => batch.tenantId, intendedAt);
       });
     },
     async leftBehind(range) {
@@ -119,6 +126,7 @@ export function openBatches(knex: Knex): OpenBatches {
       );
       return find(`state IN ('intended', 'sent') AND (range_id = ? OR ${ABANDONED})`, range.id, range.mappingId);
     },
+    again: async (batch) => (await find('b.id = ?', batch.id))[0],
     waitingOf: (mappingId) => find(`mapping_id = ? AND state = 'waiting'`, mappingId),
     async recover(range, batch, outcomes, held) {
       await knex.transaction(async (trx) => {
@@ -134,12 +142,13 @@ export function openBatches(knex: Knex): OpenBatches {
         // What a run left behind is found by several of its successor's ranges: one of them recovers it.
         if (recovered === 0) return;
         await freeRecords(trx, range, batch.claim, outcomes);
-        if (held.length > 0)
-          await trx.raw(
-            `INSERT INTO waiting (mapping_id, tenant_id, external_id, source_key, reason, batch_id, range_id)
-             SELECT ?, ?, unnest(?::text[]), '{}', 'dependency', ?, ? ON CONFLICT DO NOTHING`,
-            [range.mappingId, batch.tenantId, [...held], batch.id, range.id],
-          );
+        if (held.length === 0) return;
+        // Their rows lie behind the position: they count in the books when they are read again.
+        await trx.raw(
+          `INSERT INTO waiting (mapping_id, tenant_id, external_id, source_key, reason, batch_id, range_id, read_stamp, booked)
+           SELECT ?, ?, unnest(?::text[]), '{}', 'dependency', ?, ?, 0, false ON CONFLICT DO NOTHING`,
+          [range.mappingId, batch.tenantId, [...held], batch.id, range.id],
+        );
       });
     },
   };
@@ -190,6 +199,7 @@ export async function insertIntents(
   claim: string,
   batches: readonly (readonly MappedRecord[])[],
   tenantIdOf: (tenant: string) => number,
+  intendedAt: number,
 ): Promise<IntendedBatch[]> {
   if (batches.length === 0) return [];
   const ids = await trx('batches')
@@ -211,5 +221,6 @@ export async function insertIntents(
     tenant: records[0]!.tenant,
     tenantId: tenantIdOf(records[0]!.tenant),
     records,
+    intendedAt,
   }));
 }

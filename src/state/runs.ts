@@ -27,7 +27,7 @@ export interface NewRun {
 
 export interface Runs {
   /** The run of this workflow execution: made on the first call, found again by later attempts. */
-  open(run: NewRun): Promise<RunRow>;
+  begin(run: NewRun): Promise<RunRow>;
   get(runId: string): Promise<RunRow | undefined>;
   /** The latest runs, newest first. */
   latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
@@ -43,7 +43,7 @@ export function openRuns(knex: Knex): Runs {
   const get = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
   return {
     get,
-    async open(run) {
+    async begin(run) {
       await knex('runs')
         .insert({
           sync: run.sync,

@@ -9,7 +9,7 @@ export interface WaitingRow {
   readonly sourceKey: SourceKey;
   readonly reason: string;
   readonly batchId: string | null;
-  readonly changed: boolean;
+  readonly readStamp: string;
   readonly expired: boolean;
   readonly tries: number;
 }
@@ -17,11 +17,12 @@ export interface WaitingRow {
 export interface Waiting {
   /** Rows held in the given batch. */
   ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
-  /** Rows that are to be read and sent again by now. */
-  due(mappingId: number, limit: number): Promise<readonly WaitingRow[]>;
-  /** Updates what the platform says it is missing, and until when it holds the record. */
-  note(batchId: string, externalId: string, missing: readonly object[], expiresAt: string): Promise<void>;
-  outlook(mappingId: number): Promise<FollowResult>;
+  /** Rows that are to be read and sent again at `asOf`; what is put back by handling them is due later. */
+  due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
+  /** The database's clock, for {@link due}. */
+  now(): Promise<string>;
+  /** What of the mapping's waiting records concerns this run. */
+  outlook(mappingId: number, runId: string): Promise<FollowResult>;
 }
 
 /** Seconds: a run waits for records that are due within this time; later ones are for a later run. */
@@ -33,7 +34,7 @@ interface Row {
   source_key: string[];
   reason: string;
   batch_id: string | null;
-  changed: boolean;
+  read_stamp: string;
   expired: boolean;
   tries: number;
 }
@@ -41,7 +42,7 @@ interface Row {
 export function openWaiting(knex: Knex): Waiting {
   const find = async (condition: string, bindings: (string | number)[]): Promise<WaitingRow[]> => {
     const { rows } = await knex.raw<{ rows: Row[] }>(
-      `SELECT w.*, coalesce(w.expires_at <= now(), false) AS expired FROM waiting w WHERE ${condition}`,
+      `SELECT w.*, coalesce(w.expires_at, w.since + interval '25 hours') <= now() AS expired FROM waiting w WHERE ${condition}`,
       bindings,
     );
     return rows.map((row) => ({
@@ -50,29 +51,31 @@ export function openWaiting(knex: Knex): Waiting {
       sourceKey: row.source_key,
       reason: row.reason,
       batchId: row.batch_id,
-      changed: row.changed,
+      readStamp: row.read_stamp,
       expired: row.expired,
       tries: row.tries,
     }));
   };
   return {
     ofBatch: (batchId) => find('w.batch_id = ?', [batchId]),
-    due: (mappingId, limit) =>
-      find('w.mapping_id = ? AND w.batch_id IS NULL AND w.due_at <= now() ORDER BY w.due_at LIMIT ?', [
+    due: (mappingId, asOf, limit) =>
+      find('w.mapping_id = ? AND w.batch_id IS NULL AND w.due_at <= CAST(? AS timestamptz) ORDER BY w.due_at LIMIT ?', [
         mappingId,
+        asOf,
         limit,
       ]),
-    async note(batchId, externalId, missing, expiresAt) {
-      await knex('waiting')
-        .where({ batch_id: batchId, external_id: externalId })
-        .update({ missing: JSON.stringify(missing), expires_at: expiresAt });
+    async now() {
+      const { rows } = await knex.raw<{ rows: { now: string }[] }>('SELECT clock_timestamp()::text AS now');
+      return rows[0]!.now;
     },
-    async outlook(mappingId) {
+    async outlook(mappingId, runId) {
+      // Records that another run left held are looked at, but not waited for: they may take a day.
       const { rows } = await knex.raw<{ rows: FollowResult[] }>(
-        `SELECT count(batch_id)::int AS held,
-                (count(*) FILTER (WHERE batch_id IS NULL AND due_at < now() + ? * interval '1 second'))::int AS "dueSoon"
-         FROM waiting WHERE mapping_id = ?`,
-        [SOON, mappingId],
+        `SELECT count(*)::int AS waiting,
+                (count(*) FILTER (WHERE batch_id IS NOT NULL AND ranges.run_id = :run))::int AS held,
+                (count(*) FILTER (WHERE batch_id IS NULL AND due_at < now() + :soon * interval '1 second'))::int AS "dueSoon"
+         FROM waiting JOIN ranges ON ranges.id = range_id WHERE waiting.mapping_id = :mapping`,
+        { mapping: mappingId, run: runId, soon: SOON },
       );
       return rows[0]!;
     },

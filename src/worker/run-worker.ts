@@ -33,6 +33,8 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
       activities: createActivities(await parts.dependencies()),
       shutdownGraceTime: GRACE,
       maxConcurrentActivityTaskExecutions: 16,
+      // Well under the heartbeat timeout; cancelling is learnt of with a heartbeat's answer, so it gets quicker too.
+      maxHeartbeatThrottleInterval: '3s',
     });
     forceOnSecondSignal(log);
     ready(taskQueue);

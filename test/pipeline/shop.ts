@@ -169,7 +169,7 @@ export interface Shop {
 let quiet = false;
 
 /** Temporal's native core may be set up once in a process. */
-function quietRuntime(): void {
+export function quietRuntime(): void {
   if (quiet) return;
   quiet = true;
   Runtime.install({

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { reconcileMapping, type Reconciliation } from '../../../activities/reconcile-mapping.js';
 import type { Parts } from '../../compose.js';
+import { PartnerSyncError } from '../../domain/errors.js';
 import { mappingNode, stagesOf } from '../../mapping/stages.js';
 import { action, EXIT } from '../command-context.js';
 import { allOrCount } from '../arguments.js';
@@ -49,6 +50,13 @@ export async function reconcileSync(
   only?: readonly string[],
 ): Promise<Reconciliation[]> {
   const sync = await parts.openSync(name);
+  const known = sync.spec.mappings.map((m) => m.name);
+  const unknown = only?.find((mapping) => !known.includes(mapping));
+  if (unknown !== undefined)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `sync ${name} has no mapping "${unknown}"; it has: ${known.join(', ')}`,
+    );
   const deps = await parts.dependencies();
   const results: Reconciliation[] = [];
   let told = Date.now();

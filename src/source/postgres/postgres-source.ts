@@ -83,6 +83,14 @@ export function openPostgres(config: SourceConfig): Source {
       const { rows } = await run('taking the fence', { sql: FENCE_SQL, bindings: [] });
       return rows[0]![0]!;
     },
+    async hasNull(plan, column) {
+      const from = fromClause(plan.relation);
+      const { rows } = await run(`looking for NULL in ${column}`, {
+        sql: `SELECT 1 FROM ${from.sql} WHERE q.?? IS NULL LIMIT 1`,
+        bindings: [...from.bindings, column],
+      });
+      return rows.length > 0;
+    },
     async cursorMinus(plan, cursor, seconds) {
       const from = fromClause(plan.relation);
       const type = (

@@ -103,7 +103,7 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX batches_open ON batches (range_id) WHERE state IN ('intended', 'sent');
     CREATE INDEX batches_waiting ON batches (mapping_id) WHERE state = 'waiting';
-    CREATE INDEX batches_by_run ON batches (run_id);
+    CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
 
     -- content_hash: what the platform accepted last, null while unknown. claim: the unfinished claim that
     -- holds the record, null when free. fillfactor leaves room for updates in place (no index is touched).
@@ -131,6 +131,10 @@ export async function up(knex: Knex): Promise<void> {
       range_id bigint NOT NULL REFERENCES ranges,
       missing jsonb,
       expires_at timestamptz,
+      -- When the row was read, by the logical clock: an outcome of an older reading does not end the waiting.
+      read_stamp bigint NOT NULL,
+      -- Whether the range's books count the record as waiting.
+      booked boolean NOT NULL,
       -- The row changed while the platform held the record: read it again once it is free.
       changed boolean NOT NULL DEFAULT false,
       tries integer NOT NULL DEFAULT 0,
@@ -139,6 +143,7 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (mapping_id, tenant_id, external_id)
     );
     CREATE INDEX waiting_by_batch ON waiting (batch_id) WHERE batch_id IS NOT NULL;
+    CREATE INDEX waiting_due ON waiting (mapping_id, due_at) WHERE batch_id IS NULL;
 
     -- One letter a source row. No value of the row is kept, only the shape of the offending one.
     CREATE TABLE dead_letters (
@@ -154,6 +159,7 @@ export async function up(knex: Knex): Promise<void> {
       reason text NOT NULL,
       shape text NOT NULL,
       run_id bigint NOT NULL REFERENCES runs,
+      read_stamp bigint NOT NULL,
       times integer NOT NULL DEFAULT 1,
       first_seen timestamptz NOT NULL DEFAULT now(),
       last_seen timestamptz NOT NULL DEFAULT now(),

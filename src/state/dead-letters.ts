@@ -1,0 +1,71 @@
+/** Dead letters in the ledger: written by readings, closed by later ones. */
+import type { Knex } from 'knex';
+import type { GroupOutcome } from './checkpoint.js';
+import type { TakenRange } from './ranges.js';
+
+/** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
+export async function closeDeadLetters(trx: Knex, mappingId: number, { ends, reading }: GroupOutcome): Promise<void> {
+  const delivered = ends.filter((e) => e.column === 'accepted' || e.column === 'unchanged');
+  if (delivered.length === 0) return;
+  // Nearly always there are none, and the existence check costs next to nothing.
+  const any = await trx.raw<{ rows: object[] }>('SELECT FROM dead_letters WHERE mapping_id = ? LIMIT 1', [mappingId]);
+  if (any.rows.length === 0) return;
+  await trx.raw(
+    `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND source_key IN
+       (SELECT ARRAY(SELECT jsonb_array_elements_text(k)) FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
+    [mappingId, reading.before, JSON.stringify(delivered.map((e) => e.sourceKey))],
+  );
+}
+
+/** Longest text of the platform that a letter keeps. */
+const LONGEST_REASON = 500;
+
+export async function writeDeadLetters(
+  trx: Knex,
+  range: TakenRange,
+  { deadLetters, reading }: GroupOutcome,
+): Promise<void> {
+  // A statement may touch a row once only; of two letters for one row the later counts.
+  const letters = [...new Map(deadLetters.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
+  if (letters.length === 0) return;
+  await trx.raw(
+    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, external_id, mapping_version, code, pointer, rule,
+       reason, shape, run_id, read_stamp)
+     SELECT :mapping, tenant_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), external_id, :version, code, pointer,
+       rule, reason, shape, :run, :stamp
+     FROM jsonb_to_recordset(CAST(:letters AS jsonb)) AS l(tenant_id int, source_key jsonb, external_id text, code text,
+       pointer text, rule text, reason text, shape text)
+     ON CONFLICT (mapping_id, source_key) DO UPDATE SET
+       tenant_id = excluded.tenant_id, external_id = excluded.external_id, mapping_version = excluded.mapping_version,
+       code = excluded.code, pointer = excluded.pointer, rule = excluded.rule, reason = excluded.reason,
+       shape = excluded.shape, run_id = excluded.run_id, read_stamp = excluded.read_stamp,
+       times = d.times + 1, last_seen = now()
+     WHERE d.read_stamp <= excluded.read_stamp`,
+    {
+      mapping: range.mappingId,
+      version: range.mappingVersion,
+      run: range.runId,
+      stamp: reading.after,
+      letters: JSON.stringify(
+        letters.map((d) => ({
+          tenant_id: d.tenantId,
+          source_key: d.sourceKey,
+          external_id: d.externalId,
+          code: d.code,
+          pointer: storable(d.pointer),
+          rule: storable(d.rule),
+          reason: storable(d.reason),
+          shape: storable(d.shape),
+        })),
+      ),
+    },
+  );
+}
+
+/** A letter that cannot be stored would stop its group for ever: jsonb refuses NUL and lone surrogates. */
+const storable = (text: string): string =>
+  // eslint-disable-next-line no-control-regex
+  text
+    .toWellFormed()
+    .replace(/[\u0000-\u001f\u007f]/g, ' ')
+    .slice(0, LONGEST_REASON);

@@ -1,0 +1,33 @@
+/** The built command line, as an operator calls it. */
+import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { CLI } from '../pipeline/worker-process.js';
+
+export interface CommandEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** stdout as the one JSON document that it must be. */
+  json<T = Record<string, unknown>>(): T;
+}
+
+/** Runs `partner-sync ...args` with exactly this environment, in a folder without any configuration. */
+export function partnerSync(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandEnd> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [CLI, ...args],
+      { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '', ...env } },
+      (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
+          stdout,
+          stderr,
+          json<T>() {
+            if (stdout.trimEnd().includes('\n')) throw new Error(`more than one document: ${stdout}`);
+            return JSON.parse(stdout) as T;
+          },
+        }),
+    );
+  });
+}

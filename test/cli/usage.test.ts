@@ -1,0 +1,62 @@
+/** Help, wrong usage and missing configuration: what people meet first. */
+import type { Command } from 'commander';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createProgram } from '../../src/cli/program.js';
+import { build } from '../pipeline/worker-process.js';
+import { partnerSync } from './command-line.js';
+
+beforeAll(build, 120_000);
+
+function pathsOf(command: Command, path: readonly string[] = []): string[][] {
+  return [[...path], ...command.commands.flatMap((sub) => pathsOf(sub, [...path, sub.name()]))];
+}
+
+describe('--help', () => {
+  for (const path of pathsOf(createProgram()))
+    it(`explains partner-sync ${path.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await partnerSync([...path, '--help']);
+      expect(code).toBe(0);
+      expect(stdout).toContain('Usage: partner-sync');
+      expect(stderr).toBe('');
+    });
+
+  it('comes for the bare command too, and tells the exit codes', async () => {
+    const { code, stdout } = await partnerSync([]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/Exit codes: 0 .*1 .*2 .*\n?.*3 .*130/s);
+  });
+});
+
+describe('wrong usage ends with 2 and says what is meant', () => {
+  const wrong: readonly (readonly [readonly string[], ...string[]])[] = [
+    [['chek', 'shop'], 'unknown command', 'check'],
+    [['run', 'shop', '--jsn'], 'unknown option', '--json'],
+    [['run', 'shop', '--mode', 'ful'], 'Allowed: incremental, full', 'Did you mean full?'],
+    [['run'], "missing required argument 'sync'"],
+    [['check', 'shop', 'extra'], 'too many arguments'],
+    [['reconcile', 'shop', '--read-back', 'some'], 'Allowed: all, or a number'],
+    [['sandbox', '--port', '99999'], 'Allowed: 0 to 65535'],
+  ];
+  for (const [args, ...words] of wrong)
+    it(args.join(' '), async () => {
+      const { code, stdout, stderr } = await partnerSync(args);
+      expect(code).toBe(2);
+      expect(stdout).toBe('');
+      for (const word of words) expect(stderr).toContain(word);
+    });
+});
+
+describe('missing configuration ends with 2 and names the variable', () => {
+  const missing: readonly (readonly [readonly string[], Record<string, string>, string])[] = [
+    [['status'], {}, 'PARTNER_SYNC_STATE_URL or PARTNER_SYNC_STATE_URL_FILE is not set'],
+    [['status'], { PARTNER_SYNC_STATE_URL_FILE: '/no/such/file' }, 'PARTNER_SYNC_STATE_URL_FILE names /no/such/file'],
+    [['sandbox', 'token'], {}, 'SANDBOX_JWT_SECRET'],
+    [['check', 'shop'], { PARTNER_SYNC_MAPPINGS: '/no/such/folder' }, 'shop'],
+  ];
+  for (const [args, env, words] of missing)
+    it(`${args.join(' ')} with ${Object.keys(env).join(', ') || 'nothing'}`, async () => {
+      const { code, stderr } = await partnerSync(args, env);
+      expect(stderr).toContain(words);
+      expect(code).toBe(args[0] === 'check' ? 1 : 2);
+    });
+});

@@ -1,0 +1,124 @@
+/** Children whose parents are not there yet: they wait, they come back by themselves, they are never lost. */
+import { expect, it } from 'vitest';
+import type { RunReport } from '../../src/domain/run.js';
+import { eventually, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
+
+const pendingOnPlatform = async (shop: Shop): Promise<number> =>
+  (await shop.state.query<{ n: number }>('select count(*)::int as n from sandbox.pending_resources'))[0]!.n;
+
+const waiting = (shop: Shop) =>
+  shop.state.query<{ external_id: string; reason: string; missing: object[] }>(
+    'SELECT external_id, reason, missing FROM partner_sync.waiting ORDER BY 1',
+  );
+
+const order = (shop: Shop, no: string, customer: number) =>
+  shop.source.query(`INSERT INTO shop.orders (no, customer_id, total, updated_at) VALUES ($1, $2, 1, clock_timestamp())`, [no, customer]);
+const customer = (shop: Shop, id: number) =>
+  shop.source.query(`INSERT INTO shop.customers (id, name, status, updated_at) VALUES ($1, 'Late', 'A', clock_timestamp())`, [id]);
+
+it('holds orders until their customers have come with another run, and ends complete', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
+  await fill(shop, 30);
+  const orders = await shop.start('sync', { sync: 'shop', mappings: ['orders'] });
+
+  await eventually('all orders wait', async () => (await waiting(shop)).length === 30);
+  expect(await pendingOnPlatform(shop)).toBe(30);
+  expect((await waiting(shop))[0]).toMatchObject({ reason: 'dependency', missing: [{ schemaName: 'customer', externalId: '1' }] });
+  expect((await shop.backfill({ mappings: ['customers'] })).outcome).toBe('complete');
+
+  expect((await orders.result()) as RunReport).toMatchObject({
+    outcome: 'complete',
+    total: { read: 30, accepted: 30, waiting: 0 },
+  });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.stored('order', 'o7')).toMatchObject({ customerId: '7' });
+});
+
+it('ends incomplete while a parent is missing, and delivers the child with the run that brings the parent', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await order(shop, 'early', 999);
+
+  const first = await shop.run();
+
+  expect(first).toMatchObject({ outcome: 'incomplete', total: { read: 1, accepted: 0, waiting: 1 } });
+  expect(await waiting(shop)).toMatchObject([{ external_id: 'early', reason: 'dependency' }]);
+  expect(await openEnds(shop)).toMatchObject({ leases: 0, waiting: 1 });
+
+  await customer(shop, 999);
+  expect((await shop.run()).outcome).toBe('complete');
+  expect(await shop.stored('order', 'early')).toMatchObject({ customerId: '999' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+});
+
+it('keeps a child whose wait has expired, and sends it again when it is read again', async () => {
+  const shop = await shopForTest({ wait: '1s', upload: { followFor: '10s' } });
+  await order(shop, 'orphan', 999);
+
+  const first = await shop.run();
+
+  expect(first).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
+  expect(await waiting(shop)).toMatchObject([{ external_id: 'orphan', reason: 'expired' }]);
+  expect(await pendingOnPlatform(shop)).toBe(0);
+  expect(await openEnds(shop)).toMatchObject({ batches: 0, claims: 0 });
+
+  await customer(shop, 999);
+  expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+});
+
+it('comes back by itself to a child whose wait has expired, once it is due', async () => {
+  const shop = await shopForTest({ wait: '1s', upload: { followFor: '5s' } });
+  await order(shop, 'orphan', 999);
+  await shop.run();
+  await customer(shop, 999);
+  // As if ten minutes had passed.
+  await shop.state.query('UPDATE partner_sync.waiting SET due_at = now()');
+
+  expect((await shop.run()).outcome).toBe('complete');
+
+  expect(await shop.stored('order', 'orphan')).not.toBeNull();
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
+it('delivers the newest version of a row that changed while the platform held its record', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
+  await order(shop, 'o1', 1);
+  const run = await shop.start('sync', { sync: 'shop', mappings: ['orders'] });
+  await eventually('the order waits', async () => (await waiting(shop)).length === 1);
+
+  await shop.source.query(`UPDATE shop.orders SET total = 77 WHERE no = 'o1'`);
+  // It reads the changed row, but must not put it into a second unfinished batch.
+  const beside = await shop.start('backfill', { sync: 'shop', mapping: 'orders', externalIds: ['o1'] });
+  await eventually('the change is noted', async () => {
+    const [row] = await shop.state.query<{ changed: boolean }>('SELECT changed FROM partner_sync.waiting');
+    return row?.changed;
+  });
+  await customer(shop, 1);
+  await shop.backfill({ mappings: ['customers'] });
+  await Promise.all([run.result(), beside.result()]);
+
+  expect(await shop.stored('order', 'o1')).toMatchObject({ total: 77 });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
+it('lets a dead-lettered parent hold back its own children only', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await fill(shop, 5);
+  await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id = 3`);
+
+  const report = await shop.run();
+
+  expect(report.outcome).toBe('incomplete');
+  expect(report.mappings).toMatchObject([
+    { mapping: 'customers', accepted: 4, deadLettered: 1 },
+    { mapping: 'orders', accepted: 4, waiting: 1 },
+    { mapping: 'lines', accepted: 4, waiting: 1 },
+  ]);
+
+  await shop.source.query(`UPDATE shop.customers SET email = NULL, updated_at = clock_timestamp() WHERE id = 3`);
+  expect((await shop.run()).outcome).toBe('complete');
+  expect(await shop.differences()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});

@@ -1,0 +1,90 @@
+/** A worker that dies in the middle of its work, again and again: the run goes on where it was. */
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { RunReport } from '../../src/domain/run.js';
+import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop, type Shop } from './shop.js';
+import { build, startWorkerProcess } from './worker-process.js';
+
+/** Lets the sandbox's store remember which record came in which batch. */
+const NOTE_WHAT_COMES = `
+  CREATE TABLE public.came (batch_id uuid, schema_id uuid, tenant_id text, external_id text);
+  CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO public.came SELECT NEW.id, NEW.schema_id, NEW.tenant_id, coalesce(r ->> 'lineId', r ->> 'orderId', r ->> 'customerId')
+      FROM jsonb_array_elements(NEW.payload::jsonb -> 'resources') r;
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER note AFTER INSERT ON sandbox.batches FOR EACH ROW EXECUTE FUNCTION public.note();`;
+
+/** Records that came in a second batch while the first was not completed yet. */
+const twiceAtOnce = (shop: Shop) =>
+  shop.state.query(
+    `SELECT external_id FROM public.came a JOIN public.came b USING (schema_id, tenant_id, external_id)
+       JOIN sandbox.batches x ON x.id = a.batch_id JOIN sandbox.batches y ON y.id = b.batch_id
+     WHERE x.sequence < y.sequence AND (x.completed_at IS NULL OR x.completed_at > y.created_at)`,
+  );
+
+/** Records that the ledger has in two open batches at this moment. */
+const twiceInLedger = (shop: Shop) =>
+  shop.state.query(
+    `SELECT id FROM (SELECT mapping_id, tenant_id, unnest(external_ids) AS id FROM partner_sync.batches
+       WHERE state IN ('intended', 'sent', 'waiting')) o GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1`,
+  );
+
+beforeAll(build, 120_000);
+
+it('finishes a run whose worker is killed three times, with no record ever in two unfinished batches', async () => {
+  const shop = await openShop({
+    upload: { batchSize: 50, requestsAtOnce: 4, inDoubtDelay: '2s' },
+    sandbox: { processingDelay: 300 },
+  });
+  onTestFinished(() => shop.close());
+  await shop.state.query(NOTE_WHAT_COMES);
+  await fill(shop, 2000);
+  const run = await shop.start('sync', { sync: 'shop' });
+
+  for (const progress of [6, 20, 30]) {
+    const worker = await startWorkerProcess(shop);
+    shop.proxy.forget();
+    await eventually(`${progress} more uploads`, () => Promise.resolve(shop.proxy.uploads() >= progress));
+    worker.child.kill('SIGKILL');
+    expect(await worker.ended).toBe('SIGKILL');
+    expect(await twiceInLedger(shop)).toEqual([]);
+  }
+  const last = await startWorkerProcess(shop);
+  const report = (await run.result()) as RunReport;
+  last.child.kill('SIGTERM');
+  expect(await last.ended, last.output()).toBe(0);
+
+  expect(report).toMatchObject({ outcome: 'complete', total: { read: 6000, accepted: 6000 } });
+  expect(await twiceAtOnce(shop)).toEqual([]);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+}, 180_000);
+
+it('lets a frozen worker come back without doing harm', async () => {
+  const shop = await openShop({
+    upload: { batchSize: 50, requestsAtOnce: 4, inDoubtDelay: '2s' },
+    sandbox: { processingDelay: 300 },
+  });
+  onTestFinished(() => shop.close());
+  await shop.state.query(NOTE_WHAT_COMES);
+  await fill(shop, 1000);
+  const frozen = await startWorkerProcess(shop);
+  onTestFinished(() => void frozen.child.kill('SIGKILL'));
+  const run = await shop.start('sync', { sync: 'shop' });
+  await eventually('some uploads', () => Promise.resolve(shop.proxy.uploads() >= 6));
+  frozen.child.kill('SIGSTOP');
+  const successor = await startWorkerProcess(shop);
+  onTestFinished(() => void successor.child.kill('SIGKILL'));
+  await eventually('the successor uploads', async () => {
+    const [row] = await shop.state.query<{ epoch: number }>('SELECT max(epoch) AS epoch FROM partner_sync.ranges');
+    return row!.epoch >= 2;
+  });
+  // Both work now: the frozen one goes on with what it had begun.
+  frozen.child.kill('SIGCONT');
+
+  expect((await run.result()) as RunReport).toMatchObject({ outcome: 'complete', total: { read: 3000, accepted: 3000 } });
+  expect(await twiceAtOnce(shop)).toEqual([]);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+}, 180_000);

@@ -1,0 +1,331 @@
+/** Reading a partner's PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import type { Page, Position, ReadBounds, ReadPlan, Source } from '../../src/domain/source.js';
+import { openSource } from '../../src/source/open-source.js';
+import { createDatabase, eventually, type Database } from '../pipeline/shop.js';
+
+let database: Database;
+let source: Source;
+
+const open = (url: string, statementTimeout = 10): Source =>
+  openSource({ client: 'pg', connection: url, poolMax: 2, statementTimeout });
+
+beforeAll(async () => {
+  database = await createDatabase();
+  source = open(database.url);
+});
+afterAll(async () => {
+  await source.close();
+  await database.drop();
+});
+
+const ALL: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
+const plan = (table: string, key: readonly string[], cursor: string | null = null, more: readonly string[] = []): ReadPlan => ({
+  relation: { table },
+  columns: [...new Set([...key, ...(cursor === null ? [] : [cursor]), ...more])],
+  key,
+  cursor,
+});
+
+function placeOf(read: ReadPlan, page: Page): Position {
+  const row = page.rows.at(-1)!;
+  const value = (column: string): string => row[read.columns.indexOf(column)]!;
+  return { cursor: read.cursor === null ? null : value(read.cursor), key: read.key.map(value) };
+}
+
+/** Every row, page by page; `meanwhile` is called after each page. */
+async function readAll(read: ReadPlan, limit: number, bounds = ALL, meanwhile?: (page: number) => Promise<unknown>) {
+  const rows: string[] = [];
+  let at = bounds;
+  for (let no = 0; ; no++) {
+    const page = await source.readPage(read, at, limit);
+    if (page.rows.length === 0) return rows;
+    rows.push(...page.rows.map((row) => row.join('|')));
+    at = { ...at, after: placeOf(read, page) };
+    await meanwhile?.(no);
+  }
+}
+
+const codeOf = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof PartnerSyncError) return error.code;
+    throw error;
+  }
+  return 'no error';
+};
+
+describe('pages', () => {
+  const keys: Readonly<Record<string, { ddl: string; key: string[]; cursor: string | null; fill: string }>> = {
+    'ties of stamps that differ by microseconds': {
+      ddl: 'id int, at timestamptz(6)',
+      key: ['id'],
+      cursor: 'at',
+      fill: `SELECT i, timestamptz '2020-01-01 00:00:00.000001+00' + (i / 7) * interval '1 microsecond' FROM generate_series(1, 97) i`,
+    },
+    'a composite key of text and number': {
+      ddl: 'a text, b bigint',
+      key: ['a', 'b'],
+      cursor: null,
+      fill: `SELECT chr(97 + i % 5), 9007199254740990 + i FROM generate_series(1, 97) i`,
+    },
+    "text in the database's own collation": {
+      ddl: 'k text',
+      key: ['k'],
+      cursor: null,
+      fill: `SELECT k FROM unnest(ARRAY['a','A','b','B','ä','z','Z','-a','a-b','a b','ab','1','10','2','😀','ﬀ','ß','ss','_','''','\\','%','É','e']) k`,
+    },
+    'text in a collation of its own': {
+      ddl: 'k text COLLATE "und-x-icu"',
+      key: ['k'],
+      cursor: null,
+      fill: `SELECT k FROM unnest(ARRAY['a','A','b','B','ä','z','Z','-a','a-b','a b','ab','1','10','2','😀','ﬀ','ß','ss','_']) k`,
+    },
+    'uuids, by a date that may be infinite': {
+      ddl: 'u uuid, d date',
+      key: ['u'],
+      cursor: 'd',
+      fill: `SELECT md5(i::text)::uuid, CASE i % 4 WHEN 0 THEN 'infinity' WHEN 1 THEN '-infinity' ELSE '2020-01-01' END::date FROM generate_series(1, 60) i`,
+    },
+    'a key that is its own cursor': {
+      ddl: 'n numeric',
+      key: ['n'],
+      cursor: 'n',
+      fill: `SELECT i / 3.0 FROM generate_series(1, 60) i`,
+    },
+  };
+  for (const [what, { ddl, key, cursor, fill }] of Object.entries(keys))
+    it(`hold each row once, in order, at every page size: ${what}`, async () => {
+      const table = `t${Object.keys(keys).indexOf(what)}`;
+      await database.query(`CREATE TABLE ${table} (${ddl}); `);
+      await database.query(`INSERT INTO ${table} ${fill}`);
+      const read = plan(table, key, cursor);
+      const order = cursor === null || key.includes(cursor) ? key : [cursor, ...key];
+      const whole = (
+        await database.query<{ row: string }>(
+          `SELECT concat_ws('|', ${read.columns.map((c) => (c === 'at' ? `to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')` : `${c}::text`)).join(', ')}) AS row FROM ${table} ORDER BY ${order.join(', ')}`,
+        )
+      ).map((r) => r.row);
+
+      for (let size = 1; size <= 50; size++)
+        expect((await readAll(read, size)).map((row) => row.replace(/\+00$/, '').replace(/(\.\d+)$/, (f) => (read.columns.includes('at') ? f.padEnd(7, '0') : f))), `pages of ${size}`).toEqual(whole);
+    });
+
+  it('go on past rows that are deleted, updated and inserted behind the position', async () => {
+    await database.query(`CREATE TABLE moving (id int PRIMARY KEY, name text)`);
+    await database.query(`INSERT INTO moving SELECT i * 10, 'n' FROM generate_series(1, 50) i`);
+
+    const rows = await readAll(plan('moving', ['id'], null, ['name']), 5, ALL, async (page) => {
+      const behind = (page + 1) * 50;
+      await database.query(`DELETE FROM moving WHERE id = ${behind}`);
+      await database.query(`INSERT INTO moving VALUES (${behind - 5}, 'late')`);
+      await database.query(`UPDATE moving SET name = 'changed' WHERE id > ${behind}`);
+    });
+
+    expect(rows.map((row) => Number(row.split('|')[0]))).toEqual(Array.from({ length: 50 }, (_, i) => (i + 1) * 10));
+    expect(rows.at(-1)).toBe('500|changed');
+  });
+
+  it('keep to their bounds: from inclusive, to exclusive, through key inclusive', async () => {
+    await database.query(`CREATE TABLE bounded AS SELECT i AS id, i AS at FROM generate_series(1, 20) i`);
+    const byCursor = plan('bounded', ['id'], 'at');
+    expect(await readAll(byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual(['5|5', '6|6', '7|7', '8|8']);
+    expect(await readAll(plan('bounded', ['id']), 3, { ...ALL, throughKey: ['3'] })).toEqual(['1', '2', '3']);
+  });
+
+  it('carry every value as the text that the database writes', async () => {
+    const values = `SELECT 1 AS id, 9223372036854775807::bigint AS big, 1.10::numeric AS price, 'NaN'::float8 AS nan, 0.1::float8 + 0.2 AS sum,
+      '2020-06-01 12:00:00.123456+02'::timestamptz AS at, '0044-03-15 BC'::date AS bc, 'infinity'::timestamp AS never, true AS yes,
+      '\\xff00'::bytea AS bytes, '{"a":1.50}'::json AS j, NULL::text AS nothing, '' AS empty`;
+    const read: ReadPlan = {
+      relation: { query: values },
+      columns: ['id', 'big', 'price', 'nan', 'sum', 'at', 'bc', 'never', 'yes', 'bytes', 'j', 'nothing', 'empty'],
+      key: ['id'],
+      cursor: null,
+    };
+    const page = await source.readPage(read, ALL, 10);
+    expect(page.rows).toEqual([
+      ['1', '9223372036854775807', '1.10', 'NaN', '0.30000000000000004', '2020-06-01 10:00:00.123456+00', '0044-03-15 BC', 'infinity', 't', '\\xff00', '{"a":1.50}', null, ''],
+    ]);
+    expect(page.columns.map((c) => c.type).slice(0, 8)).toEqual(['integer', 'integer', 'decimal', 'float', 'float', 'timestamptz', 'date', 'timestamp']);
+  });
+});
+
+describe('names and queries', () => {
+  it('reads tables and columns with quotes, capitals, blanks and reserved words', async () => {
+    await database.query(`CREATE SCHEMA "Odd Schema"`);
+    await database.query(`CREATE TABLE "Odd Schema"."select ""quoted""" ("Order" int PRIMARY KEY, "group by" text, "q?" text, "ünï" text)`);
+    await database.query(`INSERT INTO "Odd Schema"."select ""quoted""" VALUES (1, 'a', 'b', 'c')`);
+    const read = plan('Odd Schema.select "quoted"', ['Order'], null, ['group by', 'q?', 'ünï']);
+
+    expect(await readAll(read, 1)).toEqual(['1|a|b|c']);
+    expect((await source.describe(read.relation)).map((c) => c.name)).toEqual(['Order', 'group by', 'q?', 'ünï']);
+    expect((await source.readByValues(read, ['Order'], [['1'], ['2']])).rows).toEqual([['1', 'a', 'b', 'c']]);
+    expect(await source.splitKeys(read, 10)).toEqual([{ after: null, through: null }]);
+  });
+
+  it('leaves question marks, comments and a last semicolon of a query alone', async () => {
+    await database.query(`CREATE TABLE marks AS SELECT 1 AS id, '{"a":1}'::jsonb AS j`);
+    const read: ReadPlan = {
+      relation: { query: `SELECT id, 'why?' AS q, j ? 'a' AS has, j ?| array['b'] AS any FROM marks -- really?\n;` },
+      columns: ['id', 'q', 'has', 'any'],
+      key: ['id'],
+      cursor: null,
+    };
+    expect(await readAll(read, 1)).toEqual(['1|why?|t|f']);
+    expect((await source.readByValues(read, ['id'], [['1']])).rows).toHaveLength(1);
+  });
+
+  it('binds values, whatever they hold', async () => {
+    await database.query(`CREATE TABLE hostile (k text PRIMARY KEY)`);
+    const odd = [`'; DROP TABLE hostile; --`, '$1', '?', '\\', '{"a"}', 'x'.repeat(5000)];
+    for (const k of odd) await database.query('INSERT INTO hostile VALUES ($1)', [k]);
+    const read = plan('hostile', ['k']);
+    expect((await readAll(read, 1)).sort()).toEqual([...odd].sort());
+    expect((await source.readByValues(read, ['k'], odd.map((k) => [k]))).rows).toHaveLength(odd.length);
+  });
+
+  for (const sql of [
+    'INSERT INTO guarded VALUES (2)',
+    `WITH w AS (DELETE FROM guarded RETURNING id) SELECT id FROM w`,
+    `SELECT id FROM guarded WHERE id = (SELECT set_config('default_transaction_read_only', 'off', false)::int)`,
+  ])
+    it(`writes nothing, even when a query asks it to: ${sql.slice(0, 20)}`, async () => {
+      await database.query('CREATE TABLE IF NOT EXISTS guarded AS SELECT 1 AS id');
+      const read: ReadPlan = { relation: { query: sql }, columns: ['id'], key: ['id'], cursor: null };
+      expect(await codeOf(source.readPage(read, ALL, 1))).not.toBe('no error');
+      expect(await database.query('SELECT id FROM guarded')).toEqual([{ id: 1 }]);
+    });
+});
+
+describe('the fence', () => {
+  it('does not pass a transaction that is still open, so that its row is not skipped', async () => {
+    await database.query(`CREATE TABLE late (id int PRIMARY KEY, at timestamptz DEFAULT now())`);
+    const read = plan('late', ['id'], 'at');
+    const older = await database.connect();
+    onTestFinished(() => older.end());
+    await older.query('BEGIN');
+    await older.query('INSERT INTO late (id) VALUES (1)');
+    await database.query('INSERT INTO late (id) VALUES (2)');
+
+    const first = await source.fence(read);
+    const before = await readAll(read, 10, { ...ALL, cursorBefore: first });
+    await older.query('COMMIT');
+    const second = await source.fence(read);
+    const after = await readAll(read, 10, { ...ALL, cursorFrom: first, cursorBefore: second });
+
+    const ids = [...before, ...after].map((row) => row.split('|')[0]);
+    expect(ids).toEqual(['1', '2']);
+  });
+
+  it('keeps a distance where the account may not see the transactions of others', async () => {
+    const name = `reader_${database.url.split('/').at(-1)!}`;
+    await database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'r'`);
+    const url = Object.assign(new URL(database.url), { username: name, password: 'r' });
+    const reader = open(url.href);
+    onTestFinished(async () => {
+      await reader.close();
+      await database.query(`DROP ROLE ${name}`);
+    });
+    const fence = await reader.fence(plan('late', ['id'], 'at'));
+    const [{ seconds }] = (await database.query<{ seconds: number }>(
+      `SELECT extract(epoch FROM clock_timestamp() - $1::timestamptz)::float8 AS seconds`,
+      [fence],
+    )) as [{ seconds: number }];
+    expect(seconds).toBeGreaterThanOrEqual(30);
+  });
+
+  it('moves a cursor back in its own type', async () => {
+    await database.query(`CREATE TABLE cursors (id int, tz timestamptz, naive timestamp, d date, n bigint)`);
+    const back = (column: string, value: string) => source.cursorMinus(plan('cursors', ['id'], column), value, 86_400);
+    expect(await back('tz', '2020-01-02 00:00:00.000001+00')).toBe('2020-01-01 00:00:00.000001+00');
+    expect(await back('naive', '2020-01-02 00:00:00.000001')).toBe('2020-01-01 00:00:00.000001');
+    expect(await back('d', '2020-01-02')).toBe('2020-01-01');
+    expect(await back('n', '7')).toBe('7');
+  });
+});
+
+describe('faults', () => {
+  it('says so quickly when the connection is cut in the middle of a page, and reads the next page', async () => {
+    const slow: ReadPlan = {
+      relation: { query: `SELECT i AS id, pg_sleep(0.05)::text AS s FROM generate_series(1, 1000) i` },
+      columns: ['id', 's'],
+      key: ['id'],
+      cursor: null,
+    };
+    const started = performance.now();
+    const reading = codeOf(source.readPage(slow, ALL, 1000));
+    const killed = async (): Promise<boolean> =>
+      (await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%' AND pid <> pg_backend_pid() AND state = 'active'`)).length > 0;
+    while (!(await killed())) await new Promise((resolve) => setTimeout(resolve, 20));
+
+    expect(await reading).toBe('source_unreachable');
+    expect(performance.now() - started).toBeLessThan(9_000);
+    // The pool may hand out another connection that was cut, once; then it makes new ones.
+    await eventually('reading works again', async () => (await codeOf(source.readPage(plan('moving', ['id']), ALL, 1))) === 'no error');
+  });
+
+  const cases: readonly (readonly [string, () => Promise<unknown>, string])[] = [
+    ['a missing table', () => source.readPage(plan('no_such_table', ['id']), ALL, 1), 'source_relation_missing'],
+    ['a missing column', () => source.readPage(plan('moving', ['nope']), ALL, 1), 'source_relation_missing'],
+    ['a syntax error in a query', () => source.describe({ query: 'SELEC 1' }), 'config_invalid'],
+    ['a bound that is no value of the column', () => source.readPage(plan('bounded', ['id'], 'at'), { ...ALL, cursorFrom: 'soon' }, 1), 'config_invalid'],
+    ['a division by zero', () => source.readPage({ relation: { query: 'SELECT 1/0 AS id' }, columns: ['id'], key: ['id'], cursor: null }, ALL, 1), 'config_invalid'],
+  ];
+  for (const [what, work, code] of cases)
+    it(`tells ${what} as ${code}`, async () => {
+      expect(await codeOf(work())).toBe(code);
+    });
+
+  it('tells a query that took too long, and works on', async () => {
+    const hasty = open(database.url, 1);
+    onTestFinished(() => hasty.close());
+    const read: ReadPlan = { relation: { query: 'SELECT 1 AS id, pg_sleep(5)::text AS s' }, columns: ['id', 's'], key: ['id'], cursor: null };
+    expect(await codeOf(hasty.readPage(read, ALL, 1))).toBe('source_query_failed');
+    expect((await hasty.readPage(plan('moving', ['id']), ALL, 1)).rows).toHaveLength(1);
+  });
+
+  for (const [what, change, code] of [
+    ['nobody listens', (url: URL) => (url.port = '1'), 'source_unreachable'],
+    ['the password is wrong', (url: URL) => (url.username = 'nobody'), 'config_invalid'],
+    ['the database is unknown', (url: URL) => (url.pathname = '/nope'), 'config_invalid'],
+  ] as const)
+    it(`tells it when ${what}, without the connection string`, async () => {
+      const url = new URL(database.url);
+      url.password = 'hunter2';
+      change(url);
+      const closed = open(url.href);
+      onTestFinished(() => closed.close());
+      const error = (await closed.describe({ table: 'moving' }).catch((e: unknown) => e)) as PartnerSyncError;
+      expect(error).toBeInstanceOf(PartnerSyncError);
+      expect(error.code).toBe(code);
+      expect(error.message).not.toMatch(/hunter2|nobody|nope/);
+    });
+});
+
+it('splits a table into key ranges that cover every row exactly once, also with gaps and odd bounds', async () => {
+  await database.query(`CREATE TABLE gaps (id bigint PRIMARY KEY)`);
+  await database.query(`INSERT INTO gaps SELECT CASE WHEN i < 500 THEN -i ELSE i * 1000 END FROM generate_series(0, 999) i ON CONFLICT DO NOTHING`);
+  await database.query(`INSERT INTO gaps VALUES (9223372036854775806), (-9223372036854775808)`);
+  await database.query('ANALYZE gaps');
+  const read = plan('gaps', ['id']);
+
+  const ranges = await source.splitKeys(read, 100);
+
+  expect(ranges.length).toBeGreaterThan(5);
+  const ids: string[] = [];
+  for (const { after, through } of ranges)
+    ids.push(...(await readAll(read, 64, { ...ALL, after: after === null ? null : { cursor: null, key: after }, throughKey: through })));
+  expect(ids).toHaveLength(1002);
+  expect(new Set(ids).size).toBe(1002);
+});
+
+it('leaves no transaction and no lock open between two pages', async () => {
+  await source.readPage(plan('moving', ['id']), ALL, 1);
+  const rows = await database.query(
+    `SELECT state FROM pg_stat_activity WHERE application_name = 'partner-sync' AND datname = current_database() AND state <> 'idle'`,
+  );
+  expect(rows).toEqual([]);
+});

@@ -1,0 +1,353 @@
+/** The ledger's promises, kept by PostgreSQL: who may send what, how far a run is, and books that always add up. */
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import type { MappedRecord } from '../../src/domain/record.js';
+import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/checkpoint.js';
+import type { Claimed } from '../../src/state/claims.js';
+import { openLedger, type Ledger } from '../../src/state/ledger.js';
+import type { TakenRange } from '../../src/state/ranges.js';
+import { createDatabase, type Database } from '../pipeline/shop.js';
+
+let database: Database;
+let ledger: Ledger;
+let mappingId: number;
+let tenantIds: ReadonlyMap<string, number>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  ledger = await openLedger(database.url);
+  tenantIds = await ledger.catalog.tenantIds(['north', 'south']);
+});
+afterAll(async () => {
+  await ledger.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  mappingId = await ledger.catalog.mappingId('shop', randomUUID());
+});
+
+async function newRun(): Promise<string> {
+  const { id } = await ledger.runs.begin({
+    sync: 'shop',
+    kind: 'backfill',
+    mode: 'backfill',
+    input: { sync: 'shop' },
+    mappingVersion: 'v1',
+    workflowId: 'w',
+    firstExecutionRunId: randomUUID(),
+  });
+  return id;
+}
+
+/** A range of a run of its own, as the first attempt holds it. */
+async function newRange(movesPosition = true, run?: string): Promise<TakenRange> {
+  const runId = run ?? (await newRun());
+  const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
+  await ledger.ranges.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition }]);
+  const [planned] = await ledger.ranges.planned(runId, mappingId);
+  return ledger.ranges.take(planned!.id);
+}
+
+const record = (externalId: string, content: string, tenant = 'north'): MappedRecord => {
+  const json = JSON.stringify({ id: externalId, content });
+  const contentHash = createHash('md5').update(json).digest('hex');
+  return { kind: 'record', tenant, externalId, sourceKey: [externalId], data: {}, json, contentHash };
+};
+
+interface Reading {
+  readonly before: string;
+  readonly after: string;
+}
+/** The times around a reading that happens now. */
+const reading = async (): Promise<Reading> => ({ before: await ledger.stamp(), after: await ledger.stamp() });
+
+const claim = async (range: TakenRange, records: readonly MappedRecord[], read?: Reading): Promise<Claimed> =>
+  ledger.claim(range, { ...(read ?? (await reading())), records, tenantIds, cut: (all) => (all.length === 0 ? [] : [all]) });
+
+/** What a group that ended so writes; `more` says what else. */
+async function outcome(claimed: Claimed | null, records: readonly MappedRecord[], column: Column, more: Partial<GroupOutcome> = {}): Promise<GroupOutcome> {
+  const tenantIdOf = (r: MappedRecord): number => tenantIds.get(r.tenant)!;
+  return {
+    reading: { kind: 'first', ...(await reading()) },
+    claim: claimed?.claim ?? null,
+    records: claimed === null ? [] : records.map((r) => ({ tenantId: tenantIdOf(r), externalId: r.externalId, outcome: 'accepted' })),
+    settled: claimed?.batches.map((b) => b.id) ?? [],
+    held: [],
+    waiting: [],
+    deadLetters: [],
+    ends: records.map((r) => ({ tenantId: tenantIdOf(r), externalId: r.externalId, sourceKey: r.sourceKey, column })),
+    readTwice: 0,
+    position: null,
+    done: false,
+    ...more,
+  };
+}
+
+const deliver = async (range: TakenRange, records: readonly MappedRecord[], read?: Reading): Promise<void> =>
+  ledger.checkpoint(range, await outcome(await claim(range, records, read), records, 'accepted'));
+
+const codeOf = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => (error instanceof PartnerSyncError ? error.code : String(error)),
+  );
+
+it('claims a record once: what was accepted is not sent again, by this run or another', async () => {
+  const [mine, other] = [await newRange(), await newRange()];
+  await deliver(mine, [record('a', '1'), record('b', '1')]);
+
+  const again = await claim(mine, [record('a', '1'), record('b', '2')]);
+  expect(again.verdicts).toEqual(new Map([[0, 'accepted']]));
+  expect(again.batches.flatMap((b) => b.records.map((r) => r.externalId))).toEqual(['b']);
+  expect((await claim(other, [record('a', '1')])).verdicts).toEqual(new Map([[0, 'unchanged']]));
+});
+
+it('tells equal external ids of two tenants apart', async () => {
+  const range = await newRange();
+  await deliver(range, [record('a', '1', 'north')]);
+  const { verdicts, batches } = await claim(range, [record('a', '1', 'south')]);
+  expect(verdicts.size).toBe(0);
+  expect(batches[0]).toMatchObject({ tenant: 'south' });
+});
+
+it('does not claim a record that another unfinished batch holds', async () => {
+  const [mine, other] = [await newRange(), await newRange()];
+  const first = await claim(mine, [record('a', '1')]);
+
+  expect((await claim(other, [record('a', '2')])).verdicts).toEqual(new Map([[0, 'busy']]));
+  expect((await claim(other, [record('a', '1')])).verdicts).toEqual(new Map([[0, 'busy']]));
+
+  await ledger.checkpoint(mine, await outcome(first, [record('a', '1')], 'accepted'));
+  expect((await claim(other, [record('a', '2')])).verdicts.size).toBe(0);
+});
+
+it('never claims what was read before what was claimed last', async () => {
+  const [slow, quick] = [await newRange(), await newRange()];
+  const early = await reading();
+  await deliver(quick, [record('a', 'new')]);
+
+  expect((await claim(slow, [record('a', 'old')], early)).verdicts).toEqual(new Map([[0, 'busy']]));
+
+  // Neither is a reading taken that overlaps with it.
+  const before = await ledger.stamp();
+  await deliver(quick, [record('a', 'newer')]);
+  const overlapping = { before, after: await ledger.stamp() };
+  expect((await claim(slow, [record('a', 'old')], overlapping)).verdicts).toEqual(new Map([[0, 'busy']]));
+  expect((await claim(slow, [record('a', 'newest')])).verdicts.size).toBe(0);
+});
+
+it('lets a record that failed be sent again, and knows nothing of its content then', async () => {
+  const range = await newRange();
+  const a = record('a', '1');
+  for (const end of ['rejected', 'unclear'] as const) {
+    const claimed = await claim(range, [a]);
+    expect(claimed.verdicts.size).toBe(0);
+    const records = [{ tenantId: tenantIds.get('north')!, externalId: 'a', outcome: end }];
+    await ledger.checkpoint(range, await outcome(claimed, [a], 'deadLettered', { records }));
+    expect((await ledger.receipts.hashes(mappingId, [tenantIds.get('north')!], ['a'])).size).toBe(0);
+  }
+});
+
+it('fences an attempt off that was superseded, whatever it tries to write', async () => {
+  const zombie = await newRange();
+  const claimed = await claim(zombie, [record('a', '1')]);
+  const [batch] = claimed.batches;
+  const successor = await ledger.ranges.take(zombie.id);
+
+  expect(await codeOf(claim(zombie, [record('b', '1')]))).toBe('fenced_off');
+  expect(await codeOf(ledger.checkpoint(zombie, await outcome(claimed, [record('a', '1')], 'accepted')))).toBe('fenced_off');
+  expect(await codeOf(ledger.batches.renew(zombie, batch!))).toBe('fenced_off');
+  expect(await codeOf(ledger.batches.split(zombie, batch!, [[record('a', '1')], []]))).toBe('fenced_off');
+  const [open] = await ledger.batches.leftBehind(successor);
+  expect(await codeOf(ledger.batches.recover(zombie, open!, [], []))).toBe('fenced_off');
+  expect(open).toMatchObject({ id: batch!.id, externalIds: ['a'], state: 'intended' });
+});
+
+it('finds what a run left behind that is over, fences its attempts off, and frees its records once', async () => {
+  const dead = await newRange();
+  const abandoned = await claim(dead, [record('a', '1')]);
+  const [one, two] = [await newRange(), await newRange()];
+  expect(await ledger.batches.leftBehind(one)).toEqual([]);
+
+  await ledger.runs.end(dead.runId, 'failed');
+  const [found] = await ledger.batches.leftBehind(one);
+  expect(found!.id).toBe(abandoned.batches[0]!.id);
+  expect(await codeOf(claim(dead, [record('b', '1')]))).toBe('fenced_off');
+
+  const unclear = [{ tenantId: found!.tenantId, externalId: 'a', outcome: 'unclear' as const }];
+  await ledger.batches.recover(one, found!, unclear, []);
+  const taken = await claim(one, [record('a', '1')]);
+  expect(taken.verdicts.size).toBe(0);
+  // Another range of the successor found the same batch: by now the record is somebody else's.
+  await ledger.batches.recover(two, found!, unclear, []);
+  expect((await claim(two, [record('a', '1')])).verdicts).toEqual(new Map([[0, 'busy']]));
+});
+
+it('moves a position by a checkpoint only, and only for ranges that may', async () => {
+  const range = await newRange();
+  const backfill = await newRange(false);
+  const rows = [record('a', '1')];
+  const position = { cursor: '2020-01-01 00:00:00.000001+00', key: ['a'] };
+  const claimed = await claim(range, rows);
+  await ledger.batches.sent(claimed.batches[0]!.id, 'platform-1');
+  expect(await ledger.ranges.position(mappingId)).toBeNull();
+
+  await ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { position }));
+  expect(await ledger.ranges.position(mappingId)).toBeNull();
+  expect((await ledger.ranges.take(backfill.id)).bounds.after).toEqual(position);
+
+  await ledger.checkpoint(range, await outcome(claimed, rows, 'accepted', { position }));
+  expect(await ledger.ranges.position(mappingId)).toMatchObject(position);
+  expect((await ledger.ranges.take(range.id)).bounds.after).toEqual(position);
+});
+
+it('writes all of a checkpoint or nothing', async () => {
+  const range = await newRange();
+  const rows = [record('a', '1')];
+  const claimed = await claim(range, rows);
+  const broken = await outcome(claimed, rows, 'accepted', {
+    position: { cursor: 'x', key: ['a'] },
+    waiting: [{ tenantId: 1, externalId: 'z', sourceKey: ['z'], reason: 'nonsense' as 'busy', batchId: null, missing: [], expiresAt: null, dueIn: 1 }],
+  });
+  expect(await codeOf(ledger.checkpoint(range, broken))).toBe('state_unreachable');
+  expect(await ledger.ranges.position(mappingId)).toBeNull();
+  expect((await claim(await newRange(), rows)).verdicts).toEqual(new Map([[0, 'busy']]));
+});
+
+it('keeps ids of any text', async () => {
+  const odd = [`'`, '"', '\\', '{}', '{"a",b}', 'NULL', 'null', ',', ' ', '$1', '?', '??', ':name', 'ä😀', '\u202E', 'x'.repeat(2000), '\t\n'];
+  const range = await newRange();
+  const rows = odd.map((id) => record(id, '1'));
+  const claimed = await claim(range, rows);
+  expect(claimed.verdicts.size).toBe(0);
+  const [open] = await ledger.batches.leftBehind(range);
+  expect(open!.externalIds).toEqual(odd);
+  await ledger.checkpoint(range, await outcome(claimed, rows, 'accepted'));
+  const again = await claim(range, rows);
+  expect(again.verdicts.size).toBe(odd.length);
+
+  const waits: WaitingRecord[] = odd.map((id) => ({ tenantId: tenantIds.get('north')!, externalId: id, sourceKey: [id, id], reason: 'busy', batchId: null, missing: [], expiresAt: null, dueIn: -1 }));
+  await ledger.checkpoint(range, await outcome(null, rows, 'waiting', { waiting: waits }));
+  const due = await ledger.waiting.due(mappingId, await ledger.waiting.now(), 100);
+  expect(due.map((row) => row.sourceKey[1]).sort()).toEqual([...odd].sort());
+});
+
+it('says what is wrong with an id that PostgreSQL cannot hold, without quoting it', async () => {
+  const range = await newRange();
+  const error = await claim(range, [record('canary\u0000', '1')]).catch((e: unknown) => e as Error);
+  expect(error).toBeInstanceOf(PartnerSyncError);
+  expect((error as Error).message).not.toContain('canary');
+});
+
+it('lets claims and checkpoints of the same records pass each other without a deadlock', async () => {
+  const ranges = await Promise.all(Array.from({ length: 4 }, () => newRange()));
+  const ids = Array.from({ length: 300 }, (_, i) => `r${i}`);
+  const errors: string[] = [];
+  let delivered = 0;
+  await Promise.all(
+    ranges.map(async (range, lane) => {
+      for (let round = 0; round < 12; round++) {
+        const order = lane % 2 === 0 ? ids : [...ids].reverse();
+        const rows = order.map((id) => record(id, `${lane}-${round}`));
+        try {
+          const claimed = await claim(range, rows);
+          const mine = rows.filter((_, i) => !claimed.verdicts.has(i));
+          delivered += mine.length;
+          await ledger.checkpoint(range, await outcome(claimed, lane % 2 === 0 ? mine : mine.reverse(), 'accepted'));
+        } catch (error) {
+          errors.push(String(error));
+        }
+      }
+    }),
+  );
+  expect(errors).toEqual([]);
+  expect(delivered).toBeGreaterThan(300);
+  const [row] = await database.query('SELECT count(*)::int AS n FROM partner_sync.records WHERE claim IS NOT NULL AND mapping_id = $1', [mappingId]);
+  expect(row).toEqual({ n: 0 });
+});
+
+/** mulberry32: small, and the same on every machine. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+for (let seed = 1; seed <= 8; seed++)
+  it(`keeps books that add up, whatever two runs beside each other meet (seed ${seed})`, async () => {
+    const random = seeded(seed);
+    const ranges = [await newRange(), await newRange(false)];
+    const sourceRows = new Map(Array.from({ length: 12 }, (_, i) => [`r${i}`, 0]));
+    const inFlight: { range: TakenRange; claimed: Claimed; rows: MappedRecord[]; read: Reading; kind: 'first' | 'again' }[] = [];
+    const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
+
+    const begin = async (range: TakenRange, ids: readonly string[], kind: 'first' | 'again'): Promise<void> => {
+      const before = await ledger.stamp();
+      const rows = ids.map((id) => record(id, String(sourceRows.get(id))));
+      const read = { before, after: await ledger.stamp() };
+      inFlight.push({ range, claimed: await claim(range, rows, read), rows, read, kind });
+    };
+    const finish = async (): Promise<void> => {
+      const { range, claimed, rows, read, kind } = inFlight.splice(random(inFlight.length), 1)[0]!;
+      const tenantId = tenantIds.get('north')!;
+      const [batch] = claimed.batches;
+      const base = await outcome(claimed, [], 'accepted', { reading: { kind, ...read } });
+      const records: GroupOutcome['records'][number][] = [];
+      const waiting: WaitingRecord[] = [];
+      const deadLetters: GroupOutcome['deadLetters'][number][] = [];
+      const ends: GroupOutcome['ends'][number][] = [];
+      rows.forEach((r, i) => {
+        const end = (column: Column) => ends.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, column });
+        const wait = (reason: 'busy' | 'unclear') => {
+          waiting.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, reason, batchId: null, missing: [], expiresAt: null, dueIn: -1 });
+          end('waiting');
+        };
+        const verdict = claimed.verdicts.get(i);
+        if (verdict === 'busy') return wait('busy');
+        if (verdict !== undefined) return void end(verdict);
+        const fate = pick(['accepted', 'accepted', 'rejected', 'unclear'] as const);
+        records.push({ tenantId, externalId: r.externalId, outcome: fate });
+        if (fate === 'unclear') return wait('unclear');
+        if (fate === 'accepted') return void end('accepted');
+        deadLetters.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, code: 'platform_refused', pointer: '', rule: '', reason: '', shape: '' });
+        end('deadLettered');
+      });
+      await ledger.checkpoint(range, { ...base, records, waiting, deadLetters, ends, settled: batch === undefined ? [] : [batch.id] });
+    };
+    const check = async (): Promise<void> => {
+      const books = await database.query<Record<string, string>>(
+        `SELECT b.*, (SELECT count(*) FROM partner_sync.waiting w WHERE w.range_id = b.range_id AND w.tenant_id = b.tenant_id AND w.booked) AS rows
+           FROM partner_sync.books b WHERE range_id = ANY($1::bigint[])`,
+        [ranges.map((r) => r.id)],
+      );
+      for (const b of books) {
+        const n = (name: string): number => Number(b[name]);
+        expect(n('read')).toBe(n('accepted') + n('unchanged') + n('waiting') + n('dead_lettered'));
+        expect(n('waiting'), 'waiting in the books and in the table').toBe(n('rows'));
+        for (const name of ['accepted', 'unchanged', 'waiting', 'dead_lettered']) expect(n(name), name).toBeGreaterThanOrEqual(0);
+      }
+      const twice = await database.query(
+        `SELECT id FROM (SELECT unnest(external_ids) AS id FROM partner_sync.batches WHERE mapping_id = $1 AND state IN ('intended','sent','waiting')) o GROUP BY id HAVING count(*) > 1`,
+        [mappingId],
+      );
+      expect(twice).toEqual([]);
+    };
+
+    for (let step = 0; step < 60; step++) {
+      const action = random(5);
+      if (action === 0) sourceRows.set(pick([...sourceRows.keys()]), random(1000));
+      else if (action <= 2) await begin(pick(ranges), [...sourceRows.keys()].filter(() => random(3) === 0), 'first');
+      else if (action === 3) {
+        const due = await ledger.waiting.due(mappingId, await ledger.waiting.now(), 5);
+        await begin(pick(ranges), due.map((row) => row.externalId), 'again');
+      } else if (inFlight.length > 0) await finish();
+      await check();
+    }
+    while (inFlight.length > 0) await finish();
+    await check();
+  });

@@ -1,0 +1,86 @@
+/** The workflow's own decisions, with activities that only take notes. */
+import { randomUUID } from 'node:crypto';
+import { Client, Connection } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { expect, inject, it } from 'vitest';
+import type { Activities } from '../../activities/index.js';
+import type { RunInput, RunReport } from '../../src/domain/run.js';
+import { EMPTY_BOOKS } from '../../src/domain/run.js';
+import { failureOf, quietRuntime, workflowBundle } from '../pipeline/shop.js';
+
+const STAGES = [['customers', 'products'], ['orders'], ['lines']];
+
+/** Runs the workflow `sync` against activities that note their calls; `more` replaces some. */
+async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Partial<Activities> = () => ({})) {
+  quietRuntime();
+  const notes: string[] = [];
+  const activities: Activities = {
+    openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'full', followFor: 0, stages: STAGES }),
+    planMapping: ({ mapping }) => Promise.resolve({ rangeIds: [`${mapping}-a`, `${mapping}-b`], lanes: 2 }),
+    async loadSlice({ rangeId }) {
+      notes.push(`load ${rangeId}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      notes.push(`loaded ${rangeId}`);
+      return { done: notes.filter((n) => n === `loaded ${rangeId}`).length === 2, progress: [] };
+    },
+    followMapping: ({ mapping }) => Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
+    closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
+    abandonRun: () => Promise.resolve(void notes.push('abandoned')),
+    ...more(notes),
+  };
+  const address = inject('temporalAddress');
+  const [native, connection] = await Promise.all([NativeConnection.connect({ address }), Connection.connect({ address })]);
+  const taskQueue = randomUUID();
+  const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: await workflowBundle(), activities });
+  try {
+    const handle = await new Client({ connection }).workflow.start('sync', {
+      taskQueue,
+      workflowId: randomUUID(),
+      args: [{ sync: 'shop', ...input }],
+    });
+    const end = await worker.runUntil(() => handle.result().then(() => 'complete', async () => failureOf(handle)));
+    return { notes, end };
+  } finally {
+    await connection.close();
+    await native.close();
+  }
+}
+
+const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
+
+it('begins a stage only after its parents are loaded and looked after', async () => {
+  const { notes } = await runWith({});
+  for (const [parent, child] of [['customers', 'orders'], ['products', 'orders'], ['orders', 'lines']] as const) {
+    const begins = notes.findIndex((n) => n.startsWith('load ') && mappingOf(n) === child);
+    expect(notes.findLastIndex((n) => n.startsWith('loaded ') && mappingOf(n) === parent)).toBeLessThan(begins);
+    expect(notes.indexOf(`follow ${parent}`)).toBeLessThan(begins);
+  }
+  // Two ranges, two slices each.
+  expect(notes.filter((n) => n === 'load orders-a')).toHaveLength(2);
+});
+
+it('loads the mappings of one stage side by side', async () => {
+  const { notes } = await runWith({});
+  expect(new Set(notes.slice(0, 4))).toEqual(
+    new Set(['load customers-a', 'load customers-b', 'load products-a', 'load products-b']),
+  );
+});
+
+it('continues a long run with the stage it was in', async () => {
+  const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1 } });
+  expect(end).toBe('complete');
+  expect(notes.filter((n) => n.startsWith('load ')).map(mappingOf)).not.toContain('customers');
+  expect(notes).toContain('load orders-a');
+});
+
+it('gives the lease back when a mapping fails, and reports that failure rather than the cancelling of the others', async () => {
+  const { notes, end } = await runWith({}, () => ({
+    loadSlice: ({ rangeId }) =>
+      rangeId === 'customers-a'
+        ? Promise.reject(ApplicationFailure.nonRetryable('the platform refused the token', 'platform_unauthorized'))
+        : new Promise((resolve) => setTimeout(() => resolve({ done: true, progress: [] }), 300)),
+  }));
+  expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
+  expect(notes).toEqual(['abandoned']);
+});

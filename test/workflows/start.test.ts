@@ -1,0 +1,144 @@
+/** Runs as people start them in the Web UI: any workflow id, one JSON object; and one run of a sync at a time. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunKind, RunReport } from '../../src/domain/run.js';
+import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, openShop, shopForTest, type Shop } from '../pipeline/shop.js';
+
+describe('a wrong input fails at once and says what is allowed', () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop();
+    await shop.work();
+  });
+  afterAll(() => shop.close());
+
+  const wrong: readonly (readonly [RunKind, unknown, ...string[]])[] = [
+    ['sync', undefined, 'expected one JSON object such as {"sync":"online-retail"}', 'got nothing'],
+    ['sync', 'shop', 'expected one JSON object', '"shop"'],
+    ['sync', ['shop'], 'expected one JSON object', 'a list'],
+    ['sync', {}, '"sync" must be the name of a folder'],
+    ['sync', { sync: '../etc' }, '"sync" must be the name of a folder'],
+    ['sync', { sync: 'shop', mode: 'ful' }, '"mode" must be one of incremental, full', '"ful"'],
+    ['sync', { sync: 'shop', mapping: 'customers' }, 'unknown field "mapping"', 'did you mean "mappings"?'],
+    ['sync', { sync: 'shop', mappings: 'customers' }, '"mappings" must be a list of texts'],
+    ['sync', { sync: 'shop', mappings: [] }, '"mappings" must be a list of texts, at least one'],
+    ['sync', { sync: 'shop', mappings: ['custmers'] }, 'no mapping "custmers"', 'did you mean "customers"?', 'orders'],
+    ['sync', { sync: 'shop', from: '2020-01-01' }, 'unknown field "from"'],
+    ['backfill', { sync: 'shop', externalIds: ['1'] }, '"mapping" and "externalIds" go together'],
+    ['backfill', { sync: 'shop', mapping: 'customers', externalIds: ['1'], to: '2020-01-01' }, 'cannot be combined'],
+    ['backfill', { sync: 'shop', mapping: 'customers', externalIds: [7] }, '"externalIds" must be a list of texts'],
+    ['backfill', { sync: 'shop', mapping: 'customers', externalIds: ['a\u0000'] }, '"externalIds"'],
+    ['backfill', { sync: 'shop', mapping: 'lines', externalIds: ['o1-1'] }, 'use "from" and "to"'],
+  ];
+  for (const [kind, input, ...words] of wrong)
+    it(`${kind} ${JSON.stringify(input) ?? 'without input'}`, async () => {
+      const handle = await shop.client.workflow.start(kind, {
+        taskQueue: shop.taskQueue,
+        workflowId: `Ünusual id / ${randomUUID()} "quoted" 😀`,
+        args: input === undefined ? [] : [input],
+      });
+      const { type, message } = await failureOf(handle);
+      expect(type).toBe('input_invalid');
+      for (const word of words) expect(message).toContain(word);
+    });
+
+  it('names the sync that does not exist', async () => {
+    const { type, message } = await failureOf(await shop.start('sync', { sync: 'shopp' }));
+    expect(type).toBe('config_invalid');
+    expect(message).toContain('shopp');
+  });
+
+  it('leaves no lease behind', async () => {
+    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  });
+});
+
+/** A run that has sent something and cannot go on: the platform does not process its batches. */
+async function stuckRun(shop: Shop, kind: RunKind = 'sync') {
+  await fill(shop, 100);
+  shop.proxy.fail(({ upload }) =>
+    upload ? undefined : { forward: false, answer: { status: 503, body: '{"message":"busy"}' } },
+  );
+  const run = await shop.start(kind, { sync: 'shop' }, `typed by hand ${randomUUID()}`);
+  await eventually('the first upload', () => Promise.resolve(shop.proxy.uploads() > 0));
+  return run;
+}
+
+it('refuses a second run of a sync and says who holds it', async () => {
+  const shop = await shopForTest();
+  const first = await stuckRun(shop);
+
+  const second = await failureOf(await shop.start('sync', { sync: 'shop' }));
+
+  expect(second.type).toBe('run_in_progress');
+  expect(second.message).toContain(first.workflowId);
+  shop.proxy.fail(undefined);
+  expect(((await first.result()) as RunReport).outcome).toBe('complete');
+  expect((await shop.run()).outcome).toBe('complete');
+  const runs = await shop.state.query('SELECT outcome FROM partner_sync.runs ORDER BY id');
+  expect(runs.map((r) => r['outcome'] as string)).toEqual(['complete', 'failed', 'complete']);
+});
+
+it('lets exactly one of many runs work that start at the same moment', async () => {
+  const shop = await shopForTest({ sandbox: { processingDelay: 500 } });
+  await fill(shop, 50);
+
+  const ends = await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      const handle = await shop.start('sync', { sync: 'shop' });
+      return handle.result().then(
+        (report) => (report as RunReport).outcome as string,
+        async () => (await failureOf(handle)).type,
+      );
+    }),
+  );
+
+  expect(ends.filter((end) => end === 'complete')).toHaveLength(1);
+  expect(ends.filter((end) => end === 'run_in_progress')).toHaveLength(5);
+  expect(await shop.differences()).toBe(0);
+});
+
+for (const kind of ['sync', 'backfill'] as const)
+  it(`takes over from a ${kind} that was terminated in the Web UI, and delivers what it left half done`, async () => {
+    const shop = await shopForTest({ upload: { batchSize: 10 } });
+    const first = await stuckRun(shop, kind);
+    await first.terminate('by hand');
+    shop.proxy.fail(undefined);
+
+    const report = await shop.run();
+
+    expect(report).toMatchObject({ outcome: 'complete', total: { read: 300, waiting: 0 } });
+    expect(await shop.differences()).toBe(0);
+    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  });
+
+it('stops cleanly when it is cancelled, and the next run goes on from there', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 2 }, sandbox: { processingDelay: 100 } });
+  await fill(shop, 200);
+  const run = await shop.start('sync', { sync: 'shop' });
+  await eventually('some uploads', () => Promise.resolve(shop.proxy.uploads() >= 5));
+
+  await run.cancel();
+
+  expect((await failureOf(run)).type).toBe('CancelledFailure');
+  expect(await openEnds(shop)).toMatchObject({ leases: 0 });
+  const sent = shop.proxy.uploads();
+  expect(sent).toBeLessThan(60);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 600 } });
+  expect(await shop.differences()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  // At most the batches that were cut off while they were on their way are sent twice.
+  expect(shop.proxy.uploads()).toBeLessThanOrEqual(60 + 2);
+});
+
+it('goes on while a backfill works on the same rows', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 10 }, sandbox: { processingDelay: 50 } });
+  await fill(shop, 150);
+
+  const reports = await Promise.all([shop.run(), shop.backfill(), shop.backfill({ mappings: ['customers'] })]);
+
+  for (const { outcome, total } of reports)
+    expect({ outcome, ...total }).toMatchObject({ outcome: 'complete', waiting: 0, read: total.accepted + total.unchanged });
+  expect(await shop.differences()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
