@@ -1,7 +1,7 @@
 /** Takes a group of mapped rows to their outcomes: claim, upload, settle; what is to be written is returned. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
-import type { Column, DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/checkpoint.js';
+import type { Column, DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { Verdict } from '../src/state/claims.js';
 import { cutBatches } from './cut-batches.js';
 import type { Group } from './read-groups.js';

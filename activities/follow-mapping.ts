@@ -1,7 +1,7 @@
 /** Looks after a mapping's waiting records: follows what the platform holds, and reads again what is due. */
 import type { FollowResult, MappingRef } from '../src/domain/work.js';
 import type { SourceKey } from '../src/domain/source.js';
-import type { DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/checkpoint.js';
+import type { DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { WaitingRow } from '../src/state/waiting.js';
 import { deliverGroup } from './deliver-group.js';

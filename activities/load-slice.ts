@@ -3,7 +3,7 @@ import type { RangeRef, SliceResult } from '../src/domain/work.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { GroupOutcome } from '../src/state/checkpoint.js';
+import type { GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { readGroups, readKeys, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';

@@ -1,6 +1,6 @@
 /** Reads a range page by page, one page ahead of the work, and hands rows on in groups of bounded size. */
 import type { MapResult } from '../src/domain/record.js';
-import type { Page, Position, ReadPlan, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
+import type { Page, Position, ReadPlan, SourceKey, SourceRow } from '../src/domain/source.js';
 import type { Ledger } from '../src/state/ledger.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
@@ -116,7 +116,7 @@ function newGroup(before: string) {
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, stamp: string, end: Position | null): void {
       after = stamp;
       if (page.rows.length === 0) return;
-      const map = mapping.mapper(page.columns as readonly SourceColumn[]);
+      const map = mapping.mapper(page.columns);
       const keys = plan.key.map((column) => plan.columns.indexOf(column));
       for (const row of page.rows) {
         const result = map(

@@ -58,6 +58,6 @@ export function referencedIds(value: JsonValue | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((v: JsonValue) => referencedIds(v));
   if (typeof value === 'string') return [value];
-  const id = asObject(value as JsonValue)?.['id'];
+  const id = asObject(value)?.['id'];
   return typeof id === 'string' ? [id] : [];
 }

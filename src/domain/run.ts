@@ -171,9 +171,6 @@ const invalid = (kind: RunKind, message: string): PartnerSyncError =>
 function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
-  return Array.isArray(value)
-    ? 'a list'
-    : value === null
-      ? 'null'
-      : `${typeof value} ${typeof value === 'object' ? '' : String(value as number)}`.trim();
+  if (typeof value === 'number' || typeof value === 'boolean') return `${typeof value} ${value}`;
+  return Array.isArray(value) ? 'a list' : value === null ? 'null' : typeof value;
 }

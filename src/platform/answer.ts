@@ -1,6 +1,7 @@
 /** Turns what came back over HTTP into data of the contract, or into an error that says what came instead. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import { foreignText } from '../domain/foreign-text.js';
 import { withCamelNames, RESOURCE_TWINS, SCHEMA_DEFINITION_TWINS, type TwinTable } from './contract/twins.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
@@ -64,14 +65,16 @@ const CODES: Record<StatusClass, ErrorCode> = {
 
 /** The error of a non-success answer, in either of the platform's two shapes. */
 export function readFailure(operation: Operation, answer: RawAnswer, kind: StatusClass): PartnerSyncError {
-  let body: Record<string, unknown> = {};
+  return refusal(CODES[kind], operation, answer, errorBody(operation, answer));
+}
+
+function errorBody(operation: Operation, answer: RawAnswer): Record<string, unknown> {
   try {
-    body = parseJson(answer, operation);
+    return parseJson(answer, operation);
   } catch {
     // An error page of a proxy: its text may be anything, so only its kind is told.
-    body = { message: `(no JSON: ${answer.contentType || 'no content type'}, ${answer.text.length} characters)` };
+    return { message: `(no JSON: ${answer.contentType || 'no content type'}, ${answer.text.length} characters)` };
   }
-  return refusal(CODES[kind], operation, answer, body);
 }
 
 function refusal(
@@ -106,13 +109,8 @@ function refusal(
   );
 }
 
-/** A failure of several megabytes would vanish in Temporal; control characters would break whoever prints it. */
-// eslint-disable-next-line no-control-regex
-const shortened = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(/[\u0000-\u001f\u007f]/g, ' ')
-    .slice(0, 300);
+/** A failure of several megabytes would vanish in Temporal. */
+const shortened = (text: string): string => foreignText(text, 300);
 
 function parseJson(answer: RawAnswer, operation: Operation): Record<string, unknown> {
   let parsed: unknown;

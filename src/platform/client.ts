@@ -1,6 +1,7 @@
 /** The platform's typed client: one method an operation, one place for deadlines, retries and error shapes. */
 import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
+import { errorCode } from '../domain/foreign-text.js';
 import { describe, readFailure, readSuccess, type RawAnswer } from './answer.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './contract/operation.js';
@@ -167,11 +168,11 @@ export class PlatformClient {
     } catch (error) {
       if (error instanceof PartnerSyncError) throw error;
       if (signal?.aborted) throw signal.reason;
-      const code = (error as { code?: unknown }).code;
-      const reason = deadline.aborted ? `no complete answer within ${limit} ms` : String(code ?? (error as Error).name);
+      const code = errorCode(error);
+      const reason = deadline.aborted ? `no complete answer within ${limit} ms` : code || (error as Error).name;
       throw new PartnerSyncError('platform_unreachable', `${describe(operation)}: ${reason}`, {
         // Refused or unresolved connections never carried the request; everything else may have.
-        inDoubt: !NEVER_SENT.has(String(code)),
+        inDoubt: !NEVER_SENT.has(code),
       });
     }
   }

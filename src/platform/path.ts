@@ -7,7 +7,8 @@ import { PartnerSyncError } from '../domain/errors.js';
  */
 export function fillPath(template: string, params: Readonly<Record<string, unknown>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(params[name] ?? '');
+    const given = params[name];
+    const value = typeof given === 'string' ? given : '';
     if (value === '' || value === '.' || value === '..')
       throw new PartnerSyncError('input_invalid', `path parameter ${name} must not be empty, "." or ".."`, { name });
     if (!value.isWellFormed())
@@ -20,8 +21,7 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
 export function fillQuery(query: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query))
-    if (value !== undefined && value !== null)
-      search.set(names[key] ?? key, String(value as string | number | boolean));
+    if (value !== undefined && value !== null) search.set(names[key] ?? key, `${value as string | number | boolean}`);
   const text = search.toString();
   return text === '' ? '' : `?${text}`;
 }

@@ -1,5 +1,6 @@
 /** Classifies what a source's driver throws, by SQLSTATE; driver texts may quote rows and are left behind. */
 import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import { errorCode } from '../domain/foreign-text.js';
 
 /** SQLSTATE classes and codes of PostgreSQL; a partner's permissions and schema are not mended by waiting. */
 const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
@@ -20,7 +21,7 @@ export async function inSource<T>(what: string, work: () => Promise<T>): Promise
     return await work();
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
-    const state = String((error as { code?: unknown }).code ?? '');
+    const state = errorCode(error);
     const sqlState = /^[0-9A-Z]{5}$/.test(state);
     const code = sqlState
       ? (BY_STATE.find(([prefix]) => state.startsWith(prefix))?.[1] ?? 'source_query_failed')

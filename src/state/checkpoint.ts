@@ -3,82 +3,21 @@
  * group of rows are written in one transaction, so that a position never passes a row without an outcome.
  */
 import type { Knex } from 'knex';
-import type { UnmappableRow } from '../domain/record.js';
 import { EMPTY_BOOKS, type Books } from '../domain/run.js';
-import type { Position, SourceKey } from '../domain/source.js';
 import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
-import { freeRecords, type RecordOutcome } from './open-batches.js';
+import type { BooksEntry, GroupOutcome, RowEnd } from './group-outcome.js';
+import { freeRecords } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
 
-/** The column of the books in which a row ended. */
-export type Column = Exclude<keyof Books, 'read'>;
-
-/** Where one row ended. */
-export interface RowEnd {
-  readonly tenantId: number;
-  /** null where the row has none that could be told. */
-  readonly externalId: string | null;
-  readonly sourceKey: SourceKey;
-  readonly column: Column;
-}
-
-export interface WaitingRecord {
-  readonly tenantId: number;
-  readonly externalId: string;
-  readonly sourceKey: SourceKey;
-  readonly reason: 'dependency' | 'busy' | 'expired' | 'unclear';
-  /** The batch in which the platform holds the record; null when it is to be read and sent again. */
-  readonly batchId: string | null;
-  readonly missing: readonly { readonly schemaName: string; readonly externalId: string }[];
-  readonly expiresAt: string | null;
-  /** Seconds until it is worth looking again. */
-  readonly dueIn: number;
-}
-
-export interface DeadLetter extends Omit<UnmappableRow, 'kind' | 'tenant'> {
-  /** 0 where the row named no known tenant. */
-  readonly tenantId: number;
-}
-
-/**
- * How the rows of a group came to be looked at.
- * - `first`: read in a range's order; they count in its books, and an earlier reading that waits is superseded.
- * - `again`: waiting records, read again by their keys; they move in the books from waiting to where they ended.
- * - `held`: not read, but followed on the platform in the batch that holds them.
- */
-export type Reading =
-  | { readonly kind: 'first' | 'again'; readonly before: string; readonly after: string }
-  | { readonly kind: 'held'; readonly batchId: string; readonly before: string; readonly after: string };
-
-export interface GroupOutcome {
-  readonly reading: Reading;
-  /** The claim of the records; null when the group sent nothing. */
-  readonly claim: string | null;
-  readonly records: readonly RecordOutcome[];
-  /** Batches that are through, and batches of which only waiting records are open (with their ids). */
-  readonly settled: readonly string[];
-  readonly held: readonly { readonly id: string; readonly externalIds: readonly string[] }[];
-  readonly waiting: readonly WaitingRecord[];
-  readonly deadLetters: readonly DeadLetter[];
-  /** Every row of the group, once. */
-  readonly ends: readonly RowEnd[];
-  /** Rows that were read, beyond those in `ends`: read twice in one group, they count as unchanged. */
-  readonly readTwice: number;
-  /** Where the group ends; null leaves the range's position alone. */
-  readonly position: Position | null;
-  readonly done: boolean;
-}
-
-/** What is added to the books of one tenant in one range; a resolved waiting record moves between columns. */
-export interface BooksEntry extends Books {
-  readonly rangeId: string;
-  readonly tenantId: number;
-}
+/** Any constant; the second number of the lock is the mapping's. */
+const WAITING_LOCK = 7_160_345;
 
 export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutcome): Promise<void> {
   await knex.transaction(async (trx) => {
     await holdRange(trx, range);
+    // Two runs that meet the same busy records must see each other's entries, or the books of one keep them for ever.
+    if (group.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, range.mappingId]);
     if (group.claim !== null) await freeRecords(trx, range, group.claim, group.records);
     await closeBatches(trx, group);
     await closeDeadLetters(trx, range.mappingId, group);

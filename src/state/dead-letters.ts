@@ -1,6 +1,7 @@
 /** Dead letters in the ledger: written by readings, closed by later ones. */
 import type { Knex } from 'knex';
-import type { GroupOutcome } from './checkpoint.js';
+import { foreignText } from '../domain/foreign-text.js';
+import type { GroupOutcome } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
 
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
@@ -63,9 +64,4 @@ export async function writeDeadLetters(
 }
 
 /** A letter that cannot be stored would stop its group for ever: jsonb refuses NUL and lone surrogates. */
-const storable = (text: string): string =>
-  // eslint-disable-next-line no-control-regex
-  text
-    .toWellFormed()
-    .replace(/[\u0000-\u001f\u007f]/g, ' ')
-    .slice(0, LONGEST_REASON);
+const storable = (text: string): string => foreignText(text, LONGEST_REASON);

@@ -2,7 +2,8 @@
 import type { Knex } from 'knex';
 import { openBooks, type BooksView } from './books.js';
 import { openCatalog, type Catalog } from './catalog.js';
-import { checkpoint, type GroupOutcome } from './checkpoint.js';
+import { checkpoint } from './checkpoint.js';
+import type { GroupOutcome } from './group-outcome.js';
 import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
 import { inState, migrateState, openState, twice } from './connection.js';
 import { openBatches, type OpenBatches } from './open-batches.js';

@@ -60,7 +60,7 @@ export function openRuns(knex: Knex): Runs {
     },
     latest: (sync, limit) =>
       knex('runs')
-        .modify((q) => (sync === undefined ? q : q.where({ sync })))
+        .where(sync === undefined ? {} : { sync })
         .orderBy('id', 'desc')
         .limit(limit)
         .select<RunRow[]>(),

@@ -6,7 +6,7 @@
  */
 import type { Knex } from 'knex';
 import { EMPTY_BOOKS } from '../domain/run.js';
-import type { BooksEntry, GroupOutcome, RowEnd } from './checkpoint.js';
+import type { BooksEntry, GroupOutcome, RowEnd } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
 
 interface Entry {

@@ -34,7 +34,12 @@ describe('in the order of a first day', () => {
     const people = await call('check', SYNC);
     expect(people.stdout).toContain('0 errors, 0 warnings. Nothing was sent.');
     expect(people.code).toBe(0);
-    expect((await call('check', SYNC, '--json')).json()).toMatchObject({ version: 1, sync: SYNC, errors: 0, findings: [] });
+    expect((await call('check', SYNC, '--json')).json()).toMatchObject({
+      version: 1,
+      sync: SYNC,
+      errors: 0,
+      findings: [],
+    });
   });
 
   it('reports all findings at once, with their places', async () => {
@@ -47,8 +52,8 @@ describe('in the order of a first day', () => {
     expect(code).toBe(1);
     const { findings } = json<{ findings: { kind: string; path: string; line: number; message: string }[] }>();
     expect(findings.map((f) => [f.kind, f.path])).toEqual([
-      ['column_missing', 'fields.name'],
-      ['column_missing', 'fields.email'],
+      ['column_missing', 'fields.name.column'],
+      ['column_missing', 'fields.email.column'],
     ]);
     expect(findings.every((f) => f.line > 0)).toBe(true);
     expect(findings[0]!.message).toContain('Did you mean "name"?');
@@ -93,7 +98,9 @@ describe('in the order of a first day', () => {
   });
 
   it('ends with 3 where rows could not be delivered, and tells the causes', async () => {
-    await shop.source.query(`UPDATE shop.customers SET email = 'canary-broken', updated_at = clock_timestamp() WHERE id = 1`);
+    await shop.source.query(
+      `UPDATE shop.customers SET email = 'canary-broken', updated_at = clock_timestamp() WHERE id = 1`,
+    );
     const { code, stdout } = await call('run', SYNC);
     expect(code).toBe(3);
     expect(stdout).toContain('COMPLETE WITH DEAD LETTERS');
@@ -101,7 +108,9 @@ describe('in the order of a first day', () => {
   });
 
   it('ends with 1 while records wait, and says that they come back', async () => {
-    await shop.source.query(`INSERT INTO shop.orders (no, customer_id, updated_at) VALUES ('orphan', 4711, clock_timestamp())`);
+    await shop.source.query(
+      `INSERT INTO shop.orders (no, customer_id, updated_at) VALUES ('orphan', 4711, clock_timestamp())`,
+    );
     const { code, stdout } = await call('run', SYNC, '--mapping', 'orders');
     expect(code).toBe(1);
     expect(stdout).toContain('INCOMPLETE');
@@ -131,7 +140,9 @@ describe('in the order of a first day', () => {
     const { code, json } = await call('status', SYNC, '--json');
     expect(code).toBe(0);
     const { runs, mappings } = json<{ runs: { outcome: string }[]; mappings: object[] }>();
-    expect(runs.map((r) => r.outcome)).toEqual(expect.arrayContaining(['complete', 'complete_with_dead_letters', 'incomplete', 'failed']));
+    expect(runs.map((r) => r.outcome)).toEqual(
+      expect.arrayContaining(['complete', 'complete_with_dead_letters', 'incomplete', 'failed']),
+    );
     expect(mappings).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ mapping: 'customers', deadLettered: 1, waiting: 0 }),
@@ -144,7 +155,9 @@ describe('in the order of a first day', () => {
 
 describe('schedules', () => {
   const apply = async () =>
-    (await call('schedules', 'apply', SYNC, '--json')).json<{ schedules: { id: string; action: string; paused: boolean }[] }>().schedules;
+    (await call('schedules', 'apply', SYNC, '--json')).json<{
+      schedules: { id: string; action: string; paused: boolean }[];
+    }>().schedules;
   const declare = (schedules: object[]) => {
     const file = join(shop.folder, SYNC, 'sync.yaml');
     const rest = readFileSync(file, 'utf8').replace(/^schedules:.*\n/m, '');
@@ -170,7 +183,11 @@ describe('schedules', () => {
     const after = await shop.client.schedule.getHandle('partner-sync/shop/nightly').describe();
     expect(after.spec).toEqual(before.spec);
     expect(after.policies).toEqual(before.policies);
-    expect(after.action).toMatchObject({ workflowType: 'sync', taskQueue: shop.taskQueue, args: [{ sync: SYNC, mode: 'full' }] });
+    expect(after.action).toMatchObject({
+      workflowType: 'sync',
+      taskQueue: shop.taskQueue,
+      args: [{ sync: SYNC, mode: 'full' }],
+    });
     const paused = await shop.client.schedule.getHandle('partner-sync/shop/hourly').describe();
     expect(paused.state).toMatchObject({ paused: true, note: 'holidays' });
 
@@ -203,9 +220,21 @@ it('reports a schema file that changed after it was pushed, and sends nothing fo
 describe('what cannot be reached is named in one line, without its secrets', () => {
   const cases: readonly (readonly [string, readonly string[], Record<string, string>, number, string])[] = [
     ['Temporal', ['run', SYNC], { TEMPORAL_ADDRESS: '127.0.0.1:1' }, 2, 'no Temporal server answers at 127.0.0.1:1'],
-    ['the state database', ['status'], { PARTNER_SYNC_STATE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' }, 1, 'state_unreachable'],
+    [
+      'the state database',
+      ['status'],
+      { PARTNER_SYNC_STATE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
+      1,
+      'state_unreachable',
+    ],
     ['the source', ['check', SYNC], { SOURCE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' }, 1, 'source_unreachable'],
-    ['an address in the clear', ['schema', 'push', SYNC], { PLATFORM_BASE_URL: 'http://platform.example.com' }, 2, 'must be https'],
+    [
+      'an address in the clear',
+      ['schema', 'push', SYNC],
+      { PLATFORM_BASE_URL: 'http://platform.example.com' },
+      2,
+      'must be https',
+    ],
   ];
   for (const [what, args, env, code, words] of cases)
     it(what, async () => {

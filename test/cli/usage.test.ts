@@ -55,8 +55,8 @@ describe('missing configuration ends with 2 and names the variable', () => {
   ];
   for (const [args, env, words] of missing)
     it(`${args.join(' ')} with ${Object.keys(env).join(', ') || 'nothing'}`, async () => {
-      const { code, stderr } = await partnerSync(args, env);
-      expect(stderr).toContain(words);
+      const { code, stdout, stderr } = await partnerSync(args, env);
+      expect(stdout + stderr).toContain(words);
       expect(code).toBe(args[0] === 'check' ? 1 : 2);
     });
 });

@@ -26,7 +26,7 @@ describe('a sync without mistakes', () => {
         batchBytes: 4_194_304,
         inDoubtDelay: 30,
         batchDeadline: 600,
-        followFor: 60,
+        followFor: 600,
       },
       schedules: [],
     });

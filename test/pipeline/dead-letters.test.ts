@@ -21,7 +21,9 @@ it('counts what cannot be delivered, delivers the rest, and forgets a letter whe
     total: { read: 20, accepted: 16, unchanged: 0, waiting: 0, deadLettered: 4 },
   });
   expect(report.deadLetters).toEqual(
-    expect.arrayContaining([{ mapping: 'customers', code: 'record_invalid', pointer: '/email', rule: 'format: email', count: 2 }]),
+    expect.arrayContaining([
+      { mapping: 'customers', code: 'record_invalid', pointer: '/email', rule: 'format: email', count: 2 },
+    ]),
   );
   expect(await letters(shop)).toMatchObject([
     { key: '2', code: 'record_invalid', pointer: '/email', external_id: '2' },
@@ -33,7 +35,9 @@ it('counts what cannot be delivered, delivers the rest, and forgets a letter whe
   expect(everything).not.toMatch(/canary|Customer \d|example\.org/);
   expect(await shop.stored('customer', '7')).toBeNull();
 
-  await shop.source.query(`UPDATE shop.customers SET email = 'mended@example.org', updated_at = clock_timestamp() WHERE id = 2`);
+  await shop.source.query(
+    `UPDATE shop.customers SET email = 'mended@example.org', updated_at = clock_timestamp() WHERE id = 2`,
+  );
   const mended = await shop.run({ mappings: ['customers'] });
   expect(mended.total).toMatchObject({ accepted: 1 });
   expect((await letters(shop)).map((l) => l.key)).toEqual(['3', '5', '7']);
@@ -55,7 +59,10 @@ fields: { customerId: name }
 
   const report = await shop.run({ mappings: ['customers'] });
 
-  expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { read: 6, accepted: 4, deadLettered: 2 } });
+  expect(report).toMatchObject({
+    outcome: 'complete_with_dead_letters',
+    total: { read: 6, accepted: 4, deadLettered: 2 },
+  });
   expect(await letters(shop)).toMatchObject([
     { key: '2', code: 'duplicate_external_id', external_id: 'Twin' },
     { key: '4', code: 'duplicate_external_id', external_id: 'Twin' },
@@ -94,7 +101,12 @@ options: { onConflict: reject }
   });
   await fill(shop, 3);
   const platform = await shop.parts.platform();
-  const body = JSON.stringify({ resources: [{ customerId: '1', name: 'Customer 1' }, { customerId: '2', name: 'Someone else' }] });
+  const body = JSON.stringify({
+    resources: [
+      { customerId: '1', name: 'Customer 1' },
+      { customerId: '2', name: 'Someone else' },
+    ],
+  });
   await platform.uploadResources('customer', body, { onconflict: 'upsert' }, { tenant: 'north' });
 
   const report = await shop.run({ mappings: ['customers'] });
@@ -118,17 +130,24 @@ fields: { customerId: id, name: name, score: score }
         name: 'customer',
         category: 'custom_schema',
         externalIdField: 'customerId',
-        schema: { type: 'object', properties: { customerId: text, name: text, score: { type: 'number' } }, required: ['customerId'] },
+        schema: {
+          type: 'object',
+          properties: { customerId: text, name: text, score: { type: 'number' } },
+          required: ['customerId'],
+        },
       }),
     },
   });
   for (const [i, name] of odd.entries())
     await shop.source.query('INSERT INTO shop.customers (id, name, status) VALUES ($1, $2, $3)', [i, name, '1.5']);
-  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (90, 'a', 'NaN'), (91, 'b', 'Infinity')`);
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) VALUES (90, 'a', 'NaN'), (91, 'b', 'Infinity')`,
+  );
 
   const report = await shop.run({ mappings: ['customers'] });
 
   expect(report.total).toMatchObject({ accepted: odd.length, deadLettered: 2 });
-  for (const [i, name] of odd.entries()) expect(await shop.stored('customer', String(i))).toMatchObject({ name, score: 1.5 });
+  for (const [i, name] of odd.entries())
+    expect(await shop.stored('customer', String(i))).toMatchObject({ name, score: 1.5 });
   expect(await shop.stored('customer', '90')).toBeNull();
 });

@@ -12,9 +12,15 @@ const waiting = (shop: Shop) =>
   );
 
 const order = (shop: Shop, no: string, customer: number) =>
-  shop.source.query(`INSERT INTO shop.orders (no, customer_id, total, updated_at) VALUES ($1, $2, 1, clock_timestamp())`, [no, customer]);
+  shop.source.query(
+    `INSERT INTO shop.orders (no, customer_id, total, updated_at) VALUES ($1, $2, 1, clock_timestamp())`,
+    [no, customer],
+  );
 const customer = (shop: Shop, id: number) =>
-  shop.source.query(`INSERT INTO shop.customers (id, name, status, updated_at) VALUES ($1, 'Late', 'A', clock_timestamp())`, [id]);
+  shop.source.query(
+    `INSERT INTO shop.customers (id, name, status, updated_at) VALUES ($1, 'Late', 'A', clock_timestamp())`,
+    [id],
+  );
 
 it('holds orders until their customers have come with another run, and ends complete', async () => {
   const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
@@ -23,7 +29,10 @@ it('holds orders until their customers have come with another run, and ends comp
 
   await eventually('all orders wait', async () => (await waiting(shop)).length === 30);
   expect(await pendingOnPlatform(shop)).toBe(30);
-  expect((await waiting(shop))[0]).toMatchObject({ reason: 'dependency', missing: [{ schemaName: 'customer', externalId: '1' }] });
+  expect((await waiting(shop))[0]).toMatchObject({
+    reason: 'dependency',
+    missing: [{ schemaName: 'customer', externalId: '1' }],
+  });
   expect((await shop.backfill({ mappings: ['customers'] })).outcome).toBe('complete');
 
   expect((await orders.result()) as RunReport).toMatchObject({

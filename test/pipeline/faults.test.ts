@@ -22,7 +22,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'that fails (500) although it took the batch': { forward: true, answer: json(500, 'oops') },
   'whose proxy answers 200 with a page of HTML': { forward: true, answer: HTML },
   'whose proxy answers 502 with a page of HTML': { forward: false, answer: { ...HTML, status: 502 } },
-  'whose answers end in the middle': { forward: true, answer: { status: 202, body: '{"success":true,"data":{"batchId":"' } },
+  'whose answers end in the middle': {
+    forward: true,
+    answer: { status: 202, body: '{"success":true,"data":{"batchId":"' },
+  },
 };
 
 for (const [what, fault] of Object.entries(FAULTS))
@@ -71,7 +74,9 @@ it('follows the batches when looking after them fails now and then', async () =>
 it('stops with one clear error when the token is refused, and goes on from there once it is renewed', async () => {
   const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 1 } });
   await fill(shop, 100);
-  shop.proxy.fail(({ upload, no }) => (upload && no >= 5 ? { forward: false, answer: json(401, 'expired') } : undefined));
+  shop.proxy.fail(({ upload, no }) =>
+    upload && no >= 5 ? { forward: false, answer: json(401, 'expired') } : undefined,
+  );
 
   const failure = await failureOf(await shop.start('sync', { sync: 'shop' }));
 
@@ -93,7 +98,9 @@ it('halves what is too large until it fits', async () => {
   const shop = await shopForTest({ upload: { batchSize: 64 } });
   await fill(shop, 100);
   shop.proxy.fail((request) =>
-    request.upload && request.body.split('Id"').length - 1 > 20 ? { forward: false, answer: json(413, 'too large') } : undefined,
+    request.upload && request.body.split('Id"').length - 1 > 20
+      ? { forward: false, answer: json(413, 'too large') }
+      : undefined,
   );
 
   expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 300 } });
@@ -152,7 +159,16 @@ it('gives up a batch that the platform forgot, and sends its records again', asy
   let forgotten = 0;
   shop.proxy.fail(({ upload, path }) =>
     upload && path.includes('/customer/') && forgotten++ === 0
-      ? { forward: false, answer: { status: 202, body: JSON.stringify({ success: true, data: { batchId: '0b0c6a4e-0000-4000-8000-00000000dead', recordCount: 5 } }) } }
+      ? {
+          forward: false,
+          answer: {
+            status: 202,
+            body: JSON.stringify({
+              success: true,
+              data: { batchId: '0b0c6a4e-0000-4000-8000-00000000dead', recordCount: 5 },
+            }),
+          },
+        }
       : undefined,
   );
 

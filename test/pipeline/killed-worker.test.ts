@@ -83,7 +83,10 @@ it('lets a frozen worker come back without doing harm', async () => {
   // Both work now: the frozen one goes on with what it had begun.
   frozen.child.kill('SIGCONT');
 
-  expect((await run.result()) as RunReport).toMatchObject({ outcome: 'complete', total: { read: 3000, accepted: 3000 } });
+  expect((await run.result()) as RunReport).toMatchObject({
+    outcome: 'complete',
+    total: { read: 3000, accepted: 3000 },
+  });
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);

@@ -74,7 +74,9 @@ describe('a shop of customers, orders and order lines', () => {
 
   it('deletes a field on the platform when the source says NULL, and leaves one that is omitted', async () => {
     await shop.source.query(`UPDATE shop.customers SET email = NULL, updated_at = clock_timestamp() WHERE id = 8`);
-    await shop.source.query(`UPDATE shop.orders SET customer_id = NULL, updated_at = clock_timestamp() WHERE no = 'o8'`);
+    await shop.source.query(
+      `UPDATE shop.orders SET customer_id = NULL, updated_at = clock_timestamp() WHERE no = 'o8'`,
+    );
     await shop.run();
 
     expect(await shop.stored('customer', '8')).toEqual({ customerId: '8', name: 'Customer 8', status: 'active' });
@@ -92,7 +94,9 @@ describe('a shop of customers, orders and order lines', () => {
 
   it('loads a list of records, or a range, again without moving the position', async () => {
     const position = () =>
-      shop.state.query(`SELECT m.name, cursor, key FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = mapping_id`);
+      shop.state.query(
+        `SELECT m.name, cursor, key FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = mapping_id`,
+      );
     const before = await position();
     const [{ stamp }] = (await shop.source.query<{ stamp: string }>(
       `UPDATE shop.customers SET name = 'Again' WHERE id IN (20, 21) RETURNING updated_at::text AS stamp`,

@@ -8,7 +8,12 @@ import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.j
 
 const look = (client: PlatformClient) => client.getBatch('b1', { tenant: 'north' });
 const upload = (client: PlatformClient) =>
-  client.uploadResources('customer', '{"resources":[]}', { onconflict: 'upsert', dependencyWaitTimeout: 60 }, { tenant: 'north' });
+  client.uploadResources(
+    'customer',
+    '{"resources":[]}',
+    { onconflict: 'upsert', dependencyWaitTimeout: 60 },
+    { tenant: 'north' },
+  );
 
 it('sends the token, the tenant and the parameters of the contract', async () => {
   const { client, seen } = await stubPlatform([answer(202, { success: true, data: { batchId: 'b', recordCount: 0 } })]);
@@ -39,7 +44,9 @@ it('understands twin fields under either name', async () => {
   const { client } = await stubPlatform([
     success({ result: { ...record, resourceExternalId: 'x', createdAt: 't' } }),
     success({ result: { ...record, resource_external_id: 'x', created_at: 't' } }),
-    success({ result: { ...record, resource_external_id: 'old', resourceExternalId: 'x', createdAt: 't', created_at: 'old' } }),
+    success({
+      result: { ...record, resource_external_id: 'old', resourceExternalId: 'x', createdAt: 't', created_at: 'old' },
+    }),
   ]);
   for (let i = 0; i < 3; i++)
     expect(await client.getResource('customer', 'x', { tenant: 'north' })).toEqual({
@@ -145,7 +152,10 @@ for (const [what, send] of Object.entries({
   empty: answer(200, ''),
   'a list': answer(200, '[]'),
   'without what it must hold': answer(200, { success: true, data: { batchId: 'b1' } }),
-  'of the wrong type': answer(200, { success: true, data: { ...BATCH, progress: { ...BATCH.progress, totalRecords: 'one' } } }),
+  'of the wrong type': answer(200, {
+    success: true,
+    data: { ...BATCH, progress: { ...BATCH.progress, totalRecords: 'one' } },
+  }),
 }))
   it(`refuses an answer that is ${what}, and an upload so answered is in doubt`, async () => {
     const { client } = await stubPlatform([send], { retryBudget: 0, maxAnswerBytes: 2_000 });
@@ -159,7 +169,12 @@ it('knows a connection that was never made from one that broke', async () => {
   const broken = await stubPlatform([(response) => response.destroy()], { retryBudget: 0 });
   expect(isInDoubt(await errorOf(upload(broken.client)))).toBe(true);
 
-  const nobody = new PlatformClient({ ...DEFAULT_PLATFORM_SETTINGS, baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('t'), retryBudget: 0 });
+  const nobody = new PlatformClient({
+    ...DEFAULT_PLATFORM_SETTINGS,
+    baseUrl: 'http://127.0.0.1:1',
+    token: () => Promise.resolve('t'),
+    retryBudget: 0,
+  });
   const error = await errorOf(upload(nobody));
   expect(error).toMatchObject({ code: 'platform_unreachable' });
   expect(isInDoubt(error)).toBe(false);
@@ -180,7 +195,14 @@ it('lets no parameter walk out of its place in the path', async () => {
   for (const id of ['a/b', '../x', 'a?b=c', 'a#b', '%2e%2e', 'ä 😀'])
     await client.getResource('customer', id, { tenant: 'north' });
   for (const { url } of seen) expect(url).toMatch(/^\/api\/resources\/customer\/[^/?#]+\?/);
-  expect(seen.map(({ url }) => decodeURIComponent(url.split('/')[4]!.split('?')[0]!))).toEqual(['a/b', '../x', 'a?b=c', 'a#b', '%2e%2e', 'ä 😀']);
+  expect(seen.map(({ url }) => decodeURIComponent(url.split('/')[4]!.split('?')[0]!))).toEqual([
+    'a/b',
+    '../x',
+    'a?b=c',
+    'a#b',
+    '%2e%2e',
+    'ä 😀',
+  ]);
 });
 
 it('asks for a tenant where the operation acts for one', async () => {
@@ -221,7 +243,11 @@ it.each([
 
 it('keeps the prefix of its base URL', async () => {
   const { url, seen } = await stubPlatform([success(BATCH)]);
-  const client = new PlatformClient({ ...DEFAULT_PLATFORM_SETTINGS, baseUrl: `${url}/v1/`, token: () => Promise.resolve('t') });
+  const client = new PlatformClient({
+    ...DEFAULT_PLATFORM_SETTINGS,
+    baseUrl: `${url}/v1/`,
+    token: () => Promise.resolve('t'),
+  });
   await look(client);
   expect(seen[0]!.url).toBe('/v1/api/batches/b1?includePendingDetails=true');
   await client.close();

@@ -24,7 +24,10 @@ export interface StubPlatform {
 }
 
 /** Answers the first request with the first answer, and so on; the last answer stands for all that follow. */
-export async function stubPlatform(answers: readonly Answer[], settings: Partial<PlatformSettings> = {}): Promise<StubPlatform> {
+export async function stubPlatform(
+  answers: readonly Answer[],
+  settings: Partial<PlatformSettings> = {},
+): Promise<StubPlatform> {
   const seen: SeenRequest[] = [];
   const started = performance.now();
   const server = http.createServer((request, response) => {

@@ -21,7 +21,12 @@ afterAll(async () => {
 });
 
 const ALL: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
-const plan = (table: string, key: readonly string[], cursor: string | null = null, more: readonly string[] = []): ReadPlan => ({
+const plan = (
+  table: string,
+  key: readonly string[],
+  cursor: string | null = null,
+  more: readonly string[] = [],
+): ReadPlan => ({
   relation: { table },
   columns: [...new Set([...key, ...(cursor === null ? [] : [cursor]), ...more])],
   key,
@@ -110,7 +115,12 @@ describe('pages', () => {
       ).map((r) => r.row);
 
       for (let size = 1; size <= 50; size++)
-        expect((await readAll(read, size)).map((row) => row.replace(/\+00$/, '').replace(/(\.\d+)$/, (f) => (read.columns.includes('at') ? f.padEnd(7, '0') : f))), `pages of ${size}`).toEqual(whole);
+        expect(
+          (await readAll(read, size)).map((row) =>
+            row.replace(/\+00$/, '').replace(/(\.\d+)$/, (f) => (read.columns.includes('at') ? f.padEnd(7, '0') : f)),
+          ),
+          `pages of ${size}`,
+        ).toEqual(whole);
     });
 
   it('go on past rows that are deleted, updated and inserted behind the position', async () => {
@@ -131,7 +141,12 @@ describe('pages', () => {
   it('keep to their bounds: from inclusive, to exclusive, through key inclusive', async () => {
     await database.query(`CREATE TABLE bounded AS SELECT i AS id, i AS at FROM generate_series(1, 20) i`);
     const byCursor = plan('bounded', ['id'], 'at');
-    expect(await readAll(byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual(['5|5', '6|6', '7|7', '8|8']);
+    expect(await readAll(byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual([
+      '5|5',
+      '6|6',
+      '7|7',
+      '8|8',
+    ]);
     expect(await readAll(plan('bounded', ['id']), 3, { ...ALL, throughKey: ['3'] })).toEqual(['1', '2', '3']);
   });
 
@@ -147,16 +162,41 @@ describe('pages', () => {
     };
     const page = await source.readPage(read, ALL, 10);
     expect(page.rows).toEqual([
-      ['1', '9223372036854775807', '1.10', 'NaN', '0.30000000000000004', '2020-06-01 10:00:00.123456+00', '0044-03-15 BC', 'infinity', 't', '\\xff00', '{"a":1.50}', null, ''],
+      [
+        '1',
+        '9223372036854775807',
+        '1.10',
+        'NaN',
+        '0.30000000000000004',
+        '2020-06-01 10:00:00.123456+00',
+        '0044-03-15 BC',
+        'infinity',
+        't',
+        '\\xff00',
+        '{"a":1.50}',
+        null,
+        '',
+      ],
     ]);
-    expect(page.columns.map((c) => c.type).slice(0, 8)).toEqual(['integer', 'integer', 'decimal', 'float', 'float', 'timestamptz', 'date', 'timestamp']);
+    expect(page.columns.map((c) => c.type).slice(0, 8)).toEqual([
+      'integer',
+      'integer',
+      'decimal',
+      'float',
+      'float',
+      'timestamptz',
+      'date',
+      'timestamp',
+    ]);
   });
 });
 
 describe('names and queries', () => {
   it('reads tables and columns with quotes, capitals, blanks and reserved words', async () => {
     await database.query(`CREATE SCHEMA "Odd Schema"`);
-    await database.query(`CREATE TABLE "Odd Schema"."select ""quoted""" ("Order" int PRIMARY KEY, "group by" text, "q?" text, "ünï" text)`);
+    await database.query(
+      `CREATE TABLE "Odd Schema"."select ""quoted""" ("Order" int PRIMARY KEY, "group by" text, "q?" text, "ünï" text)`,
+    );
     await database.query(`INSERT INTO "Odd Schema"."select ""quoted""" VALUES (1, 'a', 'b', 'c')`);
     const read = plan('Odd Schema.select "quoted"', ['Order'], null, ['group by', 'q?', 'ünï']);
 
@@ -184,7 +224,15 @@ describe('names and queries', () => {
     for (const k of odd) await database.query('INSERT INTO hostile VALUES ($1)', [k]);
     const read = plan('hostile', ['k']);
     expect((await readAll(read, 1)).sort()).toEqual([...odd].sort());
-    expect((await source.readByValues(read, ['k'], odd.map((k) => [k]))).rows).toHaveLength(odd.length);
+    expect(
+      (
+        await source.readByValues(
+          read,
+          ['k'],
+          odd.map((k) => [k]),
+        )
+      ).rows,
+    ).toHaveLength(odd.length);
   });
 
   for (const sql of [
@@ -258,21 +306,41 @@ describe('faults', () => {
     const started = performance.now();
     const reading = codeOf(source.readPage(slow, ALL, 1000));
     const killed = async (): Promise<boolean> =>
-      (await database.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%' AND pid <> pg_backend_pid() AND state = 'active'`)).length > 0;
+      (
+        await database.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%' AND pid <> pg_backend_pid() AND state = 'active'`,
+        )
+      ).length > 0;
     while (!(await killed())) await new Promise((resolve) => setTimeout(resolve, 20));
 
     expect(await reading).toBe('source_unreachable');
     expect(performance.now() - started).toBeLessThan(9_000);
     // The pool may hand out another connection that was cut, once; then it makes new ones.
-    await eventually('reading works again', async () => (await codeOf(source.readPage(plan('moving', ['id']), ALL, 1))) === 'no error');
+    await eventually(
+      'reading works again',
+      async () => (await codeOf(source.readPage(plan('moving', ['id']), ALL, 1))) === 'no error',
+    );
   });
 
   const cases: readonly (readonly [string, () => Promise<unknown>, string])[] = [
     ['a missing table', () => source.readPage(plan('no_such_table', ['id']), ALL, 1), 'source_relation_missing'],
     ['a missing column', () => source.readPage(plan('moving', ['nope']), ALL, 1), 'source_relation_missing'],
     ['a syntax error in a query', () => source.describe({ query: 'SELEC 1' }), 'config_invalid'],
-    ['a bound that is no value of the column', () => source.readPage(plan('bounded', ['id'], 'at'), { ...ALL, cursorFrom: 'soon' }, 1), 'config_invalid'],
-    ['a division by zero', () => source.readPage({ relation: { query: 'SELECT 1/0 AS id' }, columns: ['id'], key: ['id'], cursor: null }, ALL, 1), 'config_invalid'],
+    [
+      'a bound that is no value of the column',
+      () => source.readPage(plan('bounded', ['id'], 'at'), { ...ALL, cursorFrom: 'soon' }, 1),
+      'config_invalid',
+    ],
+    [
+      'a division by zero',
+      () =>
+        source.readPage(
+          { relation: { query: 'SELECT 1/0 AS id' }, columns: ['id'], key: ['id'], cursor: null },
+          ALL,
+          1,
+        ),
+      'config_invalid',
+    ],
   ];
   for (const [what, work, code] of cases)
     it(`tells ${what} as ${code}`, async () => {
@@ -282,7 +350,12 @@ describe('faults', () => {
   it('tells a query that took too long, and works on', async () => {
     const hasty = open(database.url, 1);
     onTestFinished(() => hasty.close());
-    const read: ReadPlan = { relation: { query: 'SELECT 1 AS id, pg_sleep(5)::text AS s' }, columns: ['id', 's'], key: ['id'], cursor: null };
+    const read: ReadPlan = {
+      relation: { query: 'SELECT 1 AS id, pg_sleep(5)::text AS s' },
+      columns: ['id', 's'],
+      key: ['id'],
+      cursor: null,
+    };
     expect(await codeOf(hasty.readPage(read, ALL, 1))).toBe('source_query_failed');
     expect((await hasty.readPage(plan('moving', ['id']), ALL, 1)).rows).toHaveLength(1);
   });
@@ -307,7 +380,9 @@ describe('faults', () => {
 
 it('splits a table into key ranges that cover every row exactly once, also with gaps and odd bounds', async () => {
   await database.query(`CREATE TABLE gaps (id bigint PRIMARY KEY)`);
-  await database.query(`INSERT INTO gaps SELECT CASE WHEN i < 500 THEN -i ELSE i * 1000 END FROM generate_series(0, 999) i ON CONFLICT DO NOTHING`);
+  await database.query(
+    `INSERT INTO gaps SELECT CASE WHEN i < 500 THEN -i ELSE i * 1000 END FROM generate_series(0, 999) i ON CONFLICT DO NOTHING`,
+  );
   await database.query(`INSERT INTO gaps VALUES (9223372036854775806), (-9223372036854775808)`);
   await database.query('ANALYZE gaps');
   const read = plan('gaps', ['id']);
@@ -317,7 +392,13 @@ it('splits a table into key ranges that cover every row exactly once, also with 
   expect(ranges.length).toBeGreaterThan(5);
   const ids: string[] = [];
   for (const { after, through } of ranges)
-    ids.push(...(await readAll(read, 64, { ...ALL, after: after === null ? null : { cursor: null, key: after }, throughKey: through })));
+    ids.push(
+      ...(await readAll(read, 64, {
+        ...ALL,
+        after: after === null ? null : { cursor: null, key: after },
+        throughKey: through,
+      })),
+    );
   expect(ids).toHaveLength(1002);
   expect(new Set(ids).size).toBe(1002);
 });

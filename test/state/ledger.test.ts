@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { MappedRecord } from '../../src/domain/record.js';
-import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/checkpoint.js';
+import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
 import { openLedger, type Ledger } from '../../src/state/ledger.js';
 import type { TakenRange } from '../../src/state/ranges.js';
@@ -63,15 +63,28 @@ interface Reading {
 const reading = async (): Promise<Reading> => ({ before: await ledger.stamp(), after: await ledger.stamp() });
 
 const claim = async (range: TakenRange, records: readonly MappedRecord[], read?: Reading): Promise<Claimed> =>
-  ledger.claim(range, { ...(read ?? (await reading())), records, tenantIds, cut: (all) => (all.length === 0 ? [] : [all]) });
+  ledger.claim(range, {
+    ...(read ?? (await reading())),
+    records,
+    tenantIds,
+    cut: (all) => (all.length === 0 ? [] : [all]),
+  });
 
 /** What a group that ended so writes; `more` says what else. */
-async function outcome(claimed: Claimed | null, records: readonly MappedRecord[], column: Column, more: Partial<GroupOutcome> = {}): Promise<GroupOutcome> {
+async function outcome(
+  claimed: Claimed | null,
+  records: readonly MappedRecord[],
+  column: Column,
+  more: Partial<GroupOutcome> = {},
+): Promise<GroupOutcome> {
   const tenantIdOf = (r: MappedRecord): number => tenantIds.get(r.tenant)!;
   return {
     reading: { kind: 'first', ...(await reading()) },
     claim: claimed?.claim ?? null,
-    records: claimed === null ? [] : records.map((r) => ({ tenantId: tenantIdOf(r), externalId: r.externalId, outcome: 'accepted' })),
+    records:
+      claimed === null
+        ? []
+        : records.map((r) => ({ tenantId: tenantIdOf(r), externalId: r.externalId, outcome: 'accepted' })),
     settled: claimed?.batches.map((b) => b.id) ?? [],
     held: [],
     waiting: [],
@@ -156,7 +169,9 @@ it('fences an attempt off that was superseded, whatever it tries to write', asyn
   const successor = await ledger.ranges.take(zombie.id);
 
   expect(await codeOf(claim(zombie, [record('b', '1')]))).toBe('fenced_off');
-  expect(await codeOf(ledger.checkpoint(zombie, await outcome(claimed, [record('a', '1')], 'accepted')))).toBe('fenced_off');
+  expect(await codeOf(ledger.checkpoint(zombie, await outcome(claimed, [record('a', '1')], 'accepted')))).toBe(
+    'fenced_off',
+  );
   expect(await codeOf(ledger.batches.renew(zombie, batch!))).toBe('fenced_off');
   expect(await codeOf(ledger.batches.split(zombie, batch!, [[record('a', '1')], []]))).toBe('fenced_off');
   const [open] = await ledger.batches.leftBehind(successor);
@@ -208,15 +223,44 @@ it('writes all of a checkpoint or nothing', async () => {
   const claimed = await claim(range, rows);
   const broken = await outcome(claimed, rows, 'accepted', {
     position: { cursor: 'x', key: ['a'] },
-    waiting: [{ tenantId: 1, externalId: 'z', sourceKey: ['z'], reason: 'nonsense' as 'busy', batchId: null, missing: [], expiresAt: null, dueIn: 1 }],
+    waiting: [
+      {
+        tenantId: 1,
+        externalId: 'z',
+        sourceKey: ['z'],
+        reason: 'nonsense' as 'busy',
+        batchId: null,
+        missing: [],
+        expiresAt: null,
+        dueIn: 1,
+      },
+    ],
   });
-  expect(await codeOf(ledger.checkpoint(range, broken))).toBe('state_unreachable');
+  expect(await codeOf(ledger.checkpoint(range, broken))).toBe('unexpected');
   expect(await ledger.ranges.position(mappingId)).toBeNull();
   expect((await claim(await newRange(), rows)).verdicts).toEqual(new Map([[0, 'busy']]));
 });
 
 it('keeps ids of any text', async () => {
-  const odd = [`'`, '"', '\\', '{}', '{"a",b}', 'NULL', 'null', ',', ' ', '$1', '?', '??', ':name', 'ä😀', '\u202E', 'x'.repeat(2000), '\t\n'];
+  const odd = [
+    `'`,
+    '"',
+    '\\',
+    '{}',
+    '{"a",b}',
+    'NULL',
+    'null',
+    ',',
+    ' ',
+    '$1',
+    '?',
+    '??',
+    ':name',
+    'ä😀',
+    '\u202E',
+    'x'.repeat(2000),
+    '\t\n',
+  ];
   const range = await newRange();
   const rows = odd.map((id) => record(id, '1'));
   const claimed = await claim(range, rows);
@@ -227,7 +271,16 @@ it('keeps ids of any text', async () => {
   const again = await claim(range, rows);
   expect(again.verdicts.size).toBe(odd.length);
 
-  const waits: WaitingRecord[] = odd.map((id) => ({ tenantId: tenantIds.get('north')!, externalId: id, sourceKey: [id, id], reason: 'busy', batchId: null, missing: [], expiresAt: null, dueIn: -1 }));
+  const waits: WaitingRecord[] = odd.map((id) => ({
+    tenantId: tenantIds.get('north')!,
+    externalId: id,
+    sourceKey: [id, id],
+    reason: 'busy',
+    batchId: null,
+    missing: [],
+    expiresAt: null,
+    dueIn: -1,
+  }));
   await ledger.checkpoint(range, await outcome(null, rows, 'waiting', { waiting: waits }));
   const due = await ledger.waiting.due(mappingId, await ledger.waiting.now(), 100);
   expect(due.map((row) => row.sourceKey[1]).sort()).toEqual([...odd].sort());
@@ -263,7 +316,10 @@ it('lets claims and checkpoints of the same records pass each other without a de
   );
   expect(errors).toEqual([]);
   expect(delivered).toBeGreaterThan(300);
-  const [row] = await database.query('SELECT count(*)::int AS n FROM partner_sync.records WHERE claim IS NOT NULL AND mapping_id = $1', [mappingId]);
+  const [row] = await database.query(
+    'SELECT count(*)::int AS n FROM partner_sync.records WHERE claim IS NOT NULL AND mapping_id = $1',
+    [mappingId],
+  );
   expect(row).toEqual({ n: 0 });
 });
 
@@ -283,7 +339,13 @@ for (let seed = 1; seed <= 8; seed++)
     const random = seeded(seed);
     const ranges = [await newRange(), await newRange(false)];
     const sourceRows = new Map(Array.from({ length: 12 }, (_, i) => [`r${i}`, 0]));
-    const inFlight: { range: TakenRange; claimed: Claimed; rows: MappedRecord[]; read: Reading; kind: 'first' | 'again' }[] = [];
+    const inFlight: {
+      range: TakenRange;
+      claimed: Claimed;
+      rows: MappedRecord[];
+      read: Reading;
+      kind: 'first' | 'again';
+    }[] = [];
     const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 
     const begin = async (range: TakenRange, ids: readonly string[], kind: 'first' | 'again'): Promise<void> => {
@@ -302,9 +364,19 @@ for (let seed = 1; seed <= 8; seed++)
       const deadLetters: GroupOutcome['deadLetters'][number][] = [];
       const ends: GroupOutcome['ends'][number][] = [];
       rows.forEach((r, i) => {
-        const end = (column: Column) => ends.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, column });
+        const end = (column: Column) =>
+          ends.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, column });
         const wait = (reason: 'busy' | 'unclear') => {
-          waiting.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, reason, batchId: null, missing: [], expiresAt: null, dueIn: -1 });
+          waiting.push({
+            tenantId,
+            externalId: r.externalId,
+            sourceKey: r.sourceKey,
+            reason,
+            batchId: null,
+            missing: [],
+            expiresAt: null,
+            dueIn: -1,
+          });
           end('waiting');
         };
         const verdict = claimed.verdicts.get(i);
@@ -314,10 +386,26 @@ for (let seed = 1; seed <= 8; seed++)
         records.push({ tenantId, externalId: r.externalId, outcome: fate });
         if (fate === 'unclear') return wait('unclear');
         if (fate === 'accepted') return void end('accepted');
-        deadLetters.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, code: 'platform_refused', pointer: '', rule: '', reason: '', shape: '' });
+        deadLetters.push({
+          tenantId,
+          externalId: r.externalId,
+          sourceKey: r.sourceKey,
+          code: 'platform_refused',
+          pointer: '',
+          rule: '',
+          reason: '',
+          shape: '',
+        });
         end('deadLettered');
       });
-      await ledger.checkpoint(range, { ...base, records, waiting, deadLetters, ends, settled: batch === undefined ? [] : [batch.id] });
+      await ledger.checkpoint(range, {
+        ...base,
+        records,
+        waiting,
+        deadLetters,
+        ends,
+        settled: batch === undefined ? [] : [batch.id],
+      });
     };
     const check = async (): Promise<void> => {
       const books = await database.query<Record<string, string>>(
@@ -329,7 +417,8 @@ for (let seed = 1; seed <= 8; seed++)
         const n = (name: string): number => Number(b[name]);
         expect(n('read')).toBe(n('accepted') + n('unchanged') + n('waiting') + n('dead_lettered'));
         expect(n('waiting'), 'waiting in the books and in the table').toBe(n('rows'));
-        for (const name of ['accepted', 'unchanged', 'waiting', 'dead_lettered']) expect(n(name), name).toBeGreaterThanOrEqual(0);
+        for (const name of ['accepted', 'unchanged', 'waiting', 'dead_lettered'])
+          expect(n(name), name).toBeGreaterThanOrEqual(0);
       }
       const twice = await database.query(
         `SELECT id FROM (SELECT unnest(external_ids) AS id FROM partner_sync.batches WHERE mapping_id = $1 AND state IN ('intended','sent','waiting')) o GROUP BY id HAVING count(*) > 1`,
@@ -341,10 +430,19 @@ for (let seed = 1; seed <= 8; seed++)
     for (let step = 0; step < 60; step++) {
       const action = random(5);
       if (action === 0) sourceRows.set(pick([...sourceRows.keys()]), random(1000));
-      else if (action <= 2) await begin(pick(ranges), [...sourceRows.keys()].filter(() => random(3) === 0), 'first');
+      else if (action <= 2)
+        await begin(
+          pick(ranges),
+          [...sourceRows.keys()].filter(() => random(3) === 0),
+          'first',
+        );
       else if (action === 3) {
         const due = await ledger.waiting.due(mappingId, await ledger.waiting.now(), 5);
-        await begin(pick(ranges), due.map((row) => row.externalId), 'again');
+        await begin(
+          pick(ranges),
+          due.map((row) => row.externalId),
+          'again',
+        );
       } else if (inFlight.length > 0) await finish();
       await check();
     }

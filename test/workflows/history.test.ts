@@ -20,7 +20,9 @@ const decoded = (history: string): string =>
 it('holds nothing of a row and no secret, whatever went wrong', async () => {
   const shop = await shopForTest({ wait: '5m', upload: { followFor: '1s' } });
   await fill(shop, 500);
-  await shop.source.query(`UPDATE shop.customers SET id = 9000000 + id, name = 'Canary-Name', email = 'canary@example.org' WHERE id < 400`);
+  await shop.source.query(
+    `UPDATE shop.customers SET id = 9000000 + id, name = 'Canary-Name', email = 'canary@example.org' WHERE id < 400`,
+  );
   await shop.source.query(`UPDATE shop.customers SET email = 'canary-broken' WHERE id > 9000300`);
   await shop.source.query(`UPDATE shop.customers SET status = 'canary-status', shop = 'canary-shop' WHERE id < 450`);
   await shop.source.query(`UPDATE shop.orders SET no = 'canary-order-' || no WHERE customer_id < 100`);

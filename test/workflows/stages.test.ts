@@ -24,22 +24,36 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
       notes.push(`loaded ${rangeId}`);
       return { done: notes.filter((n) => n === `loaded ${rangeId}`).length === 2, progress: [] };
     },
-    followMapping: ({ mapping }) => Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
+    followMapping: ({ mapping }) =>
+      Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
     ...more(notes),
   };
   const address = inject('temporalAddress');
-  const [native, connection] = await Promise.all([NativeConnection.connect({ address }), Connection.connect({ address })]);
+  const [native, connection] = await Promise.all([
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+  ]);
   const taskQueue = randomUUID();
-  const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: await workflowBundle(), activities });
+  const worker = await Worker.create({
+    connection: native,
+    taskQueue,
+    workflowBundle: await workflowBundle(),
+    activities,
+  });
   try {
     const handle = await new Client({ connection }).workflow.start('sync', {
       taskQueue,
       workflowId: randomUUID(),
       args: [{ sync: 'shop', ...input }],
     });
-    const end = await worker.runUntil(() => handle.result().then(() => 'complete', async () => failureOf(handle)));
+    const end = await worker.runUntil(() =>
+      handle.result().then(
+        () => 'complete',
+        async () => failureOf(handle),
+      ),
+    );
     return { notes, end };
   } finally {
     await connection.close();
@@ -51,7 +65,11 @@ const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
 
 it('begins a stage only after its parents are loaded and looked after', async () => {
   const { notes } = await runWith({});
-  for (const [parent, child] of [['customers', 'orders'], ['products', 'orders'], ['orders', 'lines']] as const) {
+  for (const [parent, child] of [
+    ['customers', 'orders'],
+    ['products', 'orders'],
+    ['orders', 'lines'],
+  ] as const) {
     const begins = notes.findIndex((n) => n.startsWith('load ') && mappingOf(n) === child);
     expect(notes.findLastIndex((n) => n.startsWith('loaded ') && mappingOf(n) === parent)).toBeLessThan(begins);
     expect(notes.indexOf(`follow ${parent}`)).toBeLessThan(begins);

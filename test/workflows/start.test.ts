@@ -2,7 +2,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunKind, RunReport } from '../../src/domain/run.js';
-import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, openShop, shopForTest, type Shop } from '../pipeline/shop.js';
+import {
+  eventually,
+  failureOf,
+  fill,
+  NO_OPEN_ENDS,
+  openEnds,
+  openShop,
+  shopForTest,
+  type Shop,
+} from '../pipeline/shop.js';
 
 describe('a wrong input fails at once and says what is allowed', () => {
   let shop: Shop;
@@ -138,7 +147,11 @@ it('goes on while a backfill works on the same rows', async () => {
   const reports = await Promise.all([shop.run(), shop.backfill(), shop.backfill({ mappings: ['customers'] })]);
 
   for (const { outcome, total } of reports)
-    expect({ outcome, ...total }).toMatchObject({ outcome: 'complete', waiting: 0, read: total.accepted + total.unchanged });
+    expect({ outcome, ...total }).toMatchObject({
+      outcome: 'complete',
+      waiting: 0,
+      read: total.accepted + total.unchanged,
+    });
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
