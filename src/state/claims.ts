@@ -34,13 +34,16 @@ export interface Claimed {
   readonly verdicts: ReadonlyMap<number, Verdict>;
 }
 
+// Records are looked up one by one, through LATERAL ... LIMIT 1: left to itself the planner, whose statistics lag
+// behind a table that grows, scans a mapping's whole part of it for each group (docs/performance.md).
 const CLAIM = `
   INSERT INTO records AS r (mapping_id, tenant_id, external_id, claimed_hash, read_stamp, claim, run_id)
   SELECT :mapping, tenant_id, external_id, hash, :after, :claim, :run
   FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS uuid[])) AS i(tenant_id, external_id, hash)
+  LEFT JOIN LATERAL (SELECT true AS unchanged FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
+    AND k.external_id = i.external_id AND k.claim IS NULL AND k.content_hash = i.hash LIMIT 1) k ON true
   -- An unchanged record is not even locked: a pass over an unchanged table must not rewrite the ledger.
-  WHERE NOT EXISTS (SELECT FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
-    AND k.external_id = i.external_id AND k.claim IS NULL AND k.content_hash = i.hash)
+  WHERE k.unchanged IS NULL
   ORDER BY tenant_id, external_id COLLATE "C" -- one order for all, so that claims cannot deadlock
   ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE
     SET claimed_hash = excluded.claimed_hash, read_stamp = excluded.read_stamp, claim = excluded.claim
@@ -57,8 +60,10 @@ const VERDICTS = `
     END AS verdict
   FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS uuid[])) WITH ORDINALITY
       AS i(tenant_id, external_id, hash, ord)
-    LEFT JOIN records r ON r.mapping_id = :mapping AND r.tenant_id = i.tenant_id AND r.external_id = i.external_id
-    LEFT JOIN waiting w ON w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
+    LEFT JOIN LATERAL (SELECT * FROM records r WHERE r.mapping_id = :mapping AND r.tenant_id = i.tenant_id
+      AND r.external_id = i.external_id LIMIT 1) r ON true
+    LEFT JOIN LATERAL (SELECT * FROM waiting w WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id
+      AND w.external_id = i.external_id LIMIT 1) w ON true
   WHERE r.claim IS DISTINCT FROM :claim`;
 
 interface VerdictRow {

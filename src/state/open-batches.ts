@@ -178,9 +178,12 @@ export async function freeRecords(
     const concerned = records.filter((r) => r.outcome === outcome);
     if (concerned.length === 0) continue;
     await trx.raw(
+      // By ctid, each looked up by its key (see claims.ts): nobody but the claim's holder changes these rows.
       `UPDATE records r SET claim = NULL, ${effect}
-       FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(tenant_id, external_id)
-       WHERE r.mapping_id = :mapping AND r.tenant_id = i.tenant_id AND r.external_id = i.external_id AND r.claim = :claim`,
+       WHERE r.claim = :claim AND r.ctid = ANY (ARRAY(
+         SELECT k.ctid FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(tenant_id, external_id)
+         CROSS JOIN LATERAL (SELECT ctid FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
+           AND k.external_id = i.external_id LIMIT 1) k))`,
       {
         tenants: concerned.map((r) => r.tenantId),
         ids: concerned.map((r) => r.externalId),

@@ -20,7 +20,8 @@ export function openReceipts(knex: Knex): Receipts {
       const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string; hash: string }[] }>(
         `SELECT r.tenant_id, r.external_id, replace(r.content_hash::text, '-', '') AS hash
          FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
-         JOIN records r ON r.mapping_id = ? AND r.tenant_id = i.tenant_id AND r.external_id = i.external_id
+         CROSS JOIN LATERAL (SELECT * FROM records r WHERE r.mapping_id = ? AND r.tenant_id = i.tenant_id
+           AND r.external_id = i.external_id LIMIT 1) r
          WHERE r.content_hash IS NOT NULL`,
         [[...tenantIds], [...externalIds], mappingId],
       );

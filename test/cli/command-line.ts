@@ -8,7 +8,7 @@ export interface CommandEnd {
   readonly stdout: string;
   readonly stderr: string;
   /** stdout as the one JSON document that it must be. */
-  json<T = Record<string, unknown>>(): T;
+  readonly json: <T = Record<string, unknown>>() => T;
 }
 
 /** Runs `partner-sync ...args` with exactly this environment, in a folder without any configuration. */
@@ -23,7 +23,7 @@ export function partnerSync(args: readonly string[], env: Readonly<Record<string
           code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
           stdout,
           stderr,
-          json<T>() {
+          json: <T>() => {
             if (stdout.trimEnd().includes('\n')) throw new Error(`more than one document: ${stdout}`);
             return JSON.parse(stdout) as T;
           },

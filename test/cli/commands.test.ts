@@ -18,7 +18,7 @@ const call = async (...args: string[]): Promise<CommandEnd> => {
 };
 
 beforeAll(async () => {
-  build();
+  await build();
   shop = await openShop({ pushed: false, upload: { followFor: '1s' }, wait: '5m' });
   await fill(shop, 30);
   worker = await startWorkerProcess(shop);

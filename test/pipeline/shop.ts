@@ -151,8 +151,10 @@ export interface Shop {
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;
   readonly token: string;
-  /** Starts a worker in this process; {@link Shop.close} drains it. */
+  /** Starts a worker in this process; {@link Shop.rest} and {@link Shop.close} drain it. */
   work(): Promise<void>;
+  /** Drains the worker; activities that do not end by themselves are cancelled. */
+  rest(): Promise<void>;
   start(kind: RunKind, input: object, workflowId?: string): Promise<WorkflowHandle>;
   /** Starts a run and waits for its report. */
   run(input?: Partial<RunInput>): Promise<RunReport>;
@@ -216,7 +218,11 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   if (settings.pushed !== false) await pushSchemas(parts, SYNC);
   const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS });
   const client = new Client({ connection });
-  const closing: (() => Promise<unknown>)[] = [];
+  let drain: (() => Promise<void>) | undefined;
+  const rest = async (): Promise<void> => {
+    await drain?.();
+    drain = undefined;
+  };
   const start: Shop['start'] = (kind, input, workflowId = randomUUID()) =>
     client.workflow.start(kind, { taskQueue, workflowId, args: [input] });
   const report = async (kind: RunKind, input: Partial<RunInput>): Promise<RunReport> =>
@@ -248,12 +254,13 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
         shutdownGraceTime: '5s',
       });
       const running = worker.run();
-      closing.push(async () => {
+      drain = async () => {
         worker.shutdown();
         await running;
         await native.close();
-      });
+      };
     },
+    rest,
     run: (input = {}) => report('sync', input),
     backfill: (input = {}) => report('backfill', input),
     async differences() {
@@ -273,7 +280,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       return rows[0]?.data ?? null;
     },
     async close() {
-      for (const close of closing.reverse()) await close();
+      await rest();
       await parts.close();
       await connection.close();
       await proxy.close();
@@ -300,13 +307,17 @@ export async function fill(shop: Shop, count: number): Promise<void> {
   );
 }
 
-/** Looks until `found` answers something; fails with `what` after a minute. */
-export async function eventually<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  const deadline = Date.now() + 60_000;
+/** Looks until `look` answers something; fails with `what` after a minute, or after so many seconds. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false>,
+  seconds = 60,
+): Promise<T> {
+  const deadline = Date.now() + seconds * 1000;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`did not happen within a minute: ${what}`);
+    if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} seconds: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -1,6 +1,8 @@
 /** The ledger's promises, kept by PostgreSQL: who may send what, how far a run is, and books that always add up. */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { recoverRange } from '../../activities/recover-range.js';
+import type { UploadScope } from '../../activities/upload-batch.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
@@ -197,6 +199,26 @@ it('finds what a run left behind that is over, fences its attempts off, and free
   // Another range of the successor found the same batch: by now the record is somebody else's.
   await ledger.batches.recover(two, found!, unclear, []);
   expect((await claim(two, [record('a', '1')])).verdicts).toEqual(new Map([[0, 'busy']]));
+});
+
+it('waits for the platform to be through with a POST of unknown fate, before its records are free', async () => {
+  const inDoubtDelay = 0.5;
+  const dead = await newRange();
+  await claim(dead, [record('a', '1')]);
+  const range = await ledger.ranges.take(dead.id);
+  const started = performance.now();
+
+  // Half a delay until the POST may begin, half for its answer, and a whole one for the platform.
+  const scope = {
+    deps: { ledger },
+    sync: { spec: { upload: { inDoubtDelay } } },
+    range,
+    signal: new AbortController().signal,
+  };
+  await recoverRange(scope as unknown as UploadScope);
+
+  expect(performance.now() - started).toBeGreaterThan(2 * inDoubtDelay * 1000 - 200);
+  expect((await claim(range, [record('a', '1')])).verdicts.size).toBe(0);
 });
 
 it('moves a position by a checkpoint only, and only for ranges that may', async () => {

@@ -112,7 +112,11 @@ for (const kind of ['sync', 'backfill'] as const)
     const shop = await shopForTest({ upload: { batchSize: 10 } });
     const first = await stuckRun(shop, kind);
     await first.terminate('by hand');
+    // Its attempt must not come to its end after all.
+    await shop.rest();
+    expect((await openEnds(shop))['batches']).toBeGreaterThan(0);
     shop.proxy.fail(undefined);
+    await shop.work();
 
     const report = await shop.run();
 
