@@ -178,12 +178,14 @@ export async function freeRecords(
     const concerned = records.filter((r) => r.outcome === outcome);
     if (concerned.length === 0) continue;
     await trx.raw(
-      // By ctid, each looked up by its key (see claims.ts): nobody but the claim's holder changes these rows.
+      // Each looked up by its key (see claims.ts), and locked in the order in which claims lock.
       `UPDATE records r SET claim = NULL, ${effect}
        WHERE r.claim = :claim AND r.ctid = ANY (ARRAY(
-         SELECT k.ctid FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(tenant_id, external_id)
+         SELECT k.ctid FROM (
+           SELECT * FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS u(tenant_id, external_id)
+           ORDER BY tenant_id, external_id COLLATE "C") i
          CROSS JOIN LATERAL (SELECT ctid FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
-           AND k.external_id = i.external_id LIMIT 1) k))`,
+           AND k.external_id = i.external_id LIMIT 1 FOR UPDATE) k))`,
       {
         tenants: concerned.map((r) => r.tenantId),
         ids: concerned.map((r) => r.externalId),

@@ -9,8 +9,11 @@ interface RawConnection {
 /** Values stay the server's text: parsers would lose microseconds, digits and infinities. */
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
-/** Options of each query: rows as arrays of text. */
-export const PAGE_OPTIONS = { rowMode: 'array', types: AS_TEXT };
+/**
+ * Options of each query: rows as arrays of text; and one statement a query, which only the extended protocol
+ * ensures: a second one in a mapping's query could end the read-only transaction of the first.
+ */
+export const PAGE_OPTIONS = { rowMode: 'array', types: AS_TEXT, queryMode: 'extended' };
 
 export function openSession(config: SourceConfig): Knex {
   const seconds = config.statementTimeout;
