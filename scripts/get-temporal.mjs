@@ -94,6 +94,8 @@ async function buildWithGo(folder) {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   process.env.GOBIN = folder;
+  // It is pure Go; without cgo nothing waits for a C compiler.
+  process.env.CGO_ENABLED = '0';
   await run(go, ['install', PACKAGE], () => [
     setInterval(() => say(`Building the Temporal CLI ... ${seconds()}`), 15_000),
   ]);

@@ -8,6 +8,7 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
 import { openLedger, type Ledger } from '../../src/state/ledger.js';
+import type { RecordOutcome } from '../../src/state/open-batches.js';
 import type { TakenRange } from '../../src/state/ranges.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 
@@ -329,7 +330,12 @@ it('lets claims and checkpoints of the same records pass each other without a de
           const claimed = await claim(range, rows);
           const mine = rows.filter((_, i) => !claimed.verdicts.has(i));
           delivered += mine.length;
-          await ledger.checkpoint(range, await outcome(claimed, lane % 2 === 0 ? mine : mine.reverse(), 'accepted'));
+          // Of all three kinds, so that records are freed by several statements.
+          const records = mine.map(({ externalId }, i): RecordOutcome => {
+            const kind = (['accepted', 'rejected', 'unclear'] as const)[(i + lane + round) % 3]!;
+            return { tenantId: tenantIds.get('north')!, externalId, outcome: kind };
+          });
+          await ledger.checkpoint(range, await outcome(claimed, mine, 'accepted', { records }));
         } catch (error) {
           errors.push(String(error));
         }
