@@ -167,6 +167,14 @@ const EFFECTS: Record<RecordOutcome['outcome'], string> = {
   unclear: 'content_hash = NULL',
 };
 
+/** Finds records, each by its key (see claims.ts), and locks them in the order in which claims lock. */
+const LOCKED = `
+  SELECT k.ctid FROM (
+    SELECT * FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS u(tenant_id, external_id)
+    ORDER BY tenant_id, external_id COLLATE "C") i
+  CROSS JOIN LATERAL (SELECT ctid FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
+    AND k.external_id = i.external_id LIMIT 1 FOR UPDATE) k`;
+
 /** Writes the outcomes of a claim's records and frees them for the next claim. */
 export async function freeRecords(
   trx: Knex,
@@ -174,27 +182,23 @@ export async function freeRecords(
   claim: string,
   records: readonly RecordOutcome[],
 ): Promise<void> {
-  for (const [outcome, effect] of Object.entries(EFFECTS)) {
-    const concerned = records.filter((r) => r.outcome === outcome);
-    if (concerned.length === 0) continue;
+  const bindings = (some: readonly RecordOutcome[]) => ({
+    tenants: some.map((r) => r.tenantId),
+    ids: some.map((r) => r.externalId),
+    mapping: range.mappingId,
+    run: range.runId,
+    claim,
+  });
+  const kinds = Object.entries(EFFECTS)
+    .map(([outcome, effect]) => ({ effect, concerned: records.filter((r) => r.outcome === outcome) }))
+    .filter(({ concerned }) => concerned.length > 0);
+  // Nearly always all are accepted; several statements would keep the order each for itself only.
+  if (kinds.length > 1) await trx.raw(LOCKED, bindings(records));
+  for (const { effect, concerned } of kinds)
     await trx.raw(
-      // Each looked up by its key (see claims.ts), and locked in the order in which claims lock.
-      `UPDATE records r SET claim = NULL, ${effect}
-       WHERE r.claim = :claim AND r.ctid = ANY (ARRAY(
-         SELECT k.ctid FROM (
-           SELECT * FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS u(tenant_id, external_id)
-           ORDER BY tenant_id, external_id COLLATE "C") i
-         CROSS JOIN LATERAL (SELECT ctid FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
-           AND k.external_id = i.external_id LIMIT 1 FOR UPDATE) k))`,
-      {
-        tenants: concerned.map((r) => r.tenantId),
-        ids: concerned.map((r) => r.externalId),
-        mapping: range.mappingId,
-        run: range.runId,
-        claim,
-      },
+      `UPDATE records r SET claim = NULL, ${effect} WHERE r.claim = :claim AND r.ctid = ANY (ARRAY(${LOCKED}))`,
+      bindings(concerned),
     );
-  }
 }
 
 /** Writes intents, one a batch; each batch holds records of one tenant. */
