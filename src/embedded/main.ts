@@ -69,7 +69,9 @@ function nextSteps(uiUrl: string | undefined, sandboxUrl: string, up: boolean): 
   log(`  npm run demo -- --sql "${EXAMPLE_CHANGE}"`);
   if (up) {
     log(`  npx partner-sync run ${DEMO_SYNC}                     in another terminal`);
-    log('  Web UI, Start Workflow: any word as Workflow ID, task queue "partner-sync", type "backfill", input (json/plain)');
+    log(
+      '  Web UI, Start Workflow: any word as Workflow ID, task queue "partner-sync", type "backfill", input (json/plain)',
+    );
     log(`  {"sync":"${DEMO_SYNC}","mapping":"customers","externalIds":["17850"]}`);
   } else log('  npm run dev                                keeps the same stack up, with the Web UI');
 }
