@@ -157,8 +157,3 @@ export class PartnerSyncError extends Error {
     return ERROR_CATALOGUE[this.code].retry === 'later';
   }
 }
-
-/** Closes a switch over a union: a new member that is not handled fails to compile. */
-export function assertNever(value: never): never {
-  throw new Error(`unhandled case: ${JSON.stringify(value)}`);
-}
