@@ -5,6 +5,7 @@ import type { ReadPlan, Source, SourceColumn, SourceKey, SourceRow } from '../sr
 import type { MappingSpec, SyncSpec } from '../src/domain/sync.js';
 import type { PlatformClient } from '../src/platform/client.js';
 import type { Ledger } from '../src/state/ledger.js';
+import type { LedgerView } from '../src/state/ledger-view.js';
 
 /** Maps one row of the mapping's columns; never throws for bad data. */
 export type RowMapper = (row: SourceRow, key: SourceKey) => MapResult;
@@ -34,4 +35,10 @@ export interface Dependencies {
   readonly platform: PlatformClient;
   /** Opens a sync by name; throws `config_invalid` with all findings. */
   openSync(name: string): Promise<OpenSync>;
+}
+
+/** What work that only looks is given: nothing in it can write to ledger or platform. */
+export interface Views {
+  readonly ledger: LedgerView;
+  readonly platform: Pick<PlatformClient, 'getResource' | 'getBatch'>;
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../src/domain/json.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { Position, ReadPlan } from '../src/domain/source.js';
 import { receiptKey } from '../src/state/receipts.js';
-import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 
 export interface ReconcileOptions {
   /** Read every record back from the platform, so many of them, or none (the ledger's receipts alone). */
@@ -36,7 +36,7 @@ const READS_AT_ONCE = 16;
 const EXAMPLES = 10;
 
 export async function reconcileMapping(
-  deps: Dependencies,
+  deps: Views,
   sync: OpenSync,
   mapping: OpenMapping,
   options: ReconcileOptions,
@@ -98,7 +98,7 @@ export async function reconcileMapping(
 
 type Verdict = { readonly kind: 'equal' } | { readonly kind: 'different' | 'missing'; readonly what: string };
 
-async function comparedWithPlatform(deps: Dependencies, mapping: OpenMapping, record: MappedRecord): Promise<Verdict> {
+async function comparedWithPlatform(deps: Views, mapping: OpenMapping, record: MappedRecord): Promise<Verdict> {
   const stored = await deps.platform.getResource(mapping.spec.schema.name, record.externalId, {
     tenant: record.tenant,
   });
@@ -113,19 +113,20 @@ function comparedWithReceipt(record: MappedRecord, hash: string | undefined): Ve
 }
 
 async function receiptsOf(
-  deps: Dependencies,
+  deps: Views,
   mapping: OpenMapping,
   records: readonly MappedRecord[],
 ): Promise<ReadonlyMap<MappedRecord, string>> {
   const tenants = await deps.ledger.catalog.tenantIds([...new Set(records.map((r) => r.tenant))]);
   const hashes = await deps.ledger.receipts.hashes(
     mapping.mappingId,
-    records.map((r) => tenants.get(r.tenant)!),
+    // 0: a tenant to which nothing was ever sent.
+    records.map((r) => tenants.get(r.tenant) ?? 0),
     records.map((r) => r.externalId),
   );
   return new Map(
     records.flatMap((record) => {
-      const hash = hashes.get(receiptKey(tenants.get(record.tenant)!, record.externalId));
+      const hash = hashes.get(receiptKey(tenants.get(record.tenant) ?? 0, record.externalId));
       return hash === undefined ? [] : [[record, hash] as const];
     }),
   );

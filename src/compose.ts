@@ -4,7 +4,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
-import type { Dependencies, OpenMapping, OpenSync } from '../activities/dependencies.js';
+import type { Dependencies, OpenMapping, OpenSync, Views } from '../activities/dependencies.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { referencesOf } from './domain/references.js';
 import type { SourceColumn } from './domain/source.js';
@@ -16,20 +16,42 @@ import { PlatformClient } from './platform/client.js';
 import { DEFAULT_PLATFORM_SETTINGS } from './platform/settings.js';
 import { openSource } from './source/open-source.js';
 import { openLedger, type Ledger } from './state/ledger.js';
+import { openLedgerView, type LedgerView } from './state/ledger-view.js';
 
-export interface Parts {
+/** The parts as commands that only look have them: no way leads from here to a write. */
+export interface ViewParts {
   readonly env: Env;
   /** Absolute path of the mappings folder. */
   mappingsFolder(): Promise<string>;
-  ledger(): Promise<Ledger>;
-  platform(): Promise<PlatformClient>;
+  ledger(): Promise<LedgerView>;
+  platform(): Promise<Views['platform']>;
   /** Loads a sync's files anew if they changed; throws `config_invalid` with all findings. */
   openSync(name: string): Promise<OpenSync>;
-  dependencies(): Promise<Dependencies>;
   close(): Promise<void>;
 }
 
+export interface Parts extends ViewParts {
+  ledger(): Promise<Ledger>;
+  platform(): Promise<PlatformClient>;
+  dependencies(): Promise<Dependencies>;
+}
+
 export function compose(env: Env): Parts {
+  const parts = assemble(env, openLedger);
+  return {
+    ...parts,
+    dependencies: async () => ({
+      ledger: await parts.ledger(),
+      platform: await parts.platform(),
+      openSync: parts.openSync,
+    }),
+  };
+}
+
+/** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
+export const composeView = (env: Env): ViewParts => assemble(env, openLedgerView);
+
+function assemble<L extends LedgerView>(env: Env, open: (stateUrl: string) => Promise<L>) {
   setDefaultResultOrder('ipv4first');
   const closing: (() => Promise<void>)[] = [];
   const opened = <T extends { close(): Promise<void> }>(open: () => Promise<T>): (() => Promise<T>) => {
@@ -45,7 +67,7 @@ export function compose(env: Env): Parts {
     };
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
-  const ledger = opened(async () => openLedger(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
+  const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
   const platform = opened(() => openPlatform(env));
   const syncs = new Map<string, { readonly signature: string; readonly sync: OpenSync }>();
 
@@ -75,7 +97,6 @@ export function compose(env: Env): Parts {
     ledger,
     platform,
     openSync,
-    dependencies: async () => ({ ledger: await ledger(), platform: await platform(), openSync }),
     async close() {
       await Promise.allSettled(closing.map((close) => close()));
     },
@@ -114,7 +135,7 @@ async function folderSignature(folder: string): Promise<string> {
 }
 
 /** A sync whose source is open; mappings are compiled on first use, per set of column types. */
-function openSpec(spec: SyncSpec, ledger: () => Promise<Ledger>): OpenSync {
+function openSpec(spec: SyncSpec, ledger: () => Promise<LedgerView>): OpenSync {
   const mappings = new Map<string, Promise<OpenMapping>>();
   const open = async (name: string): Promise<OpenMapping> => {
     const mapping = spec.mappings.find((m) => m.name === name)!;

@@ -1,13 +1,14 @@
 /** What every command is given, and how its end becomes an exit code. */
 import type { Command } from 'commander';
-import { compose, type Parts } from '../compose.js';
+import { compose, composeView, type Parts, type ViewParts } from '../compose.js';
+import type { Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { createOutput, type Output } from './output.js';
 import { printable } from './table.js';
 
-export interface CommandContext {
-  readonly parts: Parts;
+export interface CommandContext<P extends ViewParts = Parts> {
+  readonly parts: P;
   readonly output: Output;
 }
 
@@ -20,17 +21,31 @@ Exit codes: 0 done and complete; 1 failed, wrong, or incomplete; 2 wrong usage o
 
 const USAGE_ERRORS: readonly ErrorCode[] = ['config_invalid', 'input_invalid'];
 
+type Work<P extends ViewParts, A extends unknown[], O> = (
+  context: CommandContext<P>,
+  ...args: [...A, O]
+) => Promise<number>;
+type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
+
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
-export function action<A extends unknown[], O extends { json?: boolean }>(
-  work: (context: CommandContext, ...args: [...A, O]) => Promise<number>,
-): (...args: [...A, O, Command]) => Promise<void> {
+export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
+  actionWith(compose, work);
+
+/** The same for commands that only look: their parts cannot write. */
+export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<ViewParts, A, O>): Action<A, O> =>
+  actionWith(composeView, work);
+
+function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(
+  open: (env: Env) => P,
+  work: Work<P, A, O>,
+): Action<A, O> {
   return async (...given) => {
     const args = given.slice(0, -1) as [...A, O];
     const options = args.at(-1) as O;
     const output = createOutput(options.json === true);
     const { env, devStack } = findEnvironment(process.cwd(), process.env);
     if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
-    const parts = compose(env);
+    const parts = open(env);
     try {
       process.exitCode = await work({ parts, output }, ...args);
     } catch (error) {

@@ -130,6 +130,12 @@ export const ERROR_CATALOGUE = {
     meaning: 'The state database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.',
     remedy: 'Bring it back; nothing is sent without a committed intent, and the run resumes from the ledger.',
   },
+  state_not_ready: {
+    retry: 'never',
+    meaning: 'The state database holds no ledger, or one of another version of partner-sync.',
+    remedy:
+      '`partner-sync schema push <sync>` or a worker creates and updates it; a newer ledger needs the newer program.',
+  },
   unexpected: {
     retry: 'later',
     meaning: 'An error that partner-sync does not know; its text may hold data and stays in the worker log.',

@@ -43,3 +43,16 @@ export function openCatalog(knex: Knex): Catalog {
     },
   };
 }
+
+/** Writes nothing: a mapping that no run has seen has the id 0, which no row carries; unknown tenants have none. */
+export const openCatalogView = (knex: Knex): Catalog => ({
+  async mappingId(sync, mapping) {
+    return (await knex('mappings').where({ sync, name: mapping }).first<{ id: number } | undefined>('id'))?.id ?? 0;
+  },
+  async tenantIds(platformIds) {
+    const rows = await knex('tenants')
+      .whereIn('platform_id', platformIds)
+      .select<{ id: number; platform_id: string }[]>('id', 'platform_id');
+    return new Map(rows.map((row) => [row.platform_id, row.id]));
+  },
+});

@@ -9,7 +9,7 @@ const MIGRATIONS = [ledger];
 const MIGRATION_LOCK = 7_160_345_201;
 
 /** A pool on the state database. `url` may hold a password: it never appears in errors. */
-export function openState(url: string, poolMax = 8): Knex {
+export function openState(url: string, { poolMax = 8, readOnly = false } = {}): Knex {
   return knexLibrary({
     client: 'pg',
     connection: {
@@ -18,7 +18,7 @@ export function openState(url: string, poolMax = 8): Knex {
       keepAlive: true,
       query_timeout: 75_000,
       // A process that is frozen in a transaction must not block its successor for ever.
-      options: '-c idle_in_transaction_session_timeout=15s -c lock_timeout=30s -c statement_timeout=60s',
+      options: `-c idle_in_transaction_session_timeout=15s -c lock_timeout=30s -c statement_timeout=60s${readOnly ? ' -c default_transaction_read_only=on' : ''}`,
     },
     searchPath: [STATE_SCHEMA],
     pool: { min: 0, max: poolMax },
@@ -40,6 +40,26 @@ export async function migrateState(knex: Knex): Promise<void> {
       await knex.migrate.latest(migrationConfig);
     });
   });
+}
+
+/** Throws `state_not_ready` unless the tables are those of this version; writes nothing. */
+export async function assertMigrated(knex: Knex): Promise<void> {
+  const applied = await inState(async () => {
+    const { rows } = await knex.raw<{ rows: { there: boolean }[] }>(
+      `SELECT to_regclass('${STATE_SCHEMA}.migrations') IS NOT NULL AS there`,
+    );
+    return rows[0]!.there ? await knex('migrations').select<{ name: string }[]>('name') : [];
+  });
+  const names = new Set(applied.map(({ name }) => name));
+  if (names.size === 0) throw new PartnerSyncError('state_not_ready', 'the state database holds no ledger yet');
+  const missing = MIGRATIONS.find(({ name }) => !names.has(name));
+  if (missing !== undefined)
+    throw new PartnerSyncError(
+      'state_not_ready',
+      `the ledger is older than this partner-sync (before ${missing.name})`,
+    );
+  if (names.size > MIGRATIONS.length)
+    throw new PartnerSyncError('state_not_ready', 'the ledger was made by a newer partner-sync');
 }
 
 const migrationConfig: Knex.MigratorConfig = {
@@ -86,4 +106,13 @@ export async function inState<T>(work: () => Promise<T>): Promise<T> {
     const what = typeof code === 'string' ? `code ${code}` : error instanceof Error ? error.name : 'unknown error';
     throw new PartnerSyncError('state_unreachable', `state database: ${what}`, {}, { cause: error });
   }
+}
+
+/** The same object with every method's database errors turned into `state_unreachable`. */
+export function guarded<T extends object>(part: T): T {
+  const methods = Object.entries(part).map(([name, method]) => [
+    name,
+    (...args: unknown[]) => inState(() => (method as (...a: unknown[]) => Promise<unknown>)(...args)),
+  ]);
+  return Object.fromEntries(methods) as T;
 }

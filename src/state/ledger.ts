@@ -5,7 +5,7 @@ import { openCatalog, type Catalog } from './catalog.js';
 import { checkpoint } from './checkpoint.js';
 import type { GroupOutcome } from './group-outcome.js';
 import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
-import { inState, migrateState, openState, twice } from './connection.js';
+import { guarded, inState, migrateState, openState, twice } from './connection.js';
 import { openBatches, type OpenBatches } from './open-batches.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
 import { openReceipts, type Receipts } from './receipts.js';
@@ -57,13 +57,4 @@ export async function openLedger(url: string): Promise<Ledger> {
 async function nextStamp(knex: Knex): Promise<string> {
   const { rows } = await knex.raw<{ rows: { stamp: string }[] }>(`SELECT nextval('read_stamps') AS stamp`);
   return rows[0]!.stamp;
-}
-
-/** The same object with every method's database errors turned into `state_unreachable`. */
-function guarded<T extends object>(part: T): T {
-  const methods = Object.entries(part).map(([name, method]) => [
-    name,
-    (...args: unknown[]) => inState(() => (method as (...a: unknown[]) => Promise<unknown>)(...args)),
-  ]);
-  return Object.fromEntries(methods) as T;
 }

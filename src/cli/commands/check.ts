@@ -6,7 +6,7 @@ import { checkColumns } from '../../mapping/check-columns.js';
 import { lintSync, type LintResult } from '../../mapping/load-sync.js';
 import { openSource } from '../../source/open-source.js';
 import type { SyncSpec } from '../../domain/sync.js';
-import { action, EXIT } from '../command-context.js';
+import { EXIT, look } from '../command-context.js';
 import { printable } from '../table.js';
 
 export function addCheck(program: Command): void {
@@ -24,7 +24,7 @@ export function addCheck(program: Command): void {
       '\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration',
     )
     .action(
-      action<[string], { json?: boolean; offline?: boolean }>(async ({ parts, output }, name, options) => {
+      look<[string], { json?: boolean; offline?: boolean }>(async ({ parts, output }, name, options) => {
         const lint = await lintSync(await parts.mappingsFolder(), name, parts.env);
         const findings = [...lint.findings];
         if (lint.sync !== null && !options.offline) findings.push(...(await checkSource(lint.sync, lint)));

@@ -1,10 +1,10 @@
 /** `partner-sync reconcile`: proves that source and platform agree, row by row. Writes nothing anywhere. */
 import type { Command } from 'commander';
 import { reconcileMapping, type Reconciliation } from '../../../activities/reconcile-mapping.js';
-import type { Parts } from '../../compose.js';
+import type { ViewParts } from '../../compose.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { mappingNode, stagesOf } from '../../mapping/stages.js';
-import { action, EXIT } from '../command-context.js';
+import { EXIT, look } from '../command-context.js';
 import { allOrCount } from '../arguments.js';
 import type { Output } from '../output.js';
 import { table } from '../table.js';
@@ -31,7 +31,7 @@ export function addReconcile(program: Command): void {
       '\nExamples:\n  partner-sync reconcile online-retail\n  partner-sync reconcile online-retail --read-back all\n\nExit codes: 0 all agree; 1 differences; 2 wrong usage or configuration',
     )
     .action(
-      action<[string], ReconcileFlags>(async ({ parts, output }, name, { readBack, mapping }) => {
+      look<[string], ReconcileFlags>(async ({ parts, output }, name, { readBack, mapping }) => {
         const results = await reconcileSync(parts, name, readBack ?? 'none', output, mapping);
         const agree = results.every(agrees);
         output.result({ sync: name, agree, mappings: results }, () => reconciliationLines(results));
@@ -43,7 +43,7 @@ export function addReconcile(program: Command): void {
 export const agrees = (r: Reconciliation): boolean => r.equal === r.rows && r.extra === 0;
 
 export async function reconcileSync(
-  parts: Parts,
+  parts: ViewParts,
   name: string,
   readBack: 'all' | number | 'none',
   output: Output,
@@ -57,7 +57,7 @@ export async function reconcileSync(
       'input_invalid',
       `sync ${name} has no mapping "${unknown}"; it has: ${known.join(', ')}`,
     );
-  const deps = await parts.dependencies();
+  const views = { ledger: await parts.ledger(), platform: await parts.platform() };
   const results: Reconciliation[] = [];
   let told = Date.now();
   const progress = (mapping: string, rows: number): void => {
@@ -67,7 +67,7 @@ export async function reconcileSync(
   };
   for (const mapping of stagesOf(sync.spec.mappings.map(mappingNode)).flat())
     if (only === undefined || only.includes(mapping))
-      results.push(await reconcileMapping(deps, sync, await sync.mapping(mapping), { readBack, progress }));
+      results.push(await reconcileMapping(views, sync, await sync.mapping(mapping), { readBack, progress }));
   return results;
 }
 

@@ -1,6 +1,6 @@
 /** `partner-sync status`: the latest runs, and where each mapping of a sync stands. */
 import type { Command } from 'commander';
-import { action, EXIT } from '../command-context.js';
+import { EXIT, look } from '../command-context.js';
 import { table } from '../table.js';
 
 const RUNS_SHOWN = 10;
@@ -16,7 +16,7 @@ export function addStatus(program: Command): void {
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nExample:\n  partner-sync status online-retail')
     .action(
-      action<[string | undefined], { json?: boolean }>(async ({ parts, output }, sync) => {
+      look<[string | undefined], { json?: boolean }>(async ({ parts, output }, sync) => {
         const ledger = await parts.ledger();
         const runs = (await ledger.runs.latest(sync, RUNS_SHOWN)).map((run) => ({
           run: run.id,

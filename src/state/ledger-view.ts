@@ -1,0 +1,39 @@
+/** The ledger, opened by commands that only look: it cannot write, and it does not create or update the tables. */
+import { openBooks, type BooksView } from './books.js';
+import { openCatalogView, type Catalog } from './catalog.js';
+import { assertMigrated, guarded, openState } from './connection.js';
+import { openReceipts, type Receipts } from './receipts.js';
+import { openRuns, type Runs } from './runs.js';
+import { openSchemaIds, type SchemaIds } from './schema-ids.js';
+
+/** The part of the ledger that writes nothing. Every open ledger is one, too. */
+export interface LedgerView {
+  readonly runs: Pick<Runs, 'get' | 'latest'>;
+  readonly catalog: Catalog;
+  readonly books: BooksView;
+  readonly receipts: Receipts;
+  readonly schemaIds: Pick<SchemaIds, 'pushed'>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the ledger for looking; the sessions are read-only, whatever is asked of them.
+ * Throws `state_not_ready` where there are no tables yet or those of another version, and `state_unreachable`.
+ */
+export async function openLedgerView(url: string): Promise<LedgerView> {
+  const knex = openState(url, { poolMax: 4, readOnly: true });
+  try {
+    await assertMigrated(knex);
+  } catch (error) {
+    await knex.destroy();
+    throw error;
+  }
+  return {
+    runs: guarded(openRuns(knex)),
+    catalog: guarded(openCatalogView(knex)),
+    books: guarded(openBooks(knex)),
+    receipts: guarded(openReceipts(knex)),
+    schemaIds: guarded(openSchemaIds(knex)),
+    close: () => knex.destroy(),
+  };
+}
