@@ -1,41 +1,65 @@
-/** Who calls, and for which tenant: the bearer token, and the tenant header of tenant operations. */
+/** Who calls, and for which tenant: the token, and the tenant header of tenant operations. */
 import type { FastifyRequest } from 'fastify';
 import { isTenantId } from '../domain/names.js';
 import { TENANT_HEADER } from '../platform/contract/envelope.js';
 import { Refusal } from './refusal.js';
+import type { SandboxSettings } from './settings.js';
 import type { Tenant, TenantLookup } from './tenants.js';
 import type { TokenClaims, TokenVerifier } from './token.js';
 
 /** Answers the tenant that the call acts for; null on partner operations. Throws 401, 400 or 403. */
 export type Authenticate = (request: FastifyRequest, scope: 'tenant' | 'partner') => Promise<Tenant | null>;
 
-export function createAuthentication(verify: TokenVerifier, findTenant: TenantLookup): Authenticate {
+export function createAuthentication(
+  verify: TokenVerifier,
+  findTenant: TenantLookup,
+  settings: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
+): Authenticate {
+  const readToken = tokenReader(verify, settings);
   return async (request, scope) => {
-    const claims = await readToken(request, verify);
-    if (claims.scope !== 'platform')
-      throw new Refusal(403, `the token's scope is "${claims.scope}"; this operation needs "platform"`);
-    if (scope === 'partner') return null;
-    const id = tenantIdOf(request, claims);
+    const ownTenant = tenantOfToken(await readToken(request));
+    if (scope === 'partner') {
+      if (ownTenant !== null)
+        throw new Refusal(403, "the token is a tenant's; this operation needs one of the platform account");
+      return null;
+    }
+    const id = tenantIdOf(request, ownTenant);
     const tenant = await findTenant(id);
     // Unknown and foreign are one answer: which tenants exist is not for everyone to find out.
-    if (tenant === undefined || (claims.tenant !== null && claims.tenant !== id))
+    if (tenant === undefined || (ownTenant !== null && ownTenant !== id))
       throw new Refusal(403, `the token may not act for tenant "${id}", or there is no such tenant`);
     return tenant;
   };
 }
 
-async function readToken(request: FastifyRequest, verify: TokenVerifier): Promise<TokenClaims> {
-  const header = request.headers.authorization;
-  if (header === undefined) throw new Refusal(401, 'the header Authorization is missing; send "Bearer <token>"');
-  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(header)?.[1];
-  const claims = token === undefined ? undefined : await verify(token);
-  if (claims === undefined)
-    throw new Refusal(401, 'the token is not valid or has expired; send "Bearer <token>" with a new one');
-  return claims;
+/** The tenant that a token is for alone; null for one of the platform account. */
+function tenantOfToken({ scope, tenant }: TokenClaims): string | null {
+  if (scope !== 'platform' && scope !== 'tenant')
+    throw new Refusal(403, `the token's scope is "${scope}"; it must be "platform" or "tenant"`);
+  if (scope === 'tenant' && tenant === null)
+    throw new Refusal(403, 'the token has the scope "tenant", but no claim "tenant" that names one');
+  return tenant;
 }
 
-function tenantIdOf(request: FastifyRequest, claims: TokenClaims): string {
-  const header = request.headers[TENANT_HEADER] ?? claims.tenant;
+function tokenReader(
+  verify: TokenVerifier,
+  { authHeader, authScheme }: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
+): (request: FastifyRequest) => Promise<TokenClaims> {
+  const form = new RegExp(`^${authScheme === '' ? '' : `${authScheme} +`}([\\w-]+\\.[\\w-]+\\.[\\w-]*)$`, 'i');
+  const example = `send "${authScheme === '' ? '' : `${authScheme} `}<token>"`;
+  return async (request) => {
+    const header = request.headers[authHeader.toLowerCase()];
+    if (header === undefined) throw new Refusal(401, `the header ${authHeader} is missing; ${example}`);
+    const token = form.exec(String(header))?.[1];
+    const claims = token === undefined ? undefined : await verify(token);
+    if (claims === undefined)
+      throw new Refusal(401, `the token is not valid or has expired; ${example} with a new one`);
+    return claims;
+  };
+}
+
+function tenantIdOf(request: FastifyRequest, ownTenant: string | null): string {
+  const header = request.headers[TENANT_HEADER] ?? ownTenant;
   if (header === null)
     throw new Refusal(
       400,

@@ -57,7 +57,7 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
     // Only words of our own: a parser quotes the body, and the 404 of a resource names its external id.
     const reason = error instanceof Refusal && status !== 404 ? { reason: error.message } : {};
     logger.info({ ...place, ...reason }, 'a request was refused');
-    if (status === 401) void reply.header('www-authenticate', 'Bearer');
+    if (status === 401) void reply.header('www-authenticate', settings.authScheme || 'Token');
     return reply.status(status).send(errorBody(shape, error.message, error instanceof Refusal ? error.errors : []));
   });
   app.get('/health', () => ({ status: 'ok' }));

@@ -54,7 +54,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const workers = startBatchWorkers(pool, schemas, settings, logger);
     // In this order: no new uploads, then no batch in work, then no connections.
     app.addHook('onClose', () => workers.stop());
-    const authenticate = createAuthentication(verifyToken, createTenantLookup(pool));
+    const authenticate = createAuthentication(verifyToken, createTenantLookup(pool), settings);
     registerOperations(app, authenticate, { pool, platformId, schemas, workers, settings });
     const url = await app.listen({ host, port: options.port });
     logger.info({ url, tenants: fixture.tenants.length }, 'the sandbox is listening; not for production');

@@ -5,14 +5,12 @@ const AUDIENCE = 'platform';
 /** Enough for every worker of a fleet; beyond it the cache starts anew rather than grow with each minted token. */
 const CACHED_TOKENS = 1_000;
 
-export interface TokenRequest {
+/** A token of the platform account, which acts for any tenant, or of one tenant alone. */
+export type TokenRequest = ({ readonly scope: 'platform' } | { readonly scope: 'tenant'; readonly tenant: string }) & {
   readonly secret: string;
-  readonly scope: 'platform';
-  /** Pins the token to one tenant: the tenant header may then be left out, and must agree where it is sent. */
-  readonly tenant?: string;
   /** Seconds, or a span such as `1h`. */
   readonly expiresIn: number | string;
-}
+};
 
 export interface TokenClaims {
   readonly scope: string;
@@ -27,7 +25,7 @@ export interface TokenClaims {
 export async function mintToken(request: TokenRequest): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { expiresIn } = request;
-  return new SignJWT({ scope: request.scope, ...(request.tenant === undefined ? {} : { tenant: request.tenant }) })
+  return new SignJWT({ scope: request.scope, ...(request.scope === 'tenant' && { tenant: request.tenant }) })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setAudience(AUDIENCE)
     .setIssuedAt(now)

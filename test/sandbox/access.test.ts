@@ -78,10 +78,36 @@ describe('access to the sandbox', () => {
   });
 
   it('lets a token that is pinned to one tenant act for no other', async () => {
-    const token = await mintToken({ secret: SECRET, scope: 'platform', tenant: 'north', expiresIn: '1h' });
+    const token = await mintToken({ secret: SECRET, scope: 'tenant', tenant: 'north', expiresIn: '1h' });
     expect((await sandbox.call('GET', READ, { token, tenant: null })).status).toBe(200);
     expect((await sandbox.call('GET', READ, { token, tenant: 'north' })).status).toBe(200);
     expect((await sandbox.call('GET', READ, { token, tenant: SOUTH })).status).toBe(403);
+  });
+
+  it('keeps tenant tokens out of partner operations', async () => {
+    const token = await mintToken({ secret: SECRET, scope: 'tenant', tenant: 'north', expiresIn: '1h' });
+    const answer = await sandbox.call('POST', '/partner/schema-definitions', { body: {}, token });
+    expect([answer.status, answer.body.message]).toEqual([403, expect.stringContaining('platform account')]);
+  });
+
+  it('refuses a tenant token that names no tenant', async () => {
+    const token = await new SignJWT({ scope: 'tenant', aud: 'platform' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('1h')
+      .sign(new TextEncoder().encode(SECRET));
+    expect((await sandbox.call('GET', READ, { token })).status).toBe(403);
+  });
+
+  it('reads the token from the header and after the word of its settings', async () => {
+    const other = await startForTest(database, { authHeader: 'X-Platform-Key', authScheme: '' });
+    const read = (headers: Record<string, string>) => other.call('GET', READ, { token: null, headers });
+    const statuses = [
+      (await read({ 'x-platform-key': other.token })).status,
+      (await read({ 'x-platform-key': `Bearer ${other.token}` })).status,
+      (await read({ authorization: `Bearer ${other.token}` })).status,
+    ];
+    await other.close();
+    expect(statuses).toEqual([200, 401, 401]);
   });
 
   it('ignores the tenant header on partner operations', async () => {

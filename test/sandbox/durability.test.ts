@@ -106,6 +106,22 @@ describe('the sandbox', () => {
     expect(batch.errors.summary.byRule).toEqual({ internal: 2 });
   });
 
+  it('forgets a completed batch after its retention, but neither its records nor a batch that waits', async () => {
+    const server = await startForTest(database, { batchRetention: 1 });
+    const schema = unique('retention');
+    await server.createSchema(schema, { n: { type: 'integer' }, parent: { $ref: unique('parents') } });
+    const waiting = await server.upload(schema, [{ id: 'child', parent: 'p' }], {
+      query: '?dependencyWaitTimeout=600',
+    });
+    const done = await server.upload(schema, [{ id: 'kept' }, { id: 'failed', n: 'text' }]);
+    await server.processed(waiting);
+    const status = async (id: string) => (await server.call('GET', `/api/batches/${id}`)).status;
+    await expect.poll(() => status(done), { timeout: 30_000 }).toBe(404);
+    expect((await server.read(schema, 'kept')).status).toBe(200);
+    expect(await status(waiting)).toBe(200);
+    await server.close();
+  });
+
   it('refuses a fixture that is wrong, naming every place', () => {
     expect(() =>
       parseFixture({ platformId: 'x', tenants: [{ id: 'a b', name: '' }, {}] }, 'fixture.json'),

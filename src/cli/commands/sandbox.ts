@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readVariable } from '../../config/environment.js';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
 import { parseFixture, type SandboxFixture } from '../../sandbox/fixture.js';
 import { startSandbox } from '../../sandbox/server.js';
@@ -62,13 +63,18 @@ export function addSandbox(program: Command): void {
     );
   sandbox
     .command('token')
-    .description('Prints a platform-scoped token for development.')
+    .description("Prints a token for development: the platform account's, or one tenant's.")
+    .option('--tenant <id>', 'a token for this tenant alone; it opens no /partner/ operation')
     .option('--expires-in <duration>', 'such as 1h or 30d', '24h')
     .action(
-      action<[], { json?: boolean; expiresIn: string }>(async ({ parts }, { expiresIn }) => {
-        process.stdout.write(
-          `${await mintToken({ secret: await jwtSecret(parts.env), scope: 'platform', expiresIn })}\n`,
-        );
+      action<[], { json?: boolean; tenant?: string; expiresIn: string }>(async ({ parts }, { tenant, expiresIn }) => {
+        if (tenant !== undefined && !isTenantId(tenant))
+          throw new PartnerSyncError(
+            'config_invalid',
+            `--tenant "${tenant}" is no tenant id: 1 to 64 letters, digits, "_" or "-"`,
+          );
+        const whose = tenant === undefined ? ({ scope: 'platform' } as const) : ({ scope: 'tenant', tenant } as const);
+        process.stdout.write(`${await mintToken({ secret: await jwtSecret(parts.env), ...whose, expiresIn })}\n`);
         return EXIT.done;
       }),
     );

@@ -1,9 +1,10 @@
-/** The loops that take accepted batches from the database, process them, and let pending resources expire. */
+/** The loops that take accepted batches from the database, process them, let pending resources expire and forget old batches. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { inTransaction } from '../database.js';
 import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
+import { forgetOldBatches } from './old-batches.js';
 import { expirePending } from './pending-resources.js';
 import { processBatch, type AcceptedBatch } from './process-batch.js';
 
@@ -53,10 +54,14 @@ export function startBatchWorkers(
     }
   };
 
+  const tidy = async () => {
+    await expirePending(pool);
+    await forgetOldBatches(pool, settings.batchRetention);
+  };
   let stopExpiry = () => {};
   const expire = async () => {
     while (!stopping) {
-      await expirePending(pool).catch((error: unknown) =>
+      await tidy().catch((error: unknown) =>
         logger.error({ reason: reasonOf(error) }, 'pending resources could not be expired; it is tried again'),
       );
       if (stopping) return;

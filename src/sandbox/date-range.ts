@@ -1,0 +1,43 @@
+/** `startDate` and `endDate` of reports (section 4): ISO 8601, both ends inclusive. */
+import { Refusal } from './refusal.js';
+
+/** From `from` on, and before `before`; null is open. */
+export interface DateRange {
+  readonly from: Date | null;
+  readonly before: Date | null;
+}
+
+interface Given {
+  readonly startDate?: string | null | undefined;
+  readonly endDate?: string | null | undefined;
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+const MILLISECONDS_A_DAY = 86_400_000;
+
+/** A day is the whole day in UTC. Throws a 400 that names what is no date, or an end that lies before the start. */
+export function dateRange({ startDate, endDate }: Given): DateRange {
+  const problems: string[] = [];
+  const from = startOf('startDate', startDate, problems);
+  const end = startOf('endDate', endDate, problems);
+  // The end is inclusive: up to the end of the day that it names, or of its millisecond.
+  const before = end && new Date(end.getTime() + (DAY.test(endDate!) ? MILLISECONDS_A_DAY : 1));
+  if (from !== null && before !== null && before <= from)
+    problems.push(`query/endDate "${endDate}" is before startDate "${startDate}"`);
+  if (problems.length > 0) throw new Refusal(400, 'the request is not valid', problems);
+  return { from, before };
+}
+
+function startOf(name: string, text: string | null | undefined, problems: string[]): Date | null {
+  if (text === null || text === undefined || text === '') return null;
+  const date = new Date(text);
+  // JavaScript reads 2026-02-30 as the 2nd of March.
+  const exists =
+    !Number.isNaN(date.getTime()) && new Date(`${text.slice(0, 10)}T00:00Z`).toJSON()?.startsWith(text.slice(0, 10));
+  if ((DAY.test(text) || MOMENT.test(text)) && exists) return date;
+  problems.push(
+    `query/${name} must be a date or a time with its zone, such as 2026-03-31 or 2026-03-31T18:00:00Z (a "+" is sent as %2B)`,
+  );
+  return null;
+}
