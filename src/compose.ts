@@ -9,9 +9,9 @@ import { readVariable, requireVariable, type Env } from './config/environment.js
 import { referencesOf } from './domain/references.js';
 import type { SourceColumn } from './domain/source.js';
 import type { SyncSpec } from './domain/sync.js';
-import { columnsOf } from './mapping/check-columns.js';
 import { compileMapping } from './mapping/compile-mapping.js';
 import { loadSync } from './mapping/load-sync.js';
+import { readPlanOf } from './mapping/read-plan.js';
 import { PlatformClient } from './platform/client.js';
 import { DEFAULT_PLATFORM_SETTINGS } from './platform/settings.js';
 import { openSource } from './source/open-source.js';
@@ -143,12 +143,7 @@ function openSpec(spec: SyncSpec, ledger: () => Promise<LedgerView>): OpenSync {
     return {
       spec: mapping,
       mappingId: await (await ledger()).catalog.mappingId(spec.name, name),
-      plan: {
-        relation: mapping.relation,
-        columns: columnsOf(mapping, spec.tenant),
-        key: mapping.key,
-        cursor: mapping.cursor?.column ?? null,
-      },
+      plan: readPlanOf(mapping, spec.tenant),
       referenceFields: new Set(referencesOf(mapping.schema.schema).map((r) => r.field)),
       mapper(columns: readonly SourceColumn[]) {
         const types = columns.map((c) => c.databaseType).join();

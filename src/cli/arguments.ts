@@ -20,10 +20,15 @@ export const port = (value: string): number => {
   return number;
 };
 
-/** `all`, or how many records. */
-export const allOrCount = (value: string): 'all' | number => {
-  if (value === 'all') return 'all';
-  const count = Number(value);
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Allowed: all, or a number of records.');
-  return count;
-};
+/** `all`, or how many, from `least` on. */
+const allOrFrom =
+  (least: number) =>
+  (value: string): 'all' | number => {
+    if (value === 'all') return 'all';
+    const count = Number(value);
+    if (!Number.isSafeInteger(count) || count < least)
+      throw new InvalidArgumentError(`Allowed: all, or a number from ${least} on.`);
+    return count;
+  };
+export const allOrCount = allOrFrom(1);
+export const allOrNone = allOrFrom(0);

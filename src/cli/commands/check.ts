@@ -1,33 +1,54 @@
 /** `partner-sync check`: all findings about a sync's files at once, held against the live source where it answers. */
 import type { Command } from 'commander';
-import { formatFinding, type Finding } from '../../domain/finding.js';
-import { PartnerSyncError } from '../../domain/errors.js';
-import { checkColumns } from '../../mapping/check-columns.js';
-import { lintSync, type LintResult } from '../../mapping/load-sync.js';
-import { openSource } from '../../source/open-source.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import { formatFinding } from '../../domain/finding.js';
+import { lintSync } from '../../mapping/load-sync.js';
+import { allOrNone } from '../arguments.js';
+import { checkLive, type LiveCheck } from '../check-live.js';
 import { EXIT, look } from '../command-context.js';
 import { printable } from '../table.js';
+
+interface CheckFlags {
+  json?: boolean;
+  offline?: boolean;
+  probeRows: 'all' | number;
+}
+
+const PROBE_ROWS = 10_000;
+/** Milliseconds a mapping; a person waits. `--probe-rows all` takes the time that it takes. */
+const PROBE_TIME = 20_000;
 
 export function addCheck(program: Command): void {
   program
     .command('check')
     .summary("find what is wrong in a sync's files")
     .description(
-      "Checks a sync's files, and its mappings against the columns of the live source. Sends and writes nothing.",
+      "Checks a sync's files, and holds its mappings against the live source: columns, keys, and real rows, which it counts where they would fail. Sends and writes nothing.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--offline', 'do not connect to the source')
+    .option(
+      '--probe-rows <all|N>',
+      'rows of each mapping to look at, in several places of a large table; 0 looks at none',
+      allOrNone,
+      PROBE_ROWS,
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration',
+      `\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --probe-rows all\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration`,
     )
     .action(
-      look<[string], { json?: boolean; offline?: boolean }>(async ({ parts, output }, name, options) => {
+      look<[string], CheckFlags>(async ({ parts, output }, name, options) => {
         const lint = await lintSync(await parts.mappingsFolder(), name, parts.env);
-        const findings = [...lint.findings];
-        if (lint.sync !== null && !options.offline) findings.push(...(await checkSource(lint.sync, lint)));
+        const budget =
+          options.probeRows === 'all'
+            ? { rows: Infinity, time: Infinity }
+            : { rows: options.probeRows, time: PROBE_TIME };
+        const live: LiveCheck =
+          lint.sync !== null && !options.offline
+            ? await checkLive(lint.sync, lint.locate, budget)
+            : { findings: [], probes: [] };
+        const findings = [...lint.findings, ...live.findings];
         const errors = findings.filter((f) => f.severity === 'error').length;
         const skipped = options.offline
           ? 'not compared with the source (--offline)'
@@ -35,10 +56,18 @@ export function addCheck(program: Command): void {
             ? 'not compared with the source: correct the files first'
             : null;
         output.result(
-          { sync: name, findings, errors, warnings: findings.length - errors, ...(skipped && { skipped }) },
+          {
+            sync: name,
+            findings,
+            errors,
+            warnings: findings.length - errors,
+            probes: live.probes,
+            ...(skipped && { skipped }),
+          },
           () => [
             ...findings.map((f) => printable(formatFinding(f))),
             ...(findings.length > 0 ? [''] : []),
+            ...live.probes.map(lookedAt),
             `${errors} errors, ${findings.length - errors} warnings${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
@@ -47,28 +76,5 @@ export function addCheck(program: Command): void {
     );
 }
 
-async function checkSource(sync: SyncSpec, { locate }: LintResult): Promise<Finding[]> {
-  const source = openSource(sync.source);
-  try {
-    const findings: Finding[] = [];
-    for (const mapping of sync.mappings) {
-      try {
-        findings.push(...checkColumns(mapping, sync.tenant, await source.describe(mapping.relation), locate));
-      } catch (error) {
-        if (!(error instanceof PartnerSyncError)) throw error;
-        findings.push({
-          severity: 'error',
-          kind: error.code,
-          file: mapping.file,
-          ...locate(mapping.file, ['source']),
-          path: 'source',
-          message: error.message,
-        });
-        if (error.code === 'source_unreachable') break;
-      }
-    }
-    return findings;
-  } finally {
-    await source.close();
-  }
-}
+const lookedAt = ({ mapping, rows, all }: LiveCheck['probes'][number]): string =>
+  `${mapping}: looked at ${all ? 'all ' : ''}${rows.toLocaleString('en-GB')} rows${all ? '' : '; --probe-rows looks at more'}`;

@@ -1,0 +1,68 @@
+/** Holds the mappings of a sync against its live source: columns, then real rows. Reads only. */
+import { probeMapping } from '../../activities/probe-mapping.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Finding } from '../domain/finding.js';
+import type { Probe, ProbeBudget } from '../domain/probe.js';
+import type { Source } from '../domain/source.js';
+import type { MappingSpec, SyncSpec } from '../domain/sync.js';
+import { checkColumns } from '../mapping/check-columns.js';
+import { checkRows } from '../mapping/check-rows.js';
+import { compileMapping } from '../mapping/compile-mapping.js';
+import type { Locate } from '../mapping/place.js';
+import { readPlanOf } from '../mapping/read-plan.js';
+import { openSource } from '../source/open-source.js';
+
+export interface LiveCheck {
+  readonly findings: readonly Finding[];
+  /** How much was looked at, mapping by mapping; absent where the mapping cannot run at all. */
+  readonly probes: readonly ({ readonly mapping: string } & Pick<Probe, 'rows' | 'all'>)[];
+}
+
+export async function checkLive(sync: SyncSpec, locate: Locate, budget: ProbeBudget): Promise<LiveCheck> {
+  const source = openSource(sync.source);
+  const findings: Finding[] = [];
+  const probes: LiveCheck['probes'][number][] = [];
+  try {
+    for (const mapping of sync.mappings) {
+      try {
+        const checked = await checkMapping(sync, mapping, source, locate, budget);
+        findings.push(...checked.findings);
+        if (checked.probe !== null) probes.push({ mapping: mapping.name, ...checked.probe });
+      } catch (error) {
+        if (!(error instanceof PartnerSyncError)) throw error;
+        findings.push(fromError(mapping, error, locate));
+        if (error.code === 'source_unreachable') break;
+      }
+    }
+  } finally {
+    await source.close();
+  }
+  return { findings, probes };
+}
+
+async function checkMapping(
+  sync: SyncSpec,
+  mapping: MappingSpec,
+  source: Source,
+  locate: Locate,
+  budget: ProbeBudget,
+): Promise<{ findings: Finding[]; probe: Pick<Probe, 'rows' | 'all'> | null }> {
+  const columns = await source.describe(mapping.relation);
+  const findings = checkColumns(mapping, sync.tenant, columns, locate);
+  if (findings.some((f) => f.severity === 'error') || budget.rows === 0) return { findings, probe: null };
+  const { map } = compileMapping(mapping, sync.tenant, columns, locate);
+  const plan = readPlanOf(mapping, sync.tenant);
+  const probe = await probeMapping({ source, plan, mapper: () => map }, budget);
+  return { findings: [...findings, ...checkRows(mapping, probe, locate)], probe: { rows: probe.rows, all: probe.all } };
+}
+
+const fromError = (mapping: MappingSpec, error: PartnerSyncError, locate: Locate): Finding => ({
+  severity: 'error',
+  kind: error.code,
+  file: mapping.file,
+  ...placeOnly(locate(mapping.file, ['source'])),
+  path: 'source',
+  message: error.message,
+});
+
+const placeOnly = ({ line, column }: { line: number; column: number }) => ({ line, column });

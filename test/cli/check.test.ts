@@ -1,0 +1,122 @@
+/** `check` against a live source: what real rows say of a mapping, before anything is sent. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Finding } from '../../src/domain/finding.js';
+import { createDatabase, type Database } from '../pipeline/shop.js';
+import { build } from '../pipeline/worker-process.js';
+import { partnerSync } from './command-line.js';
+
+let source: Database;
+let folder: string;
+
+beforeAll(async () => {
+  await build();
+  source = await createDatabase();
+  folder = mkdtempSync(join(tmpdir(), 'check-test-'));
+  mkdirSync(join(folder, 'shop'));
+}, 120_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await source.drop();
+});
+
+const MAPPING = `schema: person
+source: { table: people }
+key: [id]
+fields:
+  personId: id
+  email: email
+  level: level
+`;
+const SCHEMA = {
+  name: 'person',
+  category: 'custom_schema',
+  externalIdField: 'personId',
+  schema: {
+    type: 'object',
+    properties: {
+      personId: { type: 'string' },
+      email: { type: 'string', format: 'email' },
+      level: { type: 'string', enum: ['gold', 'silver'] },
+    },
+    required: ['personId', 'level'],
+    additionalProperties: false,
+  },
+};
+const write = (file: string, text: string): void => writeFileSync(join(folder, 'shop', file), text);
+
+beforeEach(async () => {
+  write('sync.yaml', 'source: { client: pg, connection: "${env:SOURCE_URL}" }\ntenant: north\n');
+  write('people.mapping.yaml', MAPPING);
+  write('person.schema.json', JSON.stringify(SCHEMA));
+  await source.query('DROP TABLE IF EXISTS people');
+  await source.query(`CREATE TABLE people (id integer PRIMARY KEY, email text, level text NOT NULL);`);
+});
+
+const people = (count: number): Promise<unknown> =>
+  source.query(
+    `INSERT INTO people SELECT i, 'p' || i || '@example.org', 'gold' FROM generate_series(1, ${count}) i; ANALYZE people`,
+  );
+
+interface CheckDocument {
+  readonly findings: readonly Finding[];
+  readonly errors: number;
+  readonly warnings: number;
+  readonly probes: readonly { mapping: string; rows: number; all: boolean }[];
+}
+const check = async (...args: string[]): Promise<CheckDocument & { code: number; text: string }> => {
+  const end = await partnerSync(['check', 'shop', '--json', ...args], {
+    PARTNER_SYNC_MAPPINGS: folder,
+    SOURCE_URL: source.url,
+  });
+  return { ...end.json<CheckDocument>(), code: end.code, text: end.stdout + end.stderr };
+};
+
+it('counts the rows that would fail, at the line of the field that makes them fail, and shows no value', async () => {
+  await people(40);
+  await source.query(`UPDATE people SET email = 'canary nobody' WHERE id IN (3, 17, 40)`);
+  await source.query(`UPDATE people SET level = 'canary bronze' WHERE id = 5`);
+  const { findings, code, text, probes } = await check();
+  expect(findings.map((f) => [f.severity, f.line, f.path])).toEqual([
+    ['warning', 6, 'fields.email'],
+    ['warning', 7, 'fields.level'],
+  ]);
+  expect(findings[0]!.message).toContain('3 of 40 rows: /email format: email');
+  expect(findings[1]!.message).toContain('1 of 40 rows: /level enum');
+  expect(probes).toEqual([{ mapping: 'people', rows: 40, all: true }]);
+  expect(code).toBe(0);
+  expect(text).not.toContain('canary');
+});
+
+it('calls it an error where every row fails: then it is the mapping', async () => {
+  await people(40);
+  write('people.mapping.yaml', MAPPING.replace('level: level', 'level: { column: level, transforms: [uppercase] }'));
+  const { findings, code } = await check();
+  expect(findings.map((f) => [f.severity, f.kind, f.path])).toEqual([['error', 'rows_fail', 'fields.level']]);
+  expect(findings[0]!.message).toContain('40 of 40 rows');
+  expect(code).toBe(1);
+});
+
+it('looks at a large table in several places, says how much it looked at, and at all of it when asked', async () => {
+  await people(3000);
+  await source.query(`UPDATE people SET level = 'none' WHERE id > 2900`);
+  const some = await check('--probe-rows', '200');
+  expect(some.probes).toEqual([{ mapping: 'people', rows: 200, all: false }]);
+  expect(some.findings[0]!.message).toMatch(/^\d+ of the 200 rows looked at: \/level enum/);
+  const all = await check('--probe-rows', 'all');
+  expect(all.findings[0]!.message).toContain('100 of 3,000 rows');
+  expect((await check('--probe-rows', '0')).probes).toEqual([]);
+});
+
+it('finds keys and external ids that name more than one row', async () => {
+  await source.query(`ALTER TABLE people DROP CONSTRAINT people_pkey`);
+  await source.query(`INSERT INTO people VALUES (1, NULL, 'gold'), (1, NULL, 'gold'), (2, NULL, 'silver')`);
+  const { findings } = await check();
+  const kinds = findings.filter((f) => f.severity === 'error').map((f) => [f.kind, f.line, f.message]);
+  expect(kinds).toEqual([
+    ['key_not_unique', 3, expect.stringContaining('1 of 3 rows have the same key (id)')],
+    ['external_id_not_unique', 5, expect.stringContaining('1 of 3 rows have the same external id')],
+  ]);
+});
