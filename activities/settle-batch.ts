@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { differingField } from '../src/domain/compare.js';
 import type { MappedRecord } from '../src/domain/record.js';
-import type { BatchStatus, PendingResource } from '../src/platform/contract/entities.js';
+import type { BatchStatus, PendingResource } from '../src/platform/contract/batches.js';
 import type { SentBatch, UploadScope } from './upload-batch.js';
 
 export type RecordFate =

@@ -2,7 +2,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
-import { withCamelNames, RESOURCE_TWINS, SCHEMA_DEFINITION_TWINS, type TwinTable } from './contract/twins.js';
+import { renamer, withCamelNames } from './contract/twins.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import type { StatusClass } from './retry.js';
@@ -17,30 +17,37 @@ export interface RawAnswer {
 
 // Not strict about unknown fields: a platform grows, and a field more is no reason to stop.
 const ajv = new Ajv({ strict: false, allErrors: true });
-const validators = new Map<string, ValidateFunction>();
 
-/** Which parts of an answer have twin names. */
-const TWINS: Partial<Record<OperationName, (data: Record<string, unknown>) => unknown>> = {
-  createSchemaDefinition: (data) => withCamelNames(data, SCHEMA_DEFINITION_TWINS),
-  getResource: (data) => ({
-    ...data,
-    result: camel(data['result'], RESOURCE_TWINS),
-    ...(Array.isArray(data['included']) ? { included: data['included'].map((r) => camel(r, RESOURCE_TWINS)) } : {}),
-  }),
-};
+interface Reader {
+  /** Gives twins their camelCase names; null where there are none. */
+  readonly rename: ((data: unknown) => unknown) | null;
+  readonly validate: ValidateFunction;
+}
+
+const readers = new Map<OperationName, Reader>();
+
+function readerOf(name: OperationName): Reader {
+  let reader = readers.get(name);
+  if (reader === undefined) {
+    const { data } = operations[name] as Operation;
+    readers.set(name, (reader = { rename: renamer(data, withCamelNames), validate: ajv.compile(data) }));
+  }
+  return reader;
+}
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
-const camel = (v: unknown, twins: TwinTable): unknown => (isObject(v) ? withCamelNames(v, twins) : v);
 
-/** `data` of a success answer, validated; throws `platform_answer_invalid` naming the field that is missing. */
+/**
+ * `data` of a success answer, or the whole of a flat one, validated.
+ * Throws `platform_answer_invalid` naming the field that is missing.
+ */
 export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
   const operation: Operation = operations[name];
   const envelope = parseJson(answer, operation);
-  if (envelope['success'] === false) throw refusal('platform_refused', operation, answer, envelope);
-  const raw = envelope['data'];
-  const data = isObject(raw) ? (TWINS[name]?.(raw) ?? raw) : raw;
-  let validate = validators.get(name);
-  if (!validate) validators.set(name, (validate = ajv.compile(operation.data)));
+  if (!operation.flat && envelope['success'] === false) throw refusal('platform_refused', operation, answer, envelope);
+  const { rename, validate } = readerOf(name);
+  const raw = operation.flat ? envelope : envelope['data'];
+  const data = rename ? rename(raw) : raw;
   if (!validate(data)) {
     const problems = (validate.errors ?? []).map(
       (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,

@@ -2,13 +2,14 @@
 import type { FastifyRequest } from 'fastify';
 import { isTenantId } from '../domain/names.js';
 import { TENANT_HEADER } from '../platform/contract/envelope.js';
+import type { Operation } from '../platform/contract/operation.js';
 import { Refusal } from './refusal.js';
 import type { SandboxSettings } from './settings.js';
 import type { Tenant, TenantLookup } from './tenants.js';
 import type { TokenClaims, TokenVerifier } from './token.js';
 
 /** Answers the tenant that the call acts for; null on partner operations. Throws 401, 400 or 403. */
-export type Authenticate = (request: FastifyRequest, scope: 'tenant' | 'partner') => Promise<Tenant | null>;
+export type Authenticate = (request: FastifyRequest, scope: Operation['scope']) => Promise<Tenant | null>;
 
 export function createAuthentication(
   verify: TokenVerifier,
@@ -17,6 +18,7 @@ export function createAuthentication(
 ): Authenticate {
   const readToken = tokenReader(verify, settings);
   return async (request, scope) => {
+    if (scope === 'open') return null;
     const ownTenant = tenantOfToken(await readToken(request));
     if (scope === 'partner') {
       if (ownTenant !== null)

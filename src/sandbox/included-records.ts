@@ -1,6 +1,7 @@
 /** `include` of 4.10: the resources that a record refers to, along the named fields, each once. */
 import type pg from 'pg';
 import { referencedIds } from '../domain/references.js';
+import type { ResourceRecord } from '../platform/contract/resources.js';
 import { Refusal } from './refusal.js';
 import { recordAnswer, type ResourceRow, type ResourceView } from './resource-answer.js';
 import type { SchemaStore, StoredSchema } from './schema-store.js';
@@ -34,8 +35,8 @@ export async function includedRecords(
   schema: StoredSchema,
   row: ResourceRow,
   tree: IncludeTree,
-): Promise<object[]> {
-  const included: object[] = [];
+): Promise<ResourceRecord[]> {
+  const included: ResourceRecord[] = [];
   const seen = new Set([row.id]);
   const follow = async (from: StoredSchema, rows: readonly ResourceRow[], branch: IncludeTree): Promise<void> => {
     for (const [field, deeper] of branch) {

@@ -53,8 +53,8 @@ export function requestValidator(operation: Operation, parameterNames: Parameter
 
 /** "boolean or null", "integer or null" (4.8): in a query that can only be said by an empty value or the word. */
 function isNullable(schema: AnySchema): boolean {
-  const type: unknown = typeof schema === 'object' ? (schema as { type?: unknown }).type : undefined;
-  return type === 'boolean' || type === 'integer';
+  const { type, anyOf } = schema as { type?: unknown; anyOf?: { type?: unknown }[] };
+  return anyOf === undefined ? Array.isArray(type) && type.includes('null') : anyOf.some((s) => s.type === 'null');
 }
 
 function problemsOf(validate: ValidateFunction, value: unknown, root: string): string[] {

@@ -1,12 +1,9 @@
-/** A stored resource as an answer shows it: both names of twins, references in the form that was asked for. */
+/** A stored resource as an answer shows it, with references in the form that was asked for. */
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import { referencedIds } from '../domain/references.js';
-import type { ResourceRecord } from '../platform/contract/entities.js';
-import { RESOURCE_TWINS } from '../platform/contract/twins.js';
+import type { ResourceRecord } from '../platform/contract/resources.js';
 import type { StoredSchema } from './schema-store.js';
-import type { SandboxSettings } from './settings.js';
 import type { Tenant } from './tenants.js';
-import { namesOf } from './twin-names.js';
 
 export interface ResourceRow {
   readonly id: string;
@@ -21,11 +18,10 @@ export interface ResourceView {
   readonly tenant: Tenant;
   readonly platformId: string;
   readonly format: 'object' | 'id';
-  readonly names: SandboxSettings['fieldNames'];
 }
 
-export function recordAnswer(schema: StoredSchema, row: ResourceRow, view: ResourceView): object {
-  const record: ResourceRecord = {
+export function recordAnswer(schema: StoredSchema, row: ResourceRow, view: ResourceView): ResourceRecord {
+  return {
     id: row.id,
     schemaDefinitionId: schema.id,
     platformId: view.platformId,
@@ -35,7 +31,6 @@ export function recordAnswer(schema: StoredSchema, row: ResourceRow, view: Resou
     updatedAt: row.updated_at.toISOString(),
     data: view.format === 'id' ? row.data : withReferenceObjects(schema, row.data),
   };
-  return namesOf(record, RESOURCE_TWINS, view.names);
 }
 
 /** References are stored as plain external ids; `object` is the platform's default form: `{ type, id }`. */

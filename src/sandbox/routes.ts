@@ -1,26 +1,26 @@
-/** Registers a route for every operation of the contract. */
+/** Registers a route for every operation of the contract that has a handler. */
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../platform/contract/operation.js';
-import { operations, type OperationName } from '../platform/contract/operations.js';
+import { operations } from '../platform/contract/operations.js';
 import type { Authenticate } from './authentication.js';
 import type { Answer, Services } from './handlers/handler.js';
 import { handlers } from './handlers/table.js';
 import { requestValidator } from './request-validation.js';
-
-/** "Resource and batch-upload operations" (section 1): those whose sections list the alternative error shape. */
-const ALTERNATIVE_ERRORS: readonly string[] = ['4.5', '4.8', '4.10'];
+import { answerNames } from './twin-names.js';
 
 /** A handler whose own types {@link requestValidator} and {@link Authenticate} have established at run time. */
 type AnyHandler = (call: object, services: Services) => Promise<Answer>;
 
 export function registerOperations(app: FastifyInstance, authenticate: Authenticate, services: Services): void {
-  for (const [name, operation] of Object.entries(operations) as [OperationName, Operation][]) {
+  for (const name of Object.keys(handlers) as (keyof typeof handlers)[]) {
+    const operation: Operation = operations[name];
     const validate = requestValidator(operation, services.settings.parameterNames);
     const handle = handlers[name] as unknown as AnyHandler;
+    const named = answerNames(operation, services.settings.fieldNames);
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { alternativeErrors: ALTERNATIVE_ERRORS.includes(operation.section) },
+      config: { alternativeErrors: operation.alternativeErrors === true },
       // Before the body is read: a stranger cannot make the server parse megabytes.
       onRequest: async (request) => {
         request.tenant = await authenticate(request, operation.scope);
@@ -32,8 +32,10 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
           body: request.body,
         });
         const { bodyText, tenant } = request;
-        const { message, data } = await handle({ ...valid, bodyText, tenant }, services);
-        return reply.status(operation.status).send({ success: true, message, data });
+        const { message = operation.summary, data } = await handle({ ...valid, bodyText, tenant }, services);
+        return reply
+          .status(operation.status)
+          .send(operation.flat ? named(data) : { success: true, message, data: named(data) });
       },
     });
   }

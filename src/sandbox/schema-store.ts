@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import type { JsonObject } from '../domain/json.js';
 import { referencesOf, type SchemaReference } from '../domain/references.js';
-import type { SchemaDefinition } from '../platform/contract/entities.js';
+import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
 import type { Queryable } from './database.js';
 import { compileRecordSchema, type RecordValidator } from './json-schema.js';
 import { unstorableText } from './storable.js';
@@ -122,7 +122,7 @@ async function insert(db: Queryable, platformId: string, d: SchemaDefinition): P
 function definitionOf(row: SchemaRow): SchemaDefinition {
   return {
     id: row.id,
-    platformId: row.platform_id,
+    platform_id: row.platform_id,
     name: row.name,
     pluralName: row.plural_name,
     ...(row.description === null ? {} : { description: row.description }),

@@ -1,15 +1,13 @@
-/** Gives an answer's twin fields the names that the settings ask for. */
-import { withBothNames, withCamelNames, type TwinTable } from '../platform/contract/twins.js';
+/** Gives the twin fields of an operation's answers the names that the settings ask for. */
+import type { Operation } from '../platform/contract/operation.js';
+import { renamer, withBothNames, withCamelNames, withSnakeNames, type Renaming } from '../platform/contract/twins.js';
 import type { SandboxSettings } from './settings.js';
 
-/** `value` comes in camelCase. */
-export function namesOf(value: object, twins: TwinTable, names: SandboxSettings['fieldNames']): object {
-  switch (names) {
-    case 'both':
-      return withBothNames(value, twins);
-    case 'camel':
-      return withCamelNames(value, twins);
-    case 'snake':
-      return Object.fromEntries(Object.entries(value).map(([field, v]) => [twins[field] ?? field, v as unknown]));
-  }
-}
+const RENAMINGS: Record<SandboxSettings['fieldNames'], Renaming> = {
+  both: withBothNames,
+  camel: withCamelNames,
+  snake: withSnakeNames,
+};
+
+export const answerNames = (operation: Operation, names: SandboxSettings['fieldNames']): ((data: unknown) => unknown) =>
+  renamer(operation.data, RENAMINGS[names]) ?? ((data) => data);

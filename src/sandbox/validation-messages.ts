@@ -13,6 +13,8 @@ export function errorTexts(errors: readonly ErrorObject[] | null | undefined, ro
     const alternative = choices.has(error.instancePath) ? alternativeOf(error) : undefined;
     const named = alternatives.get(place) ?? new Set();
     if (alternative !== undefined) alternatives.set(place, named.add(alternative));
+    else if (error.keyword === 'enum' || error.keyword === 'type')
+      texts.push(`${place} must be ${expectedOf(error).join(' or ')}`);
     else if (error.keyword !== 'anyOf') texts.push(`${place} ${error.message ?? 'is not valid'}${choicesOf(error)}`);
     else if (named.size > 0) texts.push(`${place} must be ${namedTogether([...named])}`);
   }
@@ -32,9 +34,14 @@ function namedTogether(alternatives: readonly string[]): string {
   return (constants.length > 0 ? constants : alternatives).join(' or ');
 }
 
+/** The values, or the types, that were expected. */
+function expectedOf({ keyword, params }: ErrorObject): string[] {
+  const { allowedValues, type } = params as { allowedValues: unknown[]; type: string | string[] };
+  return keyword === 'enum' ? allowedValues.map((value) => JSON.stringify(value)) : [type].flat();
+}
+
 function choicesOf(error: ErrorObject): string {
-  const params = error.params as { additionalProperty?: string; allowedValues?: unknown[]; allowedValue?: unknown };
+  const params = error.params as { additionalProperty?: string; allowedValue?: unknown };
   if (error.keyword === 'additionalProperties') return `: ${JSON.stringify(params.additionalProperty)}`;
-  if (error.keyword === 'enum') return `: ${JSON.stringify(params.allowedValues)}`;
   return error.keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : '';
 }

@@ -207,7 +207,7 @@ describe('access to the sandbox', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([
       'query/onconflict must be "upsert" or "reject"',
-      'query/ignoreUnknownFields must be boolean',
+      'query/ignoreUnknownFields must be boolean or null',
       'query/dependencyWaitTimeout must be <= 86400',
       "body must have required property 'resources'",
     ]);

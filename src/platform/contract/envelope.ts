@@ -1,25 +1,43 @@
-/** The envelopes around every answer (platform-api.md section 1). */
-import { Type } from 'typebox';
+/** The envelopes around every answer (platform-api.md section 1), and the header that names a tenant. */
+import { Type, type TSchema } from 'typebox';
+import { TENANT_ID_PATTERN } from '../../domain/names.js';
+import type { Operation } from './operation.js';
 
-export const Success = Type.Object({
-  success: Type.Literal(true),
-  message: Type.Optional(Type.String()),
-  data: Type.Unknown(),
-});
+/** `{ success: true, message, data }`, or the fields of a flat answer. */
+export const successOf = ({ flat, data }: Operation): TSchema =>
+  flat ? data : Type.Object({ success: Type.Boolean(), message: Type.Optional(Type.String()), data });
 
 /** `{ message, success: false, errors? }` */
 export const Failure = Type.Object({
   message: Type.String(),
-  success: Type.Optional(Type.Boolean()),
-  errors: Type.Optional(Type.Array(Type.String())),
+  success: Type.Literal(false),
+  errors: Type.Optional(Type.Array(Type.String(), { description: 'specific validation errors' })),
 });
 
 /** The other shape that resource and batch-upload operations may answer with. */
 export const AlternativeFailure = Type.Object({
-  success: Type.Optional(Type.Boolean()),
-  message: Type.Optional(Type.String()),
+  success: Type.Boolean(),
+  message: Type.String(),
   data: Type.Object({ error: Type.String() }),
 });
 
 /** Header by which a platform-scoped token acts for one tenant (platform-api.md section 5). */
 export const TENANT_HEADER = 'service-tenant-id';
+
+/** The header parameters of an operation. */
+export const headersOf = ({ scope, tenantFilter }: Operation) =>
+  Type.Object(
+    scope !== 'tenant' && tenantFilter === undefined
+      ? {}
+      : {
+          [TENANT_HEADER]: Type.Optional(
+            Type.String({
+              pattern: TENANT_ID_PATTERN,
+              description:
+                scope === 'tenant'
+                  ? 'tenant to act for; a platform-scoped token must name one'
+                  : 'limits the result to this tenant',
+            }),
+          ),
+        },
+  );

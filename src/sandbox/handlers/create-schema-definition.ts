@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../domain/json.js';
 import { SCHEMA_NAME_PATTERN } from '../../domain/names.js';
 import { referencesOf } from '../../domain/references.js';
-import type { SchemaDefinition } from '../../platform/contract/entities.js';
+import type { SchemaDefinition } from '../../platform/contract/schema-definitions.js';
 import { SCHEMA_DEFINITION_TWINS, withCamelNames } from '../../platform/contract/twins.js';
 import { compileRecordSchema } from '../json-schema.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
-import { namesOf } from '../twin-names.js';
 import type { Handler } from './handler.js';
 
 const isSchemaName = (text: string): boolean => new RegExp(SCHEMA_NAME_PATTERN).test(text);
@@ -30,7 +29,7 @@ export const createSchemaDefinition: Handler<'createSchemaDefinition'> = async (
   const now = new Date().toISOString();
   const definition: SchemaDefinition = {
     id: randomUUID(),
-    platformId: services.platformId,
+    platform_id: services.platformId,
     name: input.name,
     pluralName: input.pluralName ?? input.name,
     ...(input.description === undefined ? {} : { description: input.description }),
@@ -53,7 +52,7 @@ export const createSchemaDefinition: Handler<'createSchemaDefinition'> = async (
   }
   return {
     message: `schema definition "${definition.name}" created`,
-    data: namesOf(definition, SCHEMA_DEFINITION_TWINS, services.settings.fieldNames),
+    data: definition,
   };
 };
 

@@ -1,5 +1,5 @@
 /** 4.14: the status of a batch. Its counters come from one row, so they always add up. */
-import type { BatchStatus, PendingResource } from '../../platform/contract/entities.js';
+import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { Queryable } from '../database.js';
 import { Refusal } from '../refusal.js';
 import type { Handler } from './handler.js';

@@ -15,7 +15,6 @@ export const getResource: Handler<'getResource'> = async ({ params, query, tenan
     tenant,
     platformId: services.platformId,
     format: query.referenceFormat ?? 'object',
-    names: services.settings.fieldNames,
   } as const;
   const tree = query.include === undefined ? undefined : includeTree(query.include);
   const included = tree === undefined ? [] : await includedRecords(services, view, schema, row, tree);

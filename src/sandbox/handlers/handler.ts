@@ -1,7 +1,7 @@
 /** What a handler is: it takes a request that is already authorized and validated, and answers `data` or refuses. */
 import type pg from 'pg';
-import type { BodyOf, Operation, ParamsOf, QueryOf } from '../../platform/contract/operation.js';
-import type { operations, OperationName } from '../../platform/contract/operations.js';
+import type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from '../../platform/contract/operation.js';
+import type { OperationName, Operations } from '../../platform/contract/operations.js';
 import type { BatchWorkers } from '../processing/batch-workers.js';
 import { Refusal } from '../refusal.js';
 import type { SchemaStore, StoredSchema } from '../schema-store.js';
@@ -17,24 +17,25 @@ export interface Services {
   readonly settings: SandboxSettings;
 }
 
-/** One request. `tenant` is there on tenant operations only. */
+/** One request. `tenant` is there on tenant operations, and where one limits the result and was named. */
 export interface Call<O extends Operation> {
   readonly params: ParamsOf<O>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
   readonly bodyText: string;
-  readonly tenant: O['scope'] extends 'tenant' ? Tenant : null;
+  readonly tenant: O['scope'] extends 'tenant' ? Tenant : O extends { tenantFilter: true } ? Tenant | null : null;
 }
 
-export interface Answer {
-  readonly message: string;
-  readonly data: object;
+/** `data` has the contract's names; routes.ts adds those of twins. `message` is not shown in a flat answer. */
+export interface Answer<D = unknown> {
+  readonly message?: string;
+  readonly data: D;
 }
 
 export type Handler<N extends OperationName> = (
-  call: Call<(typeof operations)[N]>,
+  call: Call<Operations[N]>,
   services: Services,
-) => Promise<Answer>;
+) => Promise<Answer<DataOf<Operations[N]>>>;
 
 /** The schema definition of a path, or a 404 that names it. */
 export async function findSchema(services: Services, nameOrId: string): Promise<StoredSchema> {

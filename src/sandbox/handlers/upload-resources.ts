@@ -3,7 +3,8 @@ import { acceptBatch } from '../processing/accept-batch.js';
 import { Refusal } from '../refusal.js';
 import type { StoredSchema } from '../schema-store.js';
 import { findSchema, type Answer, type Call, type Handler, type Services } from './handler.js';
-import type { operations } from '../../platform/contract/operations.js';
+import type { Operations } from '../../platform/contract/operations.js';
+import type { BatchAccepted } from '../../platform/contract/resources.js';
 
 /** The schema definition to which 4.5 uploads. */
 const TRANSACTIONS = 'transactions';
@@ -14,9 +15,9 @@ export const uploadResources: Handler<'uploadResources'> = (call, services) =>
 export const uploadTransactions: Handler<'uploadTransactions'> = (call, services) =>
   upload(TRANSACTIONS, call, services);
 
-type UploadCall = Pick<Call<(typeof operations)['uploadResources']>, 'query' | 'body' | 'bodyText' | 'tenant'>;
+type UploadCall = Pick<Call<Operations['uploadResources']>, 'query' | 'body' | 'bodyText' | 'tenant'>;
 
-async function upload(nameOrId: string, call: UploadCall, services: Services): Promise<Answer> {
+async function upload(nameOrId: string, call: UploadCall, services: Services): Promise<Answer<BatchAccepted>> {
   const { resources } = call.body;
   const { maxRecordsPerBatch } = services.settings;
   const schema = await findSchema(services, nameOrId);

@@ -1,0 +1,72 @@
+/** Batches: section 2 and operation 4.14. */
+import { Type, type Static } from 'typebox';
+import { Maybe, OpenObject, Text } from './fields.js';
+import { defineOperation } from './operation.js';
+
+export const MissingDependency = Type.Object({
+  externalId: Type.String(),
+  schemaDefinitionId: Maybe(Type.String()),
+  schemaName: Maybe(Type.String()),
+});
+
+export const PendingResource = Type.Object({
+  resourceExternalId: Type.String(),
+  missingDependencies: Type.Array(MissingDependency),
+  expiresAt: Type.String(),
+  id: Maybe(Type.String()),
+  schemaDefinitionId: Maybe(Type.String()),
+  schemaName: Maybe(Type.String()),
+  createdAt: Maybe(Type.String()),
+});
+export type PendingResource = Static<typeof PendingResource>;
+
+/** Answer of 4.14. */
+export const BatchStatus = Type.Object({
+  batchId: Type.String(),
+  progress: Type.Object({
+    totalRecords: Type.Number(),
+    processedRecords: Type.Number(),
+    successfulRecords: Type.Number(),
+    pendingRecords: Type.Number(),
+    failedRecords: Type.Number(),
+    successRate: Maybe(Type.Number()),
+  }),
+  createdAt: Maybe(Type.String()),
+  startedAt: Maybe(Type.String()),
+  completedAt: Maybe(Type.String({ description: 'set once every resource has its outcome' })),
+  schemaName: Maybe(Type.String()),
+  schemaDefinitionId: Maybe(Type.String()),
+  errors: Maybe(
+    Type.Object({
+      summary: Maybe(OpenObject('counts by kind')),
+      details: Maybe(OpenObject('more about the failures')),
+      recordErrors: Maybe(Type.Array(Type.String())),
+      message: Maybe(Type.String()),
+    }),
+  ),
+  pendingResources: Maybe(Type.Array(PendingResource)),
+});
+export type BatchStatus = Static<typeof BatchStatus>;
+
+export const batchOperations = {
+  getBatch: defineOperation({
+    section: '4.14',
+    tag: 'Resources',
+    command: 'batches get',
+    summary: 'Reads the status of a batch.',
+    method: 'GET',
+    path: '/api/batches/{batchId}',
+    scope: 'tenant',
+    idempotent: true,
+    params: Type.Object({ batchId: Text('id that the upload answered') }),
+    query: Type.Object({
+      includePendingDetails: Type.Optional(
+        Type.Boolean({ description: 'adds pendingResources with their missing dependencies' }),
+      ),
+    }),
+    body: null,
+    status: 200,
+    data: BatchStatus,
+    refusals: { 404: 'There is no such batch.' },
+  }),
+};

@@ -1,0 +1,46 @@
+/** Shapes of single fields that several groups of operations share. */
+import { Type, type Static, type TSchema } from 'typebox';
+
+/** Text of at least one character. */
+export const Text = (description: string) => Type.String({ minLength: 1, description });
+
+/** One of a closed list. */
+export const OneOf = <const T extends string>(
+  values: readonly T[],
+  options: { description?: string; default?: T } = {},
+) => Type.Enum([...values], options);
+
+/** A field of an answer that may be missing or null: the document promises its type, not its presence. */
+export const Maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** An object whose members the document leaves open. */
+export const OpenObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
+/** "boolean or null", "integer or null": in a query that can only be said by an empty value or the word `null`. */
+export const NullableBoolean = (options: { description: string; default?: boolean }) =>
+  Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], ...options });
+export const NullableInteger = (options: {
+  description: string;
+  minimum?: number;
+  maximum?: number;
+  default?: number;
+}) => Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
+
+const Moment = (description: string) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }));
+
+/** The common `startDate` and `endDate` (section 4). "Their date format: not shown": ISO 8601 it is here. */
+export const DateRange = {
+  startDate: Moment('begin of the range: a date, such as 2026-03-01 (UTC), or a time with its zone'),
+  endDate: Moment('end of the range, inclusive: a date, such as 2026-03-31 (UTC), or a time with its zone'),
+};
+
+/** A merge field of an automation or a communication group (section 2). */
+export const MergeField = Type.Object({
+  id: Maybe(Type.String()),
+  templateName: Maybe(Type.String()),
+  displayName: Maybe(Type.String()),
+  staticValue: Maybe(Type.String()),
+  type: Maybe(Type.String({ description: 'value shown: static' })),
+});
+export type MergeField = Static<typeof MergeField>;
