@@ -4,31 +4,10 @@
  * Every value crosses this border as the database's own text, or null. A driver that parses loses
  * microseconds (Date), digits (float) and infinities; text loses nothing and costs least.
  */
+import type { SourceServer, SourceTable } from './source-catalog.js';
+import type { SourceColumn } from './source-column.js';
 
-/** The kinds of column that mappings can speak of; each dialect translates its own types into these. */
-export const SOURCE_TYPES = [
-  'text',
-  'integer',
-  'decimal',
-  'float',
-  'boolean',
-  'date',
-  'time',
-  'timestamp', // without a zone: the mapping must declare which
-  'timestamptz', // as text in UTC, since the session's zone is pinned
-  'uuid',
-  'json',
-  'bytes',
-  'other',
-] as const;
-export type SourceType = (typeof SOURCE_TYPES)[number];
-
-export interface SourceColumn {
-  readonly name: string;
-  readonly type: SourceType;
-  /** The database's own name of the type, for messages: `numeric(12,2)`. */
-  readonly databaseType: string;
-}
+export { SOURCE_TYPES, type SourceColumn, type SourceType } from './source-column.js';
 
 /** One row: a value per column of the page, as text, or null for SQL NULL. */
 export type SourceRow = readonly (string | null)[];
@@ -95,5 +74,12 @@ export interface Source {
   cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
   /** Splits the key space into ranges of about `rows` rows; one open range where it cannot. */
   splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]>;
+  /** The server, its version and clock, and whether the fence can be exact. */
+  server(): Promise<SourceServer>;
+  /**
+   * Tables and views outside the system's schemas, or only those of these names (as a mapping writes them);
+   * names that are not there are left out.
+   */
+  tables(names?: readonly string[]): Promise<readonly SourceTable[]>;
   close(): Promise<void>;
 }

@@ -2,10 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
+import type { SourceTable } from '../../domain/source-catalog.js';
 import type { KeyRange, Page, ReadPlan, Relation, Source, SourceColumn, SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
+import { tablesOf } from '../catalog.js';
 import { inSource } from '../failure.js';
-import { byValuesQuery, fromClause, pageQuery, type Query } from '../keyset.js';
+import { byValuesQuery, fromClause, pageQuery, quoteName, type Query } from '../keyset.js';
+import { tableNameParts } from '../table-name.js';
+import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
 import { FENCE_SQL } from './fence.js';
 import { openSession, PAGE_OPTIONS } from './session.js';
 import { sourceTypeOf } from './types.js';
@@ -86,8 +90,8 @@ export function openPostgres(config: SourceConfig): Source {
     async hasNull(plan, column) {
       const from = fromClause(plan.relation);
       const { rows } = await run(`looking for NULL in ${column}`, {
-        sql: `SELECT 1 FROM ${from.sql} WHERE q.?? IS NULL LIMIT 1`,
-        bindings: [...from.bindings, column],
+        sql: `SELECT 1 FROM ${from.sql} WHERE q.${quoteName(column)} IS NULL LIMIT 1`,
+        bindings: from.bindings,
       });
       return rows.length > 0;
     },
@@ -95,8 +99,8 @@ export function openPostgres(config: SourceConfig): Source {
       const from = fromClause(plan.relation);
       const type = (
         await page('reading the type of the cursor', {
-          sql: `SELECT q.?? FROM ${from.sql} LIMIT 0`,
-          bindings: [plan.cursor!, ...from.bindings],
+          sql: `SELECT q.${quoteName(plan.cursor!)} FROM ${from.sql} LIMIT 0`,
+          bindings: from.bindings,
         })
       ).columns[0]!;
       if (type.type !== 'timestamp' && type.type !== 'timestamptz' && type.type !== 'date') return cursor;
@@ -107,6 +111,36 @@ export function openPostgres(config: SourceConfig): Source {
       return rows[0]![0]!;
     },
     splitKeys: (plan, rows) => splitKeys(plan, rows, run),
+    async server() {
+      const { rows } = await run('asking for the version', { sql: SERVER_SQL, bindings: [] });
+      const [version, account, clock, timeZone, standby, sees] = rows[0]!;
+      const seesOpenTransactions = sees === 't' && standby === 'f';
+      return {
+        product: 'PostgreSQL',
+        version: version!,
+        account: account!,
+        clock: clock!,
+        timeZone: timeZone!,
+        standby: standby === 't',
+        seesOpenTransactions,
+        grantForOpenTransactions: sees === 't' ? null : `GRANT pg_read_all_stats TO ${quoteName(account!)}`,
+      };
+    },
+    async tables(names) {
+      const bare = names === undefined ? null : JSON.stringify(names.map((name) => tableNameParts(name).at(-1)!));
+      const ask = async (sql: string): Promise<SourceRow[]> =>
+        (await run('reading the catalogue', { sql, bindings: [bare, bare] })).rows;
+      const found = tablesOf(
+        {
+          tables: await ask(TABLES_SQL),
+          columns: await ask(COLUMNS_SQL),
+          indexes: await ask(INDEXES_SQL),
+          foreignKeys: await ask(FOREIGN_KEYS_SQL),
+        },
+        (databaseType, hint) => sourceTypeOf(databaseType, hint === 'enum'),
+      );
+      return names === undefined ? found : found.filter(isNamed(names));
+    },
     close: () => knex.destroy(),
   };
 }
@@ -124,9 +158,10 @@ async function splitKeys(
   const [key, ...others] = plan.key;
   if (key === undefined || others.length > 0 || !('table' in plan.relation)) return whole;
   const from = fromClause(plan.relation);
+  const name = `q.${quoteName(key)}`;
   const result = await run(`finding the bounds of ${nameOf(plan.relation)}`, {
-    sql: `SELECT min(q.??), max(q.??), pg_typeof(min(q.??))::text FROM ${from.sql}`,
-    bindings: [key, key, key, ...from.bindings],
+    sql: `SELECT min(${name}), max(${name}), pg_typeof(min(${name}))::text FROM ${from.sql}`,
+    bindings: from.bindings,
   });
   const [low, high, type] = result.rows[0]!;
   if (low == null || high == null || !['smallint', 'integer', 'bigint'].includes(type!)) return whole;
@@ -134,7 +169,7 @@ async function splitKeys(
   const span = BigInt(high) - first + 1n;
   const estimate = await run(`estimating ${nameOf(plan.relation)}`, {
     sql: 'SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass(?)',
-    bindings: [quoted(plan.relation.table)],
+    bindings: [tableNameParts(plan.relation.table).map(asIdentifier).join('.')],
   });
   const count = BigInt(estimate.rows[0]?.[0] ?? '0');
   const parts = count / BigInt(rows) < span ? count / BigInt(rows) : span;
@@ -148,8 +183,12 @@ async function splitKeys(
   }));
 }
 
-const quoted = (table: string): string =>
-  table
-    .split('.')
-    .map((part) => `"${part.replaceAll('"', '""')}"`)
-    .join('.');
+/** A mapping may name a table with its schema or, where the search path finds it, without. */
+const isNamed = (names: readonly string[]) => {
+  const asked = new Set(names.map((name) => JSON.stringify(tableNameParts(name))));
+  return ({ table, schema, name }: SourceTable): boolean =>
+    asked.has(JSON.stringify(tableNameParts(table))) || asked.has(JSON.stringify([schema, name]));
+};
+
+/** For `to_regclass`, which reads the text of a name: no placeholders there. */
+const asIdentifier = (part: string): string => `"${part.replaceAll('"', '""')}"`;

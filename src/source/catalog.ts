@@ -1,0 +1,106 @@
+/** Puts tables together from what a dialect's catalogue queries answer: flat rows of text, in the order below. */
+import type { CatalogColumn, CatalogForeignKey, CatalogIndex, SourceTable } from '../domain/source-catalog.js';
+import type { SourceRow, SourceType } from '../domain/source.js';
+import { tableName } from './table-name.js';
+
+/**
+ * Each query's columns begin with schema and table. `t` is true, whatever else is false.
+ * Columns and index entries come in their own order.
+ */
+export interface CatalogRows {
+  /** schema, table, kind, comment, estimated rows, readable, writes (with commas between), needs its schema's name */
+  readonly tables: readonly SourceRow[];
+  /** schema, table, column, type, nullable, default, generated, comment, what else decides the kind */
+  readonly columns: readonly SourceRow[];
+  /** schema, table, index, unique, primary, column (null: an expression) */
+  readonly indexes: readonly SourceRow[];
+  /** schema, table, constraint, column, parent's schema (null where its name is enough), parent's table, parent's column */
+  readonly foreignKeys: readonly SourceRow[];
+}
+
+const isTrue = (text: string | null | undefined): boolean => text === 't';
+
+export function tablesOf(
+  rows: CatalogRows,
+  kindOf: (databaseType: string, hint: string | null) => SourceType,
+): SourceTable[] {
+  const of = (table: SourceRow, others: ReadonlyMap<string, readonly SourceRow[]>): readonly SourceRow[] =>
+    others.get(idOf(table[0]!, table[1]!)) ?? [];
+  const columns = byTable(rows.columns);
+  const indexes = byTable(rows.indexes);
+  const foreignKeys = byTable(rows.foreignKeys);
+  return rows.tables.map((row): SourceTable => {
+    const [schema, name, kind, comment, estimatedRows, readable, writes] = row;
+    const own = of(row, columns).map((column) => catalogColumn(column, kindOf));
+    const required = new Set(own.filter((column) => !column.nullable).map((column) => column.name));
+    const ownIndexes = [...groups(of(row, indexes))];
+    const columnsOf = (index: readonly SourceRow[]): (string | null)[] => index.map((entry) => entry[5] ?? null);
+    const primaryKey = ownIndexes.filter((i) => isTrue(i[0]![4])).flatMap(columnsOf) as string[];
+    const otherKeys = ownIndexes
+      .filter(([first]) => isTrue(first![3]) && !isTrue(first![4]))
+      .map(columnsOf)
+      .filter((key): key is string[] => key.every((column) => column !== null && required.has(column)));
+    return {
+      table: writtenName(row),
+      schema: schema ?? null,
+      name: name!,
+      kind: kind === 'view' ? 'view' : 'table',
+      comment: comment ?? null,
+      estimatedRows: estimatedRows == null ? null : Number(estimatedRows),
+      columns: own,
+      primaryKey,
+      uniqueKeys: [...(primaryKey.length > 0 ? [primaryKey] : []), ...otherKeys],
+      foreignKeys: [...groups(of(row, foreignKeys))].map(foreignKey),
+      indexes: ownIndexes.map((index): CatalogIndex => ({
+        name: index[0]![2]!,
+        columns: columnsOf(index),
+        unique: isTrue(index[0]![3]),
+      })),
+      readable: isTrue(readable),
+      writes: writes == null || writes === '' ? [] : writes.split(','),
+    };
+  });
+}
+
+const idOf = (schema: string | null, table: string): string => JSON.stringify([schema, table]);
+
+const writtenName = ([schema, name, , , , , , qualified]: SourceRow): string =>
+  isTrue(qualified) && schema != null ? tableName(schema, name!) : tableName(name!);
+
+function catalogColumn(row: SourceRow, kindOf: (type: string, hint: string | null) => SourceType): CatalogColumn {
+  const [, , name, databaseType, nullable, initial, generated, comment, hint] = row;
+  return {
+    name: name!,
+    type: kindOf(databaseType!, hint ?? null),
+    databaseType: databaseType!,
+    nullable: isTrue(nullable),
+    default: initial ?? null,
+    generated: isTrue(generated),
+    comment: comment ?? null,
+  };
+}
+
+function foreignKey(rows: readonly SourceRow[]): CatalogForeignKey {
+  const [, , name, , schema, table] = rows[0]!;
+  return {
+    name: name!,
+    columns: rows.map((row) => row[3]!),
+    table: tableName(...(schema == null ? [] : [schema]), table!),
+    parentColumns: rows.map((row) => row[6]!),
+  };
+}
+
+const byTable = (rows: readonly SourceRow[]): Map<string, SourceRow[]> => collect(rows, (r) => idOf(r[0]!, r[1]!));
+/** Rows of one index or constraint, by its name. */
+const groups = (rows: readonly SourceRow[]): Iterable<readonly SourceRow[]> => collect(rows, (r) => r[2]!).values();
+
+function collect(rows: readonly SourceRow[], keyOf: (row: SourceRow) => string): Map<string, SourceRow[]> {
+  const found = new Map<string, SourceRow[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = found.get(key);
+    if (group === undefined) found.set(key, [row]);
+    else group.push(row);
+  }
+  return found;
+}
