@@ -1,12 +1,13 @@
 /** All activities, by the verbs of the domain; workflows import this file's type only. */
 import { Context } from '@temporalio/activity';
-import type { MappingRef, OpenRunInput, RangeRef, RunRef } from '../src/domain/work.js';
+import type { MappingRef, OpenRunInput, RangeRef, ReplayRef, RunRef, SweepInput } from '../src/domain/work.js';
 import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
 import { followMapping } from './follow-mapping.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
 import { planMapping, type PlanInput } from './plan-mapping.js';
+import { replayLetters, sweepLetters } from './replay-letters.js';
 import { withFailures } from './to-failure.js';
 
 /** Milliseconds between heartbeats: they prove life only, progress is in the ledger. */
@@ -16,6 +17,8 @@ export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => withFailures(() => openRun(deps, input)),
   planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
   loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
+  replayLetters: (input: ReplayRef) => withFailures((signal) => alive(replayLetters(deps, input, signal))),
+  sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
   followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
   closeRun: (input: RunRef) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),

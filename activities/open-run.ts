@@ -62,7 +62,8 @@ function checkCursors(spec: SyncSpec, chosen: ReadonlySet<string>, { from, to }:
 }
 
 function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {
-  return kind === 'backfill' ? 'backfill' : (input.mode ?? spec.mode);
+  if (kind === 'backfill') return input.replay === undefined ? 'backfill' : 'replay';
+  return input.mode ?? spec.mode;
 }
 
 function chosenMappings(spec: SyncSpec, input: RunInput): ReadonlySet<string> {

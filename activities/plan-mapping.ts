@@ -1,4 +1,4 @@
-/** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, or a list of ids. */
+/** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, a list of ids, or dead letters. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { RunInput } from '../src/domain/run.js';
 import type { KeyRange } from '../src/domain/source.js';
@@ -34,6 +34,9 @@ async function rangesOf(
   { mode, input }: PlanInput,
 ): Promise<NewRange[]> {
   const { plan, spec } = mapping;
+  if (input.replay !== undefined)
+    // Letters that are written meanwhile are left to the next replay.
+    return [{ ...OPEN, throughKey: [await deps.ledger.deadLetters.newest(mapping.mappingId)] }];
   if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
   if (mode === 'incremental' && spec.cursor !== null) {
     // Such a row is never below the fence, so no incremental run would ever read it.

@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { differingField } from '../src/domain/compare.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { BatchStatus, PendingResource } from '../src/platform/contract/batches.js';
+import { maskedWords } from './platform-words.js';
 import type { SentBatch, UploadScope } from './upload-batch.js';
 
 export type RecordFate =
   | { readonly kind: 'accepted' }
-  /** `words`: the platform's own message about the record. */
+  /** `words`: the platform's own message about the record, masked where it comes from {@link settleBatch}. */
   | { readonly kind: 'rejected'; readonly words: string }
   | { readonly kind: 'waiting'; readonly pending: PendingResource }
   /** Nobody can tell: the record is read and sent again. */
@@ -30,6 +31,12 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
   for (const record of open) {
     const fate = await fateByReadingBack(scope, batch.tenant, record);
     if (fate.kind === 'accepted' || !fates.has(record.externalId)) fates.set(record.externalId, fate);
+  }
+  const schemas = scope.sync.spec.mappings.map((m) => m.schema.name);
+  for (const record of batch.records) {
+    const fate = fates.get(record.externalId);
+    if (fate?.kind === 'rejected')
+      fates.set(record.externalId, { kind: 'rejected', words: maskedWords(fate.words, record, schemas) });
   }
   return fates;
 }

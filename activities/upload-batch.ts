@@ -8,6 +8,7 @@ import { backoffMs } from '../src/platform/retry.js';
 import type { IntendedBatch } from '../src/state/open-batches.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+import { maskedWords } from './platform-words.js';
 
 export interface SentBatch extends IntendedBatch {
   readonly platformBatchId: string;
@@ -68,10 +69,20 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
       }
       if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
       if (error.details['status'] === 404) throw unknownSchema(scope, error);
-      if (batch.records.length === 1) return { sent: [], refused: [{ batch, record: batch.records[0]!, error }] };
+      if (batch.records.length === 1) return { sent: [], refused: [refusedAlone(scope, batch, error)] };
       return uploadHalves(scope, batch);
     }
   }
+}
+
+/** The words of a refusal that concerns this record alone go into its dead letter, without its values. */
+function refusedAlone({ sync }: UploadScope, batch: IntendedBatch, error: PartnerSyncError): RefusedRecord {
+  const record = batch.records[0]!;
+  const schemas = sync.spec.mappings.map((m) => m.schema.name);
+  const { status, words, errors } = error.details as { status: number; words: string; errors: readonly string[] };
+  const masked = (text: string): string => maskedWords(text, record, schemas);
+  const details = { ...error.details, words: masked(words), errors: errors.map(masked) };
+  return { batch, record, error: new PartnerSyncError(error.code, `answered ${status}`, details) };
 }
 
 async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch> {

@@ -7,6 +7,7 @@ import {
   defineQuery,
   isCancellation,
   makeContinueAsNewFunc,
+  patched,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -15,7 +16,16 @@ import {
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { checkRunInput, type MappingProgress, type RunInput, type RunKind, type RunReport } from '../src/domain/run.js';
 import type { OpenedRun } from '../src/domain/work.js';
-import { abandonRun, closeRun, followMapping, loadSlice, openRun, planMapping } from './activities.js';
+import {
+  abandonRun,
+  closeRun,
+  followMapping,
+  loadSlice,
+  openRun,
+  planMapping,
+  replayLetters,
+  sweepLetters,
+} from './activities.js';
 import { detailsOf } from './details.js';
 
 /** The run's id and its books as of the last finished slice. */
@@ -49,6 +59,9 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
         await follow(opened, [mappings], STAGE_FOLLOW, false);
       }
       await follow(opened, opened.stages, opened.followFor, true);
+      // Every row was read: a letter that is still there may be that of a row which is gone.
+      if (opened.mode === 'full' && patched('sweep-letters'))
+        await sweepLetters({ runId: opened.runId, sync: opened.sync, mappings: opened.stages.flat() });
       const report = await closeRun(opened);
       show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
       return report;
@@ -74,7 +87,9 @@ async function loadMapping(
     for (let rangeId = queue.shift(); rangeId !== undefined; rangeId = queue.shift()) {
       for (;;) {
         if (workflowInfo().continueAsNewSuggested) return;
-        const { done, progress } = await loadSlice({ ...ref, rangeId });
+        const { done, progress } = await (input.replay === undefined
+          ? loadSlice({ ...ref, rangeId })
+          : replayLetters({ ...ref, rangeId, filter: input.replay }));
         show(progress);
         if (done) break;
       }

@@ -1,5 +1,6 @@
 /** Parsers of option values: what is wrong is said at once, with what is allowed. */
 import { InvalidArgumentError } from 'commander';
+import { DURATION_PATTERN, durationSeconds } from '../domain/duration.js';
 import { nearest } from '../domain/names.js';
 
 export const choice =
@@ -32,3 +33,21 @@ const allOrFrom =
   };
 export const allOrCount = allOrFrom(1);
 export const allOrNone = allOrFrom(0);
+
+export const count = (value: string): number => {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Allowed: a whole number from 1 on.');
+  return number;
+};
+
+/** A time, or how long ago (`2h`), as ISO 8601. */
+export const since = (value: string): string => {
+  const ms = new RegExp(DURATION_PATTERN).test(value)
+    ? Date.now() - durationSeconds(value) * 1000
+    : /^\d{4}-/.test(value)
+      ? Date.parse(value)
+      : NaN;
+  if (Number.isNaN(ms))
+    throw new InvalidArgumentError('Allowed: a time such as 2026-01-31T08:00:00Z, or how long ago: 30m, 2h, 7d.');
+  return new Date(ms).toISOString();
+};

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCheck } from './commands/check.js';
+import { addDeadLetters } from './commands/dead-letters.js';
 import { addReconcile } from './commands/reconcile.js';
 import { addBackfill, addRun } from './commands/run.js';
 import { addSandbox } from './commands/sandbox.js';
@@ -26,6 +27,8 @@ export function createProgram(): Command {
   addRun(program);
   addBackfill(program);
   addSchedules(program);
+  program.commandsGroup('Repair:');
+  addDeadLetters(program);
   program.commandsGroup('Prove:');
   addReconcile(program);
   addStatus(program);

@@ -4,6 +4,7 @@
  * Every row read ends in exactly one column of the books, so that at the end of a run, per mapping and
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
+import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError } from './errors.js';
 import { isSyncName, nearest } from './names.js';
 import { RUN_MODES, type RunMode } from './sync.js';
@@ -19,7 +20,7 @@ export interface SyncInput {
   readonly continues?: ContinuedRun;
 }
 
-/** Input of the `backfill` workflow: a range of the cursor, or a list of external ids of one mapping. */
+/** Input of the `backfill` workflow: a range of the cursor, a list of external ids of one mapping, or dead letters. */
 export interface BackfillInput {
   readonly sync: string;
   readonly mappings?: readonly string[];
@@ -28,6 +29,8 @@ export interface BackfillInput {
   readonly to?: string;
   readonly mapping?: string;
   readonly externalIds?: readonly string[];
+  /** Instead: the rows of dead letters, read again and mapped anew; `{}` for all of them. */
+  readonly replay?: Omit<DeadLetterFilter, 'mappings'>;
   readonly continues?: ContinuedRun;
 }
 
@@ -118,7 +121,7 @@ export interface MappingProgress extends Books {
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
   sync: ['sync', 'mode', 'mappings', 'continues'],
-  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'continues'],
+  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'continues'],
 };
 
 /** Checks a workflow's input; throws `input_invalid` naming the field, what came and what is allowed. */
@@ -159,6 +162,11 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
     throw invalid(kind, '"mapping" and "externalIds" go together: the ids are those of one mapping');
   if (given['externalIds'] !== undefined && ['mappings', 'from', 'to'].some((f) => given[f] !== undefined))
     throw invalid(kind, '"externalIds" cannot be combined with "mappings", "from" or "to"');
+  if (given['replay'] !== undefined) {
+    checkReplay(given['replay']);
+    if (['mapping', 'externalIds', 'from', 'to'].some((f) => given[f] !== undefined))
+      throw invalid(kind, '"replay" can be combined with "mappings" only');
+  }
   return given as unknown as RunInput;
 }
 

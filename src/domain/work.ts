@@ -1,4 +1,5 @@
 /** One object in, one object out: what workflows and activities tell each other. Ids and counts, never rows. */
+import type { DeadLetterFilter } from './dead-letter.js';
 import type { MappingProgress, RunInput, RunKind } from './run.js';
 
 export interface OpenRunInput {
@@ -33,6 +34,17 @@ export interface PlannedRanges {
 
 export interface RangeRef extends MappingRef {
   readonly rangeId: string;
+}
+
+/** A range of dead letters; the filter goes with it, since what it meets changes while letters close. */
+export interface ReplayRef extends RangeRef {
+  readonly filter: DeadLetterFilter;
+}
+
+export interface SweepInput {
+  readonly runId: string;
+  readonly sync: string;
+  readonly mappings: readonly string[];
 }
 
 export interface SliceResult {

@@ -2,6 +2,7 @@
 import { openBooks, type BooksView } from './books.js';
 import { openCatalogView, type Catalog } from './catalog.js';
 import { assertMigrated, guarded, openState } from './connection.js';
+import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openReceipts, type Receipts } from './receipts.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
@@ -11,6 +12,7 @@ export interface LedgerView {
   readonly runs: Pick<Runs, 'get' | 'latest'>;
   readonly catalog: Catalog;
   readonly books: BooksView;
+  readonly deadLetters: Pick<DeadLetters, 'causes' | 'count' | 'page' | 'get' | 'ofRecord'>;
   readonly receipts: Receipts;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   close(): Promise<void>;
@@ -32,6 +34,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     runs: guarded(openRuns(knex)),
     catalog: guarded(openCatalogView(knex)),
     books: guarded(openBooks(knex)),
+    deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     close: () => knex.destroy(),

@@ -7,6 +7,7 @@ import type { GroupOutcome } from './group-outcome.js';
 import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
 import { guarded, inState, migrateState, openState, twice } from './connection.js';
 import { openBatches, type OpenBatches } from './open-batches.js';
+import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
 import { openReceipts, type Receipts } from './receipts.js';
 import { openRuns, type Runs } from './runs.js';
@@ -20,6 +21,7 @@ export interface Ledger {
   readonly batches: OpenBatches;
   readonly waiting: Waiting;
   readonly books: BooksView;
+  readonly deadLetters: DeadLetters;
   readonly receipts: Receipts;
   readonly schemaIds: SchemaIds;
   /** The next moment of the logical reading clock. */
@@ -45,6 +47,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     batches: guarded(openBatches(knex)),
     waiting: guarded(openWaiting(knex)),
     books: guarded(openBooks(knex)),
+    deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     stamp: () => inState(() => nextStamp(knex)),

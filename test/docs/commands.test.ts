@@ -73,7 +73,7 @@ describe.each(PAGES)('$path', ({ text }) => {
   });
 
   it('names only commands of partner-sync that exist', () => {
-    const named = [...code.matchAll(/(?:npx |`)partner-sync ((?:[a-z]+ ?)+)/g)].map((match) => match[1]!.trim());
+    const named = [...code.matchAll(/(?:npx |`)partner-sync ((?:[a-z][a-z-]* ?)+)/g)].map((match) => match[1]!.trim());
     const unknown = named.filter(
       (words) => !COMMANDS.some(({ name }) => words === name || words.startsWith(`${name} `)),
     );

@@ -24,6 +24,9 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
       notes.push(`loaded ${rangeId}`);
       return { done: notes.filter((n) => n === `loaded ${rangeId}`).length === 2, progress: [] };
     },
+    replayLetters: ({ rangeId }) =>
+      Promise.resolve(void notes.push(`replay ${rangeId}`)).then(() => ({ done: true, progress: [] })),
+    sweepLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
     followMapping: ({ mapping }) =>
       Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),

@@ -1,0 +1,15 @@
+/** `partner-sync dead-letters`: rows that could not be delivered, one command a file. */
+import type { Command } from 'commander';
+import { addDrop } from './dead-letters/drop.js';
+import { addExport } from './dead-letters/export.js';
+import { addList, addShow } from './dead-letters/list.js';
+import { addReplay } from './dead-letters/replay.js';
+
+export function addDeadLetters(program: Command): void {
+  const deadLetters = program.command('dead-letters').summary('rows that could not be delivered');
+  addList(deadLetters);
+  addShow(deadLetters);
+  addExport(deadLetters);
+  addReplay(deadLetters);
+  addDrop(deadLetters);
+}

@@ -1,0 +1,38 @@
+/** What a platform says about a record is kept without the record's values, and can still be understood. */
+import { expect, it } from 'vitest';
+import { maskedWords } from '../../activities/platform-words.js';
+import type { MappedRecord } from '../../src/domain/record.js';
+
+const data = {
+  customerId: '17850',
+  name: 'Zoë de la Cruz',
+  email: 'jo@example',
+  age: 42,
+  note: 'must not be called before nine',
+  address: { street: 'Elm Street', lines: ['Flat B'] },
+};
+const record: MappedRecord = {
+  kind: 'record',
+  tenant: 'north',
+  externalId: '17850',
+  sourceKey: ['17850'],
+  data,
+  json: JSON.stringify(data),
+  contentHash: '0'.repeat(32),
+};
+const masked = (words: string): string => maskedWords(words, record, ['customer']);
+
+it.each([
+  ['/email must match format "email"', '/email must match format "email"'],
+  ['externalId "17850": /email must match format "email"', '/email must match format "email"'],
+  ['/name must NOT have more than 10 characters', '/name must NOT have more than 10 characters'],
+  ['missing dependency customer "17850"', 'missing dependency customer <text(5) 99999>'],
+  ['jo@example is not valid', '<text(10) aa@aaaaaaa> is not valid'],
+  ['contact Zoë de la CRUZ refused', 'contact <text(3) aaa> <text(2) aa> <text(2) aa> <text(4) aaaa> refused'],
+  ['42 is too young', '<text(2) 99> is too young'],
+  ['no delivery to Elm, Flat B', 'no delivery to <text(3) aaa>, <text(4) aaaa> <text(1) a>'],
+  ['number +44 20 7946 0018 is taken', 'number <text(16) +99 99 9999 9999> is taken'],
+  ["'other@person.org' has it already", '<text(16) aaaaa@aaaaaa.aaa> has it already'],
+])('%s', (words, expected) => {
+  expect(masked(words)).toBe(expected);
+});
