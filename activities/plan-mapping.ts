@@ -1,7 +1,7 @@
 /** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, a list of ids, or dead letters. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { RunInput } from '../src/domain/run.js';
-import type { KeyRange } from '../src/domain/source.js';
+import type { KeyRange, Position } from '../src/domain/source.js';
 import type { MappingRef, PlannedRanges } from '../src/domain/work.js';
 import type { NewRange } from '../src/state/ranges.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
@@ -23,15 +23,20 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   const planned = () => ranges.planned(plan.runId, mapping.mappingId);
   // A second attempt finds what the first has planned: a fence is taken once per run.
   if ((await planned()).length === 0)
-    await ranges.plan(plan.runId, mapping.mappingId, await rangesOf(deps, sync, mapping, plan));
+    await ranges.plan(
+      plan.runId,
+      mapping.mappingId,
+      await rangesOf(sync, mapping, plan, await ranges.position(mapping.mappingId)),
+    );
   return { rangeIds: (await planned()).filter((r) => !r.done).map((r) => r.id), lanes: LANES };
 }
 
-async function rangesOf(
-  deps: Dependencies,
-  { source }: OpenSync,
-  mapping: OpenMapping,
-  { mode, input }: PlanInput,
+/** What a run that began now would read of the mapping; `position` is how far incremental runs have come. */
+export async function rangesOf(
+  { source }: Pick<OpenSync, 'source'>,
+  mapping: Pick<OpenMapping, 'plan' | 'spec'>,
+  { mode, input }: Pick<PlanInput, 'mode' | 'input'>,
+  position: Position | null,
 ): Promise<NewRange[]> {
   const { plan, spec } = mapping;
   if (input.replay !== undefined)
@@ -45,7 +50,6 @@ async function rangesOf(
         'config_invalid',
         `mapping ${spec.name}: rows without a value in the cursor ${spec.cursor.column} would never be read; fill it, or use coalesce in a query`,
       );
-    const position = await deps.ledger.ranges.position(mapping.mappingId);
     return [
       {
         ...OPEN,

@@ -112,8 +112,9 @@ function comparedWithReceipt(record: MappedRecord, hash: string | undefined): Ve
   return hash === record.contentHash ? { kind: 'equal' } : { kind: 'different', what: 'accepted with other content' };
 }
 
-async function receiptsOf(
-  deps: Views,
+/** The content hashes that the platform accepted last, of those records of which it accepted any. */
+export async function receiptsOf(
+  deps: Pick<Views, 'ledger'>,
   mapping: OpenMapping,
   records: readonly MappedRecord[],
 ): Promise<ReadonlyMap<MappedRecord, string>> {

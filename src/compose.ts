@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import type { Dependencies, OpenMapping, OpenSync, Views } from '../activities/dependencies.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
+import { PartnerSyncError } from './domain/errors.js';
 import { referencesOf } from './domain/references.js';
 import type { SourceColumn } from './domain/source.js';
 import type { SyncSpec } from './domain/sync.js';
@@ -18,16 +19,22 @@ import { openSource } from './source/open-source.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
 
-/** The parts as commands that only look have them: no way leads from here to a write. */
+/** What looking needs of the parts: no way leads from here to a write. */
 export interface ViewParts {
   readonly env: Env;
   /** Absolute path of the mappings folder. */
   mappingsFolder(): Promise<string>;
+  /** Throws where there is none, or one of another version. */
   ledger(): Promise<LedgerView>;
   platform(): Promise<Views['platform']>;
   /** Loads a sync's files anew if they changed; throws `config_invalid` with all findings. */
   openSync(name: string): Promise<OpenSync>;
   close(): Promise<void>;
+}
+
+export interface LookingParts extends ViewParts {
+  /** null where no state database is named or it holds no ledger yet: then nothing was sent. */
+  ledgerIfAny(): Promise<LedgerView | null>;
 }
 
 export interface Parts extends ViewParts {
@@ -49,9 +56,30 @@ export function compose(env: Env): Parts {
 }
 
 /** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
-export const composeView = (env: Env): ViewParts => assemble(env, openLedgerView);
+export function composeView(env: Env): LookingParts {
+  const parts = assemble(env, openLedgerView, async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT);
+  const ledgerIfAny = async (): Promise<LedgerView | null> => {
+    if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
+    try {
+      return await parts.ledger();
+    } catch (error) {
+      if (error instanceof PartnerSyncError && error.details['absent'] === true) return null;
+      throw error;
+    }
+  };
+  return { ...parts, ledgerIfAny };
+}
 
-function assemble<L extends LedgerView>(env: Env, open: (stateUrl: string) => Promise<L>) {
+/** Without a ledger nothing was sent yet, and no row of it carries this id. */
+const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
+
+type MappingIds = Pick<LedgerView['catalog'], 'mappingId'>;
+
+function assemble<L extends LedgerView>(
+  env: Env,
+  open: (stateUrl: string) => Promise<L>,
+  mappingIds?: () => Promise<MappingIds>,
+) {
   setDefaultResultOrder('ipv4first');
   const closing: (() => Promise<void>)[] = [];
   const opened = <T extends { close(): Promise<void> }>(open: () => Promise<T>): (() => Promise<T>) => {
@@ -79,7 +107,7 @@ function assemble<L extends LedgerView>(env: Env, open: (stateUrl: string) => Pr
     if (known?.signature === signature) return known.sync;
     const spec = await loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
-    const sync = same ? known.sync : openSpec(spec, ledger);
+    const sync = same ? known.sync : openSpec(spec, mappingIds ?? (async () => (await ledger()).catalog));
     if (!same) closing.push(() => sync.source.close());
     syncs.set(name, { signature, sync });
     return sync;
@@ -135,14 +163,14 @@ async function folderSignature(folder: string): Promise<string> {
 }
 
 /** A sync whose source is open; mappings are compiled on first use, per set of column types. */
-function openSpec(spec: SyncSpec, ledger: () => Promise<LedgerView>): OpenSync {
+function openSpec(spec: SyncSpec, mappingIds: () => Promise<MappingIds>): OpenSync {
   const mappings = new Map<string, Promise<OpenMapping>>();
   const open = async (name: string): Promise<OpenMapping> => {
     const mapping = spec.mappings.find((m) => m.name === name)!;
     const compiled = new Map<string, ReturnType<OpenMapping['mapper']>>();
     return {
       spec: mapping,
-      mappingId: await (await ledger()).catalog.mappingId(spec.name, name),
+      mappingId: await (await mappingIds()).mappingId(spec.name, name),
       plan: readPlanOf(mapping, spec.tenant),
       referenceFields: new Set(referencesOf(mapping.schema.schema).map((r) => r.field)),
       mapper(columns: readonly SourceColumn[]) {

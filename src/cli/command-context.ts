@@ -1,6 +1,6 @@
 /** What every command is given, and how its end becomes an exit code. */
 import type { Command } from 'commander';
-import { compose, composeView, type Parts, type ViewParts } from '../compose.js';
+import { compose, composeView, type LookingParts, type Parts, type ViewParts } from '../compose.js';
 import type { Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
@@ -32,7 +32,7 @@ export const action = <A extends unknown[], O extends { json?: boolean }>(work: 
   actionWith(compose, work);
 
 /** The same for commands that only look: their parts cannot write. */
-export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<ViewParts, A, O>): Action<A, O> =>
+export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>
   actionWith(composeView, work);
 
 function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCheck } from './commands/check.js';
 import { addDeadLetters } from './commands/dead-letters.js';
+import { addPreview } from './commands/preview.js';
 import { addReconcile } from './commands/reconcile.js';
 import { addBackfill, addRun } from './commands/run.js';
 import { addSandbox } from './commands/sandbox.js';
@@ -23,6 +24,7 @@ export function createProgram(): Command {
   program.commandsGroup('Author:');
   addCheck(program);
   addSchema(program);
+  addPreview(program);
   program.commandsGroup('Run:');
   addRun(program);
   addBackfill(program);

@@ -2,24 +2,28 @@
 import type { JsonObject, JsonValue } from './json.js';
 import { referencedIds } from './references.js';
 
+/** The first field that differs, or null where all agree; as {@link differingFields}. */
+export const differingField = (
+  sent: JsonObject,
+  stored: JsonObject,
+  referenceFields: ReadonlySet<string>,
+): string | null => differingFields(sent, stored, referenceFields)[0] ?? null;
+
 /**
- * The first field that differs, or null where all agree.
+ * The fields that differ, in the order of `sent`.
  *
  * A null that was sent has deleted the field, so it must be absent (or null); fields that were not sent
  * belong to others. References are compared by the ids they name, in whichever form they come.
  */
-export function differingField(
-  sent: JsonObject,
-  stored: JsonObject,
-  referenceFields: ReadonlySet<string>,
-): string | null {
-  for (const [field, value] of Object.entries(sent)) {
-    const there = stored[field];
-    if (value === null ? there !== undefined && there !== null : !sameValue(value, there, referenceFields.has(field)))
-      return field;
-  }
-  return null;
-}
+export const differingFields = (sent: JsonObject, stored: JsonObject, referenceFields: ReadonlySet<string>): string[] =>
+  Object.entries(sent)
+    .filter(([field, value]) => {
+      const there = stored[field];
+      return value === null
+        ? there !== undefined && there !== null
+        : !sameValue(value, there, referenceFields.has(field));
+    })
+    .map(([field]) => field);
 
 function sameValue(sent: JsonValue, stored: JsonValue | undefined, isReference: boolean): boolean {
   if (stored === undefined) return false;

@@ -101,7 +101,8 @@ function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: strin
   ];
 }
 
-function fieldColumns(spec: FieldSpec): string[] {
+/** The columns that fill a field. */
+export function fieldColumns(spec: FieldSpec): string[] {
   switch (spec.kind) {
     case 'constant':
       return [];

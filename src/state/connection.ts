@@ -51,7 +51,8 @@ export async function assertMigrated(knex: Knex): Promise<void> {
     return rows[0]!.there ? await knex('migrations').select<{ name: string }[]>('name') : [];
   });
   const names = new Set(applied.map(({ name }) => name));
-  if (names.size === 0) throw new PartnerSyncError('state_not_ready', 'the state database holds no ledger yet');
+  if (names.size === 0)
+    throw new PartnerSyncError('state_not_ready', 'the state database holds no ledger yet', { absent: true });
   const missing = MIGRATIONS.find(({ name }) => !names.has(name));
   if (missing !== undefined)
     throw new PartnerSyncError(

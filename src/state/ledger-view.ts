@@ -3,6 +3,7 @@ import { openBooks, type BooksView } from './books.js';
 import { openCatalogView, type Catalog } from './catalog.js';
 import { assertMigrated, guarded, openState } from './connection.js';
 import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
+import { openRanges, type Ranges } from './ranges.js';
 import { openReceipts, type Receipts } from './receipts.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
@@ -11,6 +12,7 @@ import { openSchemaIds, type SchemaIds } from './schema-ids.js';
 export interface LedgerView {
   readonly runs: Pick<Runs, 'get' | 'latest'>;
   readonly catalog: Catalog;
+  readonly ranges: Pick<Ranges, 'position'>;
   readonly books: BooksView;
   readonly deadLetters: Pick<DeadLetters, 'causes' | 'count' | 'page' | 'get' | 'ofRecord'>;
   readonly receipts: Receipts;
@@ -33,6 +35,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
   return {
     runs: guarded(openRuns(knex)),
     catalog: guarded(openCatalogView(knex)),
+    ranges: guarded(openRanges(knex)),
     books: guarded(openBooks(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),

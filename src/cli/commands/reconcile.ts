@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { reconcileMapping, type Reconciliation } from '../../../activities/reconcile-mapping.js';
 import type { ViewParts } from '../../compose.js';
-import { PartnerSyncError } from '../../domain/errors.js';
-import { mappingNode, stagesOf } from '../../mapping/stages.js';
+import { chosenMappings } from '../chosen-mappings.js';
 import { EXIT, look } from '../command-context.js';
 import { allOrCount } from '../arguments.js';
 import type { Output } from '../output.js';
@@ -50,13 +49,7 @@ export async function reconcileSync(
   only?: readonly string[],
 ): Promise<Reconciliation[]> {
   const sync = await parts.openSync(name);
-  const known = sync.spec.mappings.map((m) => m.name);
-  const unknown = only?.find((mapping) => !known.includes(mapping));
-  if (unknown !== undefined)
-    throw new PartnerSyncError(
-      'input_invalid',
-      `sync ${name} has no mapping "${unknown}"; it has: ${known.join(', ')}`,
-    );
+  const chosen = chosenMappings(sync.spec, only);
   const views = { ledger: await parts.ledger(), platform: await parts.platform() };
   const results: Reconciliation[] = [];
   let told = Date.now();
@@ -65,9 +58,8 @@ export async function reconcileSync(
     told = Date.now();
     output.note(`  ${mapping}: ${rows.toLocaleString('en-GB')} rows compared`);
   };
-  for (const mapping of stagesOf(sync.spec.mappings.map(mappingNode)).flat())
-    if (only === undefined || only.includes(mapping))
-      results.push(await reconcileMapping(views, sync, await sync.mapping(mapping), { readBack, progress }));
+  for (const mapping of chosen)
+    results.push(await reconcileMapping(views, sync, await sync.mapping(mapping), { readBack, progress }));
   return results;
 }
 

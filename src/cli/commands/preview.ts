@@ -1,0 +1,82 @@
+/** `partner-sync preview`: real rows through the mapping, and what a run would do with them. */
+import { Option, type Command } from 'commander';
+import { previewMapping, type Preview } from '../../../activities/preview-mapping.js';
+import type { LookingParts } from '../../compose.js';
+import { readVariable } from '../../config/environment.js';
+import { RUN_MODES, type RunMode } from '../../domain/sync.js';
+import { allOrCount, allOrNone, choice } from '../arguments.js';
+import { chosenMappings } from '../chosen-mappings.js';
+import { EXIT, look } from '../command-context.js';
+import { masked, plain, previewJson, previewLines } from '../preview-lines.js';
+
+interface PreviewFlags {
+  json?: boolean;
+  mode?: RunMode;
+  limit: 'all' | number;
+  examples: 'all' | number;
+  showValues?: boolean;
+}
+
+const ROWS = 1000;
+const EXAMPLES = 3;
+
+export function addPreview(program: Command): void {
+  program
+    .command('preview')
+    .summary('see what a run would send')
+    .description(
+      'Reads rows as the next run would, maps them, and holds them against what the platform accepted last: new, changed, unchanged, would fail. Sends and writes nothing.',
+    )
+    .argument('<sync>', 'folder in the mappings folder')
+    .argument('[mapping]', 'only this mapping')
+    .option('--mode <mode>', `${RUN_MODES.join(' or ')} (default: as sync.yaml says)`, choice(RUN_MODES))
+    .option('--limit <all|N>', 'rows of each mapping to look at', allOrCount, ROWS)
+    .addOption(
+      new Option('--examples <N>', 'rows of each verdict to show, side by side').argParser(allOrNone).default(EXAMPLES),
+    )
+    .option('--show-values', 'show the values of the rows, not only their masked shape')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  partner-sync preview online-retail\n  partner-sync preview online-retail customers --limit all --show-values\n\nExit codes: 0 every row looked at can be sent; 1 failed; 2 wrong usage or configuration; 3 some rows would fail',
+    )
+    .action(
+      look<[string, string | undefined], PreviewFlags>(async ({ parts, output }, name, mapping, flags) => {
+        const sync = await parts.openSync(name);
+        const chosen = chosenMappings(sync.spec, mapping === undefined ? undefined : [mapping]);
+        const mode = flags.mode ?? sync.spec.mode;
+        const ledger = await parts.ledgerIfAny();
+        const platform = ledger === null ? null : await platformIfNamed(parts);
+        const previews: Preview[] = [];
+        for (const one of chosen)
+          previews.push(
+            await previewMapping(sync, await sync.mapping(one), {
+              mode,
+              rows: flags.limit === 'all' ? Infinity : flags.limit,
+              examples: flags.examples === 'all' ? Infinity : flags.examples,
+              ledger,
+              platform,
+            }),
+          );
+        const show = flags.showValues ? plain : masked;
+        const specOf = (preview: Preview) => sync.spec.mappings.find((m) => m.name === preview.mapping)!;
+        const compared = ledger === null ? 'nothing: there is no ledger yet, so every record is new' : 'the ledger';
+        output.result(
+          { sync: name, mode, compared, mappings: previews.map((p) => previewJson(p, specOf(p), show)) },
+          () => [
+            ...previews.flatMap((p) => previewLines(p, specOf(p), show)),
+            `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; --show-values shows them.'}`,
+            'Nothing was sent, nothing was written.',
+          ],
+        );
+        return previews.some((p) => p.counts.fails > 0) ? EXIT.deadLetters : EXIT.done;
+      }),
+    );
+}
+
+/** What changed field by field is only known to the platform; a preview does without where none is named. */
+async function platformIfNamed(parts: LookingParts) {
+  const named = ['PLATFORM_BASE_URL', 'PLATFORM_TOKEN'] as const;
+  const values = await Promise.all(named.map((variable) => readVariable(parts.env, variable)));
+  return values.includes(undefined) ? null : parts.platform();
+}

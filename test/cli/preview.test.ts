@@ -1,0 +1,118 @@
+/** `preview`: what a run would send, said beforehand; nothing is sent or written, and the run then does just that. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { build } from '../pipeline/worker-process.js';
+import { partnerSync } from './command-line.js';
+
+let shop: Shop;
+
+beforeAll(async () => {
+  await build();
+  shop = await openShop();
+  await fill(shop, 20);
+  await shop.work();
+  await shop.run();
+}, 120_000);
+afterAll(() => shop.close());
+
+/** Every row of every table that partner-sync and the platform keep, and how far each sequence is. */
+async function stateOf({ state }: Shop): Promise<Record<string, string>> {
+  const tables = await state.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('partner_sync', 'sandbox')
+     UNION ALL SELECT format('%I.%I', schemaname, sequencename) FROM pg_sequences WHERE schemaname IN ('partner_sync', 'sandbox')`,
+  );
+  const digests: Record<string, string> = {};
+  for (const { name } of tables) {
+    const [row] = await state.query<{ digest: string }>(
+      `SELECT count(*) || ' ' || coalesce(md5(string_agg(t::text, ',' ORDER BY t::text)), '') AS digest FROM (SELECT * FROM ${name}) t`,
+    );
+    digests[name] = row!.digest;
+  }
+  return digests;
+}
+
+interface PreviewDocument {
+  readonly mappings: readonly {
+    mapping: string;
+    rows: number;
+    all: boolean;
+    counts: Record<string, number>;
+    failures: { pointer: string; rule: string; rows: number }[];
+    examples: { verdict: string; externalId: string; differs?: string[] }[];
+  }[];
+}
+
+it('says what is new, changed, unchanged and would fail; sends nothing, writes nothing; and the run agrees', async () => {
+  await shop.source.query(`
+    UPDATE shop.customers SET name = 'canary Anna', updated_at = clock_timestamp() WHERE id IN (1, 2);
+    UPDATE shop.customers SET email = 'canary-broken', updated_at = clock_timestamp() WHERE id = 3;
+    INSERT INTO shop.customers (id, name, status, updated_at) VALUES (21, 'canary Bob', 'P', clock_timestamp());`);
+  const before = await stateOf(shop);
+  shop.proxy.forget();
+
+  const { code, json, stdout } = await partnerSync(['preview', SYNC, '--mode', 'full', '--json'], shop.env);
+  const [customers, orders] = json<PreviewDocument>().mappings;
+  expect(customers).toMatchObject({
+    mapping: 'customers',
+    rows: 21,
+    all: true,
+    counts: { new: 1, changed: 2, unchanged: 17, fails: 1 },
+    failures: [{ pointer: '/email', rule: 'format: email', rows: 1 }],
+  });
+  expect(customers!.examples.map((e) => [e.verdict, e.differs])).toEqual([
+    ['changed', ['name']],
+    ['changed', ['name']],
+    ['fails', undefined],
+    ['new', undefined],
+  ]);
+  expect(orders!.counts).toMatchObject({ unchanged: 20, new: 0 });
+  expect(code).toBe(3);
+  expect(stdout).not.toContain('canary');
+
+  expect(shop.proxy.requests.map((r) => r.method)).toEqual(['GET', 'GET']);
+  expect(await stateOf(shop)).toEqual(before);
+
+  const { total } = await shop.run();
+  expect(total).toMatchObject({ accepted: 3, deadLettered: 1 });
+});
+
+it('shows the values side by side when asked, with what the platform has', async () => {
+  await shop.source.query(`UPDATE shop.customers SET name = 'Carla', updated_at = clock_timestamp() WHERE id = 4`);
+  const { stdout } = await partnerSync(['preview', SYNC, 'customers', '--show-values'], shop.env);
+  expect(stdout).toMatch(/~ changed +customer 4 +tenant north\n.*\n +name +name "Carla" +"Customer 4" +"Carla"\n/);
+  expect(stdout).toContain('Nothing was sent, nothing was written.');
+});
+
+it('looks at what an incremental run would read: not at what was settled before', async () => {
+  await shop.run();
+  await shop.source.query(`UPDATE shop.customers SET name = 'Dan', updated_at = clock_timestamp() WHERE id = 5`);
+  const { json } = await partnerSync(['preview', SYNC, 'customers', '--json'], shop.env);
+  const [customers] = json<PreviewDocument>().mappings;
+  expect(customers!.counts['changed']).toBe(1);
+  expect(customers!.rows).toBeLessThan(5);
+});
+
+it('works before there is a ledger or a platform: then every record is new', async () => {
+  const { SOURCE_URL, PARTNER_SYNC_MAPPINGS } = shop.env as Record<string, string>;
+  const env = { SOURCE_URL: SOURCE_URL!, PARTNER_SYNC_MAPPINGS: PARTNER_SYNC_MAPPINGS! };
+  const { code, json } = await partnerSync(['preview', SYNC, 'orders', '--limit', '5', '--json'], env);
+  expect(code).toBe(0);
+  expect(json<PreviewDocument>().mappings[0]).toMatchObject({ rows: 5, all: false, counts: { new: 5 } });
+});
+
+it('knows the mappings', async () => {
+  const { code, stderr } = await partnerSync(['preview', SYNC, 'custmers'], shop.env);
+  expect(code).toBe(2);
+  expect(stderr).toContain('did you mean "customers"?');
+});
+
+it.each([['check'], ['status'], ['reconcile', '--read-back', 'all']])(
+  '%s leaves no trace either',
+  async (command, ...flags) => {
+    const before = await stateOf(shop);
+    shop.proxy.forget();
+    expect((await partnerSync([command, SYNC, ...flags], shop.env)).stdout).not.toBe('');
+    expect(shop.proxy.requests.filter((r) => r.method !== 'GET')).toEqual([]);
+    expect(await stateOf(shop)).toEqual(before);
+  },
+);
