@@ -26,7 +26,10 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
     await ranges.plan(
       plan.runId,
       mapping.mappingId,
-      await rangesOf(sync, mapping, plan, await ranges.position(mapping.mappingId)),
+      plan.input.replay === undefined
+        ? await rangesOf(sync, mapping, plan, await ranges.position(mapping.mappingId))
+        : // Letters that are written meanwhile are left to the next replay.
+          [{ ...OPEN, throughKey: [await deps.ledger.deadLetters.newest(mapping.mappingId)] }],
     );
   return { rangeIds: (await planned()).filter((r) => !r.done).map((r) => r.id), lanes: LANES };
 }
@@ -39,9 +42,6 @@ export async function rangesOf(
   position: Position | null,
 ): Promise<NewRange[]> {
   const { plan, spec } = mapping;
-  if (input.replay !== undefined)
-    // Letters that are written meanwhile are left to the next replay.
-    return [{ ...OPEN, throughKey: [await deps.ledger.deadLetters.newest(mapping.mappingId)] }];
   if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
   if (mode === 'incremental' && spec.cursor !== null) {
     // Such a row is never below the fence, so no incremental run would ever read it.
