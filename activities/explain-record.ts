@@ -131,7 +131,7 @@ async function onPlatform(
 ): Promise<PlatformState> {
   if (tenant === null) return { kind: 'unknown', error: 'no tenant to ask for' };
   try {
-    const stored = await platform.getResource(mapping.spec.schema.name, externalId, { tenant });
+    const stored = await platform.findResource(mapping.spec.schema.name, externalId, { tenant });
     if (stored === null) return { kind: 'absent' };
     if (result?.kind !== 'record') return { kind: 'there' };
     const field = differingField(result.data, stored.result.data as JsonObject, mapping.referenceFields);

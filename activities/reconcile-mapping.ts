@@ -99,7 +99,7 @@ export async function reconcileMapping(
 type Verdict = { readonly kind: 'equal' } | { readonly kind: 'different' | 'missing'; readonly what: string };
 
 async function comparedWithPlatform(deps: Views, mapping: OpenMapping, record: MappedRecord): Promise<Verdict> {
-  const stored = await deps.platform.getResource(mapping.spec.schema.name, record.externalId, {
+  const stored = await deps.platform.findResource(mapping.spec.schema.name, record.externalId, {
     tenant: record.tenant,
   });
   if (stored === null) return { kind: 'missing', what: 'not on the platform' };
