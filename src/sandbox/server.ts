@@ -1,8 +1,11 @@
-/** Starts the sandbox: the ingestion part of the platform, for real, on PostgreSQL. */
+/** Starts the sandbox: the platform, for real, on PostgreSQL. */
 import { pino, type Logger } from 'pino';
 import { createAuthentication } from './authentication.js';
+import { createCursors } from './cursors.js';
 import { openPool } from './database.js';
-import { loadFixture, parseFixture, type SandboxFixture } from './fixture.js';
+import { loadFixture } from './fixture/load.js';
+import { parseFixture } from './fixture/parse.js';
+import type { Fixture } from './fixture/schema.js';
 import { createHttpServer } from './http-server.js';
 import { migrate } from './migrations.js';
 import { startBatchWorkers } from './processing/batch-workers.js';
@@ -21,7 +24,8 @@ export interface SandboxOptions {
   readonly host?: string;
   /** Signs and verifies tokens, see `mintToken`. */
   readonly jwtSecret: string;
-  readonly fixture?: SandboxFixture;
+  /** Stored at the start. Default: the one that ships, if the database has no tenant yet. */
+  readonly fixture?: Fixture;
   readonly settings?: Partial<SandboxSettings>;
   /** Default: silent. Bodies of requests are never logged. */
   readonly logger?: Logger;
@@ -43,7 +47,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const logger = options.logger ?? pino({ level: 'silent' });
   const host = options.host ?? '127.0.0.1';
   const settings = completeSettings(options.settings);
-  const fixture = parseFixture(options.fixture ?? { tenants: [] });
+  const fixture = options.fixture && parseFixture(options.fixture);
   const verifyToken = createTokenVerifier(options.jwtSecret);
   const pool = openPool(options.stateUrl, settings.batchesAtOnce, logger);
   const app = createHttpServer(host, settings, logger);
@@ -54,10 +58,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const workers = startBatchWorkers(pool, schemas, settings, logger);
     // In this order: no new uploads, then no batch in work, then no connections.
     app.addHook('onClose', () => workers.stop());
-    const authenticate = createAuthentication(verifyToken, createTenantLookup(pool), settings);
-    registerOperations(app, authenticate, { pool, platformId, schemas, workers, settings });
+    const findTenant = createTenantLookup(pool);
+    const cursors = createCursors(options.jwtSecret);
+    const authenticate = createAuthentication(verifyToken, findTenant, settings);
+    registerOperations(app, authenticate, { pool, platformId, findTenant, cursors, schemas, workers, settings });
     const url = await app.listen({ host, port: options.port });
-    logger.info({ url, tenants: fixture.tenants.length }, 'the sandbox is listening; not for production');
+    logger.info({ url }, 'the sandbox is listening; not for production');
     const stop = async () => {
       await app.close();
       await pool.end();
