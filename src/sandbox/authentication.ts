@@ -8,31 +8,22 @@ import type { SandboxSettings } from './settings.js';
 import type { Tenant, TenantLookup } from './tenants.js';
 import type { TokenClaims, TokenVerifier } from './token.js';
 
-/**
- * Answers the tenant that the call acts for; null on operations of the platform account, unless one limits its result
- * by the tenant header and was sent one. Throws 401, 400 or 403.
- */
-export type Authenticate = (
-  request: FastifyRequest,
-  operation: Pick<Operation, 'scope' | 'tenantFilter'>,
-) => Promise<Tenant | null>;
-
-type TokenSettings = Pick<SandboxSettings, 'authHeader' | 'authScheme' | 'tokenAlways'>;
+/** Answers the tenant that the call acts for; null on partner operations. Throws 401, 400 or 403. */
+export type Authenticate = (request: FastifyRequest, scope: Operation['scope']) => Promise<Tenant | null>;
 
 export function createAuthentication(
   verify: TokenVerifier,
   findTenant: TenantLookup,
-  settings: TokenSettings,
+  settings: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
 ): Authenticate {
   const readToken = tokenReader(verify, settings);
-  return async (request, { scope, tenantFilter }) => {
-    if (scope === 'open' && !settings.tokenAlways && request.headers[settings.authHeader.toLowerCase()] === undefined)
-      return null;
+  return async (request, scope) => {
+    if (scope === 'open') return null;
     const ownTenant = tenantOfToken(await readToken(request));
-    if (scope !== 'tenant') {
+    if (scope === 'partner') {
       if (ownTenant !== null)
         throw new Refusal(403, "the token is a tenant's; this operation needs one of the platform account");
-      if (tenantFilter !== true || request.headers[TENANT_HEADER] === undefined) return null;
+      return null;
     }
     const id = tenantIdOf(request, ownTenant);
     const tenant = await findTenant(id);
@@ -54,7 +45,7 @@ function tenantOfToken({ scope, tenant }: TokenClaims): string | null {
 
 function tokenReader(
   verify: TokenVerifier,
-  { authHeader, authScheme }: TokenSettings,
+  { authHeader, authScheme }: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
 ): (request: FastifyRequest) => Promise<TokenClaims> {
   const form = new RegExp(`^${authScheme === '' ? '' : `${authScheme} +`}([\\w-]+\\.[\\w-]+\\.[\\w-]*)$`, 'i');
   const example = `send "${authScheme === '' ? '' : `${authScheme} `}<token>"`;

@@ -14,8 +14,8 @@ export function openPool(stateUrl: string, batchesAtOnce: number, logger: Logger
     max: REQUEST_CONNECTIONS + batchesAtOnce,
     application_name: 'partner-sync sandbox',
     // Lookups of a few hundred ids must use the index before anything has been analyzed; the default of 4 prefers
-    // to scan the whole table, for every batch.
-    options: '-c random_page_cost=1.1',
+    // to scan the whole table, for every batch. Days and months of segments are those of UTC.
+    options: '-c random_page_cost=1.1 -c timezone=UTC',
   });
   // An idle connection that the server ends is replaced by the pool; unheard, the event would end the process.
   pool.on('error', (error) => logger.warn({ reason: error.message }, 'a database connection was lost'));

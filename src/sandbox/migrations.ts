@@ -3,9 +3,10 @@ import type pg from 'pg';
 import { inTransaction } from './database.js';
 import { INGESTION } from './migrations/0001-ingestion.js';
 import { MESSAGING } from './migrations/0002-messaging.js';
+import { SEGMENTS } from './migrations/0003-segments.js';
 
 /** Append only: a step that has been released is never edited. */
-const STEPS: readonly string[] = [INGESTION, MESSAGING];
+const STEPS: readonly string[] = [INGESTION, MESSAGING, SEGMENTS];
 
 /** Brings the database to the newest step. Safe to run from many processes at once: one of them does the work. */
 export async function migrate(pool: pg.Pool): Promise<void> {

@@ -23,7 +23,7 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
       config: { alternativeErrors: operation.alternativeErrors === true },
       // Before the body is read: a stranger cannot make the server parse megabytes.
       onRequest: async (request) => {
-        request.tenant = await authenticate(request, operation);
+        request.tenant = await authenticate(request, operation.scope);
       },
       handler: async (request, reply) => {
         const valid = validate({

@@ -24,6 +24,8 @@ export interface SchemaStore {
   find(nameOrId: string): Promise<StoredSchema | undefined>;
   /** By an id that is stored with other rows. */
   get(id: string): Promise<StoredSchema>;
+  /** All of the platform, oldest first. */
+  list(): Promise<StoredSchema[]>;
   /** Stores a definition; answers undefined when the name is taken. */
   create(definition: SchemaDefinition): Promise<StoredSchema | undefined>;
 }
@@ -64,12 +66,20 @@ export function createSchemaStore(pool: pg.Pool, platformId: string): SchemaStor
     );
     return rows[0] === undefined ? undefined : keep(prepareSchema(definitionOf(rows[0])));
   };
+  const get: SchemaStore['get'] = async (id) => {
+    const schema = await find(id);
+    if (schema === undefined) throw new Error(`schema definition ${id} is gone from the sandbox's database`);
+    return schema;
+  };
   return {
     find,
-    async get(id) {
-      const schema = await find(id);
-      if (schema === undefined) throw new Error(`schema definition ${id} is gone from the sandbox's database`);
-      return schema;
+    get,
+    async list() {
+      const { rows } = await pool.query<{ id: string }>(
+        'select id from sandbox.schema_definitions where platform_id = $1 order by created_at, name',
+        [platformId],
+      );
+      return Promise.all(rows.map(({ id }) => get(id)));
     },
     async create(definition) {
       const schema = prepareSchema(definition);

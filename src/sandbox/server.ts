@@ -1,11 +1,9 @@
-/** Starts the sandbox: the platform, for real, on PostgreSQL. */
+/** Starts the sandbox: the ingestion part of the platform, for real, on PostgreSQL. */
 import { pino, type Logger } from 'pino';
 import { createAuthentication } from './authentication.js';
 import { createCursors } from './cursors.js';
 import { openPool } from './database.js';
-import { loadFixture } from './fixture/load.js';
-import { parseFixture } from './fixture/parse.js';
-import type { Fixture } from './fixture/schema.js';
+import { loadFixture, parseFixture, type SandboxFixture } from './fixture.js';
 import { createHttpServer } from './http-server.js';
 import { migrate } from './migrations.js';
 import { startBatchWorkers } from './processing/batch-workers.js';
@@ -24,9 +22,10 @@ export interface SandboxOptions {
   readonly host?: string;
   /** Signs and verifies tokens, see `mintToken`. */
   readonly jwtSecret: string;
-  /** Stored at the start. Default: the one that ships, if the database has no tenant yet. */
-  readonly fixture?: Fixture;
+  readonly fixture?: SandboxFixture;
   readonly settings?: Partial<SandboxSettings>;
+  /** The clock that dates in segments are relative to. Default: the system's. */
+  readonly now?: () => Date;
   /** Default: silent. Bodies of requests are never logged. */
   readonly logger?: Logger;
 }
@@ -45,9 +44,10 @@ export interface Sandbox {
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const logger = options.logger ?? pino({ level: 'silent' });
+  const now = options.now ?? (() => new Date());
   const host = options.host ?? '127.0.0.1';
   const settings = completeSettings(options.settings);
-  const fixture = options.fixture && parseFixture(options.fixture);
+  const fixture = parseFixture(options.fixture ?? { tenants: [] });
   const verifyToken = createTokenVerifier(options.jwtSecret);
   const pool = openPool(options.stateUrl, settings.batchesAtOnce, logger);
   const app = createHttpServer(host, settings, logger);
@@ -58,12 +58,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const workers = startBatchWorkers(pool, schemas, settings, logger);
     // In this order: no new uploads, then no batch in work, then no connections.
     app.addHook('onClose', () => workers.stop());
-    const findTenant = createTenantLookup(pool);
+    const authenticate = createAuthentication(verifyToken, createTenantLookup(pool), settings);
     const cursors = createCursors(options.jwtSecret);
-    const authenticate = createAuthentication(verifyToken, findTenant, settings);
-    registerOperations(app, authenticate, { pool, platformId, findTenant, cursors, schemas, workers, settings });
+    registerOperations(app, authenticate, { pool, platformId, cursors, schemas, workers, settings, now });
     const url = await app.listen({ host, port: options.port });
-    logger.info({ url }, 'the sandbox is listening; not for production');
+    logger.info({ url, tenants: fixture.tenants.length }, 'the sandbox is listening; not for production');
     const stop = async () => {
       await app.close();
       await pool.end();

@@ -1,0 +1,91 @@
+/** 4.7: counts and lists the people that segments include and do not exclude. */
+import type { Queryable } from '../database.js';
+import { pageOf } from '../cursors.js';
+import { Refusal } from '../refusal.js';
+import type { ConditionGroup } from '../segments/condition.js';
+import { findRecipients, type Position, type RecipientRow } from '../segments/recipients.js';
+import { findSegments } from '../segments/segment-store.js';
+import { unstorableText } from '../storable.js';
+import type { Handler } from './handler.js';
+
+const DEFAULT_LIMIT = 100;
+
+export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, { pool, schemas, cursors, now }) => {
+  const { search, filter = 'all', limit = DEFAULT_LIMIT, automationId } = body;
+  if (search !== undefined && unstorableText(search, 'body/search') !== undefined)
+    throw new Refusal(400, 'the request is not valid', [unstorableText(search, 'body/search')!]);
+  const automation = await segmentsOfAutomation(pool, tenant.id, automationId);
+  const include = [...new Set([...(body.includeSegments ?? []), ...automation.include])];
+  const exclude = [...new Set([...(body.excludeSegments ?? []), ...automation.exclude])];
+  const conditions = await conditionsOf(pool, tenant.id, [...include, ...exclude]);
+  const list = ['segments/count', tenant.id, include, exclude, search ?? null, filter];
+  const { count, rows } = await findRecipients(
+    pool,
+    {
+      tenantId: tenant.id,
+      include: include.map((id) => conditions.get(id)!),
+      exclude: exclude.map((id) => conditions.get(id)!),
+      search,
+      filter,
+      limit,
+      after: cursors.read<Position>(list, body.cursor),
+      now: now(),
+    },
+    await schemas.list(),
+  );
+  const page = pageOf(rows, limit, (last) => cursors.write(list, [last.schema_id, last.external_id]));
+  return {
+    message: `${count} ${count === 1 ? 'recipient' : 'recipients'}`,
+    data: {
+      count,
+      recipients: page.rows.map(recipientOf),
+      pagination: { hasNextPage: page.hasNextPage, cursor: page.cursor, total: count },
+    },
+  };
+};
+
+interface SegmentIds {
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+async function segmentsOfAutomation(db: Queryable, tenantId: string, id: string | undefined): Promise<SegmentIds> {
+  if (id === undefined) return { include: [], exclude: [] };
+  const storable = unstorableText(id, 'id') === undefined;
+  const { rows } = await db.query<{ content: { includeSegmentIds?: string[]; excludeSegmentIds?: string[] } }>(
+    'select content from sandbox.automations where tenant_id = $1 and id = $2',
+    [tenantId, storable ? id : ''],
+  );
+  if (rows[0] === undefined) throw new Refusal(404, `no automation with the id ${JSON.stringify(id)}`);
+  const { includeSegmentIds = [], excludeSegmentIds = [] } = rows[0].content;
+  return { include: includeSegmentIds, exclude: excludeSegmentIds };
+}
+
+/** By segment id. Another tenant's segment is as unknown as one that does not exist. */
+async function conditionsOf(
+  db: Queryable,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, readonly ConditionGroup[]>> {
+  const found = await findSegments(db, tenantId, ids);
+  const conditions = new Map(found.map(({ id, conditionGroups }) => [id, conditionGroups]));
+  const unknown = ids.filter((id) => !conditions.has(id));
+  if (unknown.length > 0)
+    throw new Refusal(
+      404,
+      `no segment with the id ${JSON.stringify(unknown[0])}`,
+      unknown.map((id) => `unknown segment ${JSON.stringify(id)}`),
+    );
+  return conditions;
+}
+
+const recipientOf = (row: RecipientRow) => ({
+  id: row.id,
+  externalId: row.external_id,
+  firstName: row.first_name,
+  lastName: row.last_name,
+  email: row.email,
+  phone: row.phone,
+  emailOptedOut: row.email_opted_out,
+  smsOptedOut: row.sms_opted_out,
+});
