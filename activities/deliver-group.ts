@@ -3,6 +3,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { Column, DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { Verdict } from '../src/state/claims.js';
+import type { RecordOutcome } from '../src/state/open-batches.js';
 import { cutBatches } from './cut-batches.js';
 import type { Group } from './read-groups.js';
 import { settleBatch, type RecordFate } from './settle-batch.js';
@@ -46,7 +47,7 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     for (const { batch, fates } of upload.value.sent) build.batch(batch, fates);
     for (const { batch, record, error } of upload.value.refused) build.refused(batch.id, record, wordsOf(error));
   }
-  return build.finish(claimed.batches.length === 0 ? null : claimed.claim);
+  return build.finish();
 }
 
 /** So many records refused one by one, and none taken, are no dead letters but a mistake that concerns them all. */
@@ -106,23 +107,26 @@ const clash = (record: MappedRecord): UnmappableRow => ({
   shape: '',
 });
 
+/** Of a record that is to be read and sent again. */
+const AGAIN = { batchId: null, contentHash: null, missing: [], expiresAt: null };
+
 /** Collects what becomes of a group's rows. */
 function startDelivery(tenantIdOf: (tenant: string | null) => number) {
-  const outcomes: { tenantId: number; externalId: string; outcome: 'accepted' | 'rejected' | 'unclear' }[] = [];
+  const outcomes: RecordOutcome[] = [];
   const settled: string[] = [];
   const held: { id: string; externalIds: string[] }[] = [];
   const waiting: WaitingRecord[] = [];
   const deadLetters: DeadLetter[] = [];
   const ends: RowEnd[] = [];
 
+  const sent = ({ tenant, externalId, contentHash }: MappedRecord) => ({
+    ...{ tenantId: tenantIdOf(tenant), externalId, contentHash },
+  });
   const end = (record: MappedRecord, column: Column): void => {
     const { externalId, sourceKey } = record;
     ends.push({ tenantId: tenantIdOf(record.tenant), externalId, sourceKey, column });
   };
-  const wait = (
-    record: MappedRecord,
-    rest: Pick<WaitingRecord, 'reason' | 'batchId' | 'missing' | 'expiresAt' | 'dueIn'>,
-  ): void => {
+  const wait = (record: MappedRecord, rest: Omit<WaitingRecord, 'tenantId' | 'externalId' | 'sourceKey'>): void => {
     waiting.push({
       tenantId: tenantIdOf(record.tenant),
       externalId: record.externalId,
@@ -132,7 +136,7 @@ function startDelivery(tenantIdOf: (tenant: string | null) => number) {
     end(record, 'waiting');
   };
   const readAgain = (record: MappedRecord, reason: 'busy' | 'unclear'): void =>
-    wait(record, { reason, batchId: null, missing: [], expiresAt: null, dueIn: READ_AGAIN_IN });
+    wait(record, { ...AGAIN, reason, dueIn: READ_AGAIN_IN });
 
   const dead = (row: UnmappableRow): void => {
     const { kind: _, tenant, ...letter } = row;
@@ -145,7 +149,7 @@ function startDelivery(tenantIdOf: (tenant: string | null) => number) {
     });
   };
   const rejected = (record: MappedRecord, words: string): void => {
-    outcomes.push({ tenantId: tenantIdOf(record.tenant), externalId: record.externalId, outcome: 'rejected' });
+    outcomes.push({ ...sent(record), outcome: 'rejected' });
     dead({
       kind: 'unmappable',
       tenant: record.tenant,
@@ -160,17 +164,16 @@ function startDelivery(tenantIdOf: (tenant: string | null) => number) {
   };
   const fate = (record: MappedRecord, fates: ReadonlyMap<string, RecordFate>, batchId: string): boolean => {
     const known = fates.get(record.externalId) ?? { kind: 'unclear' };
-    const key = { tenantId: tenantIdOf(record.tenant), externalId: record.externalId };
     switch (known.kind) {
       case 'accepted':
-        outcomes.push({ ...key, outcome: 'accepted' });
+        outcomes.push({ ...sent(record), outcome: 'accepted' });
         end(record, 'accepted');
         return false;
       case 'rejected':
         rejected(record, known.words);
         return false;
       case 'unclear':
-        outcomes.push({ ...key, outcome: 'unclear' });
+        outcomes.push({ ...sent(record), outcome: 'unclear' });
         readAgain(record, 'unclear');
         return false;
       case 'waiting': {
@@ -181,6 +184,7 @@ function startDelivery(tenantIdOf: (tenant: string | null) => number) {
         wait(record, {
           reason: 'dependency',
           batchId,
+          contentHash: record.contentHash,
           missing,
           expiresAt: known.pending.expiresAt,
           dueIn: EXPIRED_AGAIN_IN,
@@ -204,8 +208,7 @@ function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       rejected(record, words);
       settled.push(batchId);
     },
-    finish: (claim: string | null): Delivery => ({
-      claim,
+    finish: (): Delivery => ({
       records: outcomes,
       settled,
       held,

@@ -71,7 +71,7 @@ async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> 
   }
   if (still.length === batch.externalIds.length) return;
   await deps.ledger.checkpoint(range, {
-    ...build.outcome(batch, [...rows.values()]),
+    ...build.outcome(batch),
     settled: still.length === 0 ? [batch.id] : [],
     held: still.length === 0 ? [] : [{ id: batch.id, externalIds: still }],
   });
@@ -88,26 +88,30 @@ function startFollowing() {
     reason: 'expired' | 'unclear',
     dueIn: number,
   ): void => {
-    records.push({ tenantId, externalId, outcome: 'unclear' });
+    records.push({ tenantId, externalId, contentHash: row?.contentHash ?? '', outcome: 'unclear' });
     // Without a key nobody counts on it: its row lies behind the position, or a later reading took its place.
     if (row === undefined || row.sourceKey.length === 0) {
       ends.push({ tenantId, externalId, sourceKey: [], column: 'unchanged' });
       return;
     }
     const { sourceKey } = row;
-    waiting.push({ tenantId, externalId, sourceKey, reason, batchId: null, missing: [], expiresAt: null, dueIn });
+    const again = { batchId: null, contentHash: null, missing: [], expiresAt: null };
+    waiting.push({ tenantId, externalId, sourceKey, reason, ...again, dueIn });
     ends.push({ tenantId, externalId, sourceKey, column: 'waiting' });
   };
   return {
     sendAgain,
     accepted(row: WaitingRow | undefined, tenantId: number, externalId: string): void {
-      records.push({ tenantId, externalId, outcome: 'accepted' });
+      const contentHash = row?.contentHash ?? null;
+      // What was sent is unknown only where somebody else has taken the record out of the batch.
+      if (contentHash !== null) records.push({ tenantId, externalId, contentHash, outcome: 'accepted' });
       ends.push({ tenantId, externalId, sourceKey: row?.sourceKey ?? [], column: 'accepted' });
     },
-    outcome: (batch: OpenBatch, rows: readonly WaitingRow[]): GroupOutcome => ({
-      // The batch holds what was read when its oldest entry was written.
-      reading: { kind: 'held', batchId: batch.id, ...span(rows.map((row) => BigInt(row.readStamp))) },
-      claim: batch.claim,
+    outcome: (batch: OpenBatch): GroupOutcome => ({
+      reading: {
+        ...{ kind: 'held', batchId: batch.id, seen: batch.externalIds.length },
+        ...{ before: batch.readStamp, after: batch.readStamp },
+      },
       records,
       settled: [],
       held: [],
@@ -120,12 +124,6 @@ function startFollowing() {
     }),
   };
 }
-
-/** The logical time of the oldest of the readings. */
-const span = (stamps: readonly bigint[]): { before: string; after: string } => {
-  const earliest = stamps.reduce((a, b) => (a < b ? a : b), stamps[0] ?? 0n);
-  return { before: String(earliest), after: String(earliest) };
-};
 
 /** Reads due rows again by their keys and delivers them; a row that is gone has nothing left to deliver. */
 async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {

@@ -63,7 +63,6 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
 /** Nothing but the word that the range is read to its end. */
 const endOfRange = (): GroupOutcome => ({
   reading: { kind: 'first', before: '0', after: '0' },
-  claim: null,
   records: [],
   settled: [],
   held: [],

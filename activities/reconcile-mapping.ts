@@ -4,7 +4,6 @@ import { differingField } from '../src/domain/compare.js';
 import type { JsonObject } from '../src/domain/json.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { Position, ReadPlan } from '../src/domain/source.js';
-import { receiptKey } from '../src/state/receipts.js';
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 
 export interface ReconcileOptions {
@@ -119,16 +118,8 @@ export async function receiptsOf<R extends Pick<MappedRecord, 'tenant' | 'extern
   records: readonly R[],
 ): Promise<ReadonlyMap<R, string>> {
   const tenants = await deps.ledger.catalog.tenantIds([...new Set(records.map((r) => r.tenant))]);
-  const hashes = await deps.ledger.receipts.hashes(
-    mapping.mappingId,
-    // 0: a tenant to which nothing was ever sent.
-    records.map((r) => tenants.get(r.tenant) ?? 0),
-    records.map((r) => r.externalId),
-  );
-  return new Map(
-    records.flatMap((record) => {
-      const hash = hashes.get(receiptKey(tenants.get(record.tenant) ?? 0, record.externalId));
-      return hash === undefined ? [] : [[record, hash] as const];
-    }),
-  );
+  // 0: a tenant to which nothing was ever sent.
+  const keys = records.map((r) => ({ tenantId: tenants.get(r.tenant) ?? 0, externalId: r.externalId }));
+  const hashes = await deps.ledger.receipts.hashes(mapping.mappingId, keys);
+  return new Map([...hashes].map(([index, hash]) => [records[index]!, hash]));
 }

@@ -23,7 +23,12 @@ async function giveUp(scope: UploadScope, batch: OpenBatch): Promise<void> {
   await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 2000 - batch.age), undefined, { signal });
   const now = await deps.ledger.batches.again(batch);
   if (now !== undefined && now.platformBatchId !== null) return follow(scope, now, now.platformBatchId);
-  await deps.ledger.batches.recover(range, batch, allUnclear(batch), []);
+  await deps.ledger.batches.recover(
+    range,
+    batch,
+    outcomesOf(batch, () => 'unclear'),
+    [],
+  );
 }
 
 async function follow(scope: UploadScope, batch: OpenBatch, platformBatchId: string): Promise<void> {
@@ -32,18 +37,17 @@ async function follow(scope: UploadScope, batch: OpenBatch, platformBatchId: str
   const held = batch.externalIds.filter((id) => fates.get(id)?.kind === 'waiting');
   // What the status does not prove, or refuses, is read and sent again: the row is the truth, and the
   // dead letter needs the row's key.
-  const outcomes = batch.externalIds
-    .filter((id) => fates.get(id)?.kind !== 'waiting')
-    .map((externalId): RecordOutcome => {
-      const kind = fates.get(externalId)?.kind;
-      return {
-        tenantId: batch.tenantId,
-        externalId,
-        outcome: kind === 'accepted' || kind === 'rejected' ? kind : 'unclear',
-      };
-    });
+  const outcomes = outcomesOf(batch, (externalId) => {
+    const kind = fates.get(externalId)?.kind ?? 'unclear';
+    return kind === 'waiting' ? null : kind;
+  });
   await scope.deps.ledger.batches.recover(scope.range, batch, outcomes, held);
 }
 
-const allUnclear = (batch: OpenBatch): RecordOutcome[] =>
-  batch.externalIds.map((externalId) => ({ tenantId: batch.tenantId, externalId, outcome: 'unclear' }));
+function outcomesOf(batch: OpenBatch, of: (externalId: string) => RecordOutcome['outcome'] | null): RecordOutcome[] {
+  return batch.externalIds.flatMap((externalId, i) => {
+    const outcome = of(externalId);
+    const contentHash = batch.contentHashes[i]!;
+    return outcome === null ? [] : [{ tenantId: batch.tenantId, externalId, contentHash, outcome }];
+  });
+}

@@ -87,7 +87,6 @@ export async function sweepLetters(deps: Dependencies, input: SweepInput, signal
 
 const NOTHING: GroupOutcome = {
   reading: { kind: 'first', before: '0', after: '0' },
-  claim: null,
   records: [],
   settled: [],
   held: [],

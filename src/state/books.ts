@@ -50,7 +50,7 @@ export function openBooks(knex: Knex): BooksView {
     async positions(sync) {
       const { rows } = await knex.raw<{ rows: MappingStanding[] }>(
         `SELECT m.name AS mapping, p.cursor,
-           (SELECT count(*) FROM records r WHERE r.mapping_id = m.id AND r.content_hash IS NOT NULL)::float8 AS accepted,
+           coalesce((SELECT sum(b.accepted) FROM record_blocks b WHERE b.mapping_id = m.id), 0)::float8 AS accepted,
            (SELECT count(*) FROM waiting w WHERE w.mapping_id = m.id)::float8 AS waiting,
            (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)::float8 AS "deadLettered"
          FROM mappings m LEFT JOIN positions p ON p.mapping_id = m.id WHERE m.sync = ? ORDER BY m.id`,

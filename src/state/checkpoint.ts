@@ -5,8 +5,8 @@
 import type { Knex } from 'knex';
 import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
-import type { BooksEntry, GroupOutcome, RowEnd } from './group-outcome.js';
-import { freeRecords } from './open-batches.js';
+import type { BooksEntry, GroupOutcome, Reading, RowEnd } from './group-outcome.js';
+import { CLOSED, writeOutcomes } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
 
@@ -18,7 +18,8 @@ export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutc
     await holdRange(trx, range);
     // Two runs that meet the same busy records must see each other's entries, or the books of one keep them for ever.
     if (group.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, range.mappingId]);
-    if (group.claim !== null) await freeRecords(trx, range, group.claim, group.records);
+    if (!(await isHeldStill(trx, group.reading))) return;
+    await writeOutcomes(trx, range, group.reading.after, group.records);
     await closeBatches(trx, group);
     await closeDeadLetters(trx, range.mappingId, group);
     const { moved, gone } = await endWaiting(trx, range, group);
@@ -29,13 +30,25 @@ export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutc
   });
 }
 
+/** Two runs may follow one batch: what the one has written, the other need not. */
+async function isHeldStill(trx: Knex, reading: Reading): Promise<boolean> {
+  if (reading.kind !== 'held') return true;
+  const { rows } = await trx.raw<{ rows: object[] }>(
+    `SELECT FROM batches WHERE id = ? AND state = 'waiting' AND json_array_length(external_ids) = ? FOR UPDATE`,
+    [reading.batchId, reading.seen],
+  );
+  return rows.length === 1;
+}
+
 async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
   if (group.settled.length > 0)
     await trx('batches')
       .whereIn('id', [...group.settled])
-      .update({ state: 'settled', external_ids: null, settled_at: trx.fn.now() });
+      .update({ ...CLOSED, state: 'settled', settled_at: trx.fn.now() });
   for (const { id, externalIds } of group.held)
-    await trx('batches').where({ id }).update({ state: 'waiting', external_ids: externalIds });
+    await trx('batches')
+      .where({ id })
+      .update({ state: 'waiting', external_ids: JSON.stringify(externalIds) });
 }
 
 /**

@@ -23,6 +23,8 @@ export interface WaitingRecord {
   readonly reason: 'dependency' | 'busy' | 'expired' | 'unclear';
   /** The batch in which the platform holds the record; null when it is to be read and sent again. */
   readonly batchId: string | null;
+  /** What that batch was sent with. */
+  readonly contentHash: string | null;
   readonly missing: readonly { readonly schemaName: string; readonly externalId: string }[];
   readonly expiresAt: string | null;
   /** Seconds until it is worth looking again. */
@@ -38,16 +40,22 @@ export interface DeadLetter extends Omit<UnmappableRow, 'kind' | 'tenant'> {
  * How the rows of a group came to be looked at.
  * - `first`: read in a range's order; they count in its books, and an earlier reading that waits is superseded.
  * - `again`: waiting records, read again by their keys; they move in the books from waiting to where they ended.
- * - `held`: not read, but followed on the platform in the batch that holds them.
+ * - `held`: not read, but followed on the platform in the batch that holds them, of which the follower has seen so
+ *   many records open.
  */
 export type Reading =
   | { readonly kind: 'first' | 'again'; readonly before: string; readonly after: string }
-  | { readonly kind: 'held'; readonly batchId: string; readonly before: string; readonly after: string };
+  | {
+      readonly kind: 'held';
+      readonly batchId: string;
+      readonly seen: number;
+      readonly before: string;
+      readonly after: string;
+    };
 
 export interface GroupOutcome {
   readonly reading: Reading;
-  /** The claim of the records; null when the group sent nothing. */
-  readonly claim: string | null;
+  /** Of the records that were sent. */
   readonly records: readonly RecordOutcome[];
   /** Batches that are through, and batches of which only waiting records are open (with their ids). */
   readonly settled: readonly string[];

@@ -6,6 +6,7 @@ import { checkpoint } from './checkpoint.js';
 import type { GroupOutcome } from './group-outcome.js';
 import { claimGroup, type Claimed, type ClaimRequest } from './claims.js';
 import { guarded, inState, migrateState, openState, twice } from './connection.js';
+import { openHeldRecords } from './held-records.js';
 import { openBatches, type OpenBatches } from './open-batches.js';
 import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
@@ -36,6 +37,7 @@ export interface Ledger {
 /** Opens the ledger, creating or updating its tables. Throws `state_unreachable`. */
 export async function openLedger(url: string): Promise<Ledger> {
   const knex = openState(url);
+  const held = openHeldRecords();
   try {
     await migrateState(knex);
   } catch (error) {
@@ -54,7 +56,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     stamp: () => inState(() => nextStamp(knex)),
-    claim: (range, request) => inState(() => twice(() => claimGroup(knex, range, request))),
+    claim: (range, request) => inState(() => twice(() => claimGroup(knex, held, range, request))),
     checkpoint: (range, group) => inState(() => twice(() => checkpoint(knex, range, group))),
     close: () => knex.destroy(),
   };

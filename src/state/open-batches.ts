@@ -2,6 +2,9 @@
 import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
 import { holdRange, type TakenRange } from './ranges.js';
+import { hashAt, packHashes, type RecordEntry } from './record-block.js';
+import { changeRecords } from './record-blocks.js';
+import type { RecordKey } from './record-key.js';
 
 export interface IntendedBatch {
   readonly id: string;
@@ -17,13 +20,16 @@ export interface OpenBatch {
   readonly runId: string;
   readonly tenant: string;
   readonly tenantId: number;
-  readonly claim: string;
   readonly state: 'intended' | 'sent' | 'waiting';
   readonly platformBatchId: string | null;
   /** How many records it was sent with. */
   readonly records: number;
+  /** When its rows were read, by the logical clock. */
+  readonly readStamp: string;
   /** The records that are open still. */
   readonly externalIds: readonly string[];
+  /** What was sent, by the index in `externalIds`; a waiting batch's are with its waiting records. */
+  readonly contentHashes: readonly string[];
   /** Milliseconds since the intent was written, by the state database's clock. */
   readonly age: number;
 }
@@ -62,11 +68,12 @@ interface Row {
   run_id: string;
   tenant: string;
   tenant_id: number;
-  claim: string;
   state: OpenBatch['state'];
   platform_batch_id: string | null;
   records: number;
+  read_stamp: string;
   external_ids: string[];
+  content_hashes: Buffer | null;
   age: number;
 }
 
@@ -81,18 +88,22 @@ export function openBatches(knex: Knex): OpenBatches {
        FROM batches b JOIN tenants t ON t.id = b.tenant_id WHERE ${condition} ORDER BY b.id`,
       values,
     );
-    return rows.map((row) => ({
-      id: row.id,
-      runId: row.run_id,
-      tenant: row.tenant,
-      tenantId: row.tenant_id,
-      claim: row.claim,
-      state: row.state,
-      platformBatchId: row.platform_batch_id,
-      records: row.records,
-      externalIds: row.external_ids,
-      age: row.age,
-    }));
+    return rows.map((row) => {
+      const digits = row.content_hashes?.toString('hex');
+      return {
+        id: row.id,
+        runId: row.run_id,
+        tenant: row.tenant,
+        tenantId: row.tenant_id,
+        state: row.state,
+        platformBatchId: row.platform_batch_id,
+        records: row.records,
+        readStamp: row.read_stamp,
+        externalIds: row.external_ids,
+        contentHashes: digits === undefined ? [] : row.external_ids.map((_, i) => hashAt(digits, i)),
+        age: row.age,
+      };
+    });
   };
   return {
     async sent(batchId, platformBatchId) {
@@ -114,9 +125,9 @@ export function openBatches(knex: Knex): OpenBatches {
         await holdRange(trx, range);
         const [whole] = await trx('batches')
           .where({ id: batch.id })
-          .update({ state: 'released', external_ids: null, settled_at: trx.fn.now() })
-          .returning<{ claim: string }[]>('claim');
-        return insertIntents(trx, range, whole!.claim, parts, () => batch.tenantId, intendedAt);
+          .update({ ...CLOSED, state: 'released', settled_at: trx.fn.now() })
+          .returning<{ read_stamp: string }[]>('read_stamp');
+        return insertIntents(trx, range, whole!.read_stamp, parts, () => batch.tenantId, intendedAt);
       });
     },
     async leftBehind(range) {
@@ -135,77 +146,73 @@ export function openBatches(knex: Knex): OpenBatches {
           .where({ id: batch.id })
           .whereIn('state', ['intended', 'sent'])
           .update({
-            state: held.length > 0 ? 'waiting' : outcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled',
-            external_ids: held.length > 0 ? [...held] : null,
+            ...CLOSED,
+            ...(held.length > 0
+              ? { state: 'waiting', external_ids: JSON.stringify(held) }
+              : { state: outcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled' }),
             settled_at: held.length > 0 ? null : trx.fn.now(),
           });
         // What a run left behind is found by several of its successor's ranges: one of them recovers it.
         if (recovered === 0) return;
-        await freeRecords(trx, range, batch.claim, outcomes);
+        await writeOutcomes(trx, range, batch.readStamp, outcomes);
         if (held.length === 0) return;
-        // Their rows lie behind the position: they count in the books when they are read again.
+        const hashes = new Map(batch.externalIds.map((id, i) => [id, batch.contentHashes[i]!]));
+        // Their rows lie behind the position: they count in the books when they are read again. An entry that is
+        // there already is of a row that is to be sent again, once the platform lets go of the record.
         await trx.raw(
-          `INSERT INTO waiting (mapping_id, tenant_id, external_id, source_key, reason, batch_id, range_id, read_stamp, booked)
-           SELECT ?, ?, unnest(?::text[]), '{}', 'dependency', ?, ?, 0, false ON CONFLICT DO NOTHING`,
-          [range.mappingId, batch.tenantId, [...held], batch.id, range.id],
+          `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, range_id,
+             read_stamp, booked)
+           SELECT ?, ?, id, '{}', 'dependency', ?, hash, ?, 0, false FROM unnest(?::text[], ?::text[]) AS h(id, hash)
+           ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE
+             SET reason = excluded.reason, batch_id = excluded.batch_id, content_hash = excluded.content_hash, changed = true`,
+          [range.mappingId, batch.tenantId, batch.id, range.id, [...held], held.map((id) => hashes.get(id)!)],
         );
       });
     },
   };
 }
 
-export interface RecordOutcome {
-  readonly tenantId: number;
-  readonly externalId: string;
+export interface RecordOutcome extends RecordKey {
   readonly outcome: 'accepted' | 'rejected' | 'unclear';
+  /** What was sent, 32 hex digits. */
+  readonly contentHash: string;
 }
 
-/** What an outcome does to a record, once it is free: the content hash is set by acceptance only. */
-const EFFECTS: Record<RecordOutcome['outcome'], string> = {
-  accepted: 'content_hash = r.claimed_hash, run_id = :run',
-  rejected: 'claimed_hash = NULL',
-  unclear: 'content_hash = NULL',
+/** What an outcome leaves as the content known to be on the platform: it is set by acceptance only. */
+const KNOWN_CONTENT: Record<
+  RecordOutcome['outcome'],
+  (sent: RecordOutcome, before: RecordEntry | undefined) => string | null
+> = {
+  accepted: (sent) => sent.contentHash,
+  rejected: (_, before) => before?.contentHash ?? null,
+  unclear: () => null,
 };
 
-/** Finds records, each by its key (see claims.ts), and locks them in the order in which claims lock. */
-const LOCKED = `
-  SELECT k.ctid FROM (
-    SELECT * FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS u(tenant_id, external_id)
-    ORDER BY tenant_id, external_id COLLATE "C") i
-  CROSS JOIN LATERAL (SELECT ctid FROM records k WHERE k.mapping_id = :mapping AND k.tenant_id = i.tenant_id
-    AND k.external_id = i.external_id LIMIT 1 FOR UPDATE) k`;
-
-/** Writes the outcomes of a claim's records and frees them for the next claim. */
-export async function freeRecords(
+/** Notes what became of records of a batch, which this transaction closes. */
+export async function writeOutcomes(
   trx: Knex,
   range: Pick<TakenRange, 'mappingId' | 'runId'>,
-  claim: string,
-  records: readonly RecordOutcome[],
+  stamp: string,
+  outcomes: readonly RecordOutcome[],
 ): Promise<void> {
-  const bindings = (some: readonly RecordOutcome[]) => ({
-    tenants: some.map((r) => r.tenantId),
-    ids: some.map((r) => r.externalId),
-    mapping: range.mappingId,
-    run: range.runId,
-    claim,
+  const [runId, readStamp] = [Number(range.runId), Number(stamp)];
+  await changeRecords(trx, range.mappingId, outcomes, (index, entry) => {
+    const sent = outcomes[index]!;
+    return {
+      ...{ externalId: sent.externalId, contentHash: KNOWN_CONTENT[sent.outcome](sent, entry) },
+      ...{ readStamp, runId },
+    };
   });
-  const kinds = Object.entries(EFFECTS)
-    .map(([outcome, effect]) => ({ effect, concerned: records.filter((r) => r.outcome === outcome) }))
-    .filter(({ concerned }) => concerned.length > 0);
-  // Nearly always all are accepted; several statements would keep the order each for itself only.
-  if (kinds.length > 1) await trx.raw(LOCKED, bindings(records));
-  for (const { effect, concerned } of kinds)
-    await trx.raw(
-      `UPDATE records r SET claim = NULL, ${effect} WHERE r.claim = :claim AND r.ctid = ANY (ARRAY(${LOCKED}))`,
-      bindings(concerned),
-    );
 }
+
+/** The columns that only an open batch fills. */
+export const CLOSED = { external_ids: null, content_hashes: null };
 
 /** Writes intents, one a batch; each batch holds records of one tenant. */
 export async function insertIntents(
   trx: Knex,
   range: TakenRange,
-  claim: string,
+  readStamp: string,
   batches: readonly (readonly MappedRecord[])[],
   tenantIdOf: (tenant: string) => number,
   intendedAt: number,
@@ -218,10 +225,11 @@ export async function insertIntents(
         range_id: range.id,
         mapping_id: range.mappingId,
         tenant_id: tenantIdOf(records[0]!.tenant),
-        claim,
         state: 'intended',
         records: records.length,
-        external_ids: records.map((r) => r.externalId),
+        read_stamp: readStamp,
+        external_ids: JSON.stringify(records.map((r) => r.externalId)),
+        content_hashes: packHashes(records.map((r) => r.contentHash).join('')),
       })),
     )
     .returning<{ id: string }[]>('id');

@@ -5,9 +5,11 @@
  * outcome of an older reading does not end it, or the newer content would be lost.
  */
 import type { Knex } from 'knex';
+import type { MappedRecord } from '../domain/record.js';
 import { EMPTY_BOOKS } from '../domain/run.js';
 import type { BooksEntry, GroupOutcome, RowEnd } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
+import type { RecordKey } from './record-key.js';
 
 interface Entry {
   readonly index: number;
@@ -50,6 +52,7 @@ export async function endWaiting(trx: Knex, range: TakenRange, group: GroupOutco
   const over: RowEnd[] = [];
   const again: RowEnd[] = [];
   const recounted: RowEnd[] = [];
+  const unbooked: RowEnd[] = [];
   for (const entry of rows) {
     const end = named[entry.index]!;
     gone.delete(end);
@@ -62,7 +65,10 @@ export async function endWaiting(trx: Knex, range: TakenRange, group: GroupOutco
     const column = reading.kind === 'first' ? 'unchanged' : end.column;
     if (entry.counted && column !== 'waiting')
       moved.push({ ...EMPTY_BOOKS, rangeId: entry.range_id, tenantId: end.tenantId, waiting: -1, [column]: 1 });
-    (fate === 'over' ? over : recounted).push(end);
+    if (fate === 'recounted') recounted.push(end);
+    // The platform holds the record still, and others must see that it does.
+    else if (entry.batch_id !== null && reading.kind !== 'held') unbooked.push(end);
+    else over.push(end);
   }
   const each = async (set: string, concerned: readonly RowEnd[], bindings: readonly string[] = []): Promise<void> => {
     if (concerned.length === 0) return;
@@ -75,6 +81,7 @@ export async function endWaiting(trx: Knex, range: TakenRange, group: GroupOutco
   await each('DELETE FROM waiting w USING', over);
   await each(`UPDATE waiting w SET batch_id = NULL, reason = 'unclear', changed = false, due_at = now() FROM`, again);
   await each('UPDATE waiting w SET range_id = ?, booked = true FROM', recounted, [range.id]);
+  await each('UPDATE waiting w SET booked = false FROM', unbooked);
   return { moved, gone };
 }
 
@@ -95,18 +102,19 @@ function fateOf(entry: Entry, end: RowEnd, { reading }: GroupOutcome): 'over' | 
 export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, reading }: GroupOutcome): Promise<void> {
   if (waiting.length === 0) return;
   await trx.raw(
-    `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, range_id, missing, expires_at,
-       due_at, read_stamp, booked)
-     SELECT :mapping, tenant_id, external_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), reason, batch_id, :range,
-       missing, expires_at, now() + due_in * interval '1 second', :after, :first
+    `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, range_id,
+       missing, expires_at, due_at, read_stamp, booked)
+     SELECT :mapping, tenant_id, external_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), reason, batch_id,
+       content_hash, :range, missing, expires_at, now() + due_in * interval '1 second', :after, :first
      FROM jsonb_to_recordset(CAST(:entries AS jsonb)) AS e(tenant_id int, external_id text, source_key jsonb, reason text,
-       batch_id bigint, missing jsonb, expires_at timestamptz, due_in float8)
+       batch_id bigint, content_hash text, missing jsonb, expires_at timestamptz, due_in float8)
      ORDER BY tenant_id, external_id COLLATE "C"
      ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE SET
        source_key = CASE WHEN excluded.source_key = '{}' THEN w.source_key ELSE excluded.source_key END,
        -- A record that the platform holds stays held; what was read meanwhile is sent once it is free.
        reason = CASE WHEN excluded.reason = 'busy' AND w.batch_id IS NOT NULL THEN w.reason ELSE excluded.reason END,
        batch_id = CASE WHEN excluded.reason = 'busy' THEN w.batch_id ELSE excluded.batch_id END,
+       content_hash = CASE WHEN excluded.reason = 'busy' THEN w.content_hash ELSE excluded.content_hash END,
        changed = CASE
          WHEN excluded.reason = 'busy' THEN w.batch_id IS NOT NULL
          WHEN excluded.batch_id IS NOT NULL THEN w.changed OR (w.batch_id IS NULL AND w.read_stamp >= :before)
@@ -127,6 +135,7 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
           source_key: w.sourceKey,
           reason: w.reason,
           batch_id: w.batchId,
+          content_hash: w.contentHash,
           missing: w.missing,
           expires_at: timestampOrNull(w.expiresAt),
           due_in: w.dueIn,
@@ -134,6 +143,44 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
       ),
     },
   );
+}
+
+/** A new reading of records of which some may be held. */
+export interface Reread {
+  /** Stamp drawn after it. */
+  readonly after: string;
+  readonly records: readonly MappedRecord[];
+}
+
+/**
+ * Indexes of the records that the platform holds for a dependency. A row that changed while its record is held is
+ * read and sent again once the record is free.
+ */
+export async function noteHeldAgain(
+  trx: Knex,
+  mappingId: number,
+  keys: readonly RecordKey[],
+  { after, records }: Reread,
+): Promise<number[]> {
+  const { rows } = await trx.raw<{ rows: { index: number }[] }>(
+    `UPDATE waiting w SET changed = w.changed OR w.content_hash IS DISTINCT FROM i.hash,
+            read_stamp = greatest(w.read_stamp, :after),
+            source_key = ARRAY(SELECT jsonb_array_elements_text(i.key::jsonb))
+     FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS text[]), CAST(:keys AS text[]))
+       WITH ORDINALITY AS i(tenant_id, external_id, hash, key, ord)
+     WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
+       AND w.batch_id IS NOT NULL
+     RETURNING i.ord::int - 1 AS index`,
+    {
+      mapping: mappingId,
+      after,
+      tenants: keys.map((k) => k.tenantId),
+      ids: keys.map((k) => k.externalId),
+      hashes: records.map((r) => r.contentHash),
+      keys: records.map((r) => JSON.stringify(r.sourceKey)),
+    },
+  );
+  return rows.map((row) => row.index);
 }
 
 /** The platform's word for a time, if it is one. */

@@ -9,6 +9,8 @@ export interface WaitingRow {
   readonly sourceKey: SourceKey;
   readonly reason: string;
   readonly batchId: string | null;
+  /** What the batch was sent with, 32 hex digits. */
+  readonly contentHash: string | null;
   readonly readStamp: string;
   readonly expired: boolean;
   readonly tries: number;
@@ -34,6 +36,7 @@ interface Row {
   source_key: string[];
   reason: string;
   batch_id: string | null;
+  content_hash: string | null;
   read_stamp: string;
   expired: boolean;
   tries: number;
@@ -51,6 +54,7 @@ export function openWaiting(knex: Knex): Waiting {
       sourceKey: row.source_key,
       reason: row.reason,
       batchId: row.batch_id,
+      contentHash: row.content_hash,
       readStamp: row.read_stamp,
       expired: row.expired,
       tries: row.tries,

@@ -346,11 +346,10 @@ export async function shopForTest(settings: ShopSettings = {}): Promise<Shop> {
 export async function openEnds(shop: Shop): Promise<Record<string, number>> {
   const [row] = await shop.state.query<Record<string, number>>(
     `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'released')) AS batches,
-            (SELECT count(*)::int FROM partner_sync.records WHERE claim IS NOT NULL) AS claims,
             (SELECT count(*)::int FROM partner_sync.waiting) AS waiting,
             (SELECT count(*)::int FROM partner_sync.sync_leases) AS leases`,
   );
   return row!;
 }
 
-export const NO_OPEN_ENDS = { batches: 0, claims: 0, waiting: 0, leases: 0 };
+export const NO_OPEN_ENDS = { batches: 0, waiting: 0, leases: 0 };

@@ -15,7 +15,7 @@ export async function up(knex: Knex): Promise<void> {
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       platform_id text NOT NULL UNIQUE
     );
-    -- Logical time of reading. A record claimed at stamp n may only be replaced by what was read wholly after n.
+    -- Logical time of reading. A record that was sent at stamp n may only be replaced by what was read wholly after n.
     CREATE SEQUENCE read_stamps;
 
     CREATE TABLE runs (
@@ -82,42 +82,45 @@ export async function up(knex: Knex): Promise<void> {
       moved_at timestamptz NOT NULL DEFAULT now()
     );
 
-    CREATE SEQUENCE claims;
     -- intended: written before the POST; sent: the platform gave it an id; waiting: only dependencies are open;
-    -- settled: every record has its outcome; released: given up, its records are sent anew.
+    -- settled: every record has its outcome; released: given up, its records are sent anew. A batch in one of the
+    -- first three states holds its records: nobody else may send them.
     CREATE TABLE batches (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       run_id bigint NOT NULL REFERENCES runs,
       range_id bigint NOT NULL REFERENCES ranges,
       mapping_id smallint NOT NULL REFERENCES mappings,
       tenant_id integer NOT NULL REFERENCES tenants,
-      claim bigint NOT NULL,
       state text NOT NULL CHECK (state IN ('intended', 'sent', 'waiting', 'settled', 'released')),
       platform_batch_id text,
       records integer NOT NULL,
-      -- Kept while the batch is open, so that another process can settle it; then dropped.
-      external_ids text[],
+      -- When its rows were read, by the logical clock.
+      read_stamp bigint NOT NULL,
+      -- The records that are open still, and the content hashes that were sent (16 bytes each, in the same order):
+      -- kept while the batch is open, so that another process can settle it; then dropped.
+      external_ids json,
+      content_hashes bytea,
       intended_at timestamptz NOT NULL DEFAULT now(),
       sent_at timestamptz,
       settled_at timestamptz
     );
-    CREATE INDEX batches_open ON batches (range_id) WHERE state IN ('intended', 'sent');
+    ALTER TABLE batches ALTER COLUMN external_ids SET STORAGE EXTERNAL, ALTER COLUMN content_hashes SET STORAGE EXTERNAL;
+    CREATE INDEX batches_open ON batches (mapping_id, range_id) WHERE state IN ('intended', 'sent');
     CREATE INDEX batches_waiting ON batches (mapping_id) WHERE state = 'waiting';
     CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
 
-    -- content_hash: what the platform accepted last, null while unknown. claim: the unfinished claim that
-    -- holds the record, null when free. fillfactor leaves room for updates in place (no index is touched).
-    CREATE TABLE records (
+    -- What is known of each record, in blocks of neighbours (record-blocks.ts). The text is kept inline and not
+    -- compressed: it is mostly hashes.
+    CREATE TABLE record_blocks (
       mapping_id smallint NOT NULL,
       tenant_id integer NOT NULL,
-      external_id text NOT NULL,
-      content_hash uuid,
-      claimed_hash uuid,
-      read_stamp bigint NOT NULL,
-      claim bigint,
-      run_id bigint NOT NULL,
-      PRIMARY KEY (mapping_id, tenant_id, external_id)
-    ) WITH (fillfactor = 70);
+      low bytea NOT NULL,
+      until bytea,
+      accepted integer NOT NULL,
+      records text NOT NULL,
+      PRIMARY KEY (mapping_id, tenant_id, low)
+    ) WITH (toast_tuple_target = 8160);
+    ALTER TABLE record_blocks ALTER COLUMN records SET STORAGE EXTERNAL;
 
     -- Records with no final outcome yet: held by the platform for a parent (dependency, with batch_id), or to be
     -- read and sent again (resend): busy in another batch, read too early, expired, failed without a reason.
@@ -129,6 +132,8 @@ export async function up(knex: Knex): Promise<void> {
       reason text NOT NULL CHECK (reason IN ('dependency', 'busy', 'expired', 'unclear')),
       batch_id bigint REFERENCES batches,
       range_id bigint NOT NULL REFERENCES ranges,
+      -- What the batch was sent with, 32 hex digits.
+      content_hash text,
       missing jsonb,
       expires_at timestamptz,
       -- When the row was read, by the logical clock: an outcome of an older reading does not end the waiting.
@@ -180,8 +185,8 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE schema_definitions, dead_letters, waiting, records, batches, positions, books, ranges, sync_leases,
+    DROP TABLE schema_definitions, dead_letters, waiting, record_blocks, batches, positions, books, ranges, sync_leases,
       runs, tenants, mappings;
-    DROP SEQUENCE claims, read_stamps;
+    DROP SEQUENCE read_stamps;
   `);
 }

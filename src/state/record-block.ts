@@ -1,0 +1,74 @@
+/** What the ledger knows of some dozens of neighbouring records, and its form in the database: one JSON text. */
+import { compareIds } from './record-key.js';
+
+/** One record, as its last finished batch left it. */
+export interface RecordEntry {
+  readonly externalId: string;
+  /** 32 hex digits of what the platform accepted last; null while unknown. */
+  readonly contentHash: string | null;
+  /** Logical time of the reading that was sent last. */
+  readonly readStamp: number;
+  /** The run that sent it. */
+  readonly runId: number;
+}
+
+/** [how many entries in a row, readStamp, runId]: neighbours are read and sent together. */
+type Sending = [count: number, readStamp: number, runId: number];
+
+interface Stored {
+  readonly ids: readonly string[];
+  /** Content hashes one after the other, in base64: 16 bytes an entry, zeros for null. */
+  readonly hashes: string;
+  readonly sendings: readonly Sending[];
+}
+
+const HASH_DIGITS = 32;
+const NO_HASH = '0'.repeat(HASH_DIGITS);
+
+export function encodeBlock(entries: readonly RecordEntry[]): string {
+  const ids: string[] = [];
+  const sendings: Sending[] = [];
+  let hashes = '';
+  let last: Sending | undefined;
+  for (const { externalId, contentHash, readStamp, runId } of entries) {
+    ids.push(externalId);
+    hashes += contentHash ?? NO_HASH;
+    if (last?.[1] === readStamp && last[2] === runId) last[0]++;
+    else sendings.push((last = [1, readStamp, runId]));
+  }
+  return JSON.stringify({ ids, hashes: packHashes(hashes).toString('base64'), sendings } satisfies Stored);
+}
+
+export function decodeBlock(text: string): RecordEntry[] {
+  const { ids, hashes, sendings } = JSON.parse(text) as Stored;
+  const digits = Buffer.from(hashes, 'base64').toString('hex');
+  const entries: RecordEntry[] = [];
+  for (const [count, readStamp, runId] of sendings)
+    for (let i = entries.length, end = i + count; i < end; i++) {
+      const hash = hashAt(digits, i);
+      entries.push({ externalId: ids[i]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId });
+    }
+  return entries;
+}
+
+/** Content hashes, written one after the other in hex digits, as bytes. */
+export const packHashes = (digits: string): Buffer => Buffer.from(digits, 'hex');
+
+/** One of the hashes of {@link packHashes}, from all their digits. */
+export const hashAt = (digits: string, index: number): string =>
+  digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
+
+/** Two sorted lists as one; `changed` takes the place of entries with the same id. */
+export function mergeEntries(entries: readonly RecordEntry[], changed: readonly RecordEntry[]): RecordEntry[] {
+  const merged: RecordEntry[] = [];
+  let i = 0;
+  for (const entry of changed) {
+    let order = 1;
+    while (i < entries.length && (order = compareIds(entries[i]!.externalId, entry.externalId)) < 0)
+      merged.push(entries[i++]!);
+    if (order === 0) i++;
+    merged.push(entry);
+  }
+  while (i < entries.length) merged.push(entries[i++]!);
+  return merged;
+}

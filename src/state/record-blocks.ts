@@ -1,0 +1,244 @@
+/**
+ * The ledger's records, kept in blocks of neighbours (record-key.ts): a tree's leaves, one row each.
+ *
+ * A row for each record would cost more than the way to the platform (ADR 0009). A block covers the keys from `low`
+ * up to `until`, which is the next one's `low`; a full one is cut, and none is ever joined or deleted. Whoever holds the lock
+ * of the block that covers a key is the only one to read and write the record, also where there is none yet.
+ */
+import type { Knex } from 'knex';
+import { decodeBlock, encodeBlock, mergeEntries, type RecordEntry } from './record-block.js';
+import { compareIds, compareKeys, idBytes, idOfBytes, type RecordKey } from './record-key.js';
+
+/** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
+const BLOCK_ENTRIES = 64;
+/** The same where records arrive singly, in no order: each reads and writes a whole block. */
+const SMALL_BLOCK = 8;
+/** Fewer new records than this in a block, in its middle, are such. */
+const FEW = 8;
+/** Characters of external ids in a block, at most: a row should fit into a page of the database. */
+const BLOCK_CHARACTERS = 2_500;
+/** Of keys in order, each so many-th is looked up first: its block nearly always covers those behind it. */
+const SAMPLE = 16;
+/** Never in a JSON text. */
+const SEPARATOR = '\u001e';
+/** Less than any external id. */
+const LOWEST = '';
+
+interface Block {
+  readonly tenantId: number;
+  readonly low: string;
+  /** null: up to the end. */
+  readonly until: string | null;
+  readonly entries: readonly RecordEntry[];
+}
+
+/**
+ * Decides about records one by one: `decide` gets the index of a key and its entry, and answers what the entry is to
+ * be from now on, or undefined to leave it as it is. All blocks concerned stay locked until the transaction ends.
+ */
+export async function changeRecords(
+  trx: Knex,
+  mappingId: number,
+  keys: readonly RecordKey[],
+  decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
+): Promise<void> {
+  const order = inOrder(keys);
+  const blocks = await blocksOf(trx, mappingId, keys, order, true);
+  const written: Block[] = [];
+  walk(keys, order, blocks, (block, indexes) => {
+    const changed = decideBlock(block, keys, indexes, decide);
+    if (changed.length > 0) written.push(...cut(block, changed));
+  });
+  await store(trx, mappingId, written);
+}
+
+/** Looks records up; nothing is locked. `see` is called for each that the ledger knows. */
+export async function readRecords(
+  knex: Knex,
+  mappingId: number,
+  keys: readonly RecordKey[],
+  see: (index: number, entry: RecordEntry) => void,
+): Promise<void> {
+  const order = inOrder(keys);
+  const blocks = await blocksOf(knex, mappingId, keys, order, false);
+  walk(keys, order, blocks, (block, indexes) => {
+    decideBlock(block, keys, indexes, (index, entry) => {
+      if (entry !== undefined) see(index, entry);
+      return undefined;
+    });
+  });
+}
+
+/** Indexes of the keys in the ledger's order; those of a source that is read by key mostly are. */
+function inOrder(keys: readonly RecordKey[]): number[] {
+  const order = keys.map((_, index) => index);
+  const sorted = keys.every((key, i) => i === 0 || compareKeys(keys[i - 1]!, key) <= 0);
+  return sorted ? order : order.sort((a, b) => compareKeys(keys[a]!, keys[b]!));
+}
+
+/** The blocks that cover the keys, in order. With `lock`, blocks are made where a tenant has none. */
+async function blocksOf(
+  knex: Knex,
+  mappingId: number,
+  keys: readonly RecordKey[],
+  order: readonly number[],
+  lock: boolean,
+): Promise<Block[]> {
+  const blocks: Block[] = [];
+  let open: readonly number[] = order;
+  for (let round = 0; open.length > 0; round++) {
+    const wanted = round === 0 ? order.filter((_, i) => i % SAMPLE === 0 || i === order.length - 1) : open;
+    const sought = wanted.map((i) => keys[i]!);
+    blocks.push(...(await find(knex, mappingId, sought, lock)));
+    blocks.sort((a, b) => a.tenantId - b.tenantId || compareIds(a.low, b.low));
+    // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
+    open = uncovered(keys, order, blocks);
+    if (round === 0) continue;
+    const tenants = new Set(open.map((i) => keys[i]!.tenantId));
+    for (const block of blocks) tenants.delete(block.tenantId);
+    if (lock && tenants.size > 0) await plant(knex, mappingId, [...tenants]);
+    if (!lock) break;
+  }
+  return blocks;
+}
+
+function uncovered(keys: readonly RecordKey[], order: readonly number[], blocks: readonly Block[]): number[] {
+  const open: number[] = [];
+  let at = 0;
+  for (const index of order) {
+    const key = keys[index]!;
+    while (at < blocks.length && isBehind(blocks[at]!, key)) at++;
+    if (at === blocks.length || !isFrom(blocks[at]!, key)) open.push(index);
+  }
+  return open;
+}
+
+/** All of the block's keys are less than the key. */
+const isBehind = (block: Block, { tenantId, externalId }: RecordKey): boolean =>
+  block.tenantId < tenantId ||
+  (block.tenantId === tenantId && block.until !== null && compareIds(block.until, externalId) <= 0);
+
+const isFrom = (block: Block, { tenantId, externalId }: RecordKey): boolean =>
+  block.tenantId === tenantId && compareIds(block.low, externalId) <= 0;
+
+/** Hands each block the indexes of its keys. */
+function walk(
+  keys: readonly RecordKey[],
+  order: readonly number[],
+  blocks: readonly Block[],
+  visit: (block: Block, indexes: readonly number[]) => void,
+): void {
+  let at = 0;
+  for (const block of blocks) {
+    const from = at;
+    while (at < order.length && isFrom(block, keys[order[at]!]!) && !isBehind(block, keys[order[at]!]!)) at++;
+    if (at > from) visit(block, order.slice(from, at));
+  }
+}
+
+function decideBlock(
+  { entries }: Block,
+  keys: readonly RecordKey[],
+  indexes: readonly number[],
+  decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
+): RecordEntry[] {
+  const changed: RecordEntry[] = [];
+  let at = 0;
+  for (const index of indexes) {
+    const { externalId } = keys[index]!;
+    while (at < entries.length && compareIds(entries[at]!.externalId, externalId) < 0) at++;
+    const stored = entries[at]?.externalId === externalId ? entries[at] : undefined;
+    const again = changed.at(-1)?.externalId === externalId;
+    const entry = decide(index, again ? changed.at(-1) : stored);
+    if (entry === undefined) continue;
+    if (again) changed.pop();
+    changed.push(entry);
+  }
+  return changed;
+}
+
+/**
+ * A block that has grown too large, in parts of about one size. What arrives in its middle singly arrives so
+ * again: then parts are small, since each later record costs reading and writing its whole block.
+ */
+function cut(block: Block, changed: readonly RecordEntry[]): Block[] {
+  const grown = mergeEntries(block.entries, changed);
+  const added = grown.length - block.entries.length;
+  const appended = compareIds(changed.at(-1)!.externalId, block.entries.at(-1)?.externalId ?? LOWEST) > 0;
+  const fill = added < FEW && !appended ? SMALL_BLOCK : BLOCK_ENTRIES;
+  const characters = grown.reduce((sum, e) => sum + e.externalId.length, 0);
+  const fits = grown.length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
+  if (added === 0 || fits) return [{ ...block, entries: grown }];
+  const count = Math.max(Math.ceil(grown.length / fill), Math.ceil(characters / BLOCK_CHARACTERS));
+  const size = Math.ceil(grown.length / count);
+  const parts: RecordEntry[][] = [];
+  for (let i = 0; i < grown.length; i += size) parts.push(grown.slice(i, i + size));
+  const lows = parts.map((part, i) => (i === 0 ? block.low : part[0]!.externalId));
+  return parts.map((entries, i) => ({
+    tenantId: block.tenantId,
+    low: lows[i]!,
+    until: lows[i + 1] ?? block.until,
+    entries,
+  }));
+}
+
+interface Row {
+  tenant_id: number;
+  low: Buffer;
+  until: Buffer | null;
+  records: string;
+}
+
+/** The blocks that cover some of the keys, each once; locked in one order for all, so that nobody waits in a circle. */
+async function find(knex: Knex, mappingId: number, keys: readonly RecordKey[], lock: boolean): Promise<Block[]> {
+  const { rows } = await knex.raw<{ rows: Row[] }>(
+    `SELECT b.tenant_id, b.low, b.until, b.records
+     FROM (
+       SELECT DISTINCT k.tenant_id, (SELECT low FROM record_blocks b WHERE b.mapping_id = :mapping
+         AND b.tenant_id = k.tenant_id AND b.low <= k.id ORDER BY low DESC LIMIT 1) AS low
+       FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS bytea[])) AS k(tenant_id, id) ORDER BY 1, 2
+     ) w CROSS JOIN LATERAL (
+       SELECT * FROM record_blocks b WHERE b.mapping_id = :mapping AND b.tenant_id = w.tenant_id AND b.low = w.low
+       LIMIT 1 ${lock ? 'FOR UPDATE' : ''}
+     ) b`,
+    { mapping: mappingId, tenants: keys.map((k) => k.tenantId), ids: keys.map((k) => idBytes(k.externalId)) },
+  );
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    low: idOfBytes(row.low),
+    until: row.until === null ? null : idOfBytes(row.until),
+    entries: decodeBlock(row.records),
+  }));
+}
+
+/** A first, empty block for tenants that have none. */
+async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]): Promise<void> {
+  await knex.raw(
+    `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
+     SELECT ?, tenant, ?, 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
+    [mappingId, idBytes(LOWEST), encodeBlock([]), [...tenantIds]],
+  );
+}
+
+async function store(trx: Knex, mappingId: number, blocks: readonly Block[]): Promise<void> {
+  if (blocks.length === 0) return;
+  const hex = (bytes: Buffer): string => bytes.toString('hex');
+  await trx.raw(
+    `INSERT INTO record_blocks (mapping_id, tenant_id, low, until, accepted, records)
+     SELECT :mapping, tenant_id, decode(low, 'hex'), decode(until, 'hex'), accepted, records
+     FROM unnest(CAST(:tenants AS int[]), CAST(:lows AS text[]), CAST(:untils AS text[]), CAST(:accepted AS int[]),
+       string_to_array(:records, :separator)) AS b(tenant_id, low, until, accepted, records)
+     ON CONFLICT (mapping_id, tenant_id, low)
+       DO UPDATE SET until = excluded.until, accepted = excluded.accepted, records = excluded.records`,
+    {
+      mapping: mappingId,
+      tenants: blocks.map((b) => b.tenantId),
+      lows: blocks.map((b) => hex(idBytes(b.low))),
+      untils: blocks.map((b) => (b.until === null ? null : hex(idBytes(b.until)))),
+      accepted: blocks.map(({ entries }) => entries.filter((e) => e.contentHash !== null).length),
+      // One text for all: quoting each as an array's element costs more than everything else here.
+      records: blocks.map((b) => encodeBlock(b.entries)).join(SEPARATOR),
+      separator: SEPARATOR,
+    },
+  );
+}

@@ -1,0 +1,32 @@
+/**
+ * The order in which the ledger keeps records: by tenant, then by the external id's length, then by its characters.
+ *
+ * Length first puts numbers into their order, and ids of one shape beside each other: what is read together
+ * lies together. The order is ours alone; the source's order of keys plays no part.
+ */
+
+export interface RecordKey {
+  readonly tenantId: number;
+  readonly externalId: string;
+}
+
+export function compareKeys(a: RecordKey, b: RecordKey): number {
+  return a.tenantId - b.tenantId || compareIds(a.externalId, b.externalId);
+}
+
+/** By length, then by UTF-16 code units. */
+export function compareIds(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Bytes that PostgreSQL compares as {@link compareIds} does: the length, then the code units, most significant first. */
+export function idBytes(externalId: string): Buffer {
+  const bytes = Buffer.allocUnsafe(4 + 2 * externalId.length);
+  bytes.writeUInt32BE(externalId.length, 0);
+  bytes.write(externalId, 4, 'utf16le');
+  bytes.subarray(4).swap16();
+  return bytes;
+}
+
+/** The external id that {@link idBytes} was given. */
+export const idOfBytes = (bytes: Buffer): string => Buffer.from(bytes.subarray(4)).swap16().toString('utf16le');
