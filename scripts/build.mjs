@@ -11,8 +11,8 @@ import { isBuilt, recordBuild, sourceHash } from './source-hash.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = 'node_modules/typescript/bin/tsc';
-/** Read by the programs at run time, beside their own file: SQL, the demo's data. */
-const CARRIED = /\.(sql|csv\.gz|md)$/;
+/** Read by the programs at run time, beside their own file: SQL, the demo's data, the sandbox's fixture. */
+const CARRIED = /\.(sql|csv\.gz|json|md)$/;
 
 if (process.argv.includes('--prepare') && !existsSync(join(ROOT, TSC))) {
   console.error('partner-sync: not built, since the development packages are not installed.');

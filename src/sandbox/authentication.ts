@@ -8,22 +8,31 @@ import type { SandboxSettings } from './settings.js';
 import type { Tenant, TenantLookup } from './tenants.js';
 import type { TokenClaims, TokenVerifier } from './token.js';
 
-/** Answers the tenant that the call acts for; null on partner operations. Throws 401, 400 or 403. */
-export type Authenticate = (request: FastifyRequest, scope: Operation['scope']) => Promise<Tenant | null>;
+/**
+ * Answers the tenant that the call acts for; null on operations of the platform account, unless one limits its result
+ * by the tenant header and was sent one. Throws 401, 400 or 403.
+ */
+export type Authenticate = (
+  request: FastifyRequest,
+  operation: Pick<Operation, 'scope' | 'tenantFilter'>,
+) => Promise<Tenant | null>;
+
+type TokenSettings = Pick<SandboxSettings, 'authHeader' | 'authScheme' | 'tokenAlways'>;
 
 export function createAuthentication(
   verify: TokenVerifier,
   findTenant: TenantLookup,
-  settings: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
+  settings: TokenSettings,
 ): Authenticate {
   const readToken = tokenReader(verify, settings);
-  return async (request, scope) => {
-    if (scope === 'open') return null;
+  return async (request, { scope, tenantFilter }) => {
+    if (scope === 'open' && !settings.tokenAlways && request.headers[settings.authHeader.toLowerCase()] === undefined)
+      return null;
     const ownTenant = tenantOfToken(await readToken(request));
-    if (scope === 'partner') {
+    if (scope !== 'tenant') {
       if (ownTenant !== null)
         throw new Refusal(403, "the token is a tenant's; this operation needs one of the platform account");
-      return null;
+      if (tenantFilter !== true || request.headers[TENANT_HEADER] === undefined) return null;
     }
     const id = tenantIdOf(request, ownTenant);
     const tenant = await findTenant(id);
@@ -45,7 +54,7 @@ function tenantOfToken({ scope, tenant }: TokenClaims): string | null {
 
 function tokenReader(
   verify: TokenVerifier,
-  { authHeader, authScheme }: Pick<SandboxSettings, 'authHeader' | 'authScheme'>,
+  { authHeader, authScheme }: TokenSettings,
 ): (request: FastifyRequest) => Promise<TokenClaims> {
   const form = new RegExp(`^${authScheme === '' ? '' : `${authScheme} +`}([\\w-]+\\.[\\w-]+\\.[\\w-]*)$`, 'i');
   const example = `send "${authScheme === '' ? '' : `${authScheme} `}<token>"`;

@@ -23,7 +23,7 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
       config: { alternativeErrors: operation.alternativeErrors === true },
       // Before the body is read: a stranger cannot make the server parse megabytes.
       onRequest: async (request) => {
-        request.tenant = await authenticate(request, operation.scope);
+        request.tenant = await authenticate(request, operation);
       },
       handler: async (request, reply) => {
         const valid = validate({

@@ -1,9 +1,11 @@
-/** Starts the sandbox: the ingestion part of the platform, for real, on PostgreSQL. */
+/** Starts the sandbox: the platform, for real, on PostgreSQL. */
 import { pino, type Logger } from 'pino';
 import { createAuthentication } from './authentication.js';
 import { createCursors } from './cursors.js';
 import { openPool } from './database.js';
-import { loadFixture, parseFixture, type SandboxFixture } from './fixture.js';
+import { loadFixture } from './fixture/load.js';
+import { parseFixture } from './fixture/parse.js';
+import type { Fixture } from './fixture/schema.js';
 import { createHttpServer } from './http-server.js';
 import { migrate } from './migrations.js';
 import { startBatchWorkers } from './processing/batch-workers.js';
@@ -22,7 +24,8 @@ export interface SandboxOptions {
   readonly host?: string;
   /** Signs and verifies tokens, see `mintToken`. */
   readonly jwtSecret: string;
-  readonly fixture?: SandboxFixture;
+  /** Stored at the start. Default: the one that ships, if the database has no tenant yet. */
+  readonly fixture?: Fixture;
   readonly settings?: Partial<SandboxSettings>;
   /** The clock that dates in segments are relative to. Default: the system's. */
   readonly now?: () => Date;
@@ -47,7 +50,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const now = options.now ?? (() => new Date());
   const host = options.host ?? '127.0.0.1';
   const settings = completeSettings(options.settings);
-  const fixture = parseFixture(options.fixture ?? { tenants: [] });
+  const fixture = options.fixture && parseFixture(options.fixture);
   const verifyToken = createTokenVerifier(options.jwtSecret);
   const pool = openPool(options.stateUrl, settings.batchesAtOnce, logger);
   const app = createHttpServer(host, settings, logger);
@@ -58,11 +61,21 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const workers = startBatchWorkers(pool, schemas, settings, logger);
     // In this order: no new uploads, then no batch in work, then no connections.
     app.addHook('onClose', () => workers.stop());
-    const authenticate = createAuthentication(verifyToken, createTenantLookup(pool), settings);
+    const findTenant = createTenantLookup(pool);
     const cursors = createCursors(options.jwtSecret);
-    registerOperations(app, authenticate, { pool, platformId, cursors, schemas, workers, settings, now });
+    const authenticate = createAuthentication(verifyToken, findTenant, settings);
+    registerOperations(app, authenticate, {
+      pool,
+      platformId,
+      findTenant,
+      cursors,
+      schemas,
+      workers,
+      settings,
+      now,
+    });
     const url = await app.listen({ host, port: options.port });
-    logger.info({ url, tenants: fixture.tenants.length }, 'the sandbox is listening; not for production');
+    logger.info({ url }, 'the sandbox is listening; not for production');
     const stop = async () => {
       await app.close();
       await pool.end();

@@ -70,6 +70,15 @@ const Settings = Type.Object(
       default: 'Bearer',
       description: 'Word before the token in that header; empty: the token alone (section 5.4).',
     }),
+    tokenAlways: Type.Boolean({
+      default: false,
+      description: 'Whether an operation without a security requirement (4.1, see section 5.3) needs a token too.',
+    }),
+    mailDomain: Type.String({
+      pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$',
+      default: 'mail.sandbox.example',
+      description: "The platform's own mail domain: DNS records point to it, channel accounts live below it.",
+    }),
     allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
       default: [],
       description:

@@ -1,6 +1,5 @@
 /** What must hold when servers stop, start together, lose their connections or share records. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseFixture } from '../../src/sandbox/fixture.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { addsUp, createDatabase, FIXTURE, SECRET, startForTest, unique, type TestDatabase } from './running-sandbox.js';
 
@@ -120,22 +119,6 @@ describe('the sandbox', () => {
     expect((await server.read(schema, 'kept')).status).toBe(200);
     expect(await status(waiting)).toBe(200);
     await server.close();
-  });
-
-  it('refuses a fixture that is wrong, naming every place', () => {
-    expect(() =>
-      parseFixture({ platformId: 'x', tenants: [{ id: 'a b', name: '' }, {}] }, 'fixture.json'),
-    ).toThrowError(
-      /^fixture\.json: \/platformId must match format "uuid"; \/tenants\/0\/id must match pattern.*\/tenants\/1 must have required property/,
-    );
-    expect(() =>
-      parseFixture({
-        tenants: [
-          { id: 'a', name: 'A' },
-          { id: 'a', name: 'B' },
-        ],
-      }),
-    ).toThrowError(/"a" comes twice/);
   });
 
   it('refuses to serve another platform from the same database', async () => {

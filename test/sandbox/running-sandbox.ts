@@ -3,7 +3,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import http from 'node:http';
 import pg from 'pg';
 import { inject } from 'vitest';
+import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import { errorTexts } from '../../src/sandbox/validation-messages.js';
+import { operations, type OperationName } from '../../src/platform/contract/operations.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
+import { newAjv, schemaOf } from '../../src/sandbox/json-schema.js';
 import { mintToken } from '../../src/sandbox/token.js';
 
 export const SECRET = 'a secret for tests, long enough for HS256';
@@ -124,17 +128,24 @@ export interface CallOptions {
 export async function startForTest(
   database: TestDatabase,
   settings: SandboxOptions['settings'] = {},
+  fixture: Fixture = FIXTURE,
   more: Pick<SandboxOptions, 'now'> = {},
 ): Promise<Sandbox & Caller> {
   const sandbox = await startSandbox({
     stateUrl: database.url,
     port: 0,
     jwtSecret: SECRET,
-    fixture: FIXTURE,
+    fixture,
     settings: { expiryCheckInterval: 50, ...settings },
     ...more,
   });
   return { ...(await callerOf(sandbox.url)), url: sandbox.url, close: () => sandbox.close() };
+}
+
+/** What an answer's `data` breaks of the operation's declaration; empty when it is as declared. */
+export function undeclared(name: OperationName, { body }: Answer): string[] {
+  const validate = newAjv().compile(schemaOf(operations[name].data));
+  return validate(body.data) ? [] : errorTexts(validate.errors);
 }
 
 async function callerOf(url: string): Promise<Caller> {

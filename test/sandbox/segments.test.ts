@@ -1,7 +1,7 @@
 /** Segments over HTTP: conditions from text (4.2), and the people that they choose (4.7). */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDatabase, SOUTH, startForTest, type TestDatabase } from './running-sandbox.js';
+import { createDatabase, FIXTURE, SOUTH, startForTest, type TestDatabase } from './running-sandbox.js';
 import { RETAIL_NOW } from './retail-definitions.js';
 
 let database: TestDatabase;
@@ -61,7 +61,7 @@ const line = (id: string, transactionId: string, description: string, quantity: 
 
 beforeAll(async () => {
   database = await createDatabase('segments');
-  sandbox = await startForTest(database, {}, { now: () => RETAIL_NOW });
+  sandbox = await startForTest(database, {}, FIXTURE, { now: () => RETAIL_NOW });
   for (const name of ['customer', 'transactions', 'order_line']) {
     const { $schema: _, ...body } = JSON.parse(
       readFileSync(new URL(`../../mappings/online-retail/${name}.schema.json`, import.meta.url), 'utf8'),

@@ -5,8 +5,12 @@ import { readVariable } from '../../config/environment.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
-import { parseFixture, type SandboxFixture } from '../../sandbox/fixture.js';
+import { errorCode } from '../../domain/foreign-text.js';
+import { defaultFixture } from '../../sandbox/fixture/default-fixture.js';
+import { loadInto } from '../../sandbox/fixture/load.js';
+import { parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';
+import { parseSettings } from '../../sandbox/settings.js';
 import { mintToken } from '../../sandbox/token.js';
 import { port } from '../arguments.js';
 import { action, EXIT, type CommandContext } from '../command-context.js';
@@ -17,7 +21,11 @@ interface SandboxFlags {
   host: string;
   stateUrl?: string;
   fixture?: string;
+  settings?: string;
 }
+
+const STATE_URL =
+  'PostgreSQL database (default: SANDBOX_STATE_URL, else PARTNER_SYNC_STATE_URL; schema sandbox is created in it)';
 
 export function addSandbox(program: Command): void {
   const sandbox = program
@@ -26,26 +34,21 @@ export function addSandbox(program: Command): void {
     .description("Serves the platform's interface from a PostgreSQL database of its own. Not for production.")
     .option('--port <number>', '0 takes a free port', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--state-url <url>', STATE_URL)
     .option(
-      '--state-url <url>',
-      'PostgreSQL database (default: SANDBOX_STATE_URL, else PARTNER_SYNC_STATE_URL; schema sandbox is created in it)',
+      '--fixture <file>',
+      'JSON file with tenants and what they have (default: made-up ones, if there is no tenant)',
     )
-    .option('--fixture <file>', 'JSON file with tenants')
+    .option('--settings <file>', 'JSON file with settings; docs/sandbox.md lists them')
+    // `sandbox load --state-url` is an option of load.
+    .enablePositionalOptions()
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync sandbox --port 8080 --fixture tenants.json\n  partner-sync sandbox token\n\nSANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) signs and checks tokens; at least 32 characters.',
+      '\nExamples:\n  partner-sync sandbox --port 8080 --fixture tenants.json\n  partner-sync sandbox token --tenant acme-outdoor\n  partner-sync sandbox load tenants.json\n\nSANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) signs and checks tokens; at least 32 characters.',
     )
     .action(
       action<[], SandboxFlags>(async ({ parts, output }, flags) => {
-        const stateUrl =
-          flags.stateUrl ??
-          (await readVariable(parts.env, 'SANDBOX_STATE_URL')) ??
-          (await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL'));
-        if (stateUrl === undefined)
-          throw new PartnerSyncError(
-            'config_invalid',
-            'no database for the sandbox: give SANDBOX_STATE_URL, PARTNER_SYNC_STATE_URL or --state-url',
-          );
+        const stateUrl = await findStateUrl(parts.env, flags.stateUrl);
         const log = createLogger((await readVariable(parts.env, 'PARTNER_SYNC_LOG_LEVEL')) ?? 'info');
         const server = await startSandbox({
           stateUrl,
@@ -53,7 +56,8 @@ export function addSandbox(program: Command): void {
           host: flags.host,
           jwtSecret: await jwtSecret(parts.env),
           logger: log,
-          ...(flags.fixture !== undefined && { fixture: await readFixture(flags.fixture) }),
+          ...(flags.fixture !== undefined && { fixture: await readJson(flags.fixture, parseFixture) }),
+          ...(flags.settings !== undefined && { settings: await readJson(flags.settings, parseSettings) }),
         });
         output.note(`sandbox ready at ${server.url}`);
         await firstSignal();
@@ -78,6 +82,19 @@ export function addSandbox(program: Command): void {
         return EXIT.done;
       }),
     );
+  sandbox
+    .command('load')
+    .argument('[file]', 'JSON file with a fixture (default: the made-up one that ships)')
+    .description('Adds a fixture to a sandbox, running or not, and brings what is there up to date.')
+    .option('--state-url <url>', STATE_URL)
+    .action(
+      action<[string | undefined], { json?: boolean; stateUrl?: string }>(async ({ parts, output }, file, flags) => {
+        const fixture = file === undefined ? defaultFixture() : await readJson(file, parseFixture);
+        await loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture);
+        output.note(`loaded ${fixture.tenants.length} tenants and what they have`);
+        return EXIT.done;
+      }),
+    );
 }
 
 async function jwtSecret(env: CommandContext['parts']['env']): Promise<string> {
@@ -90,21 +107,27 @@ async function jwtSecret(env: CommandContext['parts']['env']): Promise<string> {
   return secret;
 }
 
-async function readFixture(file: string): Promise<SandboxFixture> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
+async function findStateUrl(env: CommandContext['parts']['env'], given: string | undefined): Promise<string> {
+  const stateUrl =
+    given ?? (await readVariable(env, 'SANDBOX_STATE_URL')) ?? (await readVariable(env, 'PARTNER_SYNC_STATE_URL'));
+  if (stateUrl === undefined)
     throw new PartnerSyncError(
       'config_invalid',
-      `fixture ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+      'no database for the sandbox: give SANDBOX_STATE_URL, PARTNER_SYNC_STATE_URL or --state-url',
     );
-  }
+  return stateUrl;
+}
+
+/** What `parse` makes of a JSON file; whatever is wrong with it is said with its name. */
+async function readJson<T>(file: string, parse: (value: unknown, file: string) => T): Promise<T> {
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new PartnerSyncError('config_invalid', `${file} cannot be read (${errorCode(error) || 'unknown'})`);
+  });
   try {
-    return parseFixture(JSON.parse(text), file);
+    return parse(JSON.parse(text), file);
   } catch (error) {
-    if (error instanceof PartnerSyncError) throw error;
-    throw new PartnerSyncError('config_invalid', `fixture ${file} is not JSON`);
+    const reason = error instanceof SyntaxError ? `${file} is not JSON: ${error.message}` : (error as Error).message;
+    throw new PartnerSyncError('config_invalid', reason);
   }
 }
 

@@ -7,12 +7,14 @@ import type { BatchWorkers } from '../processing/batch-workers.js';
 import { Refusal } from '../refusal.js';
 import type { SchemaStore, StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
-import type { Tenant } from '../tenants.js';
+import { unstorableText } from '../storable.js';
+import type { Tenant, TenantLookup } from '../tenants.js';
 
 /** What handlers share; one per running server. */
 export interface Services {
   readonly pool: pg.Pool;
   readonly platformId: string;
+  readonly findTenant: TenantLookup;
   readonly cursors: Cursors;
   readonly schemas: SchemaStore;
   readonly workers: BatchWorkers;
@@ -46,4 +48,11 @@ export async function findSchema(services: Services, nameOrId: string): Promise<
   const schema = await services.schemas.find(nameOrId);
   if (schema === undefined) throw new Refusal(404, `no schema definition with the name or id "${nameOrId}"`);
   return schema;
+}
+
+/** The tenant of a path, or a 404 that names it. */
+export async function findTenant(services: Services, id: string): Promise<Tenant> {
+  const tenant = unstorableText(id, 'id') === undefined ? await services.findTenant(id) : undefined;
+  if (tenant === undefined) throw new Refusal(404, `no tenant with the id ${JSON.stringify(id)}`);
+  return tenant;
 }

@@ -49,14 +49,14 @@ create table sandbox.phone_numbers (
   primary key (tenant_id, number)
 );
 
--- added_by: the transaction that stored the row, so that the pages of one list can all count what the first one did.
+-- sequence: in the order of the commits, so that all pages of one list can count what the first one did.
 create table sandbox.sends (
   tenant_id text not null references sandbox.tenants,
   id text not null,
   channel text not null check (channel in ('email', 'sms')),
   messages integer not null check (messages > 0),
   sent_at timestamptz not null,
-  added_by xid8 not null default pg_current_xact_id(),
+  sequence bigint generated always as identity,
   primary key (tenant_id, id)
 );
 

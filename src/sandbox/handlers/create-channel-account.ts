@@ -1,0 +1,82 @@
+/** 4.9: an account of the tenant on a channel integration; on one for email it has a domain. */
+import { randomUUID } from 'node:crypto';
+import { Refusal } from '../refusal.js';
+import { unstorable } from '../storable.js';
+import type { Handler, Services } from './handler.js';
+
+interface Integration {
+  readonly id: string;
+  readonly name: string;
+  readonly channel_integration_type: 'email' | 'sms';
+  readonly metadata: { readonly type: string; readonly customDomainEnabled: boolean };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+export const createChannelAccount: Handler<'createChannelAccount'> = async ({ body, tenant }, services) => {
+  const { channelIntegrationId, channelAccountMetadata: given } = body;
+  const integration = await findIntegration(services, channelIntegrationId);
+  const problems = problemsOf(given, integration);
+  if (problems.length > 0) throw new Refusal(400, 'the channel account is not valid', problems);
+
+  const { domainPrefix = '', ...rest } = given;
+  const prefix = domainPrefix.toLowerCase();
+  const id = randomUUID();
+  // The tenant is in the domain, so that no tenant can take a name from another, or find out who has it.
+  const baseDomain = `${prefix}.t-${tenant.businessId.slice(0, 8)}.${services.settings.mailDomain}`;
+  // The platform answers for its own domain; one that the tenant brings has still to be verified.
+  const verified = !integration.metadata.customDomainEnabled;
+  const metadata = {
+    ...rest,
+    type: integration.metadata.type,
+    ...(integration.channel_integration_type === 'email' && {
+      baseDomain,
+      dkimVerified: verified,
+      dmarcVerified: verified,
+      verifiedReturnPath: verified,
+    }),
+  };
+  const name = integration.channel_integration_type === 'email' ? baseDomain : integration.name;
+  const { rows } = await services.pool.query<{ created_at: Date }>(
+    `insert into sandbox.channel_accounts (tenant_id, id, channel_integration_id, name, domain_prefix, metadata)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict on constraint channel_accounts_prefix_unique do nothing returning created_at`,
+    [tenant.id, id, integration.id, name, prefix, JSON.stringify(metadata)],
+  );
+  if (rows[0] === undefined)
+    throw new Refusal(
+      409,
+      prefix === ''
+        ? 'the tenant has an account on this channel integration already'
+        : `the tenant has an account with the domain prefix "${prefix}" on this channel integration already`,
+    );
+  const createdAt = rows[0].created_at.toISOString();
+  return { message: 'channel account created', data: { id, name, createdAt, channelAccountMetadata: metadata } };
+};
+
+async function findIntegration({ pool }: Services, id: string): Promise<Integration> {
+  const { rows } = await pool.query<Integration>(
+    'select id, name, channel_integration_type, metadata from sandbox.channel_integrations where id = $1',
+    [UUID.test(id) ? id : null],
+  );
+  if (rows[0] === undefined) throw new Refusal(404, `no channel integration with the id ${JSON.stringify(id)}`);
+  return rows[0];
+}
+
+function problemsOf(given: { type?: string; domainPrefix?: string }, integration: Integration): string[] {
+  const { channel_integration_type: channel, metadata } = integration;
+  const at = 'body/channelAccountMetadata';
+  const problems: string[] = [];
+  const unstorablePlace = unstorable(given);
+  if (unstorablePlace !== undefined) problems.push(`${at}${unstorablePlace}`);
+  if (given.type !== undefined && given.type !== metadata.type)
+    problems.push(`${at}/type is "${given.type}", but the channel integration's is "${metadata.type}"`);
+  if (channel === 'email' && given.domainPrefix === undefined)
+    problems.push(`${at}/domainPrefix is required on a channel integration for email`);
+  if (channel === 'email' && given.domainPrefix !== undefined && !LABEL.test(given.domainPrefix))
+    problems.push(`${at}/domainPrefix must be one label of a domain: 1 to 63 letters, digits and inner hyphens`);
+  if (channel === 'sms' && given.domainPrefix !== undefined)
+    problems.push(`${at}/domainPrefix is for email, but the channel integration is for SMS`);
+  return problems;
+}

@@ -1,0 +1,52 @@
+/** 4.3: registers a domain that the tenant owns, with a DKIM key of its own. */
+import { randomUUID } from 'node:crypto';
+import { createDkimKey } from '../dkim-key.js';
+import { domainRecords } from '../domain-records.js';
+import { Refusal } from '../refusal.js';
+import { unstorable } from '../storable.js';
+import type { Handler } from './handler.js';
+
+/** RFC 1035, section 2.3.4; longest of our own labels before it is `<selector>._domainkey.`. */
+const LONGEST_DOMAIN = 253 - 'ps00000000._domainkey.'.length;
+
+export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body, tenant }, { pool, settings }) => {
+  const apexDomain = body.apexDomain.toLowerCase();
+  const subdomain = body.subdomain.toLowerCase();
+  const domain = `${subdomain}.${apexDomain}`;
+  const problems = [];
+  const unstorablePlace = unstorable(body);
+  if (unstorablePlace !== undefined) problems.push(`body${unstorablePlace}`);
+  if (domain.length > LONGEST_DOMAIN)
+    problems.push(
+      `body/apexDomain: "${domain}" is longer than ${LONGEST_DOMAIN} characters, with which no record fits`,
+    );
+  if (/\.\d+$/.test(apexDomain)) problems.push('body/apexDomain is an address, expected the name of a domain');
+  if (problems.length > 0) throw new Refusal(400, 'the sending domain is not valid', problems);
+
+  const id = randomUUID();
+  const key = await createDkimKey();
+  const dnsRecords = domainRecords(domain, settings.mailDomain, key);
+  const { rowCount } = await pool.query(
+    `insert into sandbox.sending_domains
+       (tenant_id, id, apex_domain, subdomain, user_part, email_from_name, email_reply_to, make_default_when_verified,
+        dkim_selector, dkim_private_key, dns_records)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     on conflict on constraint sending_domains_name_unique do nothing`,
+    [
+      tenant.id,
+      id,
+      apexDomain,
+      subdomain,
+      body.userPart,
+      body.emailFromName,
+      body.emailReplyTo ?? null,
+      // "Defaults to true for tenant-owned domains when omitted", and this operation registers no others.
+      body.makeDefaultWhenVerified ?? true,
+      key.selector,
+      key.privateKey,
+      JSON.stringify(dnsRecords),
+    ],
+  );
+  if (rowCount === 0) throw new Refusal(409, `the tenant has registered "${domain}" already`);
+  return { message: `sending domain "${domain}" registered; add its records to the DNS`, data: { id, dnsRecords } };
+};

@@ -1,0 +1,25 @@
+/** 4.17: a tenant's application for sending text messages; null when it has made none. */
+import { findTenant, type Handler } from './handler.js';
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly application: unknown;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export const getSmsRegistration: Handler<'getSmsRegistration'> = async ({ params }, services) => {
+  const tenant = await findTenant(services, params.id);
+  const { rows } = await services.pool.query<Row>(
+    'select id, status, application, created_at, updated_at from sandbox.sms_registrations where tenant_id = $1',
+    [tenant.id],
+  );
+  const row = rows[0];
+  if (row === undefined) return { message: 'the tenant has no SMS registration', data: null };
+  const { id, status, application, created_at: createdAt, updated_at: updatedAt } = row;
+  return {
+    message: 'SMS registration',
+    data: { id, status, application, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
+  };
+};

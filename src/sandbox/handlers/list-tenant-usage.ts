@@ -1,0 +1,94 @@
+/**
+ * 4.1: usage of each tenant, ranked by total sends, the most first.
+ *
+ * The ranking changes with every send, so all pages of one list count the sends that were there for its first page:
+ * no tenant comes twice or is left out because somebody else has overtaken it meanwhile.
+ */
+import type { UsageRow } from '../../platform/contract/reports.js';
+import { pageOf } from '../cursors.js';
+import { dateRange } from '../date-range.js';
+import type { Handler } from './handler.js';
+
+/** The newest send that is counted, and the last row of the page before. */
+type Position = readonly [newest: number, totalSends: number, tenantId: string];
+
+interface Row {
+  readonly newest: string;
+  readonly total: string;
+  /** null in the one row of an empty page. */
+  readonly tenant_id: string | null;
+  readonly external_id: string | null;
+  readonly name: string;
+  readonly emails: string;
+  readonly sms: string;
+  readonly sends: string;
+  readonly automations: string;
+  readonly numbers: string;
+}
+
+/** Whoever finished onboarding, has sent, has created a broadcast, has an active automation or has an SMS number. */
+const QUERY = `
+  with bound as (
+    select coalesce($1::bigint, max(sequence), 0) as newest from sandbox.sends),
+  sent as (
+    select tenant_id,
+           sum(messages) filter (where counts and channel = 'email') as emails,
+           sum(messages) filter (where counts and channel = 'sms') as sms
+      from bound, sandbox.sends,
+           lateral (select ($2::timestamptz is null or sent_at >= $2) and ($3::timestamptz is null or sent_at < $3)
+                           as counts) range
+     where sequence <= newest
+     group by tenant_id),
+  automated as (
+    select tenant_id, count(*) filter (where status = 'active') as active, bool_or(trigger_type = 'one_time') as broadcast
+      from sandbox.automations group by tenant_id),
+  numbered as (
+    select tenant_id, count(*) as numbers from sandbox.phone_numbers where sms group by tenant_id),
+  usage as (
+    select t.id collate "C" as tenant_id, t.external_id, t.name,
+           coalesce(sent.emails, 0) as emails, coalesce(sent.sms, 0) as sms,
+           coalesce(sent.emails, 0) + coalesce(sent.sms, 0) as sends,
+           coalesce(automated.active, 0) as automations, coalesce(numbered.numbers, 0) as numbers
+      from sandbox.tenants t
+      left join sent on sent.tenant_id = t.id
+      left join automated on automated.tenant_id = t.id
+      left join numbered on numbered.tenant_id = t.id
+     where t.onboarded_at is not null or sent.tenant_id is not null or automated.broadcast or automated.active > 0
+           or numbered.numbers > 0)
+  select bound.newest, (select count(*) from usage) as total, page.*
+    from bound
+    left join (select * from usage
+                where $4::bigint is null or sends < $4 or (sends = $4 and tenant_id > $5)
+                order by sends desc, tenant_id limit $6) page on true
+   order by page.sends desc, page.tenant_id`;
+
+export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { pool, cursors }) => {
+  const { startDate = null, endDate = null, limit = 25 } = query;
+  const { from, before } = dateRange(query);
+  const list = ['tenant usage', startDate, endDate];
+  const [newest, totalSends, tenantId] = cursors.read<Position>(list, query.cursor) ?? [null, null, null];
+  const { rows } = await pool.query<Row>(QUERY, [newest, from, before, totalSends, tenantId, limit + 1]);
+  const page = pageOf(
+    rows.filter((row) => row.tenant_id !== null),
+    limit,
+    (last) => cursors.write(list, [Number(last.newest), Number(last.sends), last.tenant_id]),
+  );
+  return {
+    message: 'usage of tenants',
+    data: {
+      results: page.rows.map(usageOf),
+      pagination: { hasNextPage: page.hasNextPage, cursor: page.cursor, total: Number(rows[0]!.total) },
+    },
+  };
+};
+
+const usageOf = (row: Row): UsageRow => ({
+  tenantId: row.tenant_id!,
+  tenantExternalId: row.external_id,
+  tenantName: row.name,
+  emailsSent: Number(row.emails),
+  smsSent: Number(row.sms),
+  totalSends: Number(row.sends),
+  activeAutomations: Number(row.automations),
+  smsNumberCount: Number(row.numbers),
+});

@@ -1,0 +1,76 @@
+/** 4.16: calls of each tenant that had any in the range of dates, in the order of the tenants' ids. */
+import type { VoiceAggregate } from '../../platform/contract/reports.js';
+import { pageOf } from '../cursors.js';
+import { dateRange } from '../date-range.js';
+import type { Handler } from './handler.js';
+
+interface Row {
+  readonly total: string;
+  /** null in the one row of an empty page. */
+  readonly tenant_id: string | null;
+  readonly external_id: string | null;
+  readonly name: string;
+  readonly calls: string;
+  readonly transferred: string;
+  readonly seconds: string;
+  readonly average: string;
+  readonly cents: string;
+  readonly positive: string;
+  readonly negative: string;
+  readonly neutral: string;
+}
+
+const QUERY = `
+  with aggregates as (
+    select t.id collate "C" as tenant_id, t.external_id, t.name,
+           count(*) as calls,
+           count(*) filter (where transferred) as transferred,
+           sum(duration_secs) as seconds,
+           round(avg(duration_secs), 2) as average,
+           sum(cost_cents) as cents,
+           count(*) filter (where sentiment = 'positive') as positive,
+           count(*) filter (where sentiment = 'negative') as negative,
+           count(*) filter (where sentiment = 'neutral') as neutral
+      from sandbox.calls c
+      join sandbox.tenants t on t.id = c.tenant_id
+     where ($1::text is null or c.tenant_id = $1)
+       and ($2::timestamptz is null or started_at >= $2) and ($3::timestamptz is null or started_at < $3)
+     group by t.id)
+  select n.total, page.*
+    from (select count(*) as total from aggregates) n
+    left join (select * from aggregates
+                where $4::text is null or tenant_id > $4 order by tenant_id limit $5) page on true
+   order by page.tenant_id`;
+
+export const listVoiceAggregates: Handler<'listVoiceAggregates'> = async ({ query, tenant }, { pool, cursors }) => {
+  const { startDate = null, endDate = null, limit = 25 } = query;
+  const { from, before } = dateRange(query);
+  const list = ['voice aggregates', startDate, endDate, tenant?.id ?? null];
+  const after = cursors.read<string>(list, query.cursor);
+  const { rows } = await pool.query<Row>(QUERY, [tenant?.id ?? null, from, before, after, limit + 1]);
+  const page = pageOf(
+    rows.filter((row) => row.tenant_id !== null),
+    limit,
+    (last) => cursors.write(list, last.tenant_id),
+  );
+  return {
+    message: 'aggregates of voice calls',
+    data: {
+      results: page.rows.map(aggregateOf),
+      pagination: { hasNextPage: page.hasNextPage, cursor: page.cursor, total: Number(rows[0]!.total) },
+    },
+  };
+};
+
+const aggregateOf = (row: Row): VoiceAggregate => ({
+  tenantExternalId: row.external_id,
+  tenantName: row.name,
+  totalCalls: Number(row.calls),
+  transferredCount: Number(row.transferred),
+  totalDurationSecs: Number(row.seconds),
+  avgDurationSecs: Number(row.average),
+  totalCostCents: Number(row.cents),
+  sentimentPositive: Number(row.positive),
+  sentimentNegative: Number(row.negative),
+  sentimentNeutral: Number(row.neutral),
+});

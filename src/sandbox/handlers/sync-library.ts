@@ -1,0 +1,97 @@
+/** 4.6: copies library items into a tenant and takes others away, all of them in one transaction. */
+import { randomUUID } from 'node:crypto';
+import type { LibraryItemResult } from '../../platform/contract/library.js';
+import { inTransaction, type Queryable } from '../database.js';
+import type { LibraryItem } from '../library/kind.js';
+import { LIBRARY_KINDS } from '../library/kinds.js';
+import { Refusal } from '../refusal.js';
+import { findTenant, type Handler } from './handler.js';
+
+interface StoredItem extends LibraryItem {
+  readonly type: string;
+}
+
+export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, services) => {
+  const tenant = await findTenant(services, params.tenantId);
+  const wanted = { sync: idsOf(body.sync), unsync: idsOf(body.unsync) };
+  refuseContradictions(wanted.sync, wanted.unsync);
+  if (wanted.sync.length + wanted.unsync.length === 0) return { message: 'nothing to do', data: null };
+
+  const jobId = randomUUID();
+  const results = await inTransaction(services.pool, async (db) => {
+    await db.query(`select pg_advisory_xact_lock(hashtextextended('sandbox library ' || $1, 0))`, [tenant.id]);
+    const items = await findItems(db, wanted);
+    const done = [
+      ...(await syncItems(db, tenant.id, items(wanted.sync))),
+      ...(await unsyncItems(db, tenant.id, items(wanted.unsync))),
+    ];
+    await db.query('insert into sandbox.library_jobs (tenant_id, id, results) values ($1, $2, $3)', [
+      tenant.id,
+      jobId,
+      JSON.stringify(done),
+    ]);
+    return done;
+  });
+  return { message: `${results.length} library items done`, data: { results, jobId } };
+};
+
+/** Each once, in the order in which they came. */
+const idsOf = (listed: readonly { id: string }[] = []): string[] => [
+  ...new Set(listed.map(({ id }) => id.toLowerCase())),
+];
+
+function refuseContradictions(sync: readonly string[], unsync: readonly string[]): void {
+  const unwanted = new Set(unsync);
+  const both = sync.filter((id) => unwanted.has(id));
+  if (both.length > 0)
+    throw new Refusal(
+      400,
+      'an item can be synced or unsynced, not both; nothing was changed',
+      both.map((id) => `body/sync and body/unsync both list ${id}`),
+    );
+}
+
+/** Finds all items at once; answers a function that gives some of them in the order of their ids. */
+async function findItems(
+  db: Queryable,
+  wanted: Readonly<Record<'sync' | 'unsync', readonly string[]>>,
+): Promise<(ids: readonly string[]) => StoredItem[]> {
+  const { rows } = await db.query<StoredItem>(
+    'select id, type, content from sandbox.library_items where id = any($1)',
+    [[...wanted.sync, ...wanted.unsync]],
+  );
+  const items = new Map(rows.map((row) => [row.id, row]));
+  const unknown = Object.entries(wanted).flatMap(([list, ids]) =>
+    ids.filter((id) => !items.has(id)).map((id) => `body/${list}: no library item has the id ${id}`),
+  );
+  if (unknown.length > 0) throw new Refusal(404, 'some items are not in the library; nothing was changed', unknown);
+  return (ids) => ids.map((id) => items.get(id)!);
+}
+
+async function syncItems(db: Queryable, tenantId: string, items: readonly StoredItem[]): Promise<LibraryItemResult[]> {
+  const conflicting = new Set<string>();
+  for (const [type, kind] of Object.entries(LIBRARY_KINDS))
+    for (const id of (await kind.sync(db, tenantId, ofType(items, type))).conflicting) conflicting.add(id);
+  return items.map(({ id, type }) => ({
+    type,
+    id,
+    action: 'sync',
+    status: conflicting.has(id) ? 'conflict' : 'synced',
+  }));
+}
+
+async function unsyncItems(
+  db: Queryable,
+  tenantId: string,
+  items: readonly StoredItem[],
+): Promise<LibraryItemResult[]> {
+  for (const [type, kind] of Object.entries(LIBRARY_KINDS))
+    await kind.unsync(
+      db,
+      tenantId,
+      ofType(items, type).map(({ id }) => id),
+    );
+  return items.map(({ id, type }) => ({ type, id, action: 'unsync', status: 'unsynced' }));
+}
+
+const ofType = (items: readonly StoredItem[], type: string): StoredItem[] => items.filter((item) => item.type === type);

@@ -1,0 +1,85 @@
+/** Automation templates: an automation under the item's id, with the communication groups that its actions name. */
+import { automationRow, communicationGroupRow } from '../automation-rows.js';
+import type { Queryable } from '../database.js';
+import type { AutomationTemplate } from '../fixture/schema.js';
+import type { LibraryItem, LibraryKind } from './kind.js';
+
+export const automationTemplates: LibraryKind = {
+  async sync(db, tenantId, items) {
+    const templates = items.map(templateOf);
+    const conflicting = await findConflicts(db, tenantId, templates);
+    const copied = templates.filter(({ id }) => !conflicting.has(id));
+    await storeAutomations(db, tenantId, copied);
+    await replaceGroups(db, tenantId, copied);
+    return { conflicting };
+  },
+  async unsync(db, tenantId, itemIds) {
+    for (const table of ['automations', 'communication_groups'])
+      await db.query(`delete from sandbox.${table} where tenant_id = $1 and library_item_id = any($2)`, [
+        tenantId,
+        itemIds,
+      ]);
+  },
+};
+
+/** The content was a fixture's, and was checked when it was loaded. */
+const templateOf = ({ id, content }: LibraryItem) => ({ ...content, id }) as AutomationTemplate;
+
+async function findConflicts(
+  db: Queryable,
+  tenantId: string,
+  templates: readonly AutomationTemplate[],
+): Promise<Set<string>> {
+  const groups = templates.flatMap(({ id, communicationGroups }) =>
+    communicationGroups.map((g) => [id, g.id] as const),
+  );
+  const { rows } = await db.query<{ item: string }>(
+    `select item from unnest($2::uuid[]) as w (item)
+       join sandbox.automations a on a.tenant_id = $1 and a.id = w.item::text
+      where a.library_item_id is distinct from w.item
+      union
+     select item from unnest($3::uuid[], $4::text[]) as w (item, group_id)
+       join sandbox.communication_groups g on g.tenant_id = $1 and g.id = w.group_id
+      where g.library_item_id is distinct from w.item`,
+    [tenantId, templates.map(({ id }) => id), groups.map(([id]) => id), groups.map(([, groupId]) => groupId)],
+  );
+  return new Set(rows.map((row) => row.item));
+}
+
+/** Only a template that has changed makes a synced automation a newer one. */
+async function storeAutomations(
+  db: Queryable,
+  tenantId: string,
+  templates: readonly AutomationTemplate[],
+): Promise<void> {
+  const rows = templates.map(({ communicationGroups: _, ...template }) => automationRow(template));
+  await db.query(
+    `insert into sandbox.automations
+       (tenant_id, id, status, automation_type, trigger_type, content, library_item_id)
+     select $1, id, status, automation_type, trigger_type, content, id::uuid
+       from json_to_recordset($2::json)
+         as r (id text, status text, automation_type text, trigger_type text, content json)
+     on conflict (tenant_id, id) do update
+       set status = excluded.status, automation_type = excluded.automation_type,
+           trigger_type = excluded.trigger_type, content = excluded.content, updated_at = clock_timestamp()
+     where (automations.status, automations.automation_type, automations.trigger_type, automations.content::jsonb)
+        is distinct from (excluded.status, excluded.automation_type, excluded.trigger_type, excluded.content::jsonb)`,
+    [tenantId, JSON.stringify(rows)],
+  );
+}
+
+async function replaceGroups(db: Queryable, tenantId: string, templates: readonly AutomationTemplate[]): Promise<void> {
+  await db.query('delete from sandbox.communication_groups where tenant_id = $1 and library_item_id = any($2)', [
+    tenantId,
+    templates.map(({ id }) => id),
+  ]);
+  const rows = templates.flatMap(({ id, communicationGroups }) =>
+    communicationGroups.map((group) => ({ ...communicationGroupRow(group), library_item_id: id })),
+  );
+  await db.query(
+    `insert into sandbox.communication_groups (tenant_id, id, content, library_item_id)
+     select $1, id, content, library_item_id
+       from json_to_recordset($2::json) as r (id text, content json, library_item_id uuid)`,
+    [tenantId, JSON.stringify(rows)],
+  );
+}

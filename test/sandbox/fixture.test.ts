@@ -1,0 +1,180 @@
+/** The fixture: what is wrong with a file is said with its place; what is right is stored, also twice. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DEFAULT_FIXTURE_FILE, defaultFixture } from '../../src/sandbox/fixture/default-fixture.js';
+import { loadInto } from '../../src/sandbox/fixture/load.js';
+import { parseFixture } from '../../src/sandbox/fixture/parse.js';
+import { startSandbox } from '../../src/sandbox/server.js';
+import { createDatabase, SECRET, startForTest, type TestDatabase } from './running-sandbox.js';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase('fixture');
+});
+afterAll(() => database.drop());
+
+const tenant = (more: object) => ({ tenants: [{ id: 'north', name: 'North', ...more }] });
+const automation = {
+  ...{ id: 'a', name: 'A', status: 'draft', automationType: 'managed', triggerMetadata: { triggerType: 'visit' } },
+  ...{ actionData: [], createdAt: '2026-01-01T00:00:00Z' },
+};
+const problemsOf = (value: unknown): string => {
+  try {
+    parseFixture(value, 'mine.json');
+    return '';
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+describe('a fixture that is wrong', () => {
+  it.each([
+    [7, '/: 7 came, expected object'],
+    [{}, '/tenants: missing'],
+    [{ tenants: {} }, '/tenants: {} came, expected array'],
+    [
+      { tenants: [], platformId: 'x' },
+      '/platformId: "x" came, expected match format "uuid" (id of the platform account)',
+    ],
+    [tenant({ id: 'a b' }), '/tenants/0/id: "a b" came, expected match pattern'],
+    [tenant({ nmae: 'x' }), '/tenants/0/nmae: not known here; did you mean "name"?'],
+    [tenant({ colour: 'x' }), '/tenants/0/colour: not known here; expected one of: id, name, externalId,'],
+    [{ tenants: [{ id: 'north' }] }, "/tenants/0/name: missing (the tenant's name)"],
+    [tenant({ onboardedAt: 'today' }), '/tenants/0/onboardedAt: "today" came, expected match format "date-time"'],
+    [
+      tenant({ sends: [{ id: 's', channel: 'fax', messages: 0, sentAt: '2026-01-01T00:00:00Z' }] }),
+      '/tenants/0/sends/0/channel: "fax" came, expected one of "email", "sms"\n  /tenants/0/sends/0/messages: 0 came, expected >= 1',
+    ],
+    [
+      tenant({ phoneNumbers: [{ number: '555', sms: true, voice: true }] }),
+      '/tenants/0/phoneNumbers/0/number: "555" came, expected match pattern',
+    ],
+    [tenant({ name: `x${'y'.repeat(100)}\u0000` }), '/tenants/0/name holds the character U+0000'],
+    [
+      tenant({ automations: [automation, automation] }),
+      '/tenants/0/automations/1: "a" comes twice, expected each once',
+    ],
+    [
+      tenant({
+        automations: [
+          {
+            ...automation,
+            actionData: [{ actionType: 'send_communication', actionMetadata: { communicationGroupId: 'lost' } }],
+          },
+        ],
+        communicationGroups: [{ id: 'found' }],
+      }),
+      '/tenants/0/automations/0/actionData/0/actionMetadata/communicationGroupId: "lost" came, expected the id of a communication group beside it: found',
+    ],
+  ])('is refused: %j', (value, problem) => {
+    expect(problemsOf(value)).toContain(`mine.json is no fixture:\n  ${problem}`);
+  });
+
+  it('is refused with all that is wrong with it at once', () => {
+    const problems = problemsOf({
+      tenants: [
+        { id: '', calls: [{}] },
+        { id: 'north', name: 5 },
+      ],
+    }).split('\n');
+    expect(problems.length).toBeGreaterThan(6);
+  });
+
+  it('is refused where two templates of the library need the same id in a tenant', () => {
+    const template = (n: number) => {
+      const { createdAt: _, ...fields } = automation;
+      return { ...fields, id: `00000000-0000-4000-8000-00000000000${n}`, communicationGroups: [{ id: 'same' }] };
+    };
+    expect(problemsOf({ library: { automations: [template(1), template(2)] }, tenants: [] })).toContain(
+      '/library/automations/*/communicationGroups/1: "same" comes twice',
+    );
+  });
+});
+
+describe('loading a fixture', () => {
+  it('adds what is new, brings what is there up to date, and takes nothing away', async () => {
+    const server = await startForTest(database, {}, { tenants: [{ id: 'north', name: 'North', externalId: 'n-1' }] });
+    const usage = async () =>
+      (await server.call('GET', '/partner/engage/tenants', { tenant: null })).body.data as unknown as {
+        results: object[];
+      };
+    const send = { id: 's', channel: 'email', messages: 5, sentAt: '2026-01-01T00:00:00Z' } as const;
+    await loadInto(database.url, { tenants: [{ id: 'north', name: 'Norden', sends: [send] }] });
+    await loadInto(database.url, { tenants: [{ id: 'north', name: 'Norden', sends: [{ ...send, messages: 6 }] }] });
+    await loadInto(database.url, { tenants: [{ id: 'east', name: 'East', onboardedAt: '2026-01-01T00:00:00Z' }] });
+    const { results } = await usage();
+    await server.close();
+    expect(results).toMatchObject([
+      { tenantId: 'north', tenantName: 'Norden', emailsSent: 6, tenantExternalId: null },
+      { tenantId: 'east' },
+    ]);
+  });
+
+  it('stores nothing of a fixture that cannot be stored whole', async () => {
+    const platformId = '00000000-0000-4000-8000-000000000001';
+    await expect(
+      loadInto(database.url, { platformId, tenants: [{ id: 'never', name: 'Never' }] }),
+    ).rejects.toThrowError(/belongs to platform/);
+    expect((await database.query(`select from sandbox.tenants where id = 'never'`)).rowCount).toBe(0);
+  });
+});
+
+describe('the fixture that ships', () => {
+  it('says that its data is made up', () => {
+    expect(defaultFixture().description).toMatch(/^Made-up data/);
+  });
+
+  it('holds no address of a person and no number that somebody could have', () => {
+    const text = readFileSync(DEFAULT_FIXTURE_FILE, 'utf8');
+    expect(text).not.toMatch(/[\w.]@[\w.]/);
+    const numbers = [...text.matchAll(/"\+\d+"/g)].map(([number]) => number);
+    expect(numbers.length).toBeGreaterThan(0);
+    // 555-0100 to 555-0199 are kept free for fiction.
+    expect(numbers.filter((number) => !/^"\+1202555 ?01\d\d"$/.test(number))).toEqual([]);
+  });
+
+  it('is stored by a start without a fixture, if there is no tenant yet', async () => {
+    const empty = await createDatabase('fixture-default');
+    const start = () => startSandbox({ stateUrl: empty.url, port: 0, jwtSecret: SECRET });
+    const tenants = async () => (await empty.query('select id from sandbox.tenants')).rows.length;
+    await (await start()).close();
+    const first = await tenants();
+    await empty.query(`delete from sandbox.calls; delete from sandbox.tenants where id = 'grove-gym'`);
+    await (await start()).close();
+    const second = await tenants();
+    await empty.drop();
+    expect([first, second]).toEqual([defaultFixture().tenants.length, first - 1]);
+  });
+
+  it('has something to show for every operation that reads what no operation creates', async () => {
+    const empty = await createDatabase('fixture-shows');
+    const server = await startForTest(empty, {}, defaultFixture());
+    const read = async (path: string, tenant: string | null = null) =>
+      (await server.call('GET', path, { tenant })).body.data;
+    const shown = {
+      usage: await read('/partner/engage/tenants'),
+      voice: await read('/partner/voice/calls/aggregates'),
+      automation: await read('/api/automations/autumn-sale', 'acme-outdoor'),
+      hidden: await read('/api/automations/review-request?feature=reputation', 'acme-outdoor'),
+      group: await read('/api/communication-groups/autumn-sale-message', 'acme-outdoor'),
+      registration: await read('/partner/tenants/acme-outdoor/sms-registration'),
+    };
+    const sync = await server.call('PATCH', '/partner/engage-library/grove-gym', {
+      body: { sync: defaultFixture().library!.automations!.map(({ id }) => ({ id })) },
+      tenant: null,
+    });
+    await server.close();
+    await empty.drop();
+    expect((shown.usage as unknown as { results: object[] }).results.length).toBeGreaterThan(4);
+    expect((shown.voice as unknown as { results: object[] }).results.length).toBeGreaterThan(2);
+    expect(shown).toMatchObject({
+      automation: { status: 'draft' },
+      hidden: { automationType: 'managed_hidden' },
+      group: { emailSubject: expect.any(String) as string },
+      registration: { status: 'approved' },
+    });
+    expect((sync.body.data as unknown as { results: { status: string }[] }).results).toMatchObject([
+      ...[{ status: 'synced' }, { status: 'synced' }, { status: 'synced' }],
+    ]);
+  });
+});
