@@ -13,6 +13,7 @@ module.exports = {
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     only('domain-imports-nothing', '^src/domain', []),
     only('mapping-alone', '^src/mapping', ['^src/domain']),
+    only('init-drafts-for-the-language', '^src/init', ['^src/(domain|mapping)']),
     only('source-alone', '^src/source', ['^src/domain']),
     only('state-alone', '^src/state', ['^src/domain']),
     only('observability-alone', '^src/observability', ['^src/domain']),

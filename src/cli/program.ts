@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCheck } from './commands/check.js';
 import { addDeadLetters } from './commands/dead-letters.js';
+import { addInit } from './commands/init.js';
 import { addPreview } from './commands/preview.js';
 import { addReconcile } from './commands/reconcile.js';
 import { addBackfill, addRun } from './commands/run.js';
@@ -22,6 +23,7 @@ export function createProgram(): Command {
     .showSuggestionAfterError()
     .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
   program.commandsGroup('Author:');
+  addInit(program);
   addCheck(program);
   addSchema(program);
   addPreview(program);

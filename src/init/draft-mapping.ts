@@ -1,0 +1,121 @@
+/** One table as a mapping and a schema definition. */
+import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
+import { DECIDE, type DraftField, type DraftMapping } from './draft.js';
+import { describedBy, draftField, draftReference, commentsOf } from './draft-field.js';
+import { categoryOf, changeColumns, creationColumn } from './guesses.js';
+import { fieldName, singular, takeName } from './names.js';
+import { keyOf, type DraftReference } from './references.js';
+import { scalar } from './yaml-text.js';
+
+/** What the tables of the sync are called, and how they hang together. */
+export interface Surroundings {
+  readonly names: ReadonlyMap<string, { readonly mapping: string; readonly schema: string }>;
+  readonly references: readonly DraftReference[];
+  readonly circular: readonly DraftReference[];
+  readonly zone: string;
+  /** Whether the column holds NULL in some row: such a column cannot be a cursor. */
+  hasNull(table: SourceTable, column: string): Promise<boolean>;
+}
+
+export async function draftMapping(table: SourceTable, around: Surroundings): Promise<DraftMapping> {
+  const { mapping, schema } = around.names.get(table.table)!;
+  const { cursor, cursorComments } = await cursorOf(table, around);
+  const taken = new Set<string>();
+  const externalId = externalIdField(table, taken);
+  const leftOut: string[] = [];
+  const fields = [externalId];
+  for (const column of table.columns) {
+    if (keyOf(table).length === 1 && column.name === keyOf(table)[0] && !isReference(table, column, around)) continue;
+    if (column.name === cursor) {
+      leftOut.push(
+        `${column.name} is the cursor; as a field it would make a changed record of every row that is touched`,
+      );
+      continue;
+    }
+    const field = otherField(table, column, around, taken);
+    if (field === null)
+      leftOut.push(`${column.name} (${column.databaseType}) has no conversion; turn it into text in a query`);
+    else fields.push(field);
+  }
+  return {
+    name: mapping,
+    table,
+    schemaName: schema,
+    category: categoryOf(table),
+    key: keyOf(table),
+    cursor,
+    cursorComments,
+    externalIdField: externalId.name,
+    fields,
+    leftOut,
+  };
+}
+
+/** The key as text: the platform knows a record by it. */
+function externalIdField(table: SourceTable, taken: Set<string>): DraftField {
+  const key = keyOf(table).map((name) => table.columns.find((column) => column.name === name)!);
+  const [first] = key;
+  const own = key.length === 1 && !/^(id|key|uuid|guid|no|number|code)$/i.test(first!.name);
+  const name = takeName(taken, own ? fieldName(first!.name) : fieldName(`${singular(table.name.toLowerCase())} id`));
+  const comments = key.length === 1 ? commentsOf(table, first!) : [];
+  const template = key.map((column) => `{${column.name}}`).join('-');
+  const written = key.length === 1 ? scalar(first!.name) : `{ template: ${JSON.stringify(template)} }`;
+  return {
+    name,
+    property: { type: 'string', minLength: 1, ...(key.length === 1 ? describedBy(first!) : {}) },
+    required: true,
+    written,
+    comments,
+  };
+}
+
+const isReference = (table: SourceTable, column: CatalogColumn, { references }: Surroundings): boolean =>
+  references.some((r) => r.from === table.table && r.column === column.name);
+
+function otherField(
+  table: SourceTable,
+  column: CatalogColumn,
+  around: Surroundings,
+  taken: Set<string>,
+): DraftField | null {
+  const reference = around.references.find((r) => r.from === table.table && r.column === column.name);
+  if (reference === undefined) {
+    const field = draftField(column, { table, name: takeName(taken, fieldName(column.name)), zone: around.zone });
+    const circle = around.circular.find((r) => r.from === table.table && r.column === column.name);
+    if (field === null || circle === undefined) return field;
+    const note = `It refers to ${circle.to}, in a circle; such references are not made.`;
+    return { ...field, comments: [...field.comments, note] };
+  }
+  const parent = around.names.get(reference.to)!;
+  const wanted = fieldName(column.name);
+  const name = takeName(taken, taken.has(wanted) ? fieldName(parent.schema) : wanted);
+  return draftReference(column, parent.mapping, parent.schema, table, name);
+}
+
+/** The column that grows with every change, where one seems to. */
+async function cursorOf(
+  table: SourceTable,
+  around: Surroundings,
+): Promise<Pick<DraftMapping, 'cursor' | 'cursorComments'>> {
+  const cursorComments: string[] = [];
+  for (const column of changeColumns(table)) {
+    if (column.type === 'timestamp') {
+      cursorComments.push(
+        `${DECIDE} ${column.name} seems to grow with every change, and has no zone: in a query, "${column.name}" AT TIME ZONE '${around.zone}' makes a cursor of it.`,
+      );
+      continue;
+    }
+    if (column.nullable && (await around.hasNull(table, column.name))) {
+      cursorComments.push(`${column.name} is NULL in some rows, which no incremental run would ever read.`);
+      continue;
+    }
+    cursorComments.push(`${DECIDE} does ${column.name} grow with every change of a row? Otherwise changes are missed.`);
+    return { cursor: column.name, cursorComments };
+  }
+  const made = creationColumn(table);
+  cursorComments.push(
+    'No column is known to grow with every change, so every run reads all rows; unchanged records are not sent.' +
+      (made === undefined ? '' : ` ${made.name} tells new rows only, not changed ones.`),
+  );
+  return { cursor: null, cursorComments };
+}

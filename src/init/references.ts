@@ -1,0 +1,59 @@
+/** Which columns become references: those of foreign keys that lead to another mapping's external id. */
+import type { SourceTable } from '../domain/source-catalog.js';
+import { textForm } from '../mapping/kinds.js';
+import { cycleOf } from '../mapping/stages.js';
+
+export interface DraftReference {
+  /** Tables as mappings write them. */
+  readonly from: string;
+  readonly column: string;
+  readonly to: string;
+}
+
+/** What names a row of the table: its primary key, or else a unique key; empty where there is none. */
+export const keyOf = (table: SourceTable): readonly string[] => table.uniqueKeys[0] ?? [];
+
+/** Whether its key can become an external id: it has a text form, alone or in a template. */
+export function isMappable(table: SourceTable): boolean {
+  const key = keyOf(table);
+  const hasText = (name: string): boolean => {
+    const column = table.columns.find((c) => c.name === name);
+    return column !== undefined && textForm(column.type) !== undefined;
+  };
+  return key.length > 0 && key.every(hasText) && (key.length === 1 || !key.some((name) => /[{}]/.test(name)));
+}
+
+/**
+ * The references that mappings can make, without circles, which the language does not know: there the one
+ * that some row may do without is given up.
+ */
+export function referencesAmong(tables: readonly SourceTable[]): {
+  readonly kept: readonly DraftReference[];
+  readonly circular: readonly DraftReference[];
+} {
+  const byName = new Map(tables.map((table) => [table.table, table]));
+  let kept = tables.flatMap((table) =>
+    table.foreignKeys.flatMap(({ columns, table: to, parentColumns }): DraftReference[] => {
+      const parent = byName.get(to);
+      // A reference names its parent by the external id, which is made of the parent's key.
+      if (parent === undefined || columns.length !== 1 || keyOf(parent).join() !== parentColumns.join()) return [];
+      return [{ from: table.table, column: columns[0]!, to }];
+    }),
+  );
+  kept = kept.filter((r, i) => kept.findIndex((o) => o.from === r.from && o.column === r.column) === i);
+  const circular: DraftReference[] = [];
+  const nullable = ({ from, column }: DraftReference): boolean =>
+    byName.get(from)!.columns.some((c) => c.name === column && c.nullable);
+  for (;;) {
+    const nodes = tables.map(({ table }) => ({
+      name: table,
+      refs: kept.filter((r) => r.from === table).map((r) => r.to),
+    }));
+    const cycle = cycleOf(nodes);
+    if (cycle === null) return { kept, circular };
+    const onIt = kept.filter((r) => cycle.some((name, i) => name === r.from && cycle[i + 1] === r.to));
+    const given = onIt.find(nullable) ?? onIt[0]!;
+    circular.push(given);
+    kept = kept.filter((r) => r !== given);
+  }
+}

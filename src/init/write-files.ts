@@ -1,0 +1,121 @@
+/** The files of a drafted sync, with comments that say what to decide. */
+import type { SourceTable } from '../domain/source-catalog.js';
+import { DECIDE, type DraftMapping } from './draft.js';
+import { describedBy } from './draft-field.js';
+import { commentLines, list, scalar } from './yaml-text.js';
+
+export interface DraftedFile {
+  /** Inside the sync's folder. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export function mappingFile(draft: DraftMapping): DraftedFile {
+  const { table, name, key, cursor, fields, leftOut } = draft;
+  const rows = table.estimatedRows === null ? '' : ` (about ${table.estimatedRows.toLocaleString('en-GB')} rows)`;
+  const references = fields.some((field) => '$ref' in field.property);
+  const lines = [
+    '# yaml-language-server: $schema=../mapping.schema.json',
+    ...commentLines(
+      `Drafted from the ${table.kind} ${table.table}${rows}.${table.comment === null ? '' : ` ${table.comment}`}`,
+    ),
+    '# NULL deletes a field on the platform; with { column: ..., omitNull: true } the platform keeps what it has.',
+    '',
+    `schema: ${scalar(draft.schemaName)}`,
+    'source:',
+    `  table: ${scalar(table.table)}`,
+    `key: ${list(key)}`,
+    ...draft.cursorComments.flatMap((comment) => commentLines(comment)),
+    ...(cursor === null ? [] : ['cursor:', `  column: ${scalar(cursor)}`, '  overlap: 10m']),
+    '',
+    'fields:',
+    ...fields.flatMap((field) => [
+      ...field.comments.flatMap((comment) => commentLines(comment, '  ')),
+      `  ${scalar(field.name)}: ${field.written}`,
+    ]),
+    ...(leftOut.length === 0 ? [] : ['', '# Left out:', ...leftOut.flatMap((why) => commentLines(why))]),
+    ...(references
+      ? [
+          '',
+          'options:',
+          '  # How long the platform holds a record whose parent is not there yet.',
+          '  dependencyWaitTimeout: 10m',
+        ]
+      : []),
+  ];
+  return { name: `${name}.mapping.yaml`, text: `${lines.join('\n')}\n` };
+}
+
+export function definitionFile(draft: DraftMapping): DraftedFile {
+  const plural = draft.name.replaceAll('-', '_');
+  const definition = {
+    $schema: '../schema-definition.schema.json',
+    name: draft.schemaName,
+    pluralName: plural,
+    ...describedBy(draft.table),
+    category: draft.category,
+    externalIdField: draft.externalIdField,
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(draft.fields.map((field) => [field.name, field.property])),
+      required: draft.fields.filter((field) => field.required).map((field) => field.name),
+      additionalProperties: false,
+    },
+  };
+  return { name: `${draft.schemaName}.schema.json`, text: `${JSON.stringify(definition, null, 2)}\n` };
+}
+
+export interface SyncFacts {
+  readonly product: string;
+  readonly client: string;
+  /** Environment variable that holds the address. */
+  readonly variable: string;
+  readonly tenant: string | null;
+  /** Columns that seem to name a tenant. */
+  readonly tenantColumns: readonly string[];
+  /** Tables without a key that can name a record. */
+  readonly keyless: readonly SourceTable[];
+}
+
+/** Stands where the tenant must be filled in; no tenant can be called so, and `check` says where it stands. */
+export const TENANT_TO_FILL_IN = '<the id of your tenant on the platform>';
+
+export function syncFile(facts: SyncFacts): DraftedFile {
+  const { tenantColumns: columns, keyless } = facts;
+  const lines = [
+    '# yaml-language-server: $schema=../sync.schema.json',
+    ...commentLines(
+      `Drafted from a ${facts.product} database. Lines with ${DECIDE.slice(0, -1)} want a person's decision.`,
+    ),
+    '',
+    'source:',
+    `  client: ${facts.client}`,
+    `  connection: \${env:${facts.variable}}`,
+    '',
+    ...(facts.tenant === null ? commentLines(`${DECIDE} the platform's tenant that all rows belong to.`) : []),
+    ...columns.flatMap((column) =>
+      commentLines(
+        `${DECIDE} every table has ${column}. If it says whose a row is: tenant: { column: ${column}, values: { "<its value>": <tenant> } }`,
+      ),
+    ),
+    `tenant: ${scalar(facts.tenant ?? TENANT_TO_FILL_IN)}`,
+    '',
+    '# Once a first run is proved:',
+    '# schedules:',
+    '#   - name: quarter-hourly',
+    '#     every: 15m',
+    '#   - name: nightly-full',
+    '#     mode: full',
+    '#     cron: 30 3 * * *',
+    ...(keyless.length === 0
+      ? []
+      : [
+          '',
+          ...commentLines(
+            'Without a key that can name a record, so without a mapping. Name unique columns in a mapping of your own:',
+          ),
+          ...keyless.map(({ table }) => `#   ${scalar(table)}`),
+        ]),
+  ];
+  return { name: 'sync.yaml', text: `${lines.join('\n')}\n` };
+}

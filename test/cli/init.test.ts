@@ -1,0 +1,152 @@
+/** `init`: from a database's address to files that pass `check`, whatever the database looks like. */
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { loadOnlineRetail } from '../../src/embedded/online-retail/load.js';
+import { createDatabase, type Database } from '../pipeline/shop.js';
+import { build } from '../pipeline/worker-process.js';
+import { partnerSync, type CommandEnd } from './command-line.js';
+
+let database: Database;
+let folder: string;
+
+beforeAll(build, 120_000);
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'init-test-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const call = (...args: string[]): Promise<CommandEnd> =>
+  partnerSync(args, { PARTNER_SYNC_MAPPINGS: folder, SHOP_URL: database.url });
+const read = (file: string): string => readFileSync(join(folder, 'shop', file), 'utf8');
+
+describe('on the online shop', () => {
+  beforeAll(async () => {
+    database = await createDatabase();
+    await loadOnlineRetail(database.url);
+  });
+  afterAll(() => database.drop());
+
+  it('writes a sync that passes check once the tenant is filled in, and check says where', async () => {
+    const { code, stdout } = await call('init', 'shop', '--source', 'SHOP_URL');
+    expect(code).toBe(0);
+    expect(stdout).toContain('fill in tenant in sync.yaml');
+    const before = await call('check', 'shop');
+    expect(before.stdout).toMatch(/shop\/sync.yaml:\d+:\d+ error bad_tenant_id tenant/);
+
+    writeFileSync(join(folder, 'shop', 'sync.yaml'), read('sync.yaml').replace(/^tenant: .*$/m, 'tenant: demo'));
+    const after = await call('check', 'shop', '--probe-rows', 'all', '--json');
+    expect(after.json<{ findings: object[] }>().findings).toEqual([]);
+    expect(after.json<{ probes: object[] }>().probes).toEqual([
+      { mapping: 'customers', rows: 948, all: true },
+      { mapping: 'invoice-lines', rows: 42_481, all: true },
+      { mapping: 'invoices', rows: 2025, all: true },
+    ]);
+  });
+
+  it('makes references of foreign keys, cursors of what grows, and flags personal data', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+    expect(read('invoices.mapping.yaml')).toContain(
+      'customerId: { ref: customers, column: customer_id, omitNull: true }',
+    );
+    expect(read('invoice-lines.mapping.yaml')).toContain('invoiceLineId: { template: "{invoice_no}-{line_no}" }');
+    expect(read('customers.mapping.yaml')).toMatch(/# DECIDE: does updated_at grow.*\ncursor:\n {2}column: updated_at/);
+    expect(read('customers.mapping.yaml')).toMatch(/# Personal data.*\n {2}firstName: first_name/);
+    expect(read('customer.schema.json')).toContain('"category": "contacts_schema"');
+    expect(existsSync(join(folder, 'mapping.schema.json'))).toBe(true);
+  });
+
+  it('keeps the address out of every file', async () => {
+    await call('init', 'shop', '--source', database.url);
+    const { password } = new URL(database.url);
+    const texts = readdirSync(join(folder, 'shop')).map(read).join('\n');
+    expect(texts).not.toContain(password);
+    expect(texts).toContain('connection: ${env:SHOP_URL}');
+  });
+
+  it('writes over nothing', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL');
+    writeFileSync(join(folder, 'shop', 'sync.yaml'), 'mine\n');
+    const { code, stderr } = await call('init', 'shop', '--source', 'SHOP_URL');
+    expect(code).toBe(2);
+    expect(stderr).toContain('exists already');
+    expect(stderr).toContain('nothing was written');
+    expect(read('sync.yaml')).toBe('mine\n');
+  });
+
+  it('takes the tables that are named, and knows those that are there', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--table', 'shop.customers');
+    expect(readdirSync(join(folder, 'shop'))).toEqual(['customer.schema.json', 'customers.mapping.yaml', 'sync.yaml']);
+    const { code, stderr } = await call('init', 'other', '--source', 'SHOP_URL', '--table', 'shop.custmers');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Did you mean "shop.customers"?');
+    expect(existsSync(join(folder, 'other'))).toBe(false);
+  });
+});
+
+describe('on a database that nobody tidied', () => {
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.query(`
+      CREATE TYPE level AS ENUM ('gold', 'silver');
+      CREATE TABLE "Order" ("Id" bigint PRIMARY KEY, "constructor" text, "first name" text, "null" int, "a{b}" text, "x?y" text,
+        level level, tags text[], photo bytea, meta jsonb, guid uuid, last_modified timestamp, total numeric NOT NULL, shop_id int);
+      COMMENT ON TABLE "Order" IS E'Orders\\n  yaml: [breaks';
+      COMMENT ON COLUMN "Order"."first name" IS E'one\\n# two: {"x"}';
+      CREATE TABLE staff (id int PRIMARY KEY, boss int REFERENCES staff, modified_on date NOT NULL, shop_id int);
+      CREATE TABLE a (id int PRIMARY KEY, shop_id int);
+      CREATE TABLE b (id int PRIMARY KEY, a_id int NOT NULL REFERENCES a, shop_id int);
+      ALTER TABLE a ADD COLUMN b_id int REFERENCES b;
+      CREATE TABLE order_detail (order_id bigint REFERENCES "Order", no int, "{" text, changed timestamptz, shop_id int, PRIMARY KEY (order_id, no));
+      CREATE TABLE passport (id int PRIMARY KEY REFERENCES staff, no text, shop_id int);
+      CREATE TABLE visit (at timestamp PRIMARY KEY, shop_id int);
+      CREATE TABLE nokey (x int);
+      CREATE SCHEMA crm;
+      CREATE TABLE crm.staff (email varchar(30) NOT NULL UNIQUE, mobile_no text, shop_id int);
+      INSERT INTO "Order" ("Id", "constructor", "null", meta, total) VALUES (1, 'x', 3, '[1]', 5.25);
+      INSERT INTO staff VALUES (1, NULL, '2020-01-01'), (2, 1, '2020-01-01');
+      INSERT INTO passport VALUES (2, 'p');
+      INSERT INTO order_detail VALUES (1, 1, 'q', NULL);`);
+  });
+  afterAll(() => database.drop());
+
+  it('passes check all the same, and names what it could not use', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+    expect((await call('check', 'shop', '--json')).json<{ findings: object[] }>().findings).toEqual([]);
+    expect(read('sync.yaml')).toMatch(/Without a key.*\n# {3}nokey\n# {3}visit\n/);
+    expect(read('sync.yaml')).toContain('every table has shop_id');
+    expect(read('order.mapping.yaml')).toContain('# photo (bytea) has no conversion');
+    expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
+    expect(read('a.mapping.yaml')).toContain('in a circle');
+    expect(read('b.mapping.yaml')).toContain('aId: { ref: a, column: a_id }');
+    expect(read('passport.mapping.yaml')).toContain('id: { ref: public-staff, column: id }');
+    expect(read('public-staff.mapping.yaml')).toContain('cursor:\n  column: modified_on');
+  });
+});
+
+describe('says what is wrong, and writes nothing', () => {
+  beforeAll(async () => {
+    database = await createDatabase();
+  });
+  afterAll(() => database.drop());
+
+  it.each([
+    ['a name that is no name', ['Shop!'], "a sync's name must match", 2],
+    ['an address without a scheme', ['shop', '--source', 'localhost/shop'], 'must be a URL such as postgres://', 2],
+    ['a variable that is not set', ['shop', '--source', 'NO_SUCH_URL'], 'NO_SUCH_URL is not set', 2],
+    [
+      'a database that is not there',
+      ['shop', '--source', 'postgres://u:hunter2@127.0.0.1:1/x'],
+      'source_unreachable',
+      1,
+    ],
+    ['a database without tables', ['shop'], 'can read no table', 2],
+  ])('%s', async (_what, args, words, code) => {
+    const end = await call('init', ...(args.includes('--source') ? args : [...args, '--source', 'SHOP_URL']));
+    expect(end.stderr).toContain(words);
+    expect(end.code).toBe(code);
+    expect(end.stderr).not.toContain('hunter2');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
