@@ -8,10 +8,11 @@ export interface MappedRecord {
   readonly tenant: string;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  readonly data: JsonObject;
-  /** `data` as JSON text, by {@link encodeJson}. */
+  /** The record itself: JSON text as `encodeJson` writes it, fields in the order of the mapping. */
   readonly json: string;
-  /** 128-bit hash of `json`, 32 hex digits: equal content, equal hash. */
+  /** `json` as an object, built when it is asked for: few records are looked into. */
+  readonly data: JsonObject;
+  /** 128-bit hash of `json`, 32 hex digits: equal content, equal hash. Made when it is first asked for. */
   readonly contentHash: string;
 }
 

@@ -65,7 +65,7 @@ function checkConstants(mapping: MappingSpec, file: LanguageFile): void {
 
 function brokenRules(schema: JsonObject, record: JsonObject): string[] {
   try {
-    const validate = definitionValidator(schema);
+    const { validate } = definitionValidator(schema);
     validate(record);
     const inside = (validate.errors ?? []).filter((error) => error.instancePath !== '');
     return [...new Set(inside.map((error) => error.keyword))];

@@ -2,13 +2,28 @@
 import { dateFromDatabase, instantFromDatabase } from './date-text.js';
 import { exactInteger, exactNumber } from './exact-number.js';
 import { exactJson } from './exact-json.js';
+import { integerInJson, numberInJson, plainInJson, textInJson, valueInJson } from './json-text.js';
 import { textForm } from './kinds.js';
 import type { Kind, Step } from './kinds.js';
 import { Rejection } from './rejection.js';
 import type { Target } from './target.js';
 
-/** A step (null: as it is), or why there is none, in words that say what to do. */
-export type Conversion = { readonly step: Step | null } | { readonly problem: string };
+/** What holds for every value that a field can have, so that no validator needs to look again. */
+export interface Proven {
+  readonly type: 'string' | 'number' | 'integer' | 'boolean' | null;
+  readonly format: 'date' | 'date-time' | null;
+}
+
+export interface LastStep {
+  /** null where the value is right as it is. */
+  readonly step: Step | null;
+  /** The JSON text of what `step` gives, on a shorter way; undefined where only the step itself can tell. */
+  readonly inJson: (value: string) => string | undefined;
+  readonly proven: Proven;
+}
+
+/** The last step, or why there is none, in words that say what to do. */
+export type Conversion = LastStep | { readonly problem: string };
 
 export function conversion(kind: Kind, target: Target): Conversion {
   switch (kind) {
@@ -18,30 +33,30 @@ export function conversion(kind: Kind, target: Target): Conversion {
     case 'timestamp':
       return { problem: 'is a timestamp without a zone; name its zone with the transform dateTime: { zone: ... }' };
     case 'json':
-      return { step: exactJson };
+      return { step: exactJson, inJson: (text) => valueInJson(exactJson(text)), proven: NOTHING };
     case 'integer':
     case 'decimal':
     case 'float':
       return fromNumber(kind, target);
     case 'text':
-      return takes(target, 'string') ? { step: null } : fromText(target);
+      return takes(target, 'string') ? TEXT : fromText(target);
     case 'boolean':
-      return takes(target, 'boolean') ? { step: booleanFromDatabase } : toText(kind, target);
+      return takes(target, 'boolean') ? BOOLEAN : toText(kind, target);
     case 'date':
       return isOneOf(target.format, 'date-time')
         ? { problem: 'is a date, and the field a date-time; say which midnight with dateTime: { zone: ... }' }
-        : toText(kind, target, dateFromDatabase);
+        : toText(kind, target);
     case 'timestamptz':
     case 'dateTime':
       return isOneOf(target.format, 'date', 'time')
         ? {
             problem: `is a point in time, and the field a ${target.format}; choose the zone's ${target.format} in the query`,
           }
-        : toText(kind, target, kind === 'timestamptz' ? instantFromDatabase : null);
+        : toText(kind, target);
     case 'jsonNumber':
-      return takes(target, 'number') || takes(target, 'integer') ? { step: null } : mismatch('number', target);
+      return takes(target, 'number') || takes(target, 'integer') ? asItIs('number') : mismatch('number', target);
     case 'jsonBoolean':
-      return takes(target, 'boolean') ? { step: null } : mismatch('boolean', target);
+      return takes(target, 'boolean') ? asItIs('boolean') : mismatch('boolean', target);
     case 'time':
     case 'uuid':
       return toText(kind, target);
@@ -49,15 +64,15 @@ export function conversion(kind: Kind, target: Target): Conversion {
 }
 
 function fromNumber(kind: Kind, target: Target): Conversion {
-  if (takes(target, 'number')) return { step: exactNumber };
-  if (takes(target, 'integer')) return { step: exactInteger };
-  if (takes(target, 'boolean') && kind === 'integer' && !takes(target, 'string')) return { step: booleanFromDatabase };
+  if (takes(target, 'number')) return NUMBER;
+  if (takes(target, 'integer')) return INTEGER;
+  if (takes(target, 'boolean') && kind === 'integer' && !takes(target, 'string')) return BOOLEAN;
   return toText(kind, target);
 }
 
 function fromText(target: Target): Conversion {
-  if (takes(target, 'number')) return { step: exactNumber };
-  if (takes(target, 'integer')) return { step: exactInteger };
+  if (takes(target, 'number')) return NUMBER;
+  if (takes(target, 'integer')) return INTEGER;
   if (takes(target, 'boolean'))
     return {
       problem:
@@ -66,9 +81,48 @@ function fromText(target: Target): Conversion {
   return mismatch('text', target);
 }
 
-function toText(kind: Kind, target: Target, step: Step | null = textForm(kind)?.step ?? null): Conversion {
-  return takes(target, 'string') ? { step } : mismatch(kind, target);
+function toText(kind: Kind, target: Target): Conversion {
+  if (!takes(target, 'string')) return mismatch(kind, target);
+  switch (kind) {
+    case 'date':
+      return DATE;
+    case 'timestamptz':
+      return INSTANT;
+    case 'dateTime':
+      return { step: null, inJson: plainInJson, proven: { type: 'string', format: 'date-time' } };
+    default: {
+      const step = textForm(kind)?.step ?? null;
+      return step === null ? TEXT : { ...TEXT, step, inJson: (value) => valueInJson(step(value)) };
+    }
+  }
 }
+
+const proves = (type: Proven['type']): Proven => ({ type, format: null });
+const NOTHING = proves(null);
+const TEXT: LastStep = { step: null, inJson: textInJson, proven: proves('string') };
+const NUMBER: LastStep = { step: exactNumber, inJson: numberInJson, proven: proves('number') };
+const INTEGER: LastStep = { step: exactInteger, inJson: integerInJson, proven: proves('integer') };
+const BOOLEAN: LastStep = {
+  step: booleanFromDatabase,
+  inJson: (text) => valueInJson(booleanFromDatabase(text)),
+  proven: proves('boolean'),
+};
+const DATE: LastStep = {
+  step: dateFromDatabase,
+  inJson: (text) => plainUnlessRejected(dateFromDatabase(text)),
+  proven: { type: 'string', format: 'date' },
+};
+const INSTANT: LastStep = {
+  step: instantFromDatabase,
+  inJson: (text) => plainUnlessRejected(instantFromDatabase(text)),
+  proven: { type: 'string', format: 'date-time' },
+};
+
+/** For what a transform has finished already: it hands on numbers and booleans in spite of the type. */
+const asItIs = (type: 'number' | 'boolean'): LastStep => ({ step: null, inJson: valueInJson, proven: proves(type) });
+
+const plainUnlessRejected = (text: string | Rejection): string | undefined =>
+  typeof text === 'string' ? plainInJson(text) : undefined;
 
 const mismatch = (kind: string, target: Target): Conversion => ({
   problem: `is ${kind} at the end, and the schema definition asks for ${target.types.join(' or ')}`,

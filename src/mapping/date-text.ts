@@ -2,22 +2,33 @@
 import { Temporal } from 'temporal-polyfill';
 import { Rejection } from './rejection.js';
 
-const DATE = /^\d{4}-\d\d-\d\d$/;
-const UTC_INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?:\+00(?::?00)?|Z)$/;
+/** Every real day of the years 0001 to 9999; of February 29 the year is looked at by {@link isLeapYear}. */
+const DAY = '(?!0000)\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d)|(?:0[13-9]|1[0-2])-30|(?:0[13578]|1[02])-31)';
+const DATE = new RegExp(`^${DAY}$`);
+const UTC_INSTANT = new RegExp(`^${DAY}[ T](?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:\\+00(?::?00)?|Z)$`);
+/** Nearly all that PostgreSQL writes: a day that every month has, and nothing at the end that could be left out. */
+const USUAL_INSTANT =
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d*[1-9])?\+00$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
 
 /** `2010-12-01` stays; infinity, BC and years beyond 9999 have no place in RFC 3339. */
 export function dateFromDatabase(text: string): string | Rejection {
-  return DATE.test(text) && !text.startsWith('0000') ? text : unreadableDate(text);
+  return DATE.test(text) && isRealDay(text) ? text : unreadableDate(text);
 }
 
 /** `2010-12-01 08:26:00.123456+00` as `2010-12-01T08:26:00.123456Z`. */
 export function instantFromDatabase(text: string): string | Rejection {
+  if (USUAL_INSTANT.test(text)) return `${text.slice(0, 10)}T${text.slice(11, -3)}Z`;
   if (!UTC_INSTANT.test(text)) return instantWithOffset(text);
-  if (text.startsWith('0000')) return unreadableDate(text);
+  if (!isRealDay(text)) return unreadableDate(text);
   const end = text.length - (text.endsWith('Z') ? 1 : text.length - text.lastIndexOf('+'));
   return `${text.slice(0, 10)}T${withoutTrailingZeros(text.slice(11, end))}Z`;
 }
+
+/** Some databases keep 2011-02-29, and even 0000-00-00. */
+const isRealDay = (text: string): boolean => !text.startsWith('-02-29', 4) || isLeapYear(Number(text.slice(0, 4)));
+
+const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 
 /** The source pins its session to UTC; a text with another offset is still the same instant. */
 function instantWithOffset(text: string): string | Rejection {
@@ -38,7 +49,7 @@ export function utcText(instant: Temporal.Instant): string | undefined {
 
 /** `08:26:00.1200` as `08:26:00.12`, `08:26:00.000` as `08:26:00`. */
 export function withoutTrailingZeros(time: string): string {
-  return time.includes('.') ? time.replace(/\.?0+$/, '') : time;
+  return time.endsWith('0') && time.includes('.') ? time.replace(/\.?0+$/, '') : time;
 }
 
 /** Names what is wrong with a date's text without quoting it. */

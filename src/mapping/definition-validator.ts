@@ -4,23 +4,35 @@ import type { ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { JsonObject } from '../domain/json.js';
+import type { JsonObject, JsonValue } from '../domain/json.js';
 import { withReferenceValues } from '../domain/references.js';
 
-const compiled = new WeakMap<JsonObject, ValidateFunction>();
+export interface DefinitionValidator {
+  readonly validate: ValidateFunction;
+  /** Whether a keyword can make a value invalid in this dialect, as far as ajv knows; all others are notes. */
+  knows(keyword: string): boolean;
+  /** Compiles a part of the schema that refers to nothing outside itself. */
+  part(schema: JsonValue): ValidateFunction;
+}
+
+const compiled = new WeakMap<JsonObject, DefinitionValidator>();
 
 /** Compiles once per schema object. Throws what ajv throws; a reference to anywhere outside is such an error. */
-export function definitionValidator(schema: JsonObject): ValidateFunction {
-  let validate = compiled.get(schema);
-  if (validate === undefined) {
+export function definitionValidator(schema: JsonObject): DefinitionValidator {
+  let validator = compiled.get(schema);
+  if (validator === undefined) {
     if (schema['$async'] === true) throw new Error('$async is not supported');
     // One instance per schema: two partners' schemas may carry the same $id.
     const ajv = newAjv(schema['$schema']);
     addFormats.default(ajv);
-    validate = ajv.compile(withReferenceValues(schema));
-    compiled.set(schema, validate);
+    validator = {
+      validate: ajv.compile(withReferenceValues(schema)),
+      knows: (keyword) => ajv.getKeyword(keyword) !== false,
+      part: (part) => ajv.compile(part as JsonObject | boolean),
+    };
+    compiled.set(schema, validator);
   }
-  return validate;
+  return validator;
 }
 
 function newAjv(dialect: unknown): Ajv {

@@ -7,13 +7,19 @@ import type { Rejection } from './rejection.js';
 
 export type Failure = Pick<UnmappableRow, 'code' | 'pointer' | 'rule' | 'reason' | 'shape'>;
 
-export const fromRejection = (code: Failure['code'], pointer: string, { rule, reason, shape }: Rejection): Failure => ({
-  code,
-  pointer,
-  rule,
-  reason,
-  shape,
+export const fieldRejected = (field: string, rejection: Rejection): Failure => ({
+  code: 'mapping_failed',
+  pointer: `/${field}`,
+  ...wordsOf(rejection),
 });
+
+export const tenantUnknown = (rejection: Rejection): Failure => ({
+  code: 'tenant_unknown',
+  pointer: '',
+  ...wordsOf(rejection),
+});
+
+const wordsOf = ({ rule, reason, shape }: Rejection) => ({ rule, reason, shape });
 
 export const noExternalId = (field: string): Failure => ({
   code: 'mapping_failed',

@@ -1,6 +1,9 @@
 /** How one field is filled from a row: a closure, or everything that keeps it from working. */
 import type { SourceColumn, SourceRow } from '../domain/source.js';
+import type { JsonValue } from '../domain/json.js';
 import type { FieldSpec, TransformCall } from '../domain/sync.js';
+import type { Proven } from './conversion.js';
+import { valueInJson } from './json-text.js';
 import { textForm } from './kinds.js';
 import type { Kind, MappedValue, Step } from './kinds.js';
 import { pipelineOf } from './pipeline.js';
@@ -17,7 +20,20 @@ export interface FieldProblem {
   readonly message: string;
 }
 
-export type FieldPlan = { readonly read: ReadField } | { readonly problems: readonly FieldProblem[] };
+/** How a field is filled: as a value for all that may be asked of it, and as JSON text on the shortest way. */
+export interface FieldReader {
+  readonly read: ReadField;
+  /** The JSON text of what `read` gives: null for null, undefined where only `read` can tell. */
+  readonly inJson: (row: SourceRow) => string | null | undefined;
+  readonly proven: Proven | 'reference';
+}
+
+/** A field that can run. */
+export interface PlannedField extends FieldReader {
+  readonly omitNull: boolean;
+}
+
+export type FieldPlan = FieldReader | { readonly problems: readonly FieldProblem[] };
 
 /** A column of the source and its position in the rows. */
 export interface PlacedColumn {
@@ -37,29 +53,57 @@ export function planField(
 ): FieldPlan {
   switch (spec.kind) {
     case 'constant':
-      return { read: () => spec.value };
+      return planConstant(spec.value);
     case 'template':
       return planTemplate(spec.template, spec.transforms, target, columnNamed);
     case 'column':
       return planColumn(columnNamed(spec.column), spec.transforms, target);
     case 'ref': {
       const id = planColumn(columnNamed(spec.column), spec.transforms, { types: ['string'], format: null });
-      if (!('read' in id) || spec.form === 'id') return id;
-      return { read: (row) => referenceObject(id.read(row), parentSchema ?? spec.mapping) };
+      return 'problems' in id ? id : reference(id, spec.form === 'id' ? null : (parentSchema ?? spec.mapping));
     }
   }
+}
+
+function planConstant(value: JsonValue): FieldReader {
+  const text = value === null ? null : valueInJson(value);
+  return { read: () => value, inJson: () => text, proven: { type: null, format: null } };
 }
 
 function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], target: Target): FieldPlan {
   const { index, column } = placed;
   const pipeline = pipelineOf(column.type, transforms, target);
   if ('problem' in pipeline) return { problems: [problem(pipeline, 'column', column.databaseType)] };
-  const { run } = pipeline;
+  const { run, inJson, proven } = pipeline;
   return {
     read: (row) => {
       const value = row[index];
       return value === null || value === undefined ? null : run(value);
     },
+    inJson: (row) => {
+      const value = row[index];
+      return value === null || value === undefined ? null : inJson(value);
+    },
+    proven,
+  };
+}
+
+/** `type`: the parent's schema, for the form `{ type, id }`; null for the id alone. */
+function reference({ read, inJson }: FieldReader, type: string | null): FieldReader {
+  const before = type === null ? '' : `{"type":${JSON.stringify(type)},"id":`;
+  const after = type === null ? '' : '}';
+  return {
+    read: (row) => {
+      const id = read(row);
+      return typeof id === 'string' && type !== null ? { type, id } : id;
+    },
+    inJson: (row) => {
+      const id = inJson(row);
+      if (id === undefined || id === null) return id;
+      // Only text that is not empty is sure to be an id (a JSON column may hold anything).
+      return id.startsWith('"') && id !== '""' ? before + id + after : undefined;
+    },
+    proven: 'reference',
   };
 }
 
@@ -86,32 +130,37 @@ function planTemplate(
   const pipeline = pipelineOf('text' satisfies Kind, transforms, target);
   if ('problem' in pipeline) problems.push(problem(pipeline, 'template', 'the template'));
   if (problems.length > 0 || 'problem' in pipeline) return { problems };
-  const { run } = pipeline;
+  const { run, inJson, proven } = pipeline;
+  const joined = (row: SourceRow): string | Rejection | null => {
+    let text = '';
+    for (const part of parts) {
+      if (typeof part === 'string') {
+        text += part;
+        continue;
+      }
+      const value = row[part.index];
+      // One NULL makes the whole NULL, as || does in SQL: half an id is worse than none.
+      if (value === null || value === undefined) return null;
+      const piece = part.step === null ? value : part.step(value);
+      if (piece instanceof Rejection) return piece;
+      text += piece as string;
+    }
+    return text;
+  };
   return {
     read: (row) => {
-      let text = '';
-      for (const part of parts) {
-        if (typeof part === 'string') {
-          text += part;
-          continue;
-        }
-        const value = row[part.index];
-        // One NULL makes the whole NULL, as || does in SQL: half an id is worse than none.
-        if (value === null || value === undefined) return null;
-        const piece = part.step === null ? value : part.step(value);
-        if (piece instanceof Rejection) return piece;
-        text += piece as string;
-      }
-      return run(text);
+      const text = joined(row);
+      return typeof text === 'string' ? run(text) : text;
     },
+    inJson: (row) => {
+      const text = joined(row);
+      return typeof text === 'string' ? inJson(text) : text === null ? null : undefined;
+    },
+    proven,
   };
 }
 
 function problem(found: { problem: string; transform: number | null }, of: string, subject: string): FieldProblem {
   if (found.transform !== null) return { path: ['transforms', found.transform], message: found.problem };
   return { path: [of], message: `${subject} ${found.problem}` };
-}
-
-function referenceObject(id: MappedValue, type: string): MappedValue {
-  return typeof id === 'string' ? { type, id } : id;
 }

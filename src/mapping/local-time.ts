@@ -1,10 +1,13 @@
-/** Local times of one zone to UTC text, by the minute: zone arithmetic is slow, and rows share minutes. */
+/** Local times of one zone to UTC text. Zone arithmetic is slow, so it is done by the day, and else by the minute. */
 import { Temporal } from 'temporal-polyfill';
 import { unreadableDate, utcText, withoutTrailingZeros } from './date-text.js';
+import { steadyDays } from './steady-days.js';
+import type { SteadyDay } from './steady-days.js';
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::([0-5]\d(?:\.\d{1,9})?))?)?$/;
-/** Keeps memory flat while a backfill walks through years. */
+/** Rows share minutes, on the days of clock changes too. Bounded, so that memory stays flat. */
 const REMEMBERED_MINUTES = 10_000;
+const MINUTES_A_DAY = 24 * 60;
 
 export interface LocalTimeProblem {
   readonly problem: string;
@@ -15,11 +18,15 @@ export interface LocalTimeProblem {
  * `lenient`: over a gap the time is shifted forward, of a repeated time the first is taken.
  */
 export function localTimeReader(zone: string, lenient: boolean): (text: string) => string | LocalTimeProblem {
+  const steady = steadyDays(zone);
   /** Local minute to UTC minute; null where seconds matter (old zones changed in mid-minute) or it is refused. */
   const minutes = new Map<string, string | null>();
   return (text) => {
     const [, date, hourMinute = '00:00', second = '00'] = LOCAL.exec(text) ?? [];
     if (date === undefined || date.startsWith('0000')) return { problem: unreadableDate(text).reason };
+    const day = steady(date);
+    const easy = day === null ? undefined : onSteadyDay(date, hourMinute, day);
+    if (easy !== undefined) return `${easy}:${withoutTrailingZeros(second)}Z`;
     const minute = `${date}T${hourMinute}`;
     let utc = minutes.get(minute);
     if (utc === undefined) {
@@ -34,6 +41,20 @@ export function localTimeReader(zone: string, lenient: boolean): (text: string) 
       : (utcText(exact) ?? { problem: 'outside the years 0001 to 9999' });
   };
 }
+
+/** The UTC minute; undefined where the time of day is none. */
+function onSteadyDay(date: string, hourMinute: string, day: SteadyDay): string | undefined {
+  const hour = Number(hourMinute.slice(0, 2));
+  const minute = Number(hourMinute.slice(3));
+  if (hour > 23 || minute > 59) return undefined;
+  if (day.ahead === 0) return `${date}T${hourMinute}`;
+  const utc = hour * 60 + minute - day.ahead;
+  if (utc < 0) return `${day.dayBefore}T${timeOfDay(utc + MINUTES_A_DAY)}`;
+  return utc < MINUTES_A_DAY ? `${date}T${timeOfDay(utc)}` : `${day.dayAfter}T${timeOfDay(utc - MINUTES_A_DAY)}`;
+}
+
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+const timeOfDay = (minutes: number): string => `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}`;
 
 function utcMinute(minute: string, zone: string, lenient: boolean): string | null {
   const first = exactInstant(`${minute}:00`, zone, lenient);

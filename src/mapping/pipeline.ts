@@ -1,6 +1,8 @@
 /** One value's way: source kind, transforms in order, the field's type. Says at once whether it can work. */
 import type { TransformCall } from '../domain/sync.js';
 import { conversion } from './conversion.js';
+import type { LastStep, Proven } from './conversion.js';
+import { valueInJson } from './json-text.js';
 import { textForm } from './kinds.js';
 import type { Kind, MappedValue, Step } from './kinds.js';
 import { Rejection } from './rejection.js';
@@ -8,7 +10,12 @@ import type { Target } from './target.js';
 import { TRANSFORMS } from './transforms/registry.js';
 
 export type Pipeline =
-  | { readonly run: (value: string) => MappedValue }
+  | {
+      readonly run: (value: string) => MappedValue;
+      /** The JSON text of what `run` gives, on a shorter way: null for null, undefined where only `run` can tell. */
+      readonly inJson: (value: string) => string | null | undefined;
+      readonly proven: Proven;
+    }
   /** `transform`: index of the one that does not fit; null where the field itself does not. */
   | { readonly problem: string; readonly transform: number | null };
 
@@ -31,8 +38,9 @@ export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], tar
   }
   const last = conversion(current, target);
   if ('problem' in last) return { problem: last.problem, transform: null };
+  const inJson = jsonText(steps, last);
   if (last.step !== null) steps.push(last.step);
-  return { run: composed(steps) };
+  return { run: composed(steps), inJson, proven: last.proven };
 }
 
 function accept(kind: Kind, takes: readonly Kind[]): { kind: Kind; step: Step | null } | undefined {
@@ -66,5 +74,16 @@ function composed(steps: readonly Step[]): Step {
       if (current === null || current instanceof Rejection) return current;
     }
     return current;
+  };
+}
+
+function jsonText(transforms: readonly Step[], { inJson }: LastStep): (value: string) => string | null | undefined {
+  if (transforms.length === 0) return inJson;
+  const transform = composed(transforms);
+  return (value) => {
+    const transformed = transform(value);
+    if (typeof transformed === 'string') return inJson(transformed);
+    // Numbers and booleans are finished: no last step takes them any further.
+    return transformed === null ? null : valueInJson(transformed);
   };
 }
