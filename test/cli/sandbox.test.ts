@@ -1,0 +1,100 @@
+/** `partner-sync sandbox`: start, load, tokens, and what is wrong with its files. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CLI } from '../pipeline/worker-process.js';
+import { createDatabase, type TestDatabase } from '../sandbox/running-sandbox.js';
+import { partnerSync } from './command-line.js';
+
+const SECRET = 'a secret for tests, long enough for HS256';
+
+let database: TestDatabase;
+let folder: string;
+let env: Record<string, string>;
+beforeAll(async () => {
+  database = await createDatabase('cli-sandbox');
+  folder = mkdtempSync(join(tmpdir(), 'partner-sync-sandbox-'));
+  env = { SANDBOX_STATE_URL: database.url, SANDBOX_JWT_SECRET: SECRET };
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await database.drop();
+});
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** Starts the sandbox as a process; answers its address once it says that it is ready. */
+async function started(args: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
+  const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', ...args], {
+    ...{ cwd: folder, env: { PATH: process.env['PATH'] ?? '', ...env } },
+  });
+  let said = '';
+  return new Promise((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const url = /sandbox ready at (\S+)/.exec(said)?.[1];
+      if (url !== undefined) resolve({ url, child });
+    });
+    child.once('exit', () => reject(new Error(`the sandbox ended: ${said}`)));
+  });
+}
+
+describe('partner-sync sandbox', () => {
+  it('starts with the made-up fixture and the settings of a file, takes more tenants in, and stops on a signal', async () => {
+    const settings = file('settings.json', { authHeader: 'x-token', authScheme: '', tokenAlways: true });
+    const { url, child } = await started(['--settings', settings]);
+    const token = (await partnerSync(['sandbox', 'token'], env)).stdout.trim();
+    const tenants = async () => {
+      const response = await fetch(`${url}/partner/engage/tenants`, { headers: { 'x-token': token } });
+      return ((await response.json()) as { data: { results: { tenantId: string }[] } }).data.results.map(
+        ({ tenantId }) => tenantId,
+      );
+    };
+    const before = await tenants();
+    const more = { tenants: [{ id: 'added', name: 'Added', onboardedAt: '2026-01-01T00:00:00Z' }] };
+    const load = await partnerSync(['sandbox', 'load', file('more.json', more)], env);
+    const after = await tenants();
+    const ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(before).toContain('acme-outdoor');
+    expect([load.code, load.stderr]).toEqual([0, 'loaded 1 tenants and what they have\n']);
+    expect(after).toEqual([...before, 'added'].sort((a, b) => after.indexOf(a) - after.indexOf(b)));
+  });
+
+  it('prints tokens of the platform account, and of one tenant', async () => {
+    const claims = async (...args: string[]) => {
+      const { stdout } = await partnerSync(['sandbox', 'token', ...args], env);
+      return JSON.parse(Buffer.from(stdout.split('.')[1]!, 'base64url').toString()) as object;
+    };
+    expect(await claims()).toMatchObject({ scope: 'platform', aud: 'platform' });
+    expect(await claims('--tenant', 'north', '--expires-in', '1h')).toMatchObject({ scope: 'tenant', tenant: 'north' });
+  });
+
+  it.each([
+    [['sandbox', 'token', '--tenant', 'no such'], '"no such" is no tenant id'],
+    [['sandbox', 'load', 'not-there.json'], 'not-there.json cannot be read (ENOENT)'],
+    [['sandbox', 'load', '<broken>'], 'broken.json is not JSON'],
+    [['sandbox', 'load', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],
+    [['sandbox', '--fixture', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],
+    [['sandbox', '--settings', '<settings>'], '/errorShape: "round" came, expected one of "standard", "alternative"'],
+  ])('answers %j with one clear error and the code of wrong usage', async (args, message) => {
+    const files: Record<string, string> = {
+      '<broken>': file('broken.json', '{ "tenants": '),
+      '<wrong>': file('wrong.json', { tenants: [{ id: 'a', nmae: 'A', name: 'A' }] }),
+      '<settings>': file('wrong-settings.json', { errorShape: 'round' }),
+    };
+    const { code, stderr } = await partnerSync(
+      args.map((arg) => files[arg] ?? arg),
+      env,
+    );
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});

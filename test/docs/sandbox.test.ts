@@ -1,0 +1,55 @@
+/** docs/sandbox.md: its example is a fixture that loads, its tables are what the program declares. */
+import { describe, expect, it } from 'vitest';
+import { parseFixture } from '../../src/sandbox/fixture/parse.js';
+import { Fixture } from '../../src/sandbox/fixture/schema.js';
+import { parseSettings, SETTINGS } from '../../src/sandbox/settings.js';
+import { createDatabase, startForTest } from '../sandbox/running-sandbox.js';
+import { readPage, sectionOf, tableIn, withoutTicks } from './pages.js';
+
+const page = readPage('docs/sandbox.md');
+const example = (name: string): unknown =>
+  JSON.parse(new RegExp(`\`\`\`json ${name}\n([\\s\\S]*?)\`\`\``).exec(page.text)![1]!);
+
+/** `tenants.sends`, for each place of a fixture that holds a value or a list of things. */
+function placesOf(): string[] {
+  const { library, tenants, ...rest } = Fixture.properties;
+  const members = (name: string, properties: object) => Object.keys(properties).map((member) => `${name}.${member}`);
+  return [
+    ...Object.keys(rest),
+    ...members('library', library.properties),
+    ...members('tenants', tenants.items.properties),
+  ];
+}
+
+describe('the page about the sandbox', () => {
+  it('has an example of a fixture with something in every place, which the sandbox loads and shows', async () => {
+    const fixture = parseFixture(example('fixture'), 'docs/sandbox.md');
+    expect(Object.keys(fixture.tenants[0]!).sort()).toEqual(
+      Object.keys(Fixture.properties.tenants.items.properties).sort(),
+    );
+    const database = await createDatabase('docs-sandbox');
+    const server = await startForTest(database, {}, fixture);
+    const usage = await server.call('GET', '/partner/engage/tenants', { tenant: null });
+    const automation = await server.call('GET', '/api/automations/spring-news', { tenant: 'tea-house' });
+    await server.close();
+    await database.drop();
+    expect(usage.body.data['results']).toMatchObject([{ tenantName: 'Tea House', emailsSent: 250, smsSent: 40 }]);
+    expect(automation.body.data).toMatchObject({ name: 'Spring news', triggerType: 'one_time' });
+  });
+
+  it('explains every place of a fixture, and none that there is not', () => {
+    const explained = tableIn(sectionOf(page, 'The fixture')).map(([place]) => withoutTicks(place!));
+    expect(explained.sort()).toEqual(placesOf().sort());
+  });
+
+  it('lists every setting with its meaning and default', () => {
+    const declared = Object.entries(SETTINGS).map(([name, { description, default: value }]) => [
+      ...[`\`${name}\``, description, `\`${JSON.stringify(value)}\``],
+    ]);
+    expect(tableIn(sectionOf(page, 'Settings'))).toEqual(declared);
+  });
+
+  it('has an example of settings that are accepted', () => {
+    expect(parseSettings(example('settings'), 'docs/sandbox.md')).toEqual(example('settings'));
+  });
+});
