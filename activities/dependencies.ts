@@ -40,5 +40,5 @@ export interface Dependencies {
 /** What work that only looks is given: nothing in it can write to ledger or platform. */
 export interface Views {
   readonly ledger: LedgerView;
-  readonly platform: Pick<PlatformClient, 'getResource' | 'getBatch'>;
+  readonly platform: Pick<PlatformClient, 'findResource' | 'findBatch'>;
 }

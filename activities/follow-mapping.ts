@@ -44,7 +44,7 @@ export async function followMapping(deps: Dependencies, ref: MappingRef, signal:
 /** Moves a held batch on by what the platform says of it now. */
 async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> {
   const { deps, range, signal } = scope;
-  const status = await deps.platform.getBatch(batch.platformBatchId!, { tenant: batch.tenant, signal });
+  const status = await deps.platform.findBatch(batch.platformBatchId!, { tenant: batch.tenant, signal });
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
   const build = startFollowing();
   const still: string[] = [];

@@ -95,7 +95,7 @@ async function verdictsOf(
 async function withStored(row: PreviewedRow, mapping: OpenMapping, platform: Views['platform'] | null) {
   if (row.verdict !== 'changed' || row.result.kind !== 'record' || platform === null) return row;
   const { externalId, tenant, data } = row.result;
-  const found = await platform.getResource(mapping.spec.schema.name, externalId, { tenant }).catch(unlessItCannotTell);
+  const found = await platform.findResource(mapping.spec.schema.name, externalId, { tenant }).catch(unlessItCannotTell);
   if (found === null) return row;
   const stored = found.result.data as JsonObject;
   return { ...row, stored: { data: stored, differs: differingFields(data, stored, mapping.referenceFields) } };

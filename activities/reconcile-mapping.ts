@@ -98,7 +98,7 @@ export async function reconcileMapping(
 type Verdict = { readonly kind: 'equal' } | { readonly kind: 'different' | 'missing'; readonly what: string };
 
 async function comparedWithPlatform(deps: Views, mapping: OpenMapping, record: MappedRecord): Promise<Verdict> {
-  const stored = await deps.platform.getResource(mapping.spec.schema.name, record.externalId, {
+  const stored = await deps.platform.findResource(mapping.spec.schema.name, record.externalId, {
     tenant: record.tenant,
   });
   if (stored === null) return { kind: 'missing', what: 'not on the platform' };
@@ -112,11 +112,11 @@ function comparedWithReceipt(record: MappedRecord, hash: string | undefined): Ve
 }
 
 /** The content hashes that the platform accepted last, of those records of which it accepted any. */
-export async function receiptsOf(
+export async function receiptsOf<R extends Pick<MappedRecord, 'tenant' | 'externalId'>>(
   deps: Pick<Views, 'ledger'>,
   mapping: OpenMapping,
-  records: readonly MappedRecord[],
-): Promise<ReadonlyMap<MappedRecord, string>> {
+  records: readonly R[],
+): Promise<ReadonlyMap<R, string>> {
   const tenants = await deps.ledger.catalog.tenantIds([...new Set(records.map((r) => r.tenant))]);
   // 0: a tenant to which nothing was ever sent.
   const keys = records.map((r) => ({ tenantId: tenants.get(r.tenant) ?? 0, externalId: r.externalId }));

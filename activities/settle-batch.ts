@@ -50,7 +50,7 @@ export async function pollUntilSettled(
   const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
   for (let delay = FIRST_POLL; performance.now() < deadline; delay = Math.min(LONGEST_POLL, delay * 1.7)) {
     await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
-    const status = await deps.platform.getBatch(platformBatchId, { tenant, signal });
+    const status = await deps.platform.findBatch(platformBatchId, { tenant, signal });
     // 404 soon after 202 is "not visible yet".
     if (status !== null && isSettled(status)) return status;
   }
@@ -105,7 +105,7 @@ async function fateByReadingBack(
   tenant: string,
   record: MappedRecord,
 ): Promise<RecordFate> {
-  const stored = await deps.platform.getResource(mapping.spec.schema.name, record.externalId, { tenant, signal });
+  const stored = await deps.platform.findResource(mapping.spec.schema.name, record.externalId, { tenant, signal });
   const same =
     stored !== null &&
     differingField(record.data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;

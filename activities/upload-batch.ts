@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { MappingOptions } from '../src/domain/sync.js';
-import { isInDoubt } from '../src/platform/client.js';
+import { isInDoubt } from '../src/platform/error.js';
 import { backoffMs } from '../src/platform/retry.js';
 import type { IntendedBatch } from '../src/state/open-batches.js';
 import type { TakenRange } from '../src/state/ranges.js';
@@ -92,6 +92,8 @@ async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch
   const query = uploadQuery(mapping.spec.options);
   const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, body, query, {
     tenant: batch.tenant,
+    // The ledger is asked before each attempt.
+    once: true,
     // Not cancelled with the activity: a POST is finished and noted, or its batch would be in doubt. But it ends
     // within one delay of its intent, so that a successor knows when its ghost must be over.
     timeout: sync.spec.upload.inDoubtDelay * 500,

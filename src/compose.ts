@@ -14,7 +14,6 @@ import { compileMapping } from './mapping/compile-mapping.js';
 import { loadSync } from './mapping/load-sync.js';
 import { readPlanOf } from './mapping/read-plan.js';
 import { PlatformClient } from './platform/client.js';
-import { DEFAULT_PLATFORM_SETTINGS } from './platform/settings.js';
 import { openSource } from './source/open-source.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
@@ -135,12 +134,13 @@ async function openPlatform(env: Env): Promise<PlatformClient> {
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
     requireVariable(env, `PLATFORM_PARAM_${variable}`);
+  const scheme = await requireVariable(env, 'PLATFORM_AUTH_SCHEME');
   return new PlatformClient({
-    ...DEFAULT_PLATFORM_SETTINGS,
     baseUrl: await requireVariable(env, 'PLATFORM_BASE_URL'),
     token: () => requireVariable(env, 'PLATFORM_TOKEN'),
+    tokenScope: await tokenScope(env),
     authHeader: await requireVariable(env, 'PLATFORM_AUTH_HEADER'),
-    authScheme: (await readVariable(env, 'PLATFORM_AUTH_SCHEME')) ?? '',
+    authScheme: scheme === 'none' ? '' : scheme,
     parameterNames: {
       include: await named('INCLUDE'),
       referenceFormat: await named('REFERENCE_FORMAT'),
@@ -148,6 +148,12 @@ async function openPlatform(env: Env): Promise<PlatformClient> {
     },
     connections: 16,
   });
+}
+
+async function tokenScope(env: Env): Promise<'platform' | 'tenant'> {
+  const scope = await requireVariable(env, 'PLATFORM_TOKEN_SCOPE');
+  if (scope === 'platform' || scope === 'tenant') return scope;
+  throw new PartnerSyncError('config_invalid', 'PLATFORM_TOKEN_SCOPE must be platform or tenant');
 }
 
 /** Changes whenever a file of the folder does; empty where there is no folder, which loading then explains. */

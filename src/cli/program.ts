@@ -5,6 +5,7 @@ import { addCheck } from './commands/check.js';
 import { addDeadLetters } from './commands/dead-letters.js';
 import { addInit } from './commands/init.js';
 import { addPreview } from './commands/preview.js';
+import { addExplain } from './commands/explain.js';
 import { addReconcile } from './commands/reconcile.js';
 import { addBackfill, addRun } from './commands/run.js';
 import { addSandbox } from './commands/sandbox.js';
@@ -33,6 +34,7 @@ export function createProgram(): Command {
   addSchedules(program);
   program.commandsGroup('Repair:');
   addDeadLetters(program);
+  addExplain(program);
   program.commandsGroup('Prove:');
   addReconcile(program);
   addStatus(program);

@@ -31,13 +31,26 @@ export const VARIABLES = {
     description: "the platform's address; https, or http on this machine",
     example: 'https://platform.example.com',
   },
-  PLATFORM_TOKEN: { description: 'platform-scoped JWT', example: 'eyJhbGciOi...', secret: true },
+  PLATFORM_TOKEN: { description: 'JWT of the platform account', example: 'eyJhbGciOi...', secret: true },
+  PLATFORM_TOKEN_SCOPE: {
+    description: "`platform`, or `tenant` where PLATFORM_TOKEN is one tenant's own",
+    example: 'platform',
+    default: 'platform',
+  },
+  PLATFORM_TENANT: {
+    description: 'tenant that the `platform` commands act for unless `--tenant` names one',
+    example: 'demo-shop',
+  },
   PLATFORM_AUTH_HEADER: {
     description: 'header that carries the token',
     example: 'authorization',
     default: 'authorization',
   },
-  PLATFORM_AUTH_SCHEME: { description: 'word before the token', example: 'Bearer', default: 'Bearer' },
+  PLATFORM_AUTH_SCHEME: {
+    description: 'word before the token; `none`: the token alone',
+    example: 'Bearer',
+    default: 'Bearer',
+  },
   PLATFORM_PARAM_INCLUDE: {
     description: 'query parameter of 4.10 that lists references to resolve',
     example: 'include',

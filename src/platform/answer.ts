@@ -1,11 +1,12 @@
 /** Turns what came back over HTTP into data of the contract, or into an error that says what came instead. */
 import { Ajv, type ValidateFunction } from 'ajv';
-import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import type { ErrorCode } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
-import { renamer, withCamelNames } from './contract/twins.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
-import type { StatusClass } from './retry.js';
+import { renamer, withCamelNames } from './contract/twins.js';
+import { PlatformError } from './error.js';
+import { classifyStatus, retryAfterMs, type StatusClass } from './retry.js';
 
 export interface RawAnswer {
   readonly status: number;
@@ -43,22 +44,23 @@ const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'obj
  */
 export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
   const operation: Operation = operations[name];
-  const envelope = parseJson(answer, operation);
-  if (!operation.flat && envelope['success'] === false) throw refusal('platform_refused', operation, answer, envelope);
+  const body = parsed(answer.text);
+  if (!isObject(body))
+    throw new PlatformError('platform_answer_invalid', operation, `answered ${kindOf(answer, body)}`, seen(answer));
+  if (!operation.flat && body['success'] === false) throw refusal('platform_refused', operation, answer, body);
   const { rename, validate } = readerOf(name);
-  const raw = operation.flat ? envelope : envelope['data'];
+  const raw = operation.flat ? body : body['data'];
   const data = rename ? rename(raw) : raw;
-  if (!validate(data)) {
-    const problems = (validate.errors ?? []).map(
-      (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
-    );
-    throw new PartnerSyncError(
-      'platform_answer_invalid',
-      `${describe(operation)} answered ${answer.status}, but ${problems.slice(0, 3).join('; ')}`,
-      { status: answer.status, requestId: answer.requestId },
-    );
-  }
-  return data;
+  if (validate(data)) return data;
+  const problems = (validate.errors ?? []).map(
+    (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
+  );
+  throw new PlatformError(
+    'platform_answer_invalid',
+    operation,
+    `answered ${answer.status}, but ${problems.slice(0, 3).join('; ')}`,
+    seen(answer),
+  );
 }
 
 const CODES: Record<StatusClass, ErrorCode> = {
@@ -71,17 +73,12 @@ const CODES: Record<StatusClass, ErrorCode> = {
 };
 
 /** The error of a non-success answer, in either of the platform's two shapes. */
-export function readFailure(operation: Operation, answer: RawAnswer, kind: StatusClass): PartnerSyncError {
-  return refusal(CODES[kind], operation, answer, errorBody(operation, answer));
-}
-
-function errorBody(operation: Operation, answer: RawAnswer): Record<string, unknown> {
-  try {
-    return parseJson(answer, operation);
-  } catch {
-    // An error page of a proxy: its text may be anything, so only its kind is told.
-    return { message: `(no JSON: ${answer.contentType || 'no content type'}, ${answer.text.length} characters)` };
-  }
+export function readFailure(operation: Operation, answer: RawAnswer): PlatformError {
+  const kind = classifyStatus(answer.status);
+  const body = parsed(answer.text);
+  // An error page of a proxy may hold anything, so only what it is is told.
+  const told = isObject(body) ? body : { message: `(${kindOf(answer, body)})` };
+  return refusal(CODES[kind], operation, answer, told, kind === 'unclear');
 }
 
 function refusal(
@@ -89,54 +86,52 @@ function refusal(
   operation: Operation,
   answer: RawAnswer,
   body: Record<string, unknown>,
-): PartnerSyncError {
+  inDoubt = false,
+): PlatformError {
   const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
-  const words = [body['message'], alternative]
-    .filter((w): w is string => typeof w === 'string' && w !== '')
-    .map(shortened)
-    .join('; ');
-  const errors = Array.isArray(body['errors'])
-    ? body['errors']
-        .filter((e): e is string => typeof e === 'string')
-        .slice(0, 10)
-        .map(shortened)
-    : [];
-  return new PartnerSyncError(
+  const isText = (v: unknown): v is string => typeof v === 'string' && v !== '';
+  const words = [...new Set([body['message'], alternative].filter(isText))].map(shortened).join('; ');
+  const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
+  // A refusal of records may quote them, and this message goes into histories and logs.
+  const quotes = operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large');
+  return new PlatformError(
     code,
-    // A refusal of records may quote them, and this message goes into histories and logs.
-    operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large')
-      ? `${describe(operation)} answered ${answer.status}`
-      : `${describe(operation)} answered ${answer.status}: ${words || 'no message'}`,
+    operation,
+    quotes ? `answered ${answer.status}` : `answered ${answer.status}: ${words || 'no message'}`,
     {
-      status: answer.status,
+      ...seen(answer),
       words,
-      requestId: answer.requestId,
       errors,
+      inDoubt,
+      retryAfterMs: retryAfterMs(answer.retryAfter, Date.now()) ?? undefined,
     },
   );
 }
 
+const seen = ({ status, requestId }: RawAnswer) => ({ status, requestId });
+
 /** A failure of several megabytes would vanish in Temporal. */
 const shortened = (text: string): string => foreignText(text, 300);
 
-function parseJson(answer: RawAnswer, operation: Operation): Record<string, unknown> {
-  let parsed: unknown;
+function parsed(text: string): unknown {
   try {
-    parsed = JSON.parse(answer.text);
+    return JSON.parse(text);
   } catch {
-    parsed = undefined;
+    return undefined;
   }
-  if (isObject(parsed)) return parsed;
-  const what = /^\s*</.test(answer.text)
-    ? 'HTML'
-    : parsed === undefined
-      ? 'text that is not (or only half) JSON'
-      : 'JSON that is not an object';
-  throw new PartnerSyncError(
-    'platform_answer_invalid',
-    `${describe(operation)} answered ${answer.status} with ${what} (${answer.contentType || 'no content type'}, ${answer.text.length} characters)`,
-    { status: answer.status, requestId: answer.requestId },
-  );
 }
 
-export const describe = (operation: Operation): string => `${operation.method} ${operation.path}`;
+/** What came instead of a JSON object, without quoting it: `200 with HTML (text/html, 5120 characters)`. */
+function kindOf({ status, text, contentType }: RawAnswer, body: unknown): string {
+  const what =
+    text.trim() === ''
+      ? 'an empty body'
+      : /^\s*</.test(text)
+        ? 'HTML'
+        : body !== undefined
+          ? 'JSON that is not an object'
+          : /^\s*[{[]/.test(text)
+            ? 'JSON that is cut off or malformed'
+            : 'text that is not JSON';
+  return `${status} with ${what} (${contentType || 'no content type'}, ${text.length} characters)`;
+}

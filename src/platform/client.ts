@@ -1,98 +1,223 @@
-/** The platform's typed client: one method an operation, one place for deadlines, retries and error shapes. */
-import { Pool } from 'undici';
+/** The platform's typed client: one method an operation, one place for retries. */
 import { PartnerSyncError } from '../domain/errors.js';
-import { errorCode } from '../domain/foreign-text.js';
-import { describe, readFailure, readSuccess, type RawAnswer } from './answer.js';
-import { TENANT_HEADER } from './contract/envelope.js';
+import { readFailure, readSuccess } from './answer.js';
 import type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './contract/operation.js';
-import { operations, type OperationName } from './contract/operations.js';
-import { fillPath, fillQuery } from './path.js';
-import { backoffMs, classifyStatus, pause, retryAfterMs } from './retry.js';
-import type { PlatformSettings } from './settings.js';
+import { operations, type OperationName, type Operations } from './contract/operations.js';
+import { isInDoubt, isNotFound } from './error.js';
+import { entriesOf, type EntryOf, type ListName } from './lists.js';
+import { backoffMs, pause } from './retry.js';
+import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './settings.js';
+import { Transport, type CallOptions } from './transport.js';
 
-type Operations = typeof operations;
-
-export interface CallOptions {
-  /** Tenant to act for; required by tenant-level operations. */
-  readonly tenant?: string;
-  readonly signal?: AbortSignal;
-  /** Milliseconds for one request, if it must end sooner than the settings say. */
-  readonly timeout?: number;
-  /** Makes one attempt only: the caller decides about others. */
-  readonly once?: boolean;
-}
-
+/** The parts of a call, typed by the operation. */
 export interface CallInput<N extends OperationName> extends CallOptions {
   readonly params?: ParamsOf<Operations[N]>;
   readonly query?: QueryOf<Operations[N]>;
   /** The body, or its JSON text where it was encoded already (the hot path). */
-  readonly body?: BodyOf<Operations[N]> | { readonly json: string };
+  readonly body?: BodyOf<Operations[N]> | string;
 }
 
+type Query<N extends OperationName> = QueryOf<Operations[N]>;
+type Body<N extends OperationName> = BodyOf<Operations[N]>;
+/** A method's promise of an operation's data. */
+type Data<N extends OperationName> = Promise<DataOf<Operations[N]>>;
+
+/**
+ * Every method throws {@link PlatformError}, whose `code` says what kind of failure it was, and `input_invalid` or
+ * `config_invalid` before anything is sent. Data comes with camelCase names where a field has two, and is validated:
+ * a field that the types promise is there. Busy answers (425, 429, 503) are repeated after `Retry-After`; lost and
+ * unclear ones only where the operation is idempotent; all within `retryBudget`.
+ *
+ * @example
+ * const platform = new PlatformClient({ baseUrl: 'https://platform.example.com', token });
+ * const batch = await platform.uploadResources('customer', { resources: [{ id: 'c-1' }] }, {}, { tenant: 'north' });
+ * await platform.close();
+ */
 export class PlatformClient {
   readonly #settings: PlatformSettings;
-  readonly #pool: Pool;
-  readonly #prefix: string;
+  readonly #transport: Transport;
 
-  constructor(settings: PlatformSettings) {
-    this.#settings = settings;
-    const url = checkedBaseUrl(settings.baseUrl);
-    this.#prefix = url.pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(url.origin, { connections: settings.connections, pipelining: 1, keepAliveTimeout: 10_000 });
+  constructor(options: PlatformClientOptions) {
+    this.#settings = { ...DEFAULT_PLATFORM_SETTINGS, ...options };
+    this.#transport = new Transport(this.#settings);
   }
 
-  /** platform-api.md 4.4. Throws `platform_refused` when the name is taken. */
-  createSchemaDefinition(body: BodyOf<Operations['createSchemaDefinition']>, options: CallOptions = {}) {
-    return this.call('createSchemaDefinition', { ...options, body });
+  /** 4.1: usage of the engagement product, ranked by total sends; counts of sends lie within the range of dates. */
+  listTenantUsage(query: Query<'listTenantUsage'> = {}, options: CallOptions = {}): Data<'listTenantUsage'> {
+    return this.call('listTenantUsage', { ...options, query });
   }
 
   /**
-   * platform-api.md 4.8 (and 4.5, which is the same path for the schema named `transactions`).
-   * `json` is the text of the whole body, `{"resources":[...]}`, in bytes the platform accepts.
-   * Sent once: the caller must be able to stop before each attempt. An answer that was lost, or leaves open
-   * whether the batch was taken, shows in {@link isInDoubt}.
+   * 4.2: conditions of a segment from a description in words. What is not understood is no error: `success` is then
+   * false, and `failureReason` says why.
    */
-  uploadResources(schema: string, json: string, query: QueryOf<Operations['uploadResources']>, options: CallOptions) {
+  textToSegment(body: Body<'textToSegment'>, options: CallOptions): Data<'textToSegment'> {
+    return this.call('textToSegment', { ...options, body });
+  }
+
+  /** 4.3: registers a sending domain; answers the DNS records to publish, `ttl` in seconds. */
+  createSendingDomain(body: Body<'createSendingDomain'>, options: CallOptions): Data<'createSendingDomain'> {
+    return this.call('createSendingDomain', { ...options, body });
+  }
+
+  /** 4.4: creates a schema definition, for all tenants. Throws `platform_refused` (409) when the name is taken. */
+  createSchemaDefinition(
+    body: Body<'createSchemaDefinition'>,
+    options: CallOptions = {},
+  ): Data<'createSchemaDefinition'> {
+    return this.call('createSchemaDefinition', { ...options, body });
+  }
+
+  /** 4.5: {@link uploadResources} for the schema named `transactions`; dates are ISO 8601 date-times. */
+  uploadTransactions(
+    body: Body<'uploadTransactions'> | string,
+    query: Query<'uploadTransactions'>,
+    options: CallOptions,
+  ): Data<'uploadTransactions'> {
+    return this.call('uploadTransactions', { ...options, query, body });
+  }
+
+  /**
+   * 4.6: copies library items into a tenant and takes others away; each item's outcome is in `results`.
+   * Null when there was nothing to do. Throws `platform_refused` (404) for an unknown tenant.
+   */
+  syncLibrary(tenantId: string, body: Body<'syncLibrary'>, options: CallOptions = {}): Data<'syncLibrary'> {
+    return this.call('syncLibrary', { ...options, params: { tenantId }, body });
+  }
+
+  /** 4.7: `count` of all recipients in the included segments and not in the excluded ones, and one page of them. */
+  countSegments(body: Body<'countSegments'>, options: CallOptions): Data<'countSegments'> {
+    return this.call('countSegments', { ...options, body });
+  }
+
+  /**
+   * 4.8: takes resources for asynchronous processing; follow the batch with {@link getBatch}.
+   * `dependencyWaitTimeout` is in seconds. The body may be ready JSON text, `{"resources":[...]}`.
+   * Two uploads are two batches: an answer that was lost is not repeated, see {@link isInDoubt}.
+   * Throws `platform_refused` (400, 404) and `platform_too_large` (413).
+   */
+  uploadResources(
+    schema: string,
+    body: Body<'uploadResources'> | string,
+    query: Query<'uploadResources'>,
+    options: CallOptions,
+  ): Data<'uploadResources'> {
     return this.call('uploadResources', {
       ...options,
       params: { schemaDefinitionNameOrId: schema },
       query,
-      body: { json },
-      once: true,
+      body,
     });
   }
 
-  /** platform-api.md 4.10; null when there is no such resource. References come in the `id` format. */
-  async getResource(schema: string, externalId: string, options: CallOptions) {
-    try {
-      return await this.call('getResource', {
-        ...options,
-        params: { schemaDefinitionNameOrId: schema, externalId },
-        query: { referenceFormat: 'id' },
-      });
-    } catch (error) {
-      if (error instanceof PartnerSyncError && error.details['status'] === 404) return null;
-      throw error;
-    }
+  /** 4.9: creates a channel account of the tenant. Throws `platform_refused` (404) for an unknown integration. */
+  createChannelAccount(body: Body<'createChannelAccount'>, options: CallOptions): Data<'createChannelAccount'> {
+    return this.call('createChannelAccount', { ...options, body });
   }
 
-  /** platform-api.md 4.14, with the details of pending resources; null when the batch is not visible (yet). */
-  async getBatch(batchId: string, options: CallOptions) {
-    try {
-      return await this.call('getBatch', { ...options, params: { batchId }, query: { includePendingDetails: true } });
-    } catch (error) {
-      if (error instanceof PartnerSyncError && error.details['status'] === 404) return null;
-      throw error;
-    }
+  /**
+   * 4.10: one resource, and with `include` those it refers to. Throws `platform_refused` (404) when there is none;
+   * {@link findResource} answers null instead.
+   */
+  getResource(
+    schema: string,
+    externalId: string,
+    query: Query<'getResource'>,
+    options: CallOptions,
+  ): Data<'getResource'> {
+    return this.call('getResource', {
+      ...options,
+      params: { schemaDefinitionNameOrId: schema, externalId },
+      query,
+    });
+  }
+
+  /** 4.11: creates a channel integration of the partner account. */
+  createChannelIntegration(
+    body: Body<'createChannelIntegration'>,
+    options: CallOptions = {},
+  ): Data<'createChannelIntegration'> {
+    return this.call('createChannelIntegration', { ...options, body });
+  }
+
+  /** 4.12: one page of the partner's channel integrations. */
+  listChannelIntegrations(
+    query: Query<'listChannelIntegrations'> = {},
+    options: CallOptions = {},
+  ): Data<'listChannelIntegrations'> {
+    return this.call('listChannelIntegrations', { ...options, query });
+  }
+
+  /** 4.13: an automation; throws `platform_refused` (404) for a hidden one without the feature `reputation`. */
+  getAutomation(id: string, query: Query<'getAutomation'>, options: CallOptions): Data<'getAutomation'> {
+    return this.call('getAutomation', { ...options, params: { id }, query });
+  }
+
+  /**
+   * 4.14: how far a batch is. It is done when `completedAt` is set; `successRate` is a share from 0 to 1.
+   * Throws `platform_refused` (404) when it is not there (yet); {@link findBatch} answers null instead.
+   */
+  getBatch(batchId: string, query: Query<'getBatch'>, options: CallOptions): Data<'getBatch'> {
+    return this.call('getBatch', { ...options, params: { batchId }, query });
+  }
+
+  /** 4.15: the email and text message of an automation. Throws `platform_refused` (404) when there is none. */
+  getCommunicationGroup(id: string, options: CallOptions): Data<'getCommunicationGroup'> {
+    return this.call('getCommunicationGroup', { ...options, params: { id } });
+  }
+
+  /** 4.16: sums of voice calls by tenant: durations in seconds, costs in cents. `tenant` limits it to one. */
+  listVoiceAggregates(
+    query: Query<'listVoiceAggregates'> = {},
+    options: CallOptions = {},
+  ): Data<'listVoiceAggregates'> {
+    return this.call('listVoiceAggregates', { ...options, query });
+  }
+
+  /** 4.17: a tenant's SMS registration, or null. Throws `platform_refused` (404) for an unknown tenant. */
+  getSmsRegistration(tenantId: string, options: CallOptions = {}): Data<'getSmsRegistration'> {
+    return this.call('getSmsRegistration', { ...options, params: { id: tenantId } });
+  }
+
+  /** 4.10 with references as plain ids; null when there is no such resource or schema definition. */
+  findResource(
+    schema: string,
+    externalId: string,
+    options: CallOptions,
+  ): Promise<DataOf<Operations['getResource']> | null> {
+    return orNull(this.getResource(schema, externalId, { referenceFormat: 'id' }, options));
+  }
+
+  /** 4.14 with the details of pending resources; null when the batch is not there (yet). */
+  findBatch(batchId: string, options: CallOptions): Promise<DataOf<Operations['getBatch']> | null> {
+    return orNull(this.getBatch(batchId, { includePendingDetails: true }, options));
+  }
+
+  /**
+   * All entries of a paginated list, fetched page by page as they are read.
+   *
+   * @example
+   * for await (const row of platform.each('listTenantUsage', { query: { limit: 100 } })) console.log(row.tenantName);
+   */
+  each<N extends ListName>(name: N, input: CallInput<N> = {}): AsyncGenerator<EntryOf<N>, void> {
+    return entriesOf(name, ({ query, body }) =>
+      this.call(name, {
+        ...input,
+        ...(query === undefined ? {} : { query: { ...input.query, ...query } }),
+        ...(body === undefined ? {} : { body: { ...(input.body as object | undefined), ...body } }),
+      } as CallInput<N>),
+    );
   }
 
   /** Calls any operation of the contract; repeats what may be repeated until the retry budget is spent. */
-  async call<N extends OperationName>(name: N, input: CallInput<N>): Promise<DataOf<Operations[N]>> {
+  async call<N extends OperationName>(name: N, input: CallInput<N>): Data<N> {
     const operation: Operation = operations[name];
     const started = performance.now();
     for (let attempt = 0; ; attempt++) {
       try {
-        return readSuccess(name, await this.#request(operation, input)) as DataOf<Operations[N]>;
+        const answer = await this.#transport.send(operation, input);
+        if (answer.status < 200 || answer.status > 299) throw readFailure(operation, answer);
+        return readSuccess(name, answer) as DataOf<Operations[N]>;
       } catch (error) {
         const spent = performance.now() - started;
         if (input.once || !(error instanceof PartnerSyncError) || !mayRepeat(operation, error)) throw error;
@@ -103,95 +228,19 @@ export class PlatformClient {
     }
   }
 
+  /** Ends the connections once the calls under way have ended. */
   async close(): Promise<void> {
-    await this.#pool.close();
-  }
-
-  async #request(operation: Operation, input: CallInput<OperationName>): Promise<RawAnswer> {
-    const path =
-      this.#prefix +
-      fillPath(operation.path, { ...input.params }) +
-      fillQuery({ ...input.query }, { ...this.#settings.parameterNames });
-    const headers: Record<string, string> = {
-      [this.#settings.authHeader]: `${this.#settings.authScheme} ${await this.#settings.token()}`.trim(),
-      accept: 'application/json',
-    };
-    if (operation.scope === 'tenant') {
-      if (input.tenant === undefined)
-        throw new PartnerSyncError('input_invalid', `${describe(operation)} needs a tenant`);
-      headers[TENANT_HEADER] = input.tenant;
-    }
-    let body: string | null = null;
-    if (input.body !== undefined) {
-      headers['content-type'] = 'application/json';
-      const given = input.body as object;
-      body = 'json' in given && typeof given.json === 'string' ? given.json : JSON.stringify(given);
-    }
-    const answer = await this.#exchange(operation, path, headers, body, input);
-    if (answer.status === operation.status || (answer.status >= 200 && answer.status < 300)) return answer;
-    const kind = classifyStatus(answer.status);
-    const error = readFailure(operation, answer, kind);
-    throw new PartnerSyncError(error.code, error.message, {
-      ...error.details,
-      inDoubt: kind === 'unclear',
-      retryAfterMs: retryAfterMs(answer.retryAfter, Date.now()) ?? undefined,
-    });
-  }
-
-  async #exchange(
-    operation: Operation,
-    path: string,
-    headers: Record<string, string>,
-    body: string | null,
-    { signal, timeout }: CallOptions,
-  ) {
-    // undici's own timeouts restart with each byte; only a total deadline ends a slow drip.
-    const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
-    const deadline = AbortSignal.timeout(limit);
-    try {
-      const response = await this.#pool.request({
-        method: operation.method,
-        path,
-        headers,
-        body,
-        signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
-      });
-      const text = await readText(response.body, this.#settings.maxAnswerBytes);
-      const header = (name: string): string | undefined => [response.headers[name]].flat()[0];
-      return {
-        status: response.statusCode,
-        contentType: header('content-type') ?? '',
-        requestId: header('x-request-id'),
-        retryAfter: header('retry-after'),
-        text,
-      };
-    } catch (error) {
-      if (error instanceof PartnerSyncError) throw error;
-      if (signal?.aborted) throw signal.reason;
-      const code = errorCode(error);
-      const reason = deadline.aborted ? `no complete answer within ${limit} ms` : code || (error as Error).name;
-      throw new PartnerSyncError('platform_unreachable', `${describe(operation)}: ${reason}`, {
-        // Refused or unresolved connections never carried the request; everything else may have.
-        inDoubt: !NEVER_SENT.has(code),
-      });
-    }
+    await this.#transport.close();
   }
 }
 
-const NEVER_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Whether the request may have taken effect although no usable answer came. */
-export function isInDoubt(error: unknown): boolean {
-  return (
-    error instanceof PartnerSyncError && (error.details['inDoubt'] === true || error.code === 'platform_answer_invalid')
-  );
+async function orNull<T>(looking: Promise<T>): Promise<T | null> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
 }
 
 function mayRepeat(operation: Operation, error: PartnerSyncError): boolean {
@@ -201,32 +250,4 @@ function mayRepeat(operation: Operation, error: PartnerSyncError): boolean {
     error.code === 'platform_failed' ||
     error.code === 'platform_answer_invalid';
   return passing && (operation.idempotent || !isInDoubt(error));
-}
-
-async function readText(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) throw new PartnerSyncError('platform_answer_invalid', `the answer is longer than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString('utf8');
-}
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** Refuses what would send a token and personal data in the clear, or hide credentials in the address. */
-function checkedBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const wrong =
-    url === null
-      ? 'is not a URL'
-      : url.username !== '' || url.password !== ''
-        ? 'must not carry credentials'
-        : url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))
-          ? 'must be https (http only towards this machine)'
-          : null;
-  if (wrong !== null) throw new PartnerSyncError('config_invalid', `PLATFORM_BASE_URL ${wrong}`);
-  return url!;
 }

@@ -35,6 +35,11 @@ export function backoffMs(attempt: number, random: () => number = Math.random): 
   return random() * Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** attempt);
 }
 
+/** Waits; rejects with the signal's reason when it is aborted. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  try {
+    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+  } catch (error) {
+    throw signal?.aborted ? signal.reason : error;
+  }
 }

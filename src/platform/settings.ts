@@ -4,11 +4,15 @@ import { DEFAULT_PARAMETER_NAMES, type ParameterNames } from './contract/operati
 export interface PlatformSettings {
   /** `https://host[:port][/prefix]`; plain http only towards this machine. */
   readonly baseUrl: string;
-  /** Called before each request, so that a renewed token file is picked up without a restart. */
-  readonly token: () => Promise<string>;
-  /** How the token is presented (platform-api.md 5.4: not shown). */
+  /** The token, or a function that is called before each request, so that a renewed one is picked up. */
+  readonly token: string | (() => Promise<string>);
+  /** Whose token it is: the platform account's, which must name a tenant, or one tenant's own (5.5: not shown). */
+  readonly tokenScope: 'platform' | 'tenant';
+  /** How the token is presented (5.4: not shown). */
   readonly authHeader: string;
+  /** Word before the token; empty: the token alone. */
   readonly authScheme: string;
+  /** Names of the three query parameters that 4.10 and 4.14 do not show. */
   readonly parameterNames: ParameterNames;
   /** Connections, and so requests at once, per client. */
   readonly connections: number;
@@ -16,11 +20,12 @@ export interface PlatformSettings {
   readonly requestTimeout: number;
   /** Bytes of an answer; more is refused. */
   readonly maxAnswerBytes: number;
-  /** Milliseconds that blind retries may take in all before the caller gets the error. */
+  /** Milliseconds that blind retries may take in all before the caller gets the error; 0: none. */
   readonly retryBudget: number;
 }
 
 export const DEFAULT_PLATFORM_SETTINGS = {
+  tokenScope: 'platform',
   authHeader: 'authorization',
   authScheme: 'Bearer',
   parameterNames: DEFAULT_PARAMETER_NAMES,
@@ -29,3 +34,6 @@ export const DEFAULT_PLATFORM_SETTINGS = {
   maxAnswerBytes: 5 * 1024 * 1024,
   retryBudget: 60_000,
 } as const satisfies Partial<PlatformSettings>;
+
+/** What a caller must say, and may. */
+export type PlatformClientOptions = Pick<PlatformSettings, 'baseUrl' | 'token'> & Partial<PlatformSettings>;

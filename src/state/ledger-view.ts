@@ -4,6 +4,7 @@ import { openCatalogView, type Catalog } from './catalog.js';
 import { assertMigrated, guarded, openState } from './connection.js';
 import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges } from './ranges.js';
+import { openStandings, type Standings } from './record-standing.js';
 import { openReceipts, type Receipts } from './receipts.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
@@ -16,6 +17,7 @@ export interface LedgerView {
   readonly books: BooksView;
   readonly deadLetters: Pick<DeadLetters, 'causes' | 'count' | 'page' | 'get' | 'ofRecord'>;
   readonly receipts: Receipts;
+  readonly standings: Standings;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   close(): Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     books: guarded(openBooks(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
+    standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     close: () => knex.destroy(),
   };

@@ -10,6 +10,7 @@ import { openHeldRecords } from './held-records.js';
 import { openBatches, type OpenBatches } from './open-batches.js';
 import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
+import { openStandings, type Standings } from './record-standing.js';
 import { openReceipts, type Receipts } from './receipts.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
@@ -24,6 +25,7 @@ export interface Ledger {
   readonly books: BooksView;
   readonly deadLetters: DeadLetters;
   readonly receipts: Receipts;
+  readonly standings: Standings;
   readonly schemaIds: SchemaIds;
   /** The next moment of the logical reading clock. */
   stamp(): Promise<string>;
@@ -51,6 +53,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     books: guarded(openBooks(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
+    standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     stamp: () => inState(() => nextStamp(knex)),
     claim: (range, request) => inState(() => twice(() => claimGroup(knex, held, range, request))),

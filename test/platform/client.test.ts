@@ -1,18 +1,19 @@
 /** The client against a platform that misbehaves: what is tried again, what is not, and what never leaves. */
 import http from 'node:http';
 import { expect, it } from 'vitest';
-import { isInDoubt, PlatformClient } from '../../src/platform/client.js';
+import { PlatformClient } from '../../src/platform/client.js';
+import { isInDoubt } from '../../src/platform/error.js';
 import { classifyStatus, retryAfterMs } from '../../src/platform/retry.js';
 import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/settings.js';
 import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.js';
 
-const look = (client: PlatformClient) => client.getBatch('b1', { tenant: 'north' });
+const look = (client: PlatformClient) => client.findBatch('b1', { tenant: 'north' });
 const upload = (client: PlatformClient) =>
   client.uploadResources(
     'customer',
     '{"resources":[]}',
     { onconflict: 'upsert', dependencyWaitTimeout: 60 },
-    { tenant: 'north' },
+    { tenant: 'north', once: true },
   );
 
 it('sends the token, the tenant and the parameters of the contract', async () => {
@@ -49,7 +50,7 @@ it('understands twin fields under either name', async () => {
     }),
   ]);
   for (let i = 0; i < 3; i++)
-    expect(await client.getResource('customer', 'x', { tenant: 'north' })).toEqual({
+    expect(await client.findResource('customer', 'x', { tenant: 'north' })).toEqual({
       result: { ...record, resourceExternalId: 'x', createdAt: 't' },
     });
 });
@@ -184,16 +185,16 @@ it('knows a connection that was never made from one that broke', async () => {
 it('takes "not there" for an answer where that is one', async () => {
   const { client } = await stubPlatform([answer(404, { message: 'no such thing' })]);
   expect(await look(client)).toBeNull();
-  expect(await client.getResource('customer', 'x', { tenant: 'north' })).toBeNull();
+  expect(await client.findResource('customer', 'x', { tenant: 'north' })).toBeNull();
   expect((await errorOf(upload(client))).code).toBe('platform_refused');
 });
 
 it('lets no parameter walk out of its place in the path', async () => {
   const { client, seen } = await stubPlatform([success({ result: { resourceExternalId: 'x', data: {} } })]);
   for (const id of ['', '.', '..', '\uD800'])
-    expect((await errorOf(client.getResource('customer', id, { tenant: 'north' }))).code, id).toBe('input_invalid');
+    expect((await errorOf(client.findResource('customer', id, { tenant: 'north' }))).code, id).toBe('input_invalid');
   for (const id of ['a/b', '../x', 'a?b=c', 'a#b', '%2e%2e', 'ä 😀'])
-    await client.getResource('customer', id, { tenant: 'north' });
+    await client.findResource('customer', id, { tenant: 'north' });
   for (const { url } of seen) expect(url).toMatch(/^\/api\/resources\/customer\/[^/?#]+\?/);
   expect(seen.map(({ url }) => decodeURIComponent(url.split('/')[4]!.split('?')[0]!))).toEqual([
     'a/b',
@@ -207,14 +208,14 @@ it('lets no parameter walk out of its place in the path', async () => {
 
 it('asks for a tenant where the operation acts for one', async () => {
   const { client, seen } = await stubPlatform([success(BATCH)]);
-  expect((await errorOf(client.getBatch('b1', {}))).code).toBe('input_invalid');
+  expect((await errorOf(client.findBatch('b1', {}))).code).toBe('input_invalid');
   expect(seen).toHaveLength(0);
 });
 
 it('stops between two attempts when it is told to', async () => {
   const { client, seen } = await stubPlatform([answer(503, {}, { 'retry-after': '3' })]);
   const abort = new AbortController();
-  const looking = client.getBatch('b1', { tenant: 'north', signal: abort.signal });
+  const looking = client.findBatch('b1', { tenant: 'north', signal: abort.signal });
   setTimeout(() => abort.abort(), 200);
   await expect(looking).rejects.toThrow();
   expect(seen).toHaveLength(1);

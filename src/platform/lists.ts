@@ -1,0 +1,40 @@
+/** Paginated lists, page after page. */
+import type { Pagination } from './contract/pagination.js';
+import type { DataOf, Operation } from './contract/operation.js';
+import { operations, type OperationName, type Operations } from './contract/operations.js';
+import { PlatformError } from './error.js';
+
+/** The operations that answer a list in pages. */
+export type ListName = { [N in OperationName]: Operations[N] extends { pages: object } ? N : never }[OperationName];
+
+/** What one entry of a list is. */
+export type EntryOf<N extends ListName> =
+  DataOf<Operations[N]> extends infer D
+    ? D extends { results: (infer E)[] } | { recipients: (infer E)[] }
+      ? E
+      : never
+    : never;
+
+/** Fetches one page; `cursor` is undefined for the first. */
+type FetchPage = (place: { readonly [place in 'query' | 'body']?: { readonly cursor: string } }) => Promise<unknown>;
+
+/**
+ * The entries of a list, each as its page comes; pages are fetched only as far as they are read.
+ * Throws `platform_answer_invalid` where the platform's cursors lead nowhere or in a circle.
+ */
+export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPage): AsyncGenerator<EntryOf<N>, void> {
+  const operation: Operation = operations[name];
+  const { cursorIn, entries } = operation.pages!;
+  const seen = new Set<string>();
+  for (let cursor: string | null | undefined; ;) {
+    const page = (await fetchPage(cursor == null ? {} : { [cursorIn]: { cursor } })) as Record<string, unknown>;
+    yield* page[entries] as EntryOf<N>[];
+    const pagination = page['pagination'] as Pagination;
+    if (!pagination.hasNextPage) return;
+    cursor = pagination.cursor;
+    const wrong = cursor == null ? 'without a cursor' : seen.has(cursor) ? 'by a cursor it gave before' : null;
+    if (wrong !== null)
+      throw new PlatformError('platform_answer_invalid', operation, `answered that there is another page, ${wrong}`);
+    seen.add(cursor!);
+  }
+}
