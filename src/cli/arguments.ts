@@ -51,3 +51,9 @@ export const since = (value: string): string => {
     throw new InvalidArgumentError('Allowed: a time such as 2026-01-31T08:00:00Z, or how long ago: 30m, 2h, 7d.');
   return new Date(ms).toISOString();
 };
+
+/** Milliseconds of a duration such as `90s`. */
+export const duration = (value: string): number => {
+  if (!new RegExp(DURATION_PATTERN).test(value)) throw new InvalidArgumentError('Allowed: such as 90s, 10m or 1h.');
+  return durationSeconds(value) * 1000;
+};

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { addCheck } from './commands/check.js';
 import { addDeadLetters } from './commands/dead-letters.js';
 import { addInit } from './commands/init.js';
+import { addPlatform } from './commands/platform.js';
 import { addPreview } from './commands/preview.js';
 import { addExplain } from './commands/explain.js';
 import { addReconcile } from './commands/reconcile.js';
@@ -41,5 +42,6 @@ export function createProgram(): Command {
   program.commandsGroup('Operate:');
   addWorker(program);
   addSandbox(program);
+  addPlatform(program);
   return program;
 }

@@ -1,0 +1,23 @@
+/** Runs one command line and sets the exit code. */
+import { CommanderError, type Command } from 'commander';
+import { EXIT } from './command-context.js';
+import { createProgram } from './program.js';
+
+/** `args` without the program's own name; none: help. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  const program = strict(createProgram());
+  try {
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  }
+}
+
+/** Commander's own errors are wrong usage; asking for help or the version is not. */
+function strict(command: Command): Command {
+  command.exitOverride();
+  for (const sub of command.commands) strict(sub);
+  return command;
+}

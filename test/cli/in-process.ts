@@ -1,0 +1,44 @@
+/** The command line in this process: as quick as a function, for tests that try very many of them. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { runCommandLine } from '../../src/cli/run-command-line.js';
+
+export interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Nothing of the developer's own configuration is found from here. */
+const EMPTY_FOLDER = mkdtempSync(join(tmpdir(), 'partner-sync-cli-'));
+
+/** Runs `partner-sync ...args` with these variables and no others of ours. */
+export async function runInProcess(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
+  let [stdout, stderr] = ['', ''];
+  const take = (stream: NodeJS.WriteStream, keep: (text: string) => void) =>
+    vi.spyOn(stream, 'write').mockImplementation((text) => {
+      keep(String(text));
+      return true;
+    });
+  const spies = [take(process.stdout, (text) => (stdout += text)), take(process.stderr, (text) => (stderr += text))];
+  const [folder, exitCode] = [process.cwd(), process.exitCode];
+  process.chdir(EMPTY_FOLDER);
+  for (const name of Object.keys(process.env))
+    if (/^(PARTNER_SYNC|PLATFORM|SANDBOX|TEMPORAL)_/.test(name)) vi.stubEnv(name, undefined);
+  for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+  process.exitCode = undefined;
+  try {
+    await runCommandLine(args);
+    return { code: Number(process.exitCode ?? 0), stdout, stderr };
+  } finally {
+    process.exitCode = exitCode;
+    process.chdir(folder);
+    vi.unstubAllEnvs();
+    for (const spy of spies) spy.mockRestore();
+  }
+}
