@@ -28,14 +28,25 @@ export function jsonPathTo(name: string): string | undefined {
 const isObject = (v: JsonValue | undefined): v is JsonObject =>
   typeof v === 'object' && v !== null && !Array.isArray(v);
 
-/** The JSON Schema of the field that the names lead to, through lists too; undefined where the schema declares none. */
+/**
+ * The JSON Schema of the field that the names lead to, through lists too; undefined where the schema declares none.
+ * The first name must be a property of the record. Below it, an object that lists no properties may have any.
+ */
 export function subschemaAt(schema: JsonObject, names: readonly string[]): JsonObject | undefined {
-  let here: JsonValue | undefined = schema;
-  for (const name of names) {
-    while (isObject(here) && isObject(here['items'])) here = here['items'];
-    const properties: JsonValue | undefined = isObject(here) ? here['properties'] : undefined;
-    here = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  let here: JsonObject = schema;
+  for (const [i, name] of names.entries()) {
+    const properties = here['properties'];
+    if (!isObject(properties)) return i === 0 ? undefined : {};
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined || property === false) return undefined;
+    here = itemsOf(property === true ? {} : property);
   }
+  return here;
+}
+
+/** Of a list, however deep, the schema of its entries. */
+function itemsOf(schema: JsonValue): JsonObject {
+  let here = schema;
   while (isObject(here) && isObject(here['items'])) here = here['items'];
-  return here === true ? {} : isObject(here) ? here : undefined;
+  return isObject(here) ? here : {};
 }

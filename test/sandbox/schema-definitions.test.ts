@@ -96,11 +96,33 @@ describe('creating a schema definition', () => {
     ['has an unknown field', { colour: 'red' }, '"colour"'],
     ['has a name with a blank', { name: 'a b' }, 'body/name'],
     ['holds text that cannot be stored', { description: 'a\u0000b' }, 'U+0000'],
+    [
+      'exposes a field that its schema does not have',
+      { fieldsToExpose: [{ name: 'Age', jsonPath: '$.age', exposure: ['segments'] }] },
+      'body/fieldsToExpose/0/jsonPath "$.age" leads to no field of the schema; it has: id',
+    ],
+    [
+      'exposes what is no path, under the older name',
+      { fields_to_expose: [{ name: 'Id', jsonPath: 'id', exposure: ['segments'] }] },
+      'body/fieldsToExpose/0/jsonPath "id" is no path such as $.country',
+    ],
+    ['is named by an unknown field', { exposeNameJsonPath: '$.name' }, 'body/exposeNameJsonPath "$.name" leads to no'],
     ['is asynchronous', { schema: { $async: true, properties: { id: {} } } }, '$async'],
   ])('refuses a definition that %s', async (_case, change, reason) => {
     const { status, body } = await create({ ...minimal(), ...change });
     expect(status).toBe(400);
     expect(body.errors?.join('\n')).toContain(reason);
+  });
+
+  it('exposes nested fields, entries of lists, and whatever is in an object that lists no properties', async () => {
+    const person = { type: 'object', properties: { name: { type: 'string' } } };
+    const schema = { properties: { id: {}, people: { type: 'array', items: person }, extra: { type: 'object' } } };
+    const exposed = ['$.people[*].name', "$['people'].name", '$.extra.colour', '$.id'];
+    const fieldsToExpose = exposed.map((jsonPath) => ({ name: jsonPath, jsonPath, exposure: ['segments'] }));
+    const { status, body } = await create({ ...minimal(), schema, fieldsToExpose });
+    expect([status, body.data['fieldsToExpose']]).toEqual([200, fieldsToExpose]);
+    const wrong = [{ name: 'Age', jsonPath: '$.people[*].age', exposure: [] }];
+    expect((await create({ ...minimal(), schema, fieldsToExpose: wrong })).status).toBe(400);
   });
 
   it('finds schemas by id as well as by name, also after a restart', async () => {

@@ -5,6 +5,7 @@ import { SCHEMA_NAME_PATTERN } from '../../domain/names.js';
 import { referencesOf } from '../../domain/references.js';
 import type { SchemaDefinition } from '../../platform/contract/schema-definitions.js';
 import { SCHEMA_DEFINITION_TWINS, withCamelNames } from '../../platform/contract/twins.js';
+import { pathProblems } from '../exposed-paths.js';
 import { compileRecordSchema } from '../json-schema.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
@@ -56,8 +57,9 @@ export const createSchemaDefinition: Handler<'createSchemaDefinition'> = async (
   };
 };
 
-function schemaProblems({ schema, externalIdField }: Input): string[] {
-  const problems: string[] = [];
+function schemaProblems(input: Input): string[] {
+  const { schema, externalIdField } = input;
+  const problems = pathProblems(input);
   try {
     compileRecordSchema(schema as JsonObject);
   } catch (error) {

@@ -1,0 +1,40 @@
+/** Segment definitions: a segment under the item's id. */
+import type { Queryable } from '../database.js';
+import type { LibraryKind } from './kind.js';
+
+export const segmentDefinitions: LibraryKind = {
+  async sync(db, tenantId, items) {
+    const ids = items.map(({ id }) => id);
+    const conflicting = await ownSegments(db, tenantId, ids);
+    const copied = items.filter(({ id }) => !conflicting.has(id)).map(({ id, content }) => ({ id, ...content }));
+    // Only a definition that has changed makes a synced segment a newer one.
+    await db.query(
+      `insert into sandbox.segments (tenant_id, id, name, description, condition_groups, library_item_id)
+       select $1, id::text, name, description, "conditionGroups", id
+         from json_to_recordset($2::json) as r (id uuid, name text, description text, "conditionGroups" json)
+       on conflict (tenant_id, id) do update
+         set name = excluded.name, description = excluded.description, condition_groups = excluded.condition_groups,
+             updated_at = clock_timestamp()
+       where (segments.name, segments.description, segments.condition_groups::jsonb)
+          is distinct from (excluded.name, excluded.description, excluded.condition_groups::jsonb)`,
+      [tenantId, JSON.stringify(copied)],
+    );
+    return { conflicting };
+  },
+  async unsync(db, tenantId, itemIds) {
+    await db.query('delete from sandbox.segments where tenant_id = $1 and library_item_id = any($2)', [
+      tenantId,
+      itemIds,
+    ]);
+  },
+};
+
+/** Segments of the tenant that have an item's id and are no copies of it. */
+async function ownSegments(db: Queryable, tenantId: string, itemIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from sandbox.segments
+      where tenant_id = $1 and id = any($2::text[]) and library_item_id is distinct from id::uuid`,
+    [tenantId, itemIds],
+  );
+  return new Set(rows.map((row) => row.id));
+}
