@@ -5,6 +5,7 @@ import type { DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/sta
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { WaitingRow } from '../src/state/waiting.js';
 import { deliverGroup } from './deliver-group.js';
+import { rowByRow } from './delivery.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
 import { readKeys } from './read-groups.js';
@@ -112,6 +113,7 @@ function startFollowing() {
         ...{ kind: 'held', batchId: batch.id, seen: batch.externalIds.length },
         ...{ before: batch.readStamp, after: batch.readStamp },
       },
+      bulk: [],
       records,
       settled: [],
       held: [],
@@ -132,7 +134,7 @@ async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promis
   const byKey = new Map(due.map((row) => [keyOf(row), row]));
   const keys = due.filter((row) => row.sourceKey.length > 0).map((row) => row.sourceKey);
   const group = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
-  const delivery = await deliverGroup(scope, group);
+  const delivery = rowByRow(await deliverGroup(scope, group));
   const idOf = (row: { readonly tenantId: number; readonly externalId: string | null }): string =>
     `${row.tenantId}/${row.externalId ?? ''}`;
   const ended = new Set(delivery.ends.map(idOf));

@@ -3,7 +3,7 @@ import type { RangeRef, SliceResult } from '../src/domain/work.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { GroupOutcome } from '../src/state/group-outcome.js';
+import { rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { readGroups, readKeys, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
@@ -36,7 +36,7 @@ async function load(scope: UploadScope): Promise<boolean> {
       await deps.ledger.checkpoint(scope.range, {
         ...delivery,
         reading: { kind: 'first', before: group.before, after: group.after },
-        readTwice: group.results.length - delivery.ends.length,
+        readTwice: group.results.length - rowsOf(delivery),
         position: group.position,
         done: false,
       });
@@ -63,6 +63,7 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
 /** Nothing but the word that the range is read to its end. */
 const endOfRange = (): GroupOutcome => ({
   reading: { kind: 'first', before: '0', after: '0' },
+  bulk: [],
   records: [],
   settled: [],
   held: [],

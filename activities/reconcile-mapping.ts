@@ -119,7 +119,10 @@ export async function receiptsOf<R extends Pick<MappedRecord, 'tenant' | 'extern
 ): Promise<ReadonlyMap<R, string>> {
   const tenants = await deps.ledger.catalog.tenantIds([...new Set(records.map((r) => r.tenant))]);
   // 0: a tenant to which nothing was ever sent.
-  const keys = records.map((r) => ({ tenantId: tenants.get(r.tenant) ?? 0, externalId: r.externalId }));
+  const keys = {
+    tenantIds: records.map((r) => tenants.get(r.tenant) ?? 0),
+    externalIds: records.map((r) => r.externalId),
+  };
   const hashes = await deps.ledger.receipts.hashes(mapping.mappingId, keys);
   return new Map([...hashes].map(([index, hash]) => [records[index]!, hash]));
 }

@@ -2,7 +2,7 @@
 import type { ReplayRef, SliceResult, SweepInput } from '../src/domain/work.js';
 import type { SourceKey } from '../src/domain/source.js';
 import type { LetterKey } from '../src/state/dead-letter-box.js';
-import type { GroupOutcome } from '../src/state/group-outcome.js';
+import { rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
@@ -51,7 +51,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
     await ledger.checkpoint(range, {
       ...delivery,
       reading: { kind: 'first', before: group.before, after: group.after },
-      readTwice: group.results.length - delivery.ends.length,
+      readTwice: group.results.length - rowsOf(delivery),
       position: { cursor: null, key: [last.id] },
       done: false,
     });
@@ -87,6 +87,7 @@ export async function sweepLetters(deps: Dependencies, input: SweepInput, signal
 
 const NOTHING: GroupOutcome = {
   reading: { kind: 'first', before: '0', after: '0' },
+  bulk: [],
   records: [],
   settled: [],
   held: [],

@@ -14,14 +14,16 @@ export type RecordFate =
   /** Nobody can tell: the record is read and sent again. */
   | { readonly kind: 'unclear' };
 
-/** Fates by external id. */
-export type Fates = ReadonlyMap<string, RecordFate>;
+/** Fates by external id, or that every record is accepted: nearly all batches are, and need no word on each. */
+export type Fates = ReadonlyMap<string, RecordFate> | typeof ALL_ACCEPTED;
+export const ALL_ACCEPTED = 'all accepted';
 
 const FIRST_POLL = 40;
 const LONGEST_POLL = 2_000;
 
 export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise<Fates> {
   const status = await pollUntilSettled(scope, batch.platformBatchId, batch.tenant);
+  if (status !== null && isAllAccepted(status, batch.records.length)) return ALL_ACCEPTED;
   const ids = batch.records.map((r) => r.externalId);
   const fates = status === null ? new Map<string, RecordFate>() : fatesOf(status, ids, ids.length);
   const open = batch.records.filter((r) => !fates.has(r.externalId));
@@ -56,6 +58,12 @@ export async function pollUntilSettled(
   }
   return null;
 }
+
+/** Whether all of the batch's records count as successful, and none as anything else. */
+const isAllAccepted = ({ progress, errors, pendingResources }: BatchStatus, sent: number): boolean =>
+  progress.successfulRecords === sent &&
+  progress.failedRecords + progress.pendingRecords === 0 &&
+  (errors?.recordErrors?.length ?? 0) + (pendingResources?.length ?? 0) === 0;
 
 /** Settled: complete, or nothing open but records that wait for others. */
 export function isSettled({ completedAt, progress }: BatchStatus): boolean {

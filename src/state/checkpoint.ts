@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
-import type { BooksEntry, GroupOutcome, Reading, RowEnd } from './group-outcome.js';
+import type { BooksEntry, Column, GroupOutcome, Reading, RowEnd } from './group-outcome.js';
 import { CLOSED, writeOutcomes } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
@@ -19,7 +19,7 @@ export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutc
     // Two runs that meet the same busy records must see each other's entries, or the books of one keep them for ever.
     if (group.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, range.mappingId]);
     if (!(await isHeldStill(trx, group.reading))) return;
-    await writeOutcomes(trx, range, group.reading.after, group.records);
+    await writeOutcomes(trx, range, group.reading.after, group.records, group.bulk);
     await closeBatches(trx, group);
     await closeDeadLetters(trx, range.mappingId, group);
     const { moved, gone } = await endWaiting(trx, range, group);
@@ -57,18 +57,19 @@ async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
  */
 function booksOf(
   range: TakenRange,
-  { reading, ends, readTwice }: GroupOutcome,
+  { reading, bulk, ends, readTwice }: GroupOutcome,
   gone: ReadonlySet<RowEnd>,
 ): BooksEntry[] {
   if (reading.kind !== 'first') return [];
   const byTenant = new Map<number, { -readonly [K in keyof BooksEntry]: BooksEntry[K] }>();
-  for (const end of ends) {
-    let books = byTenant.get(end.tenantId);
-    if (books === undefined)
-      byTenant.set(end.tenantId, (books = { ...EMPTY_BOOKS, rangeId: range.id, tenantId: end.tenantId }));
-    books.read++;
-    books[gone.has(end) ? 'unchanged' : end.column]++;
-  }
+  const count = (tenantId: number, column: Column, rows: number): void => {
+    let books = byTenant.get(tenantId);
+    if (books === undefined) byTenant.set(tenantId, (books = { ...EMPTY_BOOKS, rangeId: range.id, tenantId }));
+    books.read += rows;
+    books[column] += rows;
+  };
+  for (const { tenantId, column, records } of bulk) count(tenantId, column, records.length);
+  for (const end of ends) count(end.tenantId, gone.has(end) ? 'unchanged' : end.column, 1);
   const [first] = byTenant.values();
   if (first !== undefined) {
     first.read += readTwice;

@@ -47,7 +47,10 @@ export async function claimGroup(
   // Before the transaction: a process that is frozen in it must know, on waking, how old its intents are.
   const intendedAt = Date.now();
   const { records, tenantIds } = request;
-  const keys = records.map((r) => ({ tenantId: tenantIds.get(r.tenant)!, externalId: r.externalId }));
+  const keys = {
+    tenantIds: records.map((r) => tenantIds.get(r.tenant)!),
+    externalIds: records.map((r) => r.externalId),
+  };
   const claimed = await knex.transaction(async (trx) => {
     await holdRange(trx, range);
     // Two claims at once would not see each other's batches.

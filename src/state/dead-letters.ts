@@ -1,20 +1,19 @@
 /** Dead letters in the ledger: written by readings, closed by later ones. */
 import type { Knex } from 'knex';
 import { foreignText } from '../domain/foreign-text.js';
-import type { GroupOutcome } from './group-outcome.js';
+import { endsOf, type GroupOutcome } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
 
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
-export async function closeDeadLetters(trx: Knex, mappingId: number, { ends, reading }: GroupOutcome): Promise<void> {
-  const delivered = ends.filter((e) => e.column === 'accepted' || e.column === 'unchanged');
-  if (delivered.length === 0) return;
+export async function closeDeadLetters(trx: Knex, mappingId: number, group: GroupOutcome): Promise<void> {
   // Nearly always there are none, and the existence check costs next to nothing.
   const any = await trx.raw<{ rows: object[] }>('SELECT FROM dead_letters WHERE mapping_id = ? LIMIT 1', [mappingId]);
   if (any.rows.length === 0) return;
+  const delivered = endsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
   await trx.raw(
     `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND source_key IN
        (SELECT ARRAY(SELECT jsonb_array_elements_text(k)) FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
-    [mappingId, reading.before, JSON.stringify(delivered.map((e) => e.sourceKey))],
+    [mappingId, group.reading.before, JSON.stringify(delivered.map((e) => e.sourceKey))],
   );
 }
 

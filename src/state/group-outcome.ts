@@ -1,5 +1,5 @@
 /** What became of a group of rows: everything that one checkpoint writes. */
-import type { UnmappableRow } from '../domain/record.js';
+import type { MappedRecord, UnmappableRow } from '../domain/record.js';
 import type { Books } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
 import type { RecordOutcome } from './open-batches.js';
@@ -53,23 +53,48 @@ export type Reading =
       readonly after: string;
     };
 
+/**
+ * Rows that all ended alike, with nothing to be said of any one: nearly all rows do, and an object each would cost more
+ * than their way to the platform.
+ */
+export interface Bulk {
+  readonly tenantId: number;
+  readonly column: 'accepted' | 'unchanged';
+  /** Whether they were sent; if not, the ledger knows their content already. */
+  readonly sent: boolean;
+  readonly records: readonly MappedRecord[];
+}
+
 export interface GroupOutcome {
   readonly reading: Reading;
-  /** Of the records that were sent. */
+  readonly bulk: readonly Bulk[];
+  /** Of the records that were sent, beyond those in `bulk`. */
   readonly records: readonly RecordOutcome[];
   /** Batches that are through, and batches of which only waiting records are open (with their ids). */
   readonly settled: readonly string[];
   readonly held: readonly { readonly id: string; readonly externalIds: readonly string[] }[];
   readonly waiting: readonly WaitingRecord[];
   readonly deadLetters: readonly DeadLetter[];
-  /** Every row of the group, once. */
+  /** Every row of the group, once, beyond those in `bulk`. */
   readonly ends: readonly RowEnd[];
-  /** Rows that were read, beyond those in `ends`: read twice in one group, they count as unchanged. */
+  /** Rows that were read, beyond those in `bulk` and `ends`: read twice in one group, they count as unchanged. */
   readonly readTwice: number;
   /** Where the group ends; null leaves the range's position alone. */
   readonly position: Position | null;
   readonly done: boolean;
 }
+
+/** Every row's end, those of the bulk too. */
+export const endsOf = ({ bulk, ends }: Pick<GroupOutcome, 'bulk' | 'ends'>): RowEnd[] => [
+  ...ends,
+  ...bulk.flatMap(({ tenantId, column, records }) =>
+    records.map(({ externalId, sourceKey }) => ({ tenantId, externalId, sourceKey, column })),
+  ),
+];
+
+/** How many rows have ended. */
+export const rowsOf = ({ bulk, ends }: Pick<GroupOutcome, 'bulk' | 'ends'>): number =>
+  bulk.reduce((sum, { records }) => sum + records.length, ends.length);
 
 /** What is added to the books of one tenant in one range; a resolved waiting record moves between columns. */
 export interface BooksEntry extends Books {

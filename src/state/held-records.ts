@@ -5,28 +5,26 @@
 import type { Knex } from 'knex';
 import type { Verdict } from './claims.js';
 import type { IntendedBatch } from './open-batches.js';
-import { compareIds, type RecordKey } from './record-key.js';
+import { compareIds, type RecordKeys } from './record-key.js';
 import { noteHeldAgain, type Reread } from './waiting-rows.js';
 
 export interface HeldRecords {
   /** Verdicts of those of the keys that are held, by their index: on their way, or waiting on the platform. */
-  verdicts(trx: Knex, mappingId: number, keys: readonly RecordKey[], reread: Reread): Promise<Map<number, Verdict>>;
+  verdicts(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<Map<number, Verdict>>;
   /** Batches that this process has just written. */
   note(mappingId: number, batches: readonly IntendedBatch[]): void;
 }
 
-interface Hold {
+interface Hold extends Readonly<Span> {
   readonly tenantId: number;
   readonly externalIds: readonly string[];
-  readonly first: string;
-  readonly last: string;
 }
 
 export function openHeldRecords(): HeldRecords {
   const known = new Map<number, Map<string, Hold>>();
   const holdsOf = (mappingId: number): Map<string, Hold> => {
     let holds = known.get(mappingId);
-    if (holds === undefined) known.set(mappingId, (holds = new Map()));
+    if (holds === undefined) known.set(mappingId, (holds = new Map<string, Hold>()));
     return holds;
   };
   return {
@@ -72,38 +70,38 @@ async function open(trx: Knex, mappingId: number, knownIds: readonly string[]): 
 }
 
 function hold(tenantId: number, externalIds: readonly string[]): Hold {
-  let [first, last] = [externalIds[0]!, externalIds[0]!];
-  for (const id of externalIds) {
-    if (compareIds(id, first) < 0) first = id;
-    else if (compareIds(id, last) > 0) last = id;
-  }
-  return { tenantId, externalIds, first, last };
+  const span: Span = { first: externalIds[0]!, last: externalIds[0]! };
+  for (const id of externalIds) stretch(span, id);
+  return { tenantId, externalIds, ...span };
 }
 
 /** Indexes of the keys that are in one of the batches. Most lie far from all of them, and are told by a glance. */
-function heldBy(holds: readonly Hold[], keys: readonly RecordKey[]): number[] {
-  const spans = new Map<number, Hold>();
-  for (const [tenantId, ids] of idsByTenant(keys)) spans.set(tenantId, hold(tenantId, ids));
-  const near = holds.filter((h) => {
-    const span = spans.get(h.tenantId);
-    return span !== undefined && compareIds(h.first, span.last) <= 0 && compareIds(span.first, h.last) <= 0;
+function heldBy(holds: readonly Hold[], { tenantIds, externalIds }: RecordKeys): number[] {
+  const spans = new Map<number, Span>();
+  externalIds.forEach((id, i) => {
+    const span = spans.get(tenantIds[i]!);
+    if (span === undefined) spans.set(tenantIds[i]!, { first: id, last: id });
+    else stretch(span, id);
   });
-  if (near.length === 0) return [];
-  const ids = new Map<number, Set<string>>();
-  for (const { tenantId, externalIds } of near) {
-    let set = ids.get(tenantId);
-    if (set === undefined) ids.set(tenantId, (set = new Set()));
-    for (const id of externalIds) set.add(id);
+  const held = new Map<number, Set<string>>();
+  for (const hold of holds) {
+    const span = spans.get(hold.tenantId);
+    if (span === undefined || compareIds(hold.first, span.last) > 0 || compareIds(span.first, hold.last) > 0) continue;
+    let ids = held.get(hold.tenantId);
+    if (ids === undefined) held.set(hold.tenantId, (ids = new Set()));
+    for (const id of hold.externalIds) ids.add(id);
   }
-  return keys.flatMap((key, index) => (ids.get(key.tenantId)?.has(key.externalId) === true ? [index] : []));
+  if (held.size === 0) return [];
+  return externalIds.flatMap((id, i) => (held.get(tenantIds[i]!)?.has(id) === true ? [i] : []));
 }
 
-function idsByTenant(keys: readonly RecordKey[]): Map<number, string[]> {
-  const ids = new Map<number, string[]>();
-  for (const { tenantId, externalId } of keys) {
-    const some = ids.get(tenantId);
-    if (some === undefined) ids.set(tenantId, [externalId]);
-    else some.push(externalId);
-  }
-  return ids;
+/** The least and the greatest of some external ids, in the ledger's order. */
+interface Span {
+  first: string;
+  last: string;
+}
+
+function stretch(span: Span, id: string): void {
+  if (compareIds(id, span.first) < 0) span.first = id;
+  else if (compareIds(id, span.last) > 0) span.last = id;
 }

@@ -1,10 +1,11 @@
 /** Batches on their way: sent, left behind by a dead attempt, or held by the platform for dependencies. */
 import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
+import type { Bulk } from './group-outcome.js';
 import { holdRange, type TakenRange } from './ranges.js';
-import { hashAt, packHashes, type RecordEntry } from './record-block.js';
+import { together } from './together.js';
+import { hashAt, packHashes } from './record-block.js';
 import { changeRecords } from './record-blocks.js';
-import type { RecordKey } from './record-key.js';
 
 export interface IntendedBatch {
   readonly id: string;
@@ -105,12 +106,15 @@ export function openBatches(knex: Knex): OpenBatches {
       };
     });
   };
+  const noteSent = together<[string, string]>(async (notes) => {
+    await knex.raw(
+      `UPDATE batches SET state = 'sent', platform_batch_id = n.platform_id, sent_at = now()
+       FROM unnest(CAST(? AS bigint[]), CAST(? AS text[])) AS n(id, platform_id) WHERE batches.id = n.id AND state = 'intended'`,
+      [notes.map(([id]) => id), notes.map(([, platformId]) => platformId)],
+    );
+  });
   return {
-    async sent(batchId, platformBatchId) {
-      await knex('batches')
-        .where({ id: batchId, state: 'intended' })
-        .update({ state: 'sent', platform_batch_id: platformBatchId, sent_at: knex.fn.now() });
-    },
+    sent: (batchId, platformBatchId) => noteSent([batchId, platformBatchId]),
     async renew(range, batch) {
       const intendedAt = Date.now();
       await knex.transaction(async (trx) => {
@@ -172,36 +176,47 @@ export function openBatches(knex: Knex): OpenBatches {
   };
 }
 
-export interface RecordOutcome extends RecordKey {
+export interface RecordOutcome {
+  readonly tenantId: number;
+  readonly externalId: string;
   readonly outcome: 'accepted' | 'rejected' | 'unclear';
   /** What was sent, 32 hex digits. */
   readonly contentHash: string;
 }
 
 /** What an outcome leaves as the content known to be on the platform: it is set by acceptance only. */
-const KNOWN_CONTENT: Record<
-  RecordOutcome['outcome'],
-  (sent: RecordOutcome, before: RecordEntry | undefined) => string | null
-> = {
+const KNOWN_CONTENT: Record<RecordOutcome['outcome'], (sent: RecordOutcome, before: string | null) => string | null> = {
   accepted: (sent) => sent.contentHash,
-  rejected: (_, before) => before?.contentHash ?? null,
+  rejected: (_, before) => before,
   unclear: () => null,
 };
 
-/** Notes what became of records of a batch, which this transaction closes. */
+/** Notes what became of records of batches, which this transaction closes. */
 export async function writeOutcomes(
   trx: Knex,
   range: Pick<TakenRange, 'mappingId' | 'runId'>,
   stamp: string,
   outcomes: readonly RecordOutcome[],
+  bulk: readonly Bulk[] = [],
 ): Promise<void> {
   const [runId, readStamp] = [Number(range.runId), Number(stamp)];
-  await changeRecords(trx, range.mappingId, outcomes, (index, entry) => {
-    const sent = outcomes[index]!;
-    return {
-      ...{ externalId: sent.externalId, contentHash: KNOWN_CONTENT[sent.outcome](sent, entry) },
-      ...{ readStamp, runId },
-    };
+  const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
+  const accepted: MappedRecord[] = [];
+  for (const { tenantId, sent, records } of bulk) {
+    if (!sent) continue;
+    for (const record of records) {
+      accepted.push(record);
+      keys.tenantIds.push(tenantId);
+      keys.externalIds.push(record.externalId);
+    }
+  }
+  await changeRecords(trx, range.mappingId, keys, (index, entry) => {
+    const sent = outcomes[index];
+    const contentHash =
+      sent === undefined
+        ? accepted[index - outcomes.length]!.contentHash
+        : KNOWN_CONTENT[sent.outcome](sent, entry?.contentHash ?? null);
+    return { externalId: keys.externalIds[index]!, contentHash, readStamp, runId };
   });
 }
 

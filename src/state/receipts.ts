@@ -1,11 +1,11 @@
 /** Receipts: the content hash of what the platform accepted last, record by record, for reconciling. */
 import type { Knex } from 'knex';
 import { readRecords } from './record-blocks.js';
-import type { RecordKey } from './record-key.js';
+import type { RecordKeys } from './record-key.js';
 
 export interface Receipts {
   /** Content hashes (32 hex digits) of accepted records, by their index in `keys`; absent where none is known. */
-  hashes(mappingId: number, keys: readonly RecordKey[]): Promise<ReadonlyMap<number, string>>;
+  hashes(mappingId: number, keys: RecordKeys): Promise<ReadonlyMap<number, string>>;
   /** How many records of the mapping are accepted. */
   count(mappingId: number): Promise<number>;
 }

@@ -7,7 +7,7 @@
  */
 import type { Knex } from 'knex';
 import { decodeBlock, encodeBlock, mergeEntries, type RecordEntry } from './record-block.js';
-import { compareIds, compareKeys, idBytes, idOfBytes, type RecordKey } from './record-key.js';
+import { compareIds, compareKeys, idBytes, idOfBytes, type RecordKeys } from './record-key.js';
 
 /** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
 const BLOCK_ENTRIES = 64;
@@ -39,7 +39,7 @@ interface Block {
 export async function changeRecords(
   trx: Knex,
   mappingId: number,
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
 ): Promise<void> {
   const order = inOrder(keys);
@@ -56,7 +56,7 @@ export async function changeRecords(
 export async function readRecords(
   knex: Knex,
   mappingId: number,
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   see: (index: number, entry: RecordEntry) => void,
 ): Promise<void> {
   const order = inOrder(keys);
@@ -70,17 +70,18 @@ export async function readRecords(
 }
 
 /** Indexes of the keys in the ledger's order; those of a source that is read by key mostly are. */
-function inOrder(keys: readonly RecordKey[]): number[] {
-  const order = keys.map((_, index) => index);
-  const sorted = keys.every((key, i) => i === 0 || compareKeys(keys[i - 1]!, key) <= 0);
-  return sorted ? order : order.sort((a, b) => compareKeys(keys[a]!, keys[b]!));
+function inOrder(keys: RecordKeys): number[] {
+  const order = Array.from(keys.externalIds.keys());
+  for (let i = 1; i < order.length; i++)
+    if (compareKeys(keys, i - 1, i) > 0) return order.sort((a, b) => compareKeys(keys, a, b));
+  return order;
 }
 
 /** The blocks that cover the keys, in order. With `lock`, blocks are made where a tenant has none. */
 async function blocksOf(
   knex: Knex,
   mappingId: number,
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   order: readonly number[],
   lock: boolean,
 ): Promise<Block[]> {
@@ -88,13 +89,12 @@ async function blocksOf(
   let open: readonly number[] = order;
   for (let round = 0; open.length > 0; round++) {
     const wanted = round === 0 ? order.filter((_, i) => i % SAMPLE === 0 || i === order.length - 1) : open;
-    const sought = wanted.map((i) => keys[i]!);
-    blocks.push(...(await find(knex, mappingId, sought, lock)));
+    blocks.push(...(await find(knex, mappingId, keys, wanted, lock)));
     blocks.sort((a, b) => a.tenantId - b.tenantId || compareIds(a.low, b.low));
     // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
     open = uncovered(keys, order, blocks);
     if (round === 0) continue;
-    const tenants = new Set(open.map((i) => keys[i]!.tenantId));
+    const tenants = new Set(open.map((i) => keys.tenantIds[i]!));
     for (const block of blocks) tenants.delete(block.tenantId);
     if (lock && tenants.size > 0) await plant(knex, mappingId, [...tenants]);
     if (!lock) break;
@@ -102,28 +102,26 @@ async function blocksOf(
   return blocks;
 }
 
-function uncovered(keys: readonly RecordKey[], order: readonly number[], blocks: readonly Block[]): number[] {
-  const open: number[] = [];
+/** Those of the keys, in order, that no block covers. */
+function uncovered(keys: RecordKeys, order: readonly number[], blocks: readonly Block[]): number[] {
   let at = 0;
-  for (const index of order) {
-    const key = keys[index]!;
-    while (at < blocks.length && isBehind(blocks[at]!, key)) at++;
-    if (at === blocks.length || !isFrom(blocks[at]!, key)) open.push(index);
-  }
-  return open;
+  return order.filter((index) => {
+    while (at < blocks.length && isBehind(blocks[at]!, keys, index)) at++;
+    return at === blocks.length || !isFrom(blocks[at]!, keys, index);
+  });
 }
 
-/** All of the block's keys are less than the key. */
-const isBehind = (block: Block, { tenantId, externalId }: RecordKey): boolean =>
-  block.tenantId < tenantId ||
-  (block.tenantId === tenantId && block.until !== null && compareIds(block.until, externalId) <= 0);
+/** All of the block's keys are less than this one. */
+const isBehind = (block: Block, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
+  block.tenantId < tenantIds[index]! ||
+  (block.tenantId === tenantIds[index] && block.until !== null && compareIds(block.until, externalIds[index]!) <= 0);
 
-const isFrom = (block: Block, { tenantId, externalId }: RecordKey): boolean =>
-  block.tenantId === tenantId && compareIds(block.low, externalId) <= 0;
+const isFrom = (block: Block, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
+  block.tenantId === tenantIds[index] && compareIds(block.low, externalIds[index]!) <= 0;
 
 /** Hands each block the indexes of its keys. */
 function walk(
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   order: readonly number[],
   blocks: readonly Block[],
   visit: (block: Block, indexes: readonly number[]) => void,
@@ -131,21 +129,21 @@ function walk(
   let at = 0;
   for (const block of blocks) {
     const from = at;
-    while (at < order.length && isFrom(block, keys[order[at]!]!) && !isBehind(block, keys[order[at]!]!)) at++;
+    while (at < order.length && isFrom(block, keys, order[at]!) && !isBehind(block, keys, order[at]!)) at++;
     if (at > from) visit(block, order.slice(from, at));
   }
 }
 
 function decideBlock(
   { entries }: Block,
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   indexes: readonly number[],
   decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
 ): RecordEntry[] {
   const changed: RecordEntry[] = [];
   let at = 0;
   for (const index of indexes) {
-    const { externalId } = keys[index]!;
+    const externalId = keys.externalIds[index]!;
     while (at < entries.length && compareIds(entries[at]!.externalId, externalId) < 0) at++;
     const stored = entries[at]?.externalId === externalId ? entries[at] : undefined;
     const again = changed.at(-1)?.externalId === externalId;
@@ -190,7 +188,13 @@ interface Row {
 }
 
 /** The blocks that cover some of the keys, each once; locked in one order for all, so that nobody waits in a circle. */
-async function find(knex: Knex, mappingId: number, keys: readonly RecordKey[], lock: boolean): Promise<Block[]> {
+async function find(
+  knex: Knex,
+  mappingId: number,
+  keys: RecordKeys,
+  wanted: readonly number[],
+  lock: boolean,
+): Promise<Block[]> {
   const { rows } = await knex.raw<{ rows: Row[] }>(
     `SELECT b.tenant_id, b.low, b.until, b.records
      FROM (
@@ -201,7 +205,11 @@ async function find(knex: Knex, mappingId: number, keys: readonly RecordKey[], l
        SELECT * FROM record_blocks b WHERE b.mapping_id = :mapping AND b.tenant_id = w.tenant_id AND b.low = w.low
        LIMIT 1 ${lock ? 'FOR UPDATE' : ''}
      ) b`,
-    { mapping: mappingId, tenants: keys.map((k) => k.tenantId), ids: keys.map((k) => idBytes(k.externalId)) },
+    {
+      mapping: mappingId,
+      tenants: wanted.map((i) => keys.tenantIds[i]!),
+      ids: wanted.map((i) => idBytes(keys.externalIds[i]!)),
+    },
   );
   return rows.map((row) => ({
     tenantId: row.tenant_id,

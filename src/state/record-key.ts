@@ -5,13 +5,15 @@
  * lies together. The order is ours alone; the source's order of keys plays no part.
  */
 
-export interface RecordKey {
-  readonly tenantId: number;
-  readonly externalId: string;
+/** Keys of many records, column by column: an object each would cost more than all that is done with it. */
+export interface RecordKeys {
+  readonly tenantIds: readonly number[];
+  readonly externalIds: readonly string[];
 }
 
-export function compareKeys(a: RecordKey, b: RecordKey): number {
-  return a.tenantId - b.tenantId || compareIds(a.externalId, b.externalId);
+/** Compares two of the keys by their indexes. */
+export function compareKeys({ tenantIds, externalIds }: RecordKeys, a: number, b: number): number {
+  return tenantIds[a]! - tenantIds[b]! || compareIds(externalIds[a]!, externalIds[b]!);
 }
 
 /** By length, then by UTF-16 code units. */

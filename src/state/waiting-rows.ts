@@ -7,9 +7,9 @@
 import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
 import { EMPTY_BOOKS } from '../domain/run.js';
-import type { BooksEntry, GroupOutcome, RowEnd } from './group-outcome.js';
+import { endsOf, type BooksEntry, type GroupOutcome, type RowEnd } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
-import type { RecordKey } from './record-key.js';
+import type { RecordKeys } from './record-key.js';
 
 interface Entry {
   readonly index: number;
@@ -38,7 +38,7 @@ export async function endWaiting(trx: Knex, range: TakenRange, group: GroupOutco
   const any = await trx.raw<{ rows: object[] }>('SELECT FROM waiting WHERE mapping_id = ? LIMIT 1', [range.mappingId]);
   if (any.rows.length === 0) return { moved: [], gone };
 
-  const named = ends.filter((e) => e.externalId !== null);
+  const named = endsOf(group).filter((e) => e.externalId !== null);
   const { rows } = await trx.raw<{ rows: Entry[] }>(
     `SELECT i.ord::int - 1 AS index, w.range_id, w.batch_id, w.changed, w.read_stamp >= ? AS newer,
        w.booked AND runs.ended_at IS NULL AS counted
@@ -159,7 +159,7 @@ export interface Reread {
 export async function noteHeldAgain(
   trx: Knex,
   mappingId: number,
-  keys: readonly RecordKey[],
+  keys: RecordKeys,
   { after, records }: Reread,
 ): Promise<number[]> {
   const { rows } = await trx.raw<{ rows: { index: number }[] }>(
@@ -174,8 +174,8 @@ export async function noteHeldAgain(
     {
       mapping: mappingId,
       after,
-      tenants: keys.map((k) => k.tenantId),
-      ids: keys.map((k) => k.externalId),
+      tenants: [...keys.tenantIds],
+      ids: [...keys.externalIds],
       hashes: records.map((r) => r.contentHash),
       keys: records.map((r) => JSON.stringify(r.sourceKey)),
     },

@@ -1,0 +1,169 @@
+/** Collects what becomes of a group's rows, until one checkpoint writes it. */
+import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { Verdict } from '../src/state/claims.js';
+import {
+  endsOf,
+  type Bulk,
+  type Column,
+  type DeadLetter,
+  type GroupOutcome,
+  type RowEnd,
+  type WaitingRecord,
+} from '../src/state/group-outcome.js';
+import type { RecordOutcome } from '../src/state/open-batches.js';
+import { ALL_ACCEPTED, type Fates, type RecordFate } from './settle-batch.js';
+import type { SentBatch } from './upload-batch.js';
+
+/** What is to be written of a group, but for where it stands in its range. */
+export type Delivery = Omit<GroupOutcome, 'reading' | 'readTwice' | 'position' | 'done'>;
+
+/** Seconds until a record that was busy elsewhere, or whose fate is unclear, is read again. */
+const READ_AGAIN_IN = 1;
+/** Seconds until a record that expired on the platform is sent again. */
+const EXPIRED_AGAIN_IN = 600;
+
+/** Of a record that is to be read and sent again. */
+const AGAIN = { batchId: null, contentHash: null, missing: [], expiresAt: null };
+
+export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
+  const outcomes: RecordOutcome[] = [];
+  const settled: string[] = [];
+  const held: { id: string; externalIds: string[] }[] = [];
+  const waiting: WaitingRecord[] = [];
+  const deadLetters: DeadLetter[] = [];
+  const ends: RowEnd[] = [];
+  const bulk: Bulk[] = [];
+  const alike = new Map<string, MappedRecord[]>();
+
+  const sent = ({ tenant, externalId, contentHash }: MappedRecord) => ({
+    ...{ tenantId: tenantIdOf(tenant), externalId, contentHash },
+  });
+  const end = (record: MappedRecord, column: Column): void => {
+    const { externalId, sourceKey } = record;
+    ends.push({ tenantId: tenantIdOf(record.tenant), externalId, sourceKey, column });
+  };
+  const wait = (record: MappedRecord, rest: Omit<WaitingRecord, 'tenantId' | 'externalId' | 'sourceKey'>): void => {
+    waiting.push({
+      tenantId: tenantIdOf(record.tenant),
+      externalId: record.externalId,
+      sourceKey: record.sourceKey,
+      ...rest,
+    });
+    end(record, 'waiting');
+  };
+  const readAgain = (record: MappedRecord, reason: 'busy' | 'unclear'): void =>
+    wait(record, { ...AGAIN, reason, dueIn: READ_AGAIN_IN });
+
+  const dead = (row: UnmappableRow): void => {
+    const { kind: _, tenant, ...letter } = row;
+    deadLetters.push({ ...letter, tenantId: tenantIdOf(tenant) });
+    ends.push({
+      tenantId: tenantIdOf(tenant),
+      externalId: row.externalId,
+      sourceKey: row.sourceKey,
+      column: 'deadLettered',
+    });
+  };
+  const rejected = (record: MappedRecord, words: string): void => {
+    outcomes.push({ ...sent(record), outcome: 'rejected' });
+    dead({
+      kind: 'unmappable',
+      tenant: record.tenant,
+      externalId: record.externalId,
+      sourceKey: record.sourceKey,
+      code: 'platform_refused',
+      pointer: /(\/[\w/-]+)/.exec(words)?.[1] ?? '',
+      rule: 'refused by the platform',
+      reason: words,
+      shape: '',
+    });
+  };
+  const fate = (record: MappedRecord, fates: ReadonlyMap<string, RecordFate>, batchId: string): boolean => {
+    const known = fates.get(record.externalId) ?? { kind: 'unclear' };
+    switch (known.kind) {
+      case 'accepted':
+        outcomes.push({ ...sent(record), outcome: 'accepted' });
+        end(record, 'accepted');
+        return false;
+      case 'rejected':
+        rejected(record, known.words);
+        return false;
+      case 'unclear':
+        outcomes.push({ ...sent(record), outcome: 'unclear' });
+        readAgain(record, 'unclear');
+        return false;
+      case 'waiting': {
+        const missing = known.pending.missingDependencies.map((d) => ({
+          schemaName: d.schemaName ?? '',
+          externalId: d.externalId,
+        }));
+        wait(record, {
+          reason: 'dependency',
+          batchId,
+          contentHash: record.contentHash,
+          missing,
+          expiresAt: known.pending.expiresAt,
+          dueIn: EXPIRED_AGAIN_IN,
+        });
+        return true;
+      }
+    }
+  };
+  return {
+    dead,
+    verdict(record: MappedRecord, verdict: Verdict): void {
+      if (verdict === 'busy') readAgain(record, 'busy');
+      else if (verdict === 'waiting') end(record, 'waiting');
+      else {
+        const tenantId = tenantIdOf(record.tenant);
+        let records = alike.get(`${tenantId}/${verdict}`);
+        if (records === undefined) {
+          alike.set(`${tenantId}/${verdict}`, (records = []));
+          bulk.push({ tenantId, column: verdict, sent: false, records });
+        }
+        records.push(record);
+      }
+    },
+    batch(batch: SentBatch, fates: Fates): void {
+      if (fates === ALL_ACCEPTED) {
+        bulk.push({ tenantId: batch.tenantId, column: 'accepted', sent: true, records: batch.records });
+        settled.push(batch.id);
+        return;
+      }
+      const open = batch.records.filter((record) => fate(record, fates, batch.id));
+      if (open.length > 0) held.push({ id: batch.id, externalIds: open.map((r) => r.externalId) });
+      else settled.push(batch.id);
+    },
+    refused(batchId: string, record: MappedRecord, words: string): void {
+      rejected(record, words);
+      settled.push(batchId);
+    },
+    finish: (): Delivery => ({
+      bulk,
+      records: outcomes,
+      settled,
+      held,
+      waiting,
+      deadLetters,
+      ends,
+    }),
+  };
+}
+
+/** The same, with what ended alike told row by row: for those who look at single rows. */
+export const rowByRow = (delivery: Delivery): Delivery => ({
+  ...delivery,
+  bulk: [],
+  ends: endsOf(delivery),
+  records: [
+    ...delivery.records,
+    ...delivery.bulk.flatMap(({ tenantId, sent, records }) =>
+      sent
+        ? records.map(({ externalId, contentHash }) => ({
+            ...{ tenantId, externalId, contentHash },
+            outcome: 'accepted' as const,
+          }))
+        : [],
+    ),
+  ],
+});
