@@ -3,6 +3,7 @@ import { pino, type Logger } from 'pino';
 import { createAuthentication } from './authentication.js';
 import { createCursors } from './cursors.js';
 import { openPool } from './database.js';
+import { registerDocuments } from './documents.js';
 import { loadFixture } from './fixture/load.js';
 import { parseFixture } from './fixture/parse.js';
 import type { Fixture } from './fixture/schema.js';
@@ -64,6 +65,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const findTenant = createTenantLookup(pool);
     const cursors = createCursors(options.jwtSecret);
     const authenticate = createAuthentication(verifyToken, findTenant, settings);
+    registerDocuments(app, settings);
     registerOperations(app, authenticate, {
       pool,
       platformId,

@@ -1,0 +1,120 @@
+/** The contract as an OpenAPI 3.1 document. */
+import type { TSchema } from 'typebox';
+import { AlternativeFailure, Failure, headersOf, successOf } from './envelope.js';
+import { COMMON_REFUSALS, type Operation, type ParameterNames } from './operation.js';
+import { operationEntries, type OperationName } from './operations.js';
+import type { TwinTable } from './twins.js';
+
+/** What the interface's document leaves open, and a server has settled. */
+export interface OpenApiChoices {
+  readonly authHeader: string;
+  /** Word before the token; empty: the token alone. */
+  readonly authScheme: string;
+  readonly parameterNames: ParameterNames;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function openApiDocument(choices: OpenApiChoices): Json {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, operation] of operationEntries)
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = operationOf(name, operation, choices);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Messaging platform: partner and tenant interface',
+      // Section 9.1.
+      version: '1.0.0',
+      description:
+        'Operations under `/api/` act for one tenant: a platform token names it in the header `service-tenant-id`, a tenant token is its own. Operations under `/partner/` need a platform token.',
+    },
+    tags: [...new Set(operationEntries.map(([, { tag }]) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Failure: plain(Failure), AlternativeFailure: plain(AlternativeFailure) },
+      securitySchemes: { token: securityScheme(choices) },
+    },
+  };
+}
+
+function operationOf(name: OperationName, operation: Operation, { parameterNames }: OpenApiChoices): Json {
+  const { section, tag, summary, description, params, query, body, scope, status } = operation;
+  return {
+    operationId: name,
+    tags: [tag],
+    summary,
+    description: [description, `Section ${section}.`].filter(Boolean).join(' '),
+    security: scope === 'open' ? [] : [{ token: [] }],
+    parameters: [
+      ...parametersOf('path', params),
+      ...parametersOf('query', query, { ...parameterNames }),
+      ...parametersOf('header', headersOf(operation)),
+    ],
+    ...(body === null ? {} : { requestBody: { required: true, content: json(plain(body)) } }),
+    responses: {
+      [status]: { description: 'Done.', content: json(plain(successOf(operation))) },
+      ...refusalsOf(operation),
+    },
+  };
+}
+
+function parametersOf(
+  place: 'path' | 'query' | 'header',
+  fields: Operation['params'],
+  names: Readonly<Record<string, string>> = {},
+): Json[] {
+  const required: readonly string[] = fields.required ?? [];
+  return Object.entries(fields.properties as Record<string, TSchema>).map(([name, schema]) => {
+    const { description, ...rest } = plain(schema);
+    return {
+      name: names[name] ?? name,
+      in: place,
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+}
+
+function refusalsOf({ scope, refusals, alternativeErrors }: Operation): Json {
+  const common = scope === 'open' ? { 400: COMMON_REFUSALS[400] } : COMMON_REFUSALS;
+  const all: Operation['refusals'] = { ...common, ...refusals };
+  const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  const schema = alternativeErrors
+    ? { anyOf: [reference('Failure'), reference('AlternativeFailure')] }
+    : reference('Failure');
+  return Object.fromEntries(
+    Object.entries(all).map(([status, description]) => [status, { description, content: json(schema) }]),
+  );
+}
+
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+
+function securityScheme({ authHeader, authScheme }: OpenApiChoices): Json {
+  const standard = authHeader.toLowerCase() === 'authorization' && authScheme.toLowerCase() === 'bearer';
+  return standard
+    ? { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+    : {
+        type: 'apiKey',
+        in: 'header',
+        name: authHeader,
+        description: authScheme === '' ? 'the token alone' : `\`${authScheme}\`, a blank, the token`,
+      };
+}
+
+/** A schema of the contract as JSON Schema alone, with both names of each twin. */
+function plain(schema: TSchema): Json {
+  const { twins, ...rest } = schema as Json & { readonly twins?: TwinTable };
+  const copy = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plainValue(value)]));
+  if (twins === undefined) return copy;
+  const properties = copy['properties'] as Record<string, Json>;
+  const older = Object.entries(twins).flatMap(([camel, snake]) =>
+    properties[camel] === undefined ? [] : [[snake, { ...properties[camel], description: `same as ${camel}` }]],
+  );
+  return { ...copy, properties: { ...properties, ...Object.fromEntries(older) } };
+}
+
+function plainValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainValue);
+  return typeof value === 'object' && value !== null ? plain(value) : value;
+}
