@@ -57,6 +57,8 @@ export type FieldSpec = {
   readonly omitNull: boolean;
 } & (
   | { readonly kind: 'column'; readonly column: string; readonly transforms: readonly TransformCall[] }
+  /** The first of the columns that is not null once its transforms are through. */
+  | { readonly kind: 'coalesce'; readonly columns: readonly string[]; readonly transforms: readonly TransformCall[] }
   | { readonly kind: 'constant'; readonly value: JsonValue }
   | { readonly kind: 'template'; readonly template: string; readonly transforms: readonly TransformCall[] }
   | {

@@ -63,11 +63,11 @@ export function checkColumns(
           : ''),
     );
 
-  const schemas = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref.schemaName]));
+  const references = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref]));
   const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
   for (const [field, spec] of mapping.fields) {
     if (fieldColumns(spec).some((name) => !byName.has(name))) continue;
-    const plan = planField(spec, targetOf(mapping.schema.schema, field), schemas.get(field) ?? null, placed);
+    const plan = planField(spec, targetOf(mapping.schema.schema, field), references.get(field) ?? null, placed);
     if ('problems' in plan)
       for (const { path, message } of plan.problems) report('no_conversion', ['fields', field, ...path], message);
   }
@@ -88,10 +88,7 @@ export function columnsOf(mapping: MappingSpec, tenant: TenantConfig): string[] 
 
 function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: string; path: Path }[] {
   const fields = [...mapping.fields].flatMap(([field, spec]) =>
-    fieldColumns(spec).map((name) => ({
-      name,
-      path: ['fields', field, spec.kind === 'template' ? 'template' : 'column'],
-    })),
+    fieldColumns(spec).map((name, index) => ({ name, path: ['fields', field, ...placeOfColumn(spec, index)] })),
   );
   return [
     ...mapping.key.map((name, index) => ({ name, path: ['key', index] })),
@@ -102,12 +99,17 @@ function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: strin
 }
 
 /** The columns that fill a field. */
-export function fieldColumns(spec: FieldSpec): string[] {
+const placeOfColumn = (spec: FieldSpec, index: number): Path =>
+  spec.kind === 'coalesce' ? ['coalesce', index] : [spec.kind === 'template' ? 'template' : 'column'];
+
+export function fieldColumns(spec: FieldSpec): readonly string[] {
   switch (spec.kind) {
     case 'constant':
       return [];
     case 'template':
       return templateColumns(spec.template);
+    case 'coalesce':
+      return spec.columns;
     case 'column':
     case 'ref':
       return [spec.column];

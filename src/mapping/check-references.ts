@@ -23,14 +23,7 @@ export function checkReferences(mappings: readonly CheckedMapping[], names: read
       const path = ['fields', field];
       if (fieldSpec.kind === 'ref')
         checkParent(file, [...path, 'ref'], fieldSpec, names, schemaOf, reference?.schemaName);
-      if (reference?.list === true)
-        file.report(
-          'not_supported',
-          path,
-          'is a list of references in the schema definition, which is not supported yet',
-          'key',
-        );
-      else if (reference !== undefined && fieldSpec.kind !== 'ref')
+      if (reference !== undefined && fieldSpec.kind !== 'ref')
         file.report('ref_expected', path, refExpected(field, reference.schemaName, schemaOf), 'key');
       else if (
         reference === undefined &&

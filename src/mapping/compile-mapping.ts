@@ -39,11 +39,11 @@ export function compileMapping(
   const byName = new Map(columns.map((column) => [column.name, column]));
   const placed = (name: string) => ({ index: selected.indexOf(name), column: byName.get(name)! });
   const { schema, externalIdField } = mapping.schema;
-  const schemas = new Map(referencesOf(schema).map((reference) => [reference.field, reference.schemaName]));
+  const references = new Map(referencesOf(schema).map((reference) => [reference.field, reference]));
 
   const fields = new Map<string, PlannedField>();
   for (const [name, spec] of mapping.fields) {
-    const plan = planField(spec, targetOf(schema, name), schemas.get(name) ?? null, placed);
+    const plan = planField(spec, targetOf(schema, name), references.get(name) ?? null, placed);
     if ('problems' in plan) throw new Error('checkColumns let a field pass that has no plan');
     fields.set(name, { ...plan, omitNull: spec.omitNull });
   }

@@ -57,6 +57,8 @@ export function conversion(kind: Kind, target: Target): Conversion {
       return takes(target, 'number') || takes(target, 'integer') ? asItIs('number') : mismatch('number', target);
     case 'jsonBoolean':
       return takes(target, 'boolean') ? asItIs('boolean') : mismatch('boolean', target);
+    case 'list':
+      return takes(target, 'array') ? asItIs(null) : mismatch('a list', target);
     case 'time':
     case 'uuid':
       return toText(kind, target);
@@ -118,8 +120,12 @@ const INSTANT: LastStep = {
   proven: { type: 'string', format: 'date-time' },
 };
 
-/** For what a transform has finished already: it hands on numbers and booleans in spite of the type. */
-const asItIs = (type: 'number' | 'boolean'): LastStep => ({ step: null, inJson: valueInJson, proven: proves(type) });
+/** For what a transform has finished already. */
+const asItIs = (type: 'number' | 'boolean' | null): LastStep => ({
+  step: null,
+  inJson: valueInJson,
+  proven: proves(type),
+});
 
 const plainUnlessRejected = (text: string | Rejection): string | undefined =>
   typeof text === 'string' ? plainInJson(text) : undefined;

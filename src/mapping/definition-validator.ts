@@ -1,11 +1,12 @@
 /** ajv over a schema definition's JSON Schema, in the dialect that the schema names. */
 import { Ajv } from 'ajv';
-import type { ValidateFunction } from 'ajv';
+import type { Options, ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import { withReferenceValues } from '../domain/references.js';
+import { patternCost } from './pattern-cost.js';
 
 export interface DefinitionValidator {
   readonly validate: ValidateFunction;
@@ -14,6 +15,18 @@ export interface DefinitionValidator {
   /** Compiles a part of the schema that refers to nothing outside itself. */
   part(schema: JsonValue): ValidateFunction;
 }
+
+/** Longer texts are not tried against a pattern that can take the square of their length. */
+const LONGEST_FOR_SQUARE = 10_000;
+/** ajv's own way to make expressions; it knows `code` only for programs that are written to files. */
+const BOUNDED = Object.assign(
+  (pattern: string, flags: string) => {
+    const expression = new RegExp(pattern, flags);
+    if (patternCost(pattern) === 'linear') return expression;
+    return { test: (text: string) => text.length <= LONGEST_FOR_SQUARE && expression.test(text) };
+  },
+  { code: '' },
+);
 
 const compiled = new WeakMap<JsonObject, DefinitionValidator>();
 
@@ -36,7 +49,7 @@ export function definitionValidator(schema: JsonObject): DefinitionValidator {
 }
 
 function newAjv(dialect: unknown): Ajv {
-  const options = { strict: false, allErrors: true, logger: false } as const;
+  const options: Options = { strict: false, allErrors: true, logger: false, code: { regExp: BOUNDED } };
   if (typeof dialect === 'string' && dialect.includes('2020-12')) return new Ajv2020(options);
   if (typeof dialect === 'string' && dialect.includes('2019-09')) return new Ajv2019(options);
   return new Ajv(options);

@@ -1,4 +1,5 @@
 /** How one field is filled from a row: a closure, or everything that keeps it from working. */
+import type { SchemaReference } from '../domain/references.js';
 import type { SourceColumn, SourceRow } from '../domain/source.js';
 import type { JsonValue } from '../domain/json.js';
 import type { FieldSpec, TransformCall } from '../domain/sync.js';
@@ -42,13 +43,13 @@ export interface PlacedColumn {
 }
 
 /**
- * Plans a field whose columns all exist. `parentSchema` is the schema name that a reference field names.
+ * Plans a field whose columns all exist. `declared`: what the schema definition says where the field is a reference.
  * Nothing is looked up by name once a plan is made: rows are read by position.
  */
 export function planField(
   spec: FieldSpec,
   target: Target,
-  parentSchema: string | null,
+  declared: SchemaReference | null,
   columnNamed: (name: string) => PlacedColumn,
 ): FieldPlan {
   switch (spec.kind) {
@@ -58,9 +59,14 @@ export function planField(
       return planTemplate(spec.template, spec.transforms, target, columnNamed);
     case 'column':
       return planColumn(columnNamed(spec.column), spec.transforms, target);
+    case 'coalesce':
+      return planCoalesce(spec.columns.map((name) => planColumn(columnNamed(name), spec.transforms, target)));
     case 'ref': {
-      const id = planColumn(columnNamed(spec.column), spec.transforms, { types: ['string'], format: null });
-      return 'problems' in id ? id : reference(id, spec.form === 'id' ? null : (parentSchema ?? spec.mapping));
+      const list = declared?.list === true;
+      const type = spec.form === 'id' ? null : (declared?.schemaName ?? spec.mapping);
+      const ids = { types: [list ? 'array' : 'string'], format: null };
+      const plan = planColumn(columnNamed(spec.column), spec.transforms, ids);
+      return 'problems' in plan ? plan : list ? referenceList(plan, type) : reference(plan, type);
     }
   }
 }
@@ -87,6 +93,47 @@ function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], 
     proven,
   };
 }
+
+/** The problems of a column are told at its place in the list. */
+function planCoalesce(plans: readonly FieldPlan[]): FieldPlan {
+  const problems = plans.flatMap((plan, index) =>
+    'problems' in plan
+      ? plan.problems.map(({ path, message }) => ({ path: path[0] === 'column' ? ['coalesce', index] : path, message }))
+      : [],
+  );
+  if (problems.length > 0) return { problems };
+  const readers = plans as readonly FieldReader[];
+  const read: ReadField = (row) => {
+    for (const reader of readers) {
+      const value = reader.read(row);
+      if (value !== null) return value;
+    }
+    return null;
+  };
+  return { read, inJson: inJsonOf(read), proven: { type: null, format: null } };
+}
+
+/** The parents' external ids, from a list that a transform or a JSON column gives. */
+function referenceList({ read }: FieldReader, type: string | null): FieldReader {
+  const readAll: ReadField = (row) => {
+    const ids = read(row);
+    if (ids === null || ids instanceof Rejection) return ids;
+    const texts = Array.isArray(ids) ? ids.map(referenceId) : [null];
+    if (texts.includes(null)) return new Rejection('list of references', 'not a list of external ids', ids);
+    return type === null ? texts : texts.map((id) => ({ type, id }));
+  };
+  return { read: readAll, inJson: inJsonOf(readAll), proven: 'reference' };
+}
+
+const referenceId = (id: JsonValue): string | null =>
+  typeof id === 'string' && id !== '' ? id : typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : null;
+
+const inJsonOf =
+  (read: ReadField): FieldReader['inJson'] =>
+  (row) => {
+    const value = read(row);
+    return value === null ? null : valueInJson(value);
+  };
 
 /** `type`: the parent's schema, for the form `{ type, id }`; null for the id alone. */
 function reference({ read, inJson }: FieldReader, type: string | null): FieldReader {

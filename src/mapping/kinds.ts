@@ -4,8 +4,8 @@ import type { SourceType } from '../domain/source.js';
 import { dateFromDatabase, instantFromDatabase } from './date-text.js';
 import type { Rejection } from './rejection.js';
 
-/** `dateTime` is RFC 3339 text in UTC; `jsonNumber` and `jsonBoolean` are final: no transform takes them. */
-export type Kind = SourceType | 'dateTime' | 'jsonNumber' | 'jsonBoolean';
+/** `dateTime` is RFC 3339 text in UTC; `jsonNumber`, `jsonBoolean` and `list` (of texts) are final: no transform takes them. */
+export type Kind = SourceType | 'dateTime' | 'jsonNumber' | 'jsonBoolean' | 'list';
 
 export type MappedValue = JsonValue | Rejection;
 export type Step = (value: string) => MappedValue;

@@ -55,6 +55,8 @@ function kindInWords(kind: Kind): string {
       return 'a number that is finished';
     case 'jsonBoolean':
       return 'a boolean that is finished';
+    case 'list':
+      return 'a list that is finished';
     case 'timestamp':
       return 'a timestamp without a zone (put dateTime before it)';
     default:

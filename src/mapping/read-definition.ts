@@ -1,10 +1,12 @@
 /** A schema definition file (`customer.schema.json`), once its form is right; its JSON Schema must compile. */
-import type { JsonObject } from '../domain/json.js';
+import type { JsonObject, JsonValue } from '../domain/json.js';
 import { nearest } from '../domain/names.js';
 import type { SchemaDefinitionFile } from '../domain/sync.js';
 import { definitionValidator } from './definition-validator.js';
 import type { LanguageFile } from './language-file.js';
-import { propertiesOf } from './target.js';
+import { patternCost } from './pattern-cost.js';
+import type { Path } from './place.js';
+import { asObject, propertiesOf } from './target.js';
 import { didYouMean } from './violation-message.js';
 
 export function readDefinition(name: string, file: LanguageFile, value: JsonObject): SchemaDefinitionFile {
@@ -23,6 +25,13 @@ export function readDefinition(name: string, file: LanguageFile, value: JsonObje
     const message = `${text} is not a property of the schema.${didYouMean(near)} Properties: ${properties.join(', ')}`;
     file.report('unknown_property', ['externalIdField'], message);
   }
+  for (const { path, pattern } of patternsIn(definition.schema, ['schema']))
+    if (patternCost(pattern) === 'unbounded')
+      file.report(
+        'slow_pattern',
+        path,
+        `the pattern ${file.show(path, pattern).text} can take time without end for some texts; do not repeat a repetition, or a choice whose branches begin alike`,
+      );
   try {
     definitionValidator(definition.schema);
   } catch (error) {
@@ -30,4 +39,15 @@ export function readDefinition(name: string, file: LanguageFile, value: JsonObje
     file.report('schema_invalid', ['schema'], `the JSON Schema cannot be used: ${file.withoutSecrets(message)}`);
   }
   return definition;
+}
+
+/** Every `pattern`, and every key of `patternProperties`, wherever it stands. */
+function patternsIn(node: JsonValue, path: Path): { path: Path; pattern: string }[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node as JsonObject).flatMap(([key, value]) => {
+    const place = [...path, Array.isArray(node) ? Number(key) : key];
+    if (key === 'pattern' && typeof value === 'string') return [{ path: place, pattern: value }];
+    const keys = key === 'patternProperties' ? Object.keys(asObject(value) ?? {}) : [];
+    return [...keys.map((pattern) => ({ path: [...place, pattern], pattern })), ...patternsIn(value, place)];
+  });
 }

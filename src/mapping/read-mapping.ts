@@ -29,6 +29,7 @@ type TransformFile = string | Record<string, JsonObject>;
 type FieldFile =
   | string
   | { column: string; transforms?: TransformFile[]; omitNull?: boolean }
+  | { coalesce: string[]; transforms?: TransformFile[]; omitNull?: boolean }
   | { constant: JsonValue }
   | { template: string; transforms?: TransformFile[]; omitNull?: boolean }
   | {
@@ -85,6 +86,7 @@ function readField(field: FieldFile): FieldSpec {
   const transforms = (field.transforms ?? []).map(readTransform);
   const omitNull = field.omitNull ?? false;
   if ('template' in field) return { kind: 'template', template: field.template, transforms, omitNull };
+  if ('coalesce' in field) return { kind: 'coalesce', columns: field.coalesce, transforms, omitNull };
   if (!('ref' in field)) return { kind: 'column', column: field.column, transforms, omitNull };
   const { mapping, form = 'id' } = typeof field.ref === 'string' ? { mapping: field.ref } : field.ref;
   return { kind: 'ref', mapping, form, column: field.column, transforms, omitNull };

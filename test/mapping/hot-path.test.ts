@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/domain/json.js';
+import { referencesOf } from '../../src/domain/references.js';
 import type { SourceRow, SourceType } from '../../src/domain/source.js';
 import type { FieldSpec, MappingSpec, TransformCall } from '../../src/domain/sync.js';
 import { definitionValidator } from '../../src/mapping/definition-validator.js';
@@ -21,9 +22,10 @@ function bothWays(schema: MappingSpec['schema'], fields: MappingSpec['fields'], 
     index: columns.findIndex((column) => column.name === name),
     column: columns.find((column) => column.name === name)!,
   });
+  const references = new Map(referencesOf(schema.schema).map((reference) => [reference.field, reference]));
   const planned = new Map<string, PlannedField>();
   for (const [name, spec] of fields) {
-    const plan = planField(spec, targetOf(schema.schema, name), 'parent', placed);
+    const plan = planField(spec, targetOf(schema.schema, name), references.get(name) ?? null, placed);
     if ('problems' in plan) return undefined;
     planned.set(name, { ...plan, omitNull: spec.omitNull });
   }
@@ -138,7 +140,11 @@ const RULES: readonly JsonValue[] = [
     { not: { const: 'a@b.org' } },
     { type: 'array' },
   ],
-  ...[{ $ref: 'parent' }, { $comment: 'x', type: 'string', nullable: true }],
+  ...[
+    { $ref: 'parent' },
+    { type: 'array', items: { $ref: 'parent' } },
+    { $comment: 'x', type: 'string', nullable: true },
+  ],
 ];
 
 /** Rules of the whole record: those that fields decide, and those that need the record. */
@@ -167,6 +173,7 @@ const TRANSFORMS: readonly (readonly TransformCall[])[] = [
   [{ name: 'dateTime', options: { zone: 'Europe/London' } }],
   [{ name: 'values', options: { map: { t: 'a', f: 'b' }, otherwise: 'keep' } }],
   [{ name: 'string', options: {} }],
+  [{ name: 'split', options: {} }],
 ];
 
 const fieldFrom = (column: string): fc.Arbitrary<FieldSpec> =>
@@ -176,6 +183,15 @@ const fieldFrom = (column: string): fc.Arbitrary<FieldSpec> =>
       arbitrary: fc.record({
         kind: fc.constant('column' as const),
         column: fc.constant(column),
+        transforms: fc.constantFrom(...TRANSFORMS),
+        omitNull: fc.boolean(),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constant('coalesce' as const),
+        columns: fc.constant([column, 'a']),
         transforms: fc.constantFrom(...TRANSFORMS),
         omitNull: fc.boolean(),
       }),

@@ -3,11 +3,14 @@ import { boolean } from './boolean.js';
 import { collapseBlanks } from './collapse-blanks.js';
 import { dateTime } from './date-time.js';
 import { emptyToNull } from './empty-to-null.js';
+import { hash } from './hash.js';
 import { integer } from './integer.js';
 import { lowercase } from './lowercase.js';
 import { nullIf } from './null-if.js';
 import { number } from './number.js';
+import { part } from './part.js';
 import { phone } from './phone.js';
+import { split } from './split.js';
 import { string } from './string.js';
 import type { Transform } from './transform.js';
 import { trim } from './trim.js';
@@ -29,5 +32,8 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
     integer,
     boolean,
     string,
+    part,
+    split,
+    hash,
   ].map((transform) => [transform.name, transform]),
 );

@@ -1,0 +1,32 @@
+/** A fingerprint in place of the value, for ids that must not leave the source as they are. */
+import { hash as digest } from 'node:crypto';
+import { TEXT_KINDS } from '../kinds.js';
+import { textOption } from './transform.js';
+import type { Transform } from './transform.js';
+
+export const hash: Transform = {
+  name: 'hash',
+  description: 'Replaces the text by its hash in lower-case hex digits. Short texts can be guessed from it.',
+  options: {
+    properties: {
+      algorithm: {
+        enum: ['sha256', 'sha1', 'md5'],
+        default: 'sha256',
+        description: 'Which hash; the text is hashed as UTF-8.',
+      },
+    },
+  },
+  takes: TEXT_KINDS,
+  gives: 'text',
+  make: (options) => {
+    const algorithm = textOption(options, 'algorithm', 'sha256');
+    return (value) => digest(algorithm, value, 'hex');
+  },
+  examples: [
+    {
+      in: 'anna@example.org',
+      out: 'a3bf86238a1c59bd2f0a648af9293620f90d18dad133d8fe2341cf9664a5d6d0',
+    },
+    { options: { algorithm: 'md5' }, in: 'anna@example.org', out: '7771093713556e85d7a876c08cb5bb63' },
+  ],
+};
