@@ -12,6 +12,7 @@ const IDS_KEPT = 200_000;
 export async function probeMapping(reading: Reading & { source: Source }, budget: ProbeBudget): Promise<Probe> {
   const byKey: Reading = { ...reading, plan: { ...reading.plan, cursor: null } };
   const deadline = performance.now() + budget.time;
+  const cursor = reading.plan.cursor === null ? -1 : reading.plan.columns.indexOf(reading.plan.cursor);
   const tally = newTally();
   const { ranges, whole } = await places(reading.source, byKey, budget.rows);
   let all = whole;
@@ -24,7 +25,7 @@ export async function probeMapping(reading: Reading & { source: Source }, budget
     };
     let left = share;
     for await (const page of mappedPages(byKey, bounds, share)) {
-      for (const { result } of page.rows) tally.add(result);
+      for (const { row, result } of page.rows) tally.add(result, row[cursor] === null);
       left -= page.rows.length;
       if (performance.now() > deadline) return tally.probe(false);
     }
@@ -52,6 +53,7 @@ function newTally() {
   let rows = 0;
   let sameKey = 0;
   let sameExternalId = 0;
+  let nullCursor = 0;
   let lastKey = '';
   const failures = new Map<string, ProbeFailure>();
   const ids = new Set<string>();
@@ -59,8 +61,9 @@ function newTally() {
     get rows() {
       return rows;
     },
-    add(result: MapResult): void {
+    add(result: MapResult, withoutCursor: boolean): void {
       rows++;
+      if (withoutCursor) nullCursor++;
       const key = JSON.stringify(result.sourceKey);
       if (key === lastKey) sameKey++;
       lastKey = key;
@@ -81,6 +84,7 @@ function newTally() {
       failures: [...failures.values()].sort((a, b) => b.rows - a.rows),
       sameKey,
       sameExternalId,
+      nullCursor,
     }),
   };
 }

@@ -6,6 +6,7 @@ import type { Probe, ProbeBudget } from '../domain/probe.js';
 import type { Source } from '../domain/source.js';
 import type { MappingSpec, SyncSpec } from '../domain/sync.js';
 import { checkColumns } from '../mapping/check-columns.js';
+import { checkTable } from '../mapping/check-table.js';
 import { checkRows } from '../mapping/check-rows.js';
 import { compileMapping } from '../mapping/compile-mapping.js';
 import type { Locate } from '../mapping/place.js';
@@ -47,13 +48,24 @@ async function checkMapping(
   locate: Locate,
   budget: ProbeBudget,
 ): Promise<{ findings: Finding[]; probe: Pick<Probe, 'rows' | 'all'> | null }> {
+  const ofTable = await tableFindings(sync, mapping, source, locate);
+  if (ofTable.some((f) => f.severity === 'error')) return { findings: ofTable, probe: null };
   const columns = await source.describe(mapping.relation);
-  const findings = checkColumns(mapping, sync.tenant, columns, locate);
+  const findings = [...checkColumns(mapping, sync.tenant, columns, locate), ...ofTable];
   if (findings.some((f) => f.severity === 'error') || budget.rows === 0) return { findings, probe: null };
   const { map } = compileMapping(mapping, sync.tenant, columns, locate);
   const plan = readPlanOf(mapping, sync.tenant);
   const probe = await probeMapping({ source, plan, mapper: () => map }, budget);
   return { findings: [...findings, ...checkRows(mapping, probe, locate)], probe: { rows: probe.rows, all: probe.all } };
+}
+
+/** Nothing where the catalogue does not know the table: describing it says why. */
+async function tableFindings(sync: SyncSpec, mapping: MappingSpec, source: Source, locate: Locate): Promise<Finding[]> {
+  if (!('table' in mapping.relation)) return [];
+  const [table] = await source.tables([mapping.relation.table]);
+  if (table === undefined) return [];
+  const account = table.readable ? null : (await source.server()).account;
+  return checkTable(sync, mapping, table, account, locate);
 }
 
 const fromError = (mapping: MappingSpec, error: PartnerSyncError, locate: Locate): Finding => ({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { addCheck } from './commands/check.js';
 import { addDeadLetters } from './commands/dead-letters.js';
+import { addDoctor } from './commands/doctor.js';
 import { addInit } from './commands/init.js';
 import { addPlatform } from './commands/platform.js';
 import { addPreview } from './commands/preview.js';
@@ -27,6 +28,7 @@ export function createProgram(): Command {
   program.commandsGroup('Author:');
   addInit(program);
   addCheck(program);
+  addDoctor(program);
   addSchema(program);
   addPreview(program);
   program.commandsGroup('Run:');

@@ -23,4 +23,6 @@ export interface Probe {
   readonly sameKey: number;
   /** Rows whose tenant and external id a row before them has, too. */
   readonly sameExternalId: number;
+  /** Rows without a value in the cursor; 0 where the mapping has none. */
+  readonly nullCursor: number;
 }

@@ -29,6 +29,15 @@ export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): F
         `${count(probe.sameKey)} of ${of} have the same key (${mapping.key.join(', ')}) as another; rows could be lost between pages. Name columns that are unique together`,
       ),
     );
+  if (probe.nullCursor > 0)
+    findings.push(
+      finding(
+        'error',
+        'cursor_null',
+        ['cursor'],
+        `${count(probe.nullCursor)} of ${of} have no value in the cursor ${mapping.cursor!.column}; incremental runs refuse them, since they would never be read. Fill it, use coalesce in a query, or leave the cursor out`,
+      ),
+    );
   if (probe.sameExternalId > 0)
     findings.push(
       finding(

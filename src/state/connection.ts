@@ -8,6 +8,9 @@ const MIGRATIONS = [ledger];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
 
+/** Knex prints stack traces to stdout, where they would stand in the middle of a command's result. */
+const QUIET = { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined };
+
 /** A pool on the state database. `url` may hold a password: it never appears in errors. */
 export function openState(url: string, { poolMax = 8, readOnly = false } = {}): Knex {
   return knexLibrary({
@@ -23,6 +26,7 @@ export function openState(url: string, { poolMax = 8, readOnly = false } = {}): 
     searchPath: [STATE_SCHEMA],
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: 15_000,
+    log: QUIET,
   });
 }
 

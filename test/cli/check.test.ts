@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/finding.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { build } from '../pipeline/worker-process.js';
@@ -51,7 +51,7 @@ beforeEach(async () => {
   write('sync.yaml', 'source: { client: pg, connection: "${env:SOURCE_URL}" }\ntenant: north\n');
   write('people.mapping.yaml', MAPPING);
   write('person.schema.json', JSON.stringify(SCHEMA));
-  await source.query('DROP TABLE IF EXISTS people');
+  await source.query('DROP TABLE IF EXISTS people CASCADE');
   await source.query(`CREATE TABLE people (id integer PRIMARY KEY, email text, level text NOT NULL);`);
 });
 
@@ -114,9 +114,77 @@ it('finds keys and external ids that name more than one row', async () => {
   await source.query(`ALTER TABLE people DROP CONSTRAINT people_pkey`);
   await source.query(`INSERT INTO people VALUES (1, NULL, 'gold'), (1, NULL, 'gold'), (2, NULL, 'silver')`);
   const { findings } = await check();
-  const kinds = findings.filter((f) => f.severity === 'error').map((f) => [f.kind, f.line, f.message]);
+  const kinds = findings.map((f) => [f.kind, f.line, f.message]);
   expect(kinds).toEqual([
+    ['key_not_unique', 3, expect.stringContaining('no primary or unique key of people says')],
     ['key_not_unique', 3, expect.stringContaining('1 of 3 rows have the same key (id)')],
     ['external_id_not_unique', 5, expect.stringContaining('1 of 3 rows have the same external id')],
   ]);
+});
+
+describe('what the catalogue says of the table', () => {
+  const kinds = async (...args: string[]): Promise<string[]> =>
+    (await check(...args)).findings.map((f) => `${f.severity} ${f.kind} ${f.line} ${f.path}`);
+
+  it('a cursor wants an index that begins with it, and a value in every row', async () => {
+    await people(2000);
+    await source.query(`ALTER TABLE people ADD COLUMN changed timestamptz DEFAULT now()`);
+    write('people.mapping.yaml', MAPPING.replace('fields:', 'cursor: changed\nfields:'));
+    const { findings } = await check();
+    expect(findings.map((f) => [f.severity, f.kind, f.line])).toEqual([['warning', 'cursor_not_indexed', 4]]);
+    expect(findings[0]!.message).toContain('scans 2,000 rows: CREATE INDEX ON people (changed, id)');
+
+    await source.query(`CREATE INDEX ON people (changed, id)`);
+    expect(await kinds()).toEqual([]);
+
+    await source.query(`UPDATE people SET changed = NULL WHERE id <= 7`);
+    const withNull = await check();
+    expect(withNull.findings[0]!.message).toContain('7 of 2,000 rows have no value in the cursor changed');
+    expect(withNull.code).toBe(1);
+  });
+
+  it('a column that may be NULL does not fill a required field, a longer one not a shorter', async () => {
+    await people(3);
+    await source.query(`ALTER TABLE people ALTER level DROP NOT NULL, ALTER email TYPE varchar(200)`);
+    const { properties } = SCHEMA.schema;
+    write(
+      'person.schema.json',
+      JSON.stringify({
+        ...SCHEMA,
+        schema: { ...SCHEMA.schema, properties: { ...properties, email: { type: 'string', maxLength: 100 } } },
+      }),
+    );
+    expect(await kinds()).toEqual(['warning too_long 6 fields.email', 'warning nullable_required 7 fields.level']);
+  });
+
+  it('a reference wants to lead where the foreign key does', async () => {
+    await people(3);
+    await source.query(`CREATE TABLE pets (id int PRIMARY KEY, owner int REFERENCES people);`);
+    await source.query(`ALTER TABLE people ADD COLUMN pet int REFERENCES pets`);
+    write('people.mapping.yaml', `${MAPPING}  friend: { ref: others, column: pet }\n`);
+    write('others.mapping.yaml', MAPPING.replace('person', 'other').replace('people', 'people_too'));
+    await source.query(`CREATE TABLE people_too AS SELECT * FROM people; ALTER TABLE people_too ADD PRIMARY KEY (id)`);
+    const friend = { ...SCHEMA.schema.properties, friend: { $ref: 'other' } };
+    write('person.schema.json', JSON.stringify({ ...SCHEMA, schema: { ...SCHEMA.schema, properties: friend } }));
+    write('other.schema.json', JSON.stringify({ ...SCHEMA, name: 'other' }));
+    const { findings } = await check('--probe-rows', '0');
+    rmSync(join(folder, 'shop', 'others.mapping.yaml'));
+    rmSync(join(folder, 'shop', 'other.schema.json'));
+    await source.query(`DROP TABLE people, pets, people_too CASCADE`);
+    const elsewhere = findings.filter((f) => f.kind === 'reference_elsewhere');
+    expect(elsewhere.map((f) => f.message)).toEqual([
+      'by its foreign key pet refers to pets, and the mapping others reads people_too',
+    ]);
+  });
+
+  it('an account that may not read the table is told what to grant', async () => {
+    const role = `r_${new URL(source.url).pathname.slice(1)}`;
+    await source.query(`CREATE ROLE ${role} LOGIN PASSWORD 'r'; GRANT SELECT (id) ON people TO ${role}`);
+    const url = Object.assign(new URL(source.url), { username: role, password: 'r' }).href;
+    const { json } = await partnerSync(['check', 'shop', '--json'], { PARTNER_SYNC_MAPPINGS: folder, SOURCE_URL: url });
+    await source.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    expect(json<CheckDocument>().findings[0]!.message).toBe(
+      `the account may not read people: GRANT SELECT ON people TO ${role}`,
+    );
+  });
 });

@@ -45,5 +45,7 @@ export function openSession(config: SourceConfig): Knex {
       },
     },
     acquireConnectionTimeout: 20_000,
+    // Knex prints stack traces to stdout, where they would stand in the middle of a command's result.
+    log: { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined },
   });
 }

@@ -1,0 +1,100 @@
+/** The servers around: the ledger's database, the platform, Temporal and its workers. */
+import type { LookingParts } from '../../compose.js';
+import { readVariable } from '../../config/environment.js';
+import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
+import type { SyncSpec } from '../../domain/sync.js';
+import { connectTemporal } from '../../worker/temporal-connection.js';
+import { fail, ok, skip, warn, type Examined } from './examination.js';
+
+/** An error as one line with what to do; what nobody foresaw is thrown on. */
+async function examined(name: string, look: () => Promise<Examined[]>): Promise<Examined[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    return [fail(name, error.message, ERROR_CATALOGUE[error.code].remedy)];
+  }
+}
+
+export const examineState = (parts: LookingParts): Promise<Examined[]> =>
+  examined('state', async () => {
+    const ledger = await parts.ledgerIfAny();
+    if (ledger !== null) return [ok('state', 'the ledger is there, in the version of this program')];
+    const named = (await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined;
+    return [
+      named
+        ? warn('state', 'the database answers, and holds no ledger yet', 'partner-sync schema push <sync> makes it')
+        : fail('state', 'PARTNER_SYNC_STATE_URL is not set', 'name the PostgreSQL database that is to hold the ledger'),
+    ];
+  });
+
+/** Asks for a batch that there cannot be: a request that any token may make, and that changes nothing. */
+export const examinePlatform = (parts: LookingParts, sync: SyncSpec | null): Promise<Examined[]> =>
+  examined('platform', async () => {
+    const platform = await parts.platform();
+    const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
+    const expiry = tokenExpiry(await readVariable(parts.env, 'PLATFORM_TOKEN'));
+    if (sync === null) return [skip('platform', `${address}: name a sync to ask it with the sync's tenant`)];
+    const tenants = sync.tenant.kind === 'constant' ? [sync.tenant.tenant] : [...new Set(sync.tenant.values.values())];
+    for (const tenant of tenants) await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant });
+    return [
+      ok('platform', `${address} answers, and takes the token for ${tenants.join(', ')}`),
+      ...(expiry === null ? [] : [expiry]),
+    ];
+  });
+
+const A_WEEK = 7 * 24 * 3600;
+
+/** When the token ends, where it says so. Only its claim of that is read. */
+function tokenExpiry(token: string | undefined): Examined | null {
+  let expires: unknown;
+  try {
+    const claims = JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8')) as object;
+    expires = 'exp' in claims ? claims.exp : undefined;
+  } catch {
+    return null; // no JWT: it says nothing of itself
+  }
+  if (typeof expires !== 'number') return null;
+  const left = expires - Date.now() / 1000;
+  const when = new Date(expires * 1000).toISOString();
+  if (left <= 0) return fail('token', `ended at ${when}`, 'renew PLATFORM_TOKEN, or the file it is in');
+  return left < A_WEEK
+    ? warn('token', `ends at ${when}`, 'renew PLATFORM_TOKEN before, or the file it is in')
+    : ok('token', `good until ${when}`);
+}
+
+export const examineSchemas = (parts: LookingParts, sync: SyncSpec): Promise<Examined[]> =>
+  examined('schemas', async () => {
+    const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
+    const ledger = await parts.ledgerIfAny();
+    const pushed = address === undefined ? undefined : await ledger?.schemaIds.pushed(address);
+    const missing = [...new Set(sync.mappings.map((m) => m.schema.name))].filter((name) => pushed?.has(name) !== true);
+    return [
+      missing.length === 0
+        ? ok('schemas', 'all schema definitions are on the platform')
+        : warn('schemas', `not pushed yet: ${missing.join(', ')}`, `partner-sync schema push ${sync.name}`),
+    ];
+  });
+
+export const examineTemporal = (parts: LookingParts): Promise<Examined[]> =>
+  examined('temporal', async () => {
+    const temporal = await connectTemporal(parts.env);
+    const { client, taskQueue } = temporal;
+    try {
+      const { serverVersion } = await client.workflowService.getSystemInfo({});
+      const { pollers } = await client.workflowService.describeTaskQueue({
+        namespace: client.options.namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: 1,
+      });
+      const workers = new Set((pollers ?? []).map((poller) => poller.identity)).size;
+      return [
+        ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
+        workers > 0
+          ? ok('workers', `${workers} on task queue ${taskQueue}`)
+          : warn('workers', `none listens on task queue ${taskQueue}`, 'partner-sync worker'),
+      ];
+    } finally {
+      await temporal.close();
+    }
+  });

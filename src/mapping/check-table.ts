@@ -1,0 +1,114 @@
+/** Holds a mapping against what the source's catalogue says of its table: keys, indexes, NULL, lengths, references. */
+import type { Finding } from '../domain/finding.js';
+import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
+import type { FieldSpec, MappingSpec, SyncSpec } from '../domain/sync.js';
+import { formatPath } from './place.js';
+import type { Locate, Path } from './place.js';
+import { asObject, propertiesOf, requiredOf } from './target.js';
+
+/** A table of fewer rows is scanned faster than a person reads a warning. */
+const WORTH_AN_INDEX = 1000;
+
+/** `account`: who would be granted what is missing. */
+export function checkTable(
+  sync: SyncSpec,
+  mapping: MappingSpec,
+  table: SourceTable,
+  account: string | null,
+  locate: Locate,
+): Finding[] {
+  const findings: Finding[] = [];
+  const report = (severity: Finding['severity'], kind: string, path: Path, message: string): void => {
+    const { line, column } = locate(mapping.file, path);
+    findings.push({ severity, kind, file: mapping.file, line, column, path: formatPath(path), message });
+  };
+  if (!table.readable) {
+    const grant = `GRANT SELECT ON ${table.table} TO ${account ?? 'the account'}`;
+    report('error', 'not_readable', ['source'], `the account may not read ${table.table}: ${grant}`);
+    return findings;
+  }
+  if (table.kind === 'table') {
+    checkKey(mapping, table, report);
+    checkCursorIndex(sync, mapping, table, report);
+  }
+  const columns = new Map(table.columns.map((column) => [column.name, column]));
+  for (const [field, spec] of mapping.fields) {
+    const column = 'column' in spec ? columns.get(spec.column) : undefined;
+    if (column === undefined) continue;
+    const path = ['fields', field];
+    for (const message of [...fieldProblems(mapping, field, column), ...referenceProblems(sync, spec, table)])
+      report('warning', message.kind, path, message.text);
+  }
+  return findings;
+}
+
+type Report = (severity: Finding['severity'], kind: string, path: Path, message: string) => void;
+interface Problem {
+  readonly kind: string;
+  readonly text: string;
+}
+
+function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): void {
+  const known = table.uniqueKeys.map((key) => `(${key.join(', ')})`).join(' or ');
+  if (!table.uniqueKeys.some((key) => key.every((column) => mapping.key.includes(column))))
+    report(
+      'warning',
+      'key_not_unique',
+      ['key'],
+      `no primary or unique key of ${table.table} says that (${mapping.key.join(', ')}) names one row; rows with the same key could be lost. ${known === '' ? 'The table has no such key' : `Its keys: ${known}`}`,
+    );
+  for (const [index, name] of mapping.key.entries())
+    if (table.columns.find((column) => column.name === name)?.nullable)
+      report('warning', 'key_nullable', ['key', index], `${name} may be NULL, and a row without a key is never read`);
+}
+
+function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTable, report: Report): void {
+  const cursor = mapping.cursor?.column;
+  if (cursor === undefined || sync.mode !== 'incremental') return;
+  if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
+  if (table.indexes.some(({ columns }) => columns[0] === cursor)) return;
+  const wanted = [cursor, ...mapping.key.filter((name) => name !== cursor)].join(', ');
+  const rows = table.estimatedRows === null ? 'the whole table' : `${table.estimatedRows.toLocaleString('en-GB')} rows`;
+  report(
+    'warning',
+    'cursor_not_indexed',
+    ['cursor'],
+    `no index begins with ${cursor}, so each page scans ${rows}: CREATE INDEX ON ${table.table} (${wanted})`,
+  );
+}
+
+function fieldProblems({ schema: { schema, name } }: MappingSpec, field: string, column: CatalogColumn): Problem[] {
+  const problems: Problem[] = [];
+  if (column.nullable && requiredOf(schema).includes(field))
+    problems.push({
+      kind: 'nullable_required',
+      text: `${column.name} may be NULL, and the schema ${name} requires ${field}: such a row would become a dead letter`,
+    });
+  const longest = asObject(propertiesOf(schema)[field])?.['maxLength'];
+  const length = /^(?:character varying|varchar|character|char)\((\d+)\)/i.exec(column.databaseType)?.[1];
+  if (typeof longest === 'number' && length !== undefined && Number(length) > longest)
+    problems.push({
+      kind: 'too_long',
+      text: `${column.name} is ${column.databaseType}, and the schema ${name} takes at most ${longest} characters`,
+    });
+  return problems;
+}
+
+/** A foreign key that leads to another table than the mapping it refers to. */
+function referenceProblems(sync: SyncSpec, spec: FieldSpec, table: SourceTable): Problem[] {
+  if (spec.kind !== 'ref') return [];
+  const parent = sync.mappings.find((mapping) => mapping.name === spec.mapping);
+  if (parent === undefined || !('table' in parent.relation)) return [];
+  const wanted = parent.relation.table;
+  const keys = table.foreignKeys.filter(({ columns }) => columns.length === 1 && columns[0] === spec.column);
+  if (keys.length === 0 || keys.some((key) => sameTable(key.table, wanted))) return [];
+  return [
+    {
+      kind: 'reference_elsewhere',
+      text: `by its foreign key ${spec.column} refers to ${keys[0]!.table}, and the mapping ${spec.mapping} reads ${wanted}`,
+    },
+  ];
+}
+
+/** With or without the schema in front. */
+const sameTable = (a: string, b: string): boolean => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);

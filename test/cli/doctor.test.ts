@@ -1,0 +1,101 @@
+/** `doctor`: one line for each thing that a run needs, and what to do where it is not well. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { mintToken } from '../../src/sandbox/token.js';
+import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { build } from '../pipeline/worker-process.js';
+import { partnerSync } from './command-line.js';
+
+interface Examined {
+  readonly name: string;
+  readonly health: 'ok' | 'warn' | 'FAIL' | 'skip';
+  readonly what: string;
+  readonly remedy?: string;
+}
+
+let shop: Shop;
+let reader: string;
+
+beforeAll(async () => {
+  await build();
+  shop = await openShop({ pushed: false });
+  reader = `doctor_${new URL(shop.source.url).pathname.slice(1)}`;
+  await shop.source.query(`CREATE ROLE ${reader} LOGIN PASSWORD 'hunter2'; GRANT USAGE ON SCHEMA shop TO ${reader};
+    GRANT SELECT ON shop.customers, shop.orders TO ${reader}`);
+}, 120_000);
+afterAll(async () => {
+  await shop.source.query(`DROP OWNED BY ${reader}; DROP ROLE ${reader}`);
+  await shop.close();
+});
+
+async function doctor(env: Record<string, string> = {}): Promise<{ code: number; of: Record<string, Examined> }> {
+  const { code, json, stdout, stderr } = await partnerSync(['doctor', SYNC, '--json'], { ...shop.env, ...env });
+  expect(stdout + stderr).not.toMatch(/hunter2/);
+  expect(stdout + stderr).not.toContain(shop.token);
+  return { code, of: Object.fromEntries(json<{ examined: Examined[] }>().examined.map((e) => [e.name, e])) };
+}
+
+it('finds everything well but what is not there yet, and asks the platform only by GET', async () => {
+  shop.proxy.forget();
+  const { code, of } = await doctor();
+  const health = Object.fromEntries(Object.values(of).map((e) => [e.name, e.health]));
+  expect(health).toMatchObject({
+    node: 'ok',
+    files: 'ok',
+    source: 'ok',
+    grants: 'ok',
+    'source clock': 'ok',
+    lateness: 'ok',
+    platform: 'ok',
+    temporal: 'ok',
+  });
+  expect(of['state']).toMatchObject({ health: 'warn', what: expect.stringContaining('no ledger yet') as string });
+  expect(of['schemas']).toMatchObject({ health: 'warn', remedy: 'partner-sync schema push shop' });
+  expect(of['workers']).toMatchObject({ health: 'warn', remedy: 'partner-sync worker' });
+  // The tests' account is a superuser.
+  expect(of['reads only']!.health).toBe('warn');
+  expect(code).toBe(0);
+  expect(new Set(shop.proxy.requests.map((r) => r.method))).toEqual(new Set(['GET']));
+});
+
+it('says which privilege is missing, and what is lost without seeing the transactions of others', async () => {
+  const url = Object.assign(new URL(shop.source.url), { username: reader, password: 'hunter2' }).href;
+  const { code, of } = await doctor({ SOURCE_URL: url });
+  expect(of['grants']).toMatchObject({
+    health: 'FAIL',
+    what: 'shop.lines cannot be read',
+    remedy: `GRANT SELECT ON shop.lines TO ${reader}`,
+  });
+  expect(of['reads only']!.health).toBe('ok');
+  expect(of['lateness']).toMatchObject({ health: 'warn', remedy: `GRANT pg_read_all_stats TO "${reader}"` });
+  expect(code).toBe(1);
+});
+
+it('says of a transaction that is left open how far it holds reading back', async () => {
+  const open = await shop.source.connect();
+  await open.query('BEGIN; SELECT 1');
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const { of } = await doctor();
+  await open.end();
+  expect(of['lateness']).toMatchObject({
+    health: 'warn',
+    what: expect.stringMatching(/open for [1-9]\d* s/) as string,
+  });
+});
+
+it('looks at everything although much is down, each with its remedy', async () => {
+  const expired = await mintToken({
+    secret: 'another secret that nobody here knows',
+    scope: 'platform',
+    expiresIn: '1s',
+  });
+  const { code, of } = await doctor({
+    SOURCE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+    PARTNER_SYNC_STATE_URL: 'postgres://u:hunter2@127.0.0.1:1/x',
+    PLATFORM_TOKEN: expired,
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+  });
+  const failed = Object.values(of).filter((e) => e.health === 'FAIL');
+  expect(failed.map((e) => e.name)).toEqual(['source', 'state', 'platform', 'schemas', 'temporal']);
+  expect(failed.every((e) => e.remedy !== undefined && e.remedy !== '')).toBe(true);
+  expect(code).toBe(1);
+});
