@@ -52,7 +52,7 @@ export function inWords(error: ErrorObject, path: Path, show: Show): Violation {
     case 'type':
       return at(
         'wrong_type',
-        `must be ${(path.length > 0 && title) || typesInWords(parent)}; got ${came} (${typeInWords(error.data)})`,
+        `must be ${(path.length > 0 && title !== undefined && named(title)) || typesInWords(parent)}; got ${came} (${typeInWords(error.data)})`,
       );
     case 'enum': {
       const allowed =
@@ -74,10 +74,17 @@ export function inWords(error: ErrorObject, path: Path, show: Show): Violation {
     }
     case 'pattern':
       return at('bad_format', `must be ${title ?? `text that matches ${String(params['pattern'])}`}; got ${came}`);
+    case 'maxProperties':
+      return at('too_many', `must have one key only; got ${came}`);
+    case 'uniqueItems':
+      return at('duplicate', `must not name anything twice; got ${came}`);
     case 'minProperties':
     case 'minItems':
     case 'minLength':
-      return at('empty', `must not be empty; got ${came}`);
+      return at(
+        'empty',
+        `must ${Number(params['limit']) > 1 ? `have at least ${String(params['limit'])}` : 'not be empty'}; got ${came}`,
+      );
     default:
       return at(
         'out_of_range',
@@ -99,7 +106,7 @@ export function choiceViolation(branches: readonly JsonObject[], value: unknown,
   }
   const map = typesInWords({ type: 'object' });
   const titles = branches.map((branch) =>
-    typeof branch['title'] === 'string' ? branch['title'] : typesInWords(branch),
+    typeof branch['title'] === 'string' ? named(branch['title']) : typesInWords(branch),
   );
   const allowed = new Set(
     titles.map((title) => (title === map && ways.length > 0 ? `a map with ${ways.join(' or ')}` : title)),
@@ -132,6 +139,8 @@ function describedKey(parent: JsonObject, key: string): string {
   const description = property?.['description'];
   return typeof description === 'string' ? `: ${description}` : '';
 }
+
+const named = (title: string): string => (title === 'transform' ? 'the name of a transform' : title);
 
 const WORDS: Readonly<Record<string, string>> = {
   string: 'text',

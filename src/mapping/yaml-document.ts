@@ -1,6 +1,6 @@
 /** YAML (or JSON) to plain values with places: only the core schema, no doubt tolerated, nothing executed. */
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
-import type { Document, Node, Pair } from 'yaml';
+import type { Document, ErrorCode, Node, Pair } from 'yaml';
 import type { JsonValue } from '../domain/json.js';
 import { canonicalDecimal, isPlainNumber } from './exact-number.js';
 import { nestingAtMost } from './nesting.js';
@@ -12,6 +12,19 @@ const DEEPEST = 32;
 const HOPELESS = 200;
 /** Stops alias bombs (a few lines that expand to billions of nodes). */
 const MOST_ALIASES = 100;
+
+/** Problems that leave nothing to look at. */
+const UNREADABLE: readonly string[] = ['syntax', 'too_deep', 'alias_missing', 'tag'];
+
+/** What people did, where the parser says what it met. */
+const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  DUPLICATE_KEY: 'the same key twice; remove one of them',
+  BLOCK_AS_IMPLICIT_KEY: 'a key inside a value; is the next line indented too far?',
+  MULTILINE_IMPLICIT_KEY:
+    'a key that goes on over the line; is a blank missing after a colon, or a line indented too far?',
+  TAB_AS_INDENT: 'a tab as indentation; use blanks',
+  MULTIPLE_DOCS: 'a second document (---) in the file; write one only',
+};
 
 export interface DocumentProblem extends Place {
   readonly kind: string;
@@ -40,21 +53,24 @@ export function parseYaml(text: string): ParsedDocument {
     strict: true,
     uniqueKeys: true,
     prettyErrors: false,
-    logLevel: 'silent',
+    // 'silent' would also be silent about a second document.
+    logLevel: 'error',
   });
-  const problems = [...document.errors, ...document.warnings].map((error) => ({
-    kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
-    message: error.code === 'DUPLICATE_KEY' ? 'the same key twice; remove one of them' : error.message,
-    ...at(error.pos[0]),
-  }));
+  const problems = [...document.errors, ...document.warnings]
+    // Of two complaints about one place, the second is an echo of the first.
+    .filter(({ pos }, index, all) => all.findIndex((other) => other.pos[0] === pos[0]) === index)
+    .map((error) => ({
+      kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
+      message: WORDS[error.code] ?? error.message,
+      ...at(error.pos[0]),
+    }));
   problems.push(...doubtfulNodes(document, at));
   const place = (path: Path, of: 'key' | 'value'): Place => {
     const node = nodeAt(document, path, of);
     return node?.range ? at(node.range[0]) : { line: 1, column: 1 };
   };
   // A doubtful number or a key written twice leaves the rest readable, and its mistakes findable.
-  if (problems.some((problem) => problem.kind === 'syntax' || problem.kind === 'too_deep'))
-    return { value: undefined, problems, place };
+  if (problems.some((problem) => UNREADABLE.includes(problem.kind))) return { value: undefined, problems, place };
   try {
     return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) as JsonValue, problems, place };
   } catch {
@@ -80,7 +96,12 @@ function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place)
     found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
   };
   visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document) === undefined)
+        report(node, 'alias_missing', `nothing is named &${node.source} above; quote a text that begins with *`);
+    },
     Scalar(key, node) {
+      if (node.tag !== undefined) report(node, 'tag', 'a tag (!) is not understood; write the value plainly');
       if (typeof node.value !== 'number' || key === 'key') return;
       const source = node.source ?? String(node.value);
       const exact = isPlainNumber(source) && canonicalDecimal(source) === canonicalDecimal(String(node.value));
