@@ -1,5 +1,4 @@
 /** Schema definitions by name or id, with their compiled validators. They are immutable, so they are kept in memory. */
-import type pg from 'pg';
 import type { JsonObject } from '../domain/json.js';
 import { referencesOf, type SchemaReference } from '../domain/references.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
@@ -48,7 +47,7 @@ interface SchemaRow {
   readonly updated_at: Date;
 }
 
-export function createSchemaStore(pool: pg.Pool, platformId: string): SchemaStore {
+export function createSchemaStore(db: Queryable, platformId: string): SchemaStore {
   const known = new Map<string, StoredSchema>();
   const keep = (schema: StoredSchema): StoredSchema => {
     known.set(schema.name, schema).set(schema.id, schema);
@@ -59,7 +58,7 @@ export function createSchemaStore(pool: pg.Pool, platformId: string): SchemaStor
     if (cached !== undefined) return cached;
     if (unstorableText(nameOrId, 'name') !== undefined) return undefined;
     // A name may look like an id; the name wins, since a partner chose it.
-    const { rows } = await pool.query<SchemaRow>(
+    const { rows } = await db.query<SchemaRow>(
       `select * from sandbox.schema_definitions
         where platform_id = $2 and (name = $1 or id::text = lower($1)) order by (name = $1) desc limit 1`,
       [nameOrId, platformId],
@@ -75,7 +74,7 @@ export function createSchemaStore(pool: pg.Pool, platformId: string): SchemaStor
     find,
     get,
     async list() {
-      const { rows } = await pool.query<{ id: string }>(
+      const { rows } = await db.query<{ id: string }>(
         'select id from sandbox.schema_definitions where platform_id = $1 order by created_at, name',
         [platformId],
       );
@@ -83,7 +82,7 @@ export function createSchemaStore(pool: pg.Pool, platformId: string): SchemaStor
     },
     async create(definition) {
       const schema = prepareSchema(definition);
-      return (await insert(pool, platformId, definition)) ? keep(schema) : undefined;
+      return (await insert(db, platformId, definition)) ? keep(schema) : undefined;
     },
   };
 }

@@ -67,7 +67,7 @@ describe('a fixture that is wrong', () => {
       '/tenants/0/automations/0/actionData/0/actionMetadata/communicationGroupId: "lost" came, expected the id of a communication group beside it: found',
     ],
   ])('is refused: %j', (value, problem) => {
-    expect(problemsOf(value)).toContain(`mine.json is no fixture:\n  ${problem}`);
+    expect(problemsOf(value)).toContain(`mine.json cannot be stored:\n  ${problem}`);
   });
 
   it('is refused with all that is wrong with it at once', () => {
@@ -110,6 +110,66 @@ describe('loading a fixture', () => {
     ]);
   });
 
+  it('creates schema definitions and records, but leaves those alone that are there', async () => {
+    const fixture = parseFixture({
+      schemaDefinitions: [
+        {
+          ...{ name: 'pet', category: 'custom_schema', externalIdField: 'id' },
+          schema: { properties: { id: { type: 'string' }, owner: { $ref: 'owner' }, age: { type: 'integer' } } },
+        },
+        {
+          ...{ name: 'owner', category: 'custom_schema', external_id_field: 'id' },
+          schema: { properties: { id: { type: 'string' } } },
+        },
+      ],
+      tenants: [
+        {
+          ...{ id: 'north', name: 'North' },
+          resources: { owner: [{ id: 'o' }], pet: [{ id: 'p', owner: 'o', age: 3 }] },
+        },
+      ],
+    });
+    const server = await startForTest(database, {}, fixture);
+    await server.uploaded('pet', [{ id: 'p', age: 4 }]);
+    await loadInto(database.url, fixture);
+    const { result, included } = (await server.read('pet', 'p', { query: '?include=owner' })).body.data;
+    await server.close();
+    expect([result.data['age'], included.length]).toEqual([4, 1]);
+    expect((await database.query('select from sandbox.batches')).rowCount).toBe(1);
+  });
+
+  it('lets a record of a fixture end the wait of those that refer to it', async () => {
+    const server = await startForTest(database);
+    const id = await server.upload('pet', [{ id: 'q', owner: 'late' }], { query: '?dependencyWaitTimeout=600' });
+    await server.processed(id);
+    const waiting = await server.read('pet', 'q');
+    await loadInto(database.url, { tenants: [{ id: 'north', name: 'North', resources: { owner: [{ id: 'late' }] } }] });
+    const arrived = await server.read('pet', 'q');
+    await server.close();
+    expect([waiting.status, arrived.status]).toEqual([404, 200]);
+  });
+
+  it.each([
+    [{ pet: [{ id: 'x', age: 'old' }] }, '/tenants/0/resources/pet/0: /age must be integer'],
+    [{ pet: [{ id: 'x' }, { id: 'y', owner: 'nobody' }] }, '/tenants/0/resources/pet/1: missing dependency owner'],
+    [{ pet: [{ age: 1 }] }, '/tenants/0/resources/pet/0: /id is missing'],
+    [{ pet: [{ id: 'x', colour: 'red' }] }, '/tenants/0/resources/pet/0/colour: not a field'],
+    [{ dragon: [{ id: 'x' }] }, '/tenants/0/resources/dragon: no schema definition has this name'],
+  ])('refuses the records %j with their place, and stores nothing', async (resources, problem) => {
+    const fixture = { tenants: [{ id: 'refused', name: 'Refused', resources }] };
+    await expect(loadInto(database.url, fixture)).rejects.toThrowError(`the fixture cannot be stored:\n  ${problem}`);
+    expect((await database.query(`select from sandbox.tenants where id = 'refused'`)).rowCount).toBe(0);
+  });
+
+  it('refuses a schema definition that 4.4 would refuse', async () => {
+    const schemaDefinitions = [
+      { name: 'bad', category: 'custom_schema' as const, externalIdField: 'no', schema: { properties: { id: {} } } },
+    ];
+    await expect(loadInto(database.url, { schemaDefinitions, tenants: [] })).rejects.toThrowError(
+      '/schemaDefinitions/0/externalIdField "no" is not a property of the schema',
+    );
+  });
+
   it('stores nothing of a fixture that cannot be stored whole', async () => {
     const platformId = '00000000-0000-4000-8000-000000000001';
     await expect(
@@ -124,9 +184,9 @@ describe('the fixture that ships', () => {
     expect(defaultFixture().description).toMatch(/^Made-up data/);
   });
 
-  it('holds no address of a person and no number that somebody could have', () => {
+  it('holds no address and no number that somebody could have', () => {
     const text = readFileSync(DEFAULT_FIXTURE_FILE, 'utf8');
-    expect(text).not.toMatch(/[\w.]@[\w.]/);
+    expect(text.match(/[^"]*@[^"]*/g)?.filter((address) => !/^[a-z]+@customers\.example$/.test(address))).toEqual([]);
     const numbers = [...text.matchAll(/"\+\d+"/g)].map(([number]) => number);
     expect(numbers.length).toBeGreaterThan(0);
     // 555-0100 to 555-0199 are kept free for fiction.
@@ -158,7 +218,16 @@ describe('the fixture that ships', () => {
       hidden: await read('/api/automations/review-request?feature=reputation', 'acme-outdoor'),
       group: await read('/api/communication-groups/autumn-sale-message', 'acme-outdoor'),
       registration: await read('/partner/tenants/acme-outdoor/sms-registration'),
+      record: await read('/api/resources/customer/c-001', 'acme-outdoor'),
     };
+    const count = await server.call('POST', '/api/segments/count', {
+      body: { includeSegments: ['british-regulars'] },
+      tenant: 'acme-outdoor',
+    });
+    const understood = await server.call('POST', '/api/segments/text-to-segment', {
+      body: { text: 'customers in France who spent over 100 and have an email' },
+      tenant: 'acme-outdoor',
+    });
     const sync = await server.call('PATCH', '/partner/engage-library/grove-gym', {
       body: { sync: defaultFixture().library!.automations!.map(({ id }) => ({ id })) },
       tenant: null,
@@ -173,6 +242,8 @@ describe('the fixture that ships', () => {
       group: { emailSubject: expect.any(String) as string },
       registration: { status: 'approved' },
     });
+    expect(count.body.data).toMatchObject({ count: 3 });
+    expect(understood.body.success).toBe(true);
     expect((sync.body.data as unknown as { results: { status: string }[] }).results).toMatchObject([
       ...[{ status: 'synced' }, { status: 'synced' }, { status: 'synced' }],
     ]);

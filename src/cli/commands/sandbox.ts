@@ -7,6 +7,7 @@ import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import { defaultFixture } from '../../sandbox/fixture/default-fixture.js';
+import { FixtureError } from '../../sandbox/fixture/fixture-error.js';
 import { loadInto } from '../../sandbox/fixture/load.js';
 import { parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';
@@ -50,15 +51,17 @@ export function addSandbox(program: Command): void {
       action<[], SandboxFlags>(async ({ parts, output }, flags) => {
         const stateUrl = await findStateUrl(parts.env, flags.stateUrl);
         const log = createLogger((await readVariable(parts.env, 'PARTNER_SYNC_LOG_LEVEL')) ?? 'info');
-        const server = await startSandbox({
-          stateUrl,
-          port: flags.port,
-          host: flags.host,
-          jwtSecret: await jwtSecret(parts.env),
-          logger: log,
-          ...(flags.fixture !== undefined && { fixture: await readJson(flags.fixture, parseFixture) }),
-          ...(flags.settings !== undefined && { settings: await readJson(flags.settings, parseSettings) }),
-        });
+        const server = await sayingWhatIsWrong(
+          startSandbox({
+            stateUrl,
+            port: flags.port,
+            host: flags.host,
+            jwtSecret: await jwtSecret(parts.env),
+            logger: log,
+            ...(flags.fixture !== undefined && { fixture: await readJson(flags.fixture, parseFixture) }),
+            ...(flags.settings !== undefined && { settings: await readJson(flags.settings, parseSettings) }),
+          }),
+        );
         output.note(`sandbox ready at ${server.url}`);
         await firstSignal();
         await server.close();
@@ -90,7 +93,7 @@ export function addSandbox(program: Command): void {
     .action(
       action<[string | undefined], { json?: boolean; stateUrl?: string }>(async ({ parts, output }, file, flags) => {
         const fixture = file === undefined ? defaultFixture() : await readJson(file, parseFixture);
-        await loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture);
+        await sayingWhatIsWrong(loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture));
         output.note(`loaded ${fixture.tenants.length} tenants and what they have`);
         return EXIT.done;
       }),
@@ -130,6 +133,12 @@ async function readJson<T>(file: string, parse: (value: unknown, file: string) =
     throw new PartnerSyncError('config_invalid', reason);
   }
 }
+
+/** A fixture that the database does not take is wrong input, no failure of the program. */
+const sayingWhatIsWrong = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw error instanceof FixtureError ? new PartnerSyncError('config_invalid', error.message) : error;
+  });
 
 const firstSignal = (): Promise<void> =>
   new Promise((resolve) => {

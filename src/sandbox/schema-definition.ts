@@ -1,0 +1,70 @@
+/** A new schema definition from the body of 4.4, once its JSON Schema is known to compile. */
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '../domain/json.js';
+import { SCHEMA_NAME_PATTERN } from '../domain/names.js';
+import { referencesOf } from '../domain/references.js';
+import type { BodyOf } from '../platform/contract/operation.js';
+import type { Operations } from '../platform/contract/operations.js';
+import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
+import { SCHEMA_DEFINITION_TWINS, withCamelNames } from '../platform/contract/twins.js';
+import { pathProblems } from './exposed-paths.js';
+import { compileRecordSchema } from './json-schema.js';
+import { unstorable } from './storable.js';
+
+export type SchemaDefinitionBody = BodyOf<Operations['createSchemaDefinition']>;
+
+const isSchemaName = (text: string): boolean => new RegExp(SCHEMA_NAME_PATTERN).test(text);
+
+/** The definition, or all that is wrong with the body: texts that begin with its place, `body/...`. */
+export function newSchemaDefinition(body: SchemaDefinitionBody, platformId: string): SchemaDefinition | string[] {
+  const unstorablePlace = unstorable(body);
+  const problems = unstorablePlace === undefined ? [] : [`body ${unstorablePlace}`];
+  for (const [camel, snake] of Object.entries(SCHEMA_DEFINITION_TWINS)) {
+    const [one, other] = [body[camel as keyof SchemaDefinitionBody], body[snake as keyof SchemaDefinitionBody]];
+    if (one !== undefined && other !== undefined && JSON.stringify(one) !== JSON.stringify(other))
+      problems.push(`body/${camel} and its older name ${snake} differ; send one of them`);
+  }
+  const input = withCamelNames(body, SCHEMA_DEFINITION_TWINS) as SchemaDefinitionBody;
+  problems.push(...schemaProblems(input));
+  if (problems.length > 0) return problems;
+
+  const now = new Date().toISOString();
+  return {
+    id: randomUUID(),
+    platform_id: platformId,
+    name: input.name,
+    pluralName: input.pluralName ?? input.name,
+    ...(input.description === undefined ? {} : { description: input.description }),
+    category: input.category,
+    versionNumber: 1,
+    referenceSchemas: [...new Set(referencesOf(input.schema as JsonObject).map((r) => r.schemaName))],
+    schema: input.schema,
+    externalIdField: input.externalIdField!,
+    ...(input.fieldsToExpose === undefined ? {} : { fieldsToExpose: input.fieldsToExpose }),
+    ...(input.exposeNameJsonPath === undefined ? {} : { exposeNameJsonPath: input.exposeNameJsonPath }),
+    displayMetadata: input.displayMetadata ?? null,
+    createdAt: now,
+    updatedAt: now,
+  };
+}
+
+function schemaProblems(input: SchemaDefinitionBody): string[] {
+  const { schema, externalIdField } = input;
+  const problems = pathProblems(input);
+  try {
+    compileRecordSchema(schema as JsonObject);
+  } catch (error) {
+    problems.push(`body/schema does not compile: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  for (const { field, schemaName } of referencesOf(schema as JsonObject))
+    if (!isSchemaName(schemaName))
+      problems.push(`body/schema/properties/${field} refers to ${JSON.stringify(schemaName)}, which is no schema name`);
+  const properties: unknown = (schema as JsonObject)['properties'];
+  const declared = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+  if (externalIdField === undefined) problems.push('body/externalIdField is required');
+  else if (!declared.includes(externalIdField))
+    problems.push(
+      `body/externalIdField "${externalIdField}" is not a property of the schema; it has: ${declared.join(', ') || 'none'}`,
+    );
+  return problems;
+}
