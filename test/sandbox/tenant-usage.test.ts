@@ -113,6 +113,10 @@ describe('usage of tenants', () => {
     expect(results.find(({ tenantId }) => tenantId === 'sender')).toMatchObject({ totalSends: 0 });
   });
 
+  it('takes the first and the last day that can be said', async () => {
+    expect(await row('sender', '?startDate=0000-01-01&endDate=9999-12-31')).toMatchObject({ totalSends: 150 });
+  });
+
   it('takes an empty date or the word null as no date', async () => {
     expect(await row('sender', '?startDate=null&endDate=')).toMatchObject({ totalSends: 150 });
   });
@@ -121,6 +125,7 @@ describe('usage of tenants', () => {
     ['?startDate=yesterday', /query\/startDate/],
     ['?startDate=2026-02-30', /query\/startDate/],
     ['?endDate=2026-04-01T10:00', /query\/endDate/],
+    ['?endDate=2016-12-31T23:59:60Z', /query\/endDate/],
     ['?startDate=2026-05-01&endDate=2026-04-01', /endDate "2026-04-01" is before startDate "2026-05-01"/],
     ['?limit=0', /query\/limit/],
     ['?limit=101', /query\/limit/],
