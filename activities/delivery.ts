@@ -3,14 +3,13 @@ import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { Verdict } from '../src/state/claims.js';
 import {
   endsOf,
-  type Bulk,
   type Column,
   type DeadLetter,
   type GroupOutcome,
   type RowEnd,
   type WaitingRecord,
 } from '../src/state/group-outcome.js';
-import type { RecordOutcome } from '../src/state/open-batches.js';
+import type { Bulk, RecordOutcome } from '../src/state/record-outcomes.js';
 import { ALL_ACCEPTED, type Fates, type RecordFate } from './settle-batch.js';
 import type { SentBatch } from './upload-batch.js';
 

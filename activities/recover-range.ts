@@ -1,6 +1,7 @@
 /** Settles what dead attempts and dead runs left open, so that its records are free when they are read again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenBatch, RecordOutcome } from '../src/state/open-batches.js';
+import type { OpenBatch } from '../src/state/open-batches.js';
+import type { RecordOutcome } from '../src/state/record-outcomes.js';
 import { fatesOf, pollUntilSettled } from './settle-batch.js';
 import type { UploadScope } from './upload-batch.js';
 

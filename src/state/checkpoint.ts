@@ -6,7 +6,8 @@ import type { Knex } from 'knex';
 import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
 import type { BooksEntry, Column, GroupOutcome, Reading, RowEnd } from './group-outcome.js';
-import { CLOSED, writeOutcomes } from './open-batches.js';
+import { CLOSED } from './open-batches.js';
+import { writeOutcomes } from './record-outcomes.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
 

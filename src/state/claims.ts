@@ -6,17 +6,16 @@
  */
 import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
-import type { HeldRecords } from './held-records.js';
+import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { readRecords } from './record-blocks.js';
 
 /** Why a record of a group is not sent now. */
 export type Verdict =
+  | HeldVerdict
   | 'accepted' // this very run delivered this content already (an attempt before this one)
-  | 'unchanged' // the platform has this content
-  | 'waiting' // the platform holds this record for a dependency
-  | 'busy'; // in another unfinished batch, or read too early to be sure: read it again later
+  | 'unchanged'; // the platform has this content
 
 export interface ClaimRequest {
   /** Stamp drawn before the first page of the group was read. */
@@ -56,7 +55,7 @@ export async function claimGroup(
     // Two claims at once would not see each other's batches.
     await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, range.mappingId]);
     // What is held is looked up before what is known: a batch that is settled meanwhile is seen in one of the two.
-    const verdicts = await held.verdicts(trx, range.mappingId, keys, request);
+    const verdicts = new Map<number, Verdict>(await held.verdicts(trx, range.mappingId, keys, request));
     const [before, runId] = [Number(request.before), Number(range.runId)];
     await readRecords(trx, range.mappingId, keys, (index, known) => {
       if (verdicts.has(index)) return;

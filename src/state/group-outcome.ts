@@ -1,8 +1,8 @@
 /** What became of a group of rows: everything that one checkpoint writes. */
-import type { MappedRecord, UnmappableRow } from '../domain/record.js';
+import type { UnmappableRow } from '../domain/record.js';
 import type { Books } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
-import type { RecordOutcome } from './open-batches.js';
+import type { Bulk, RecordOutcome } from './record-outcomes.js';
 
 /** The column of the books in which a row ended. */
 export type Column = Exclude<keyof Books, 'read'>;
@@ -52,18 +52,6 @@ export type Reading =
       readonly before: string;
       readonly after: string;
     };
-
-/**
- * Rows that all ended alike, with nothing to be said of any one: nearly all rows do, and an object each would cost more
- * than their way to the platform.
- */
-export interface Bulk {
-  readonly tenantId: number;
-  readonly column: 'accepted' | 'unchanged';
-  /** Whether they were sent; if not, the ledger knows their content already. */
-  readonly sent: boolean;
-  readonly records: readonly MappedRecord[];
-}
 
 export interface GroupOutcome {
   readonly reading: Reading;

@@ -3,14 +3,17 @@
  * once, and those of its own batches not at all.
  */
 import type { Knex } from 'knex';
-import type { Verdict } from './claims.js';
 import type { IntendedBatch } from './open-batches.js';
 import { compareIds, type RecordKeys } from './record-key.js';
 import { noteHeldAgain, type Reread } from './waiting-rows.js';
 
+export type HeldVerdict =
+  | 'waiting' // the platform holds this record for a dependency
+  | 'busy'; // in another unfinished batch, or read too early to be sure: read it again later
+
 export interface HeldRecords {
   /** Verdicts of those of the keys that are held, by their index: on their way, or waiting on the platform. */
-  verdicts(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<Map<number, Verdict>>;
+  verdicts(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<Map<number, HeldVerdict>>;
   /** Batches that this process has just written. */
   note(mappingId: number, batches: readonly IntendedBatch[]): void;
 }
@@ -33,7 +36,7 @@ export function openHeldRecords(): HeldRecords {
       const { batches, waiting } = await open(trx, mappingId, [...before.keys()]);
       const holds = new Map(batches.map((b) => [b.id, before.get(b.id) ?? hold(b.tenantId, b.externalIds!)]));
       known.set(mappingId, holds);
-      const verdicts = new Map<number, Verdict>();
+      const verdicts = new Map<number, HeldVerdict>();
       if (waiting)
         for (const index of await noteHeldAgain(trx, mappingId, keys, reread)) verdicts.set(index, 'waiting');
       for (const index of heldBy([...holds.values()], keys)) verdicts.set(index, 'busy');

@@ -1,11 +1,10 @@
 /** Batches on their way: sent, left behind by a dead attempt, or held by the platform for dependencies. */
 import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
-import type { Bulk } from './group-outcome.js';
 import { holdRange, type TakenRange } from './ranges.js';
+import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
 import { together } from './together.js';
 import { hashAt, packHashes } from './record-block.js';
-import { changeRecords } from './record-blocks.js';
 
 export interface IntendedBatch {
   readonly id: string;
@@ -174,50 +173,6 @@ export function openBatches(knex: Knex): OpenBatches {
       });
     },
   };
-}
-
-export interface RecordOutcome {
-  readonly tenantId: number;
-  readonly externalId: string;
-  readonly outcome: 'accepted' | 'rejected' | 'unclear';
-  /** What was sent, 32 hex digits. */
-  readonly contentHash: string;
-}
-
-/** What an outcome leaves as the content known to be on the platform: it is set by acceptance only. */
-const KNOWN_CONTENT: Record<RecordOutcome['outcome'], (sent: RecordOutcome, before: string | null) => string | null> = {
-  accepted: (sent) => sent.contentHash,
-  rejected: (_, before) => before,
-  unclear: () => null,
-};
-
-/** Notes what became of records of batches, which this transaction closes. */
-export async function writeOutcomes(
-  trx: Knex,
-  range: Pick<TakenRange, 'mappingId' | 'runId'>,
-  stamp: string,
-  outcomes: readonly RecordOutcome[],
-  bulk: readonly Bulk[] = [],
-): Promise<void> {
-  const [runId, readStamp] = [Number(range.runId), Number(stamp)];
-  const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
-  const accepted: MappedRecord[] = [];
-  for (const { tenantId, sent, records } of bulk) {
-    if (!sent) continue;
-    for (const record of records) {
-      accepted.push(record);
-      keys.tenantIds.push(tenantId);
-      keys.externalIds.push(record.externalId);
-    }
-  }
-  await changeRecords(trx, range.mappingId, keys, (index, entry) => {
-    const sent = outcomes[index];
-    const contentHash =
-      sent === undefined
-        ? accepted[index - outcomes.length]!.contentHash
-        : KNOWN_CONTENT[sent.outcome](sent, entry?.contentHash ?? null);
-    return { externalId: keys.externalIds[index]!, contentHash, readStamp, runId };
-  });
 }
 
 /** The columns that only an open batch fills. */

@@ -8,7 +8,7 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
 import { openLedger, type Ledger } from '../../src/state/ledger.js';
-import type { RecordOutcome } from '../../src/state/open-batches.js';
+import type { RecordOutcome } from '../../src/state/record-outcomes.js';
 import type { TakenRange } from '../../src/state/ranges.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 
