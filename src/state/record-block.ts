@@ -12,10 +12,20 @@ export interface RecordEntry {
   readonly runId: number;
 }
 
+/** Some dozens of neighbouring records: those with ids from `low` up to `until`. */
+export interface RecordBlock {
+  readonly low: string;
+  /** The next block's `low`; null: up to the end. */
+  readonly until: string | null;
+  readonly entries: readonly RecordEntry[];
+}
+
 /** [how many entries in a row, readStamp, runId]: neighbours are read and sent together. */
 type Sending = [count: number, readStamp: number, runId: number];
 
 interface Stored {
+  readonly low: string;
+  readonly until: string | null;
   readonly ids: readonly string[];
   /** Content hashes one after the other, in base64: 16 bytes an entry, zeros for null. */
   readonly hashes: string;
@@ -25,7 +35,7 @@ interface Stored {
 const HASH_DIGITS = 32;
 const NO_HASH = '0'.repeat(HASH_DIGITS);
 
-export function encodeBlock(entries: readonly RecordEntry[]): string {
+export function encodeBlock({ low, until, entries }: RecordBlock): string {
   const ids: string[] = [];
   const sendings: Sending[] = [];
   let hashes = '';
@@ -36,11 +46,12 @@ export function encodeBlock(entries: readonly RecordEntry[]): string {
     if (last?.[1] === readStamp && last[2] === runId) last[0]++;
     else sendings.push((last = [1, readStamp, runId]));
   }
-  return JSON.stringify({ ids, hashes: packHashes(hashes).toString('base64'), sendings } satisfies Stored);
+  const packed = packHashes(hashes).toString('base64');
+  return JSON.stringify({ low, until, ids, hashes: packed, sendings } satisfies Stored);
 }
 
-export function decodeBlock(text: string): RecordEntry[] {
-  const { ids, hashes, sendings } = JSON.parse(text) as Stored;
+export function decodeBlock(text: string): RecordBlock {
+  const { low, until, ids, hashes, sendings } = JSON.parse(text) as Stored;
   const digits = Buffer.from(hashes, 'base64').toString('hex');
   const entries: RecordEntry[] = [];
   for (const [count, readStamp, runId] of sendings)
@@ -48,7 +59,7 @@ export function decodeBlock(text: string): RecordEntry[] {
       const hash = hashAt(digits, i);
       entries.push({ externalId: ids[i]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId });
     }
-  return entries;
+  return { low, until, entries };
 }
 
 /** Content hashes, written one after the other in hex digits, as bytes. */

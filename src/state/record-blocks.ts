@@ -6,8 +6,8 @@
  * of the block that covers a key is the only one to read and write the record, also where there is none yet.
  */
 import type { Knex } from 'knex';
-import { decodeBlock, encodeBlock, mergeEntries, type RecordEntry } from './record-block.js';
-import { compareIds, compareKeys, idBytes, idOfBytes, type RecordKeys } from './record-key.js';
+import { decodeBlock, encodeBlock, mergeEntries, type RecordBlock, type RecordEntry } from './record-block.js';
+import { compareIds, compareKeys, idBytes, type RecordKeys } from './record-key.js';
 
 /** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
 const BLOCK_ENTRIES = 64;
@@ -24,12 +24,8 @@ const SEPARATOR = '\u001e';
 /** Less than any external id. */
 const LOWEST = '';
 
-interface Block {
+interface Block extends RecordBlock {
   readonly tenantId: number;
-  readonly low: string;
-  /** null: up to the end. */
-  readonly until: string | null;
-  readonly entries: readonly RecordEntry[];
 }
 
 /**
@@ -182,8 +178,6 @@ function cut(block: Block, changed: readonly RecordEntry[]): Block[] {
 
 interface Row {
   tenant_id: number;
-  low: Buffer;
-  until: Buffer | null;
   records: string;
 }
 
@@ -196,11 +190,11 @@ async function find(
   lock: boolean,
 ): Promise<Block[]> {
   const { rows } = await knex.raw<{ rows: Row[] }>(
-    `SELECT b.tenant_id, b.low, b.until, b.records
+    `SELECT b.tenant_id, b.records
      FROM (
        SELECT DISTINCT k.tenant_id, (SELECT low FROM record_blocks b WHERE b.mapping_id = :mapping
-         AND b.tenant_id = k.tenant_id AND b.low <= k.id ORDER BY low DESC LIMIT 1) AS low
-       FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS bytea[])) AS k(tenant_id, id) ORDER BY 1, 2
+         AND b.tenant_id = k.tenant_id AND b.low <= decode(k.id, 'hex') ORDER BY low DESC LIMIT 1) AS low
+       FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS k(tenant_id, id) ORDER BY 1, 2
      ) w CROSS JOIN LATERAL (
        SELECT * FROM record_blocks b WHERE b.mapping_id = :mapping AND b.tenant_id = w.tenant_id AND b.low = w.low
        LIMIT 1 ${lock ? 'FOR UPDATE' : ''}
@@ -211,41 +205,33 @@ async function find(
       ids: wanted.map((i) => idBytes(keys.externalIds[i]!)),
     },
   );
-  return rows.map((row) => ({
-    tenantId: row.tenant_id,
-    low: idOfBytes(row.low),
-    until: row.until === null ? null : idOfBytes(row.until),
-    entries: decodeBlock(row.records),
-  }));
+  return rows.map((row) => ({ tenantId: row.tenant_id, ...decodeBlock(row.records) }));
 }
 
 /** A first, empty block for tenants that have none. */
 async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]): Promise<void> {
   await knex.raw(
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
-     SELECT ?, tenant, ?, 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
-    [mappingId, idBytes(LOWEST), encodeBlock([]), [...tenantIds]],
+     SELECT ?, tenant, decode(?, 'hex'), 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
+    [mappingId, idBytes(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: [] }), [...tenantIds]],
   );
 }
 
 async function store(trx: Knex, mappingId: number, blocks: readonly Block[]): Promise<void> {
   if (blocks.length === 0) return;
-  const hex = (bytes: Buffer): string => bytes.toString('hex');
   await trx.raw(
-    `INSERT INTO record_blocks (mapping_id, tenant_id, low, until, accepted, records)
-     SELECT :mapping, tenant_id, decode(low, 'hex'), decode(until, 'hex'), accepted, records
-     FROM unnest(CAST(:tenants AS int[]), CAST(:lows AS text[]), CAST(:untils AS text[]), CAST(:accepted AS int[]),
-       string_to_array(:records, :separator)) AS b(tenant_id, low, until, accepted, records)
-     ON CONFLICT (mapping_id, tenant_id, low)
-       DO UPDATE SET until = excluded.until, accepted = excluded.accepted, records = excluded.records`,
+    `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
+     SELECT :mapping, tenant_id, decode(low, 'hex'), accepted, records
+     FROM unnest(CAST(:tenants AS int[]), CAST(:lows AS text[]), CAST(:accepted AS int[]),
+       string_to_array(:records, :separator)) AS b(tenant_id, low, accepted, records)
+     ON CONFLICT (mapping_id, tenant_id, low) DO UPDATE SET accepted = excluded.accepted, records = excluded.records`,
     {
       mapping: mappingId,
       tenants: blocks.map((b) => b.tenantId),
-      lows: blocks.map((b) => hex(idBytes(b.low))),
-      untils: blocks.map((b) => (b.until === null ? null : hex(idBytes(b.until)))),
+      lows: blocks.map((b) => idBytes(b.low)),
       accepted: blocks.map(({ entries }) => entries.filter((e) => e.contentHash !== null).length),
       // One text for all: quoting each as an array's element costs more than everything else here.
-      records: blocks.map((b) => encodeBlock(b.entries)).join(SEPARATOR),
+      records: blocks.map(encodeBlock).join(SEPARATOR),
       separator: SEPARATOR,
     },
   );

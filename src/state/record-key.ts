@@ -21,14 +21,11 @@ export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
-/** Bytes that PostgreSQL compares as {@link compareIds} does: the length, then the code units, most significant first. */
-export function idBytes(externalId: string): Buffer {
-  const bytes = Buffer.allocUnsafe(4 + 2 * externalId.length);
-  bytes.writeUInt32BE(externalId.length, 0);
-  bytes.write(externalId, 4, 'utf16le');
-  bytes.subarray(4).swap16();
-  return bytes;
+/**
+ * Bytes, in hex digits, that PostgreSQL compares as {@link compareIds} does: the length, then the code units, most
+ * significant first.
+ */
+export function idBytes(externalId: string): string {
+  const length = externalId.length.toString(16).padStart(8, '0');
+  return length + Buffer.from(externalId, 'utf16le').swap16().toString('hex');
 }
-
-/** The external id that {@link idBytes} was given. */
-export const idOfBytes = (bytes: Buffer): string => Buffer.from(bytes.subarray(4)).swap16().toString('utf16le');

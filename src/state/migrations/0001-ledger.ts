@@ -115,7 +115,6 @@ export async function up(knex: Knex): Promise<void> {
       mapping_id smallint NOT NULL,
       tenant_id integer NOT NULL,
       low bytea NOT NULL,
-      until bytea,
       accepted integer NOT NULL,
       records text NOT NULL,
       PRIMARY KEY (mapping_id, tenant_id, low)
