@@ -79,7 +79,7 @@ function cellsOf(good, results) {
       const range = `${format(Math.min(...values))}-${format(Math.max(...values))}`;
       return [`${format(median(values))} (${range})`, ratioToScript(good, results, of)];
     }),
-    whole(median(good.map((r) => r.spanRowsPerSecond))),
+    good[0].spanRowsPerSecond === null ? '-' : whole(median(good.map((r) => r.spanRowsPerSecond))),
     ...BESIDE.map((name) => two(median(good.map((r) => r.besidePerMillion[name])))),
   ];
 }

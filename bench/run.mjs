@@ -1,5 +1,5 @@
 /**
- * npm run bench -- [--rows small|full] [--rounds N] [--only name,...] [--latency-ms N]
+ * npm run bench -- [--rows small|full] [--rounds N] [--only name,...] [--latency-ms N] [--workers N]
  *
  * Measures partner-sync against a plain script and against the fastest pipeline found, all in one run and round by
  * round: a machine's absolute numbers change with its neighbours, ratios within a round do not. See README.md.
@@ -12,7 +12,7 @@ import { Owned } from './owned.mjs';
 import { describeMachine, tableOf } from './report.mjs';
 import { BENCH, LOGS, buildSink, installPeers, startSink, startSource, temporalVersion } from './services.mjs';
 import { SIZES, loadSource, withClient } from './source.mjs';
-import { firstDifference, problemsOf, samplesOf } from './verify.mjs';
+import { firstDifference, problemsOf, problemsOfSilence, samplesOf } from './verify.mjs';
 
 // Progress goes to the standard error, so that the standard output is the table alone.
 const log = (line) => console.error(line);
@@ -47,6 +47,7 @@ function optionsOf(args) {
       rounds: { type: 'string', default: '3' },
       only: { type: 'string', default: Object.keys(CONTENDERS).join(',') },
       'latency-ms': { type: 'string', default: '0' },
+      workers: { type: 'string', default: '1' },
     },
   });
   const only = values.only.split(',');
@@ -57,10 +58,13 @@ function optionsOf(args) {
     if (/^\d+$/.test(values[name]) && Number(values[name]) >= least) return Number(values[name]);
     throw new Error(`--${name} ${values[name]}: a whole number from ${least}`);
   };
-  return { size: values.rows, rounds: number('rounds', 1), only, latencyMs: number('latency-ms', 0) };
+  return {
+    ...{ size: values.rows, only, rounds: number('rounds', 1) },
+    ...{ latencyMs: number('latency-ms', 0), workers: number('workers', 1) },
+  };
 }
 
-async function main({ size, rounds, only, latencyMs }) {
+async function main({ size, rounds, only, latencyMs, workers }) {
   if (process.platform !== 'linux') throw new Error('the measurement reads /proc: it runs on Linux only');
   installPeers(log);
   buildSink(log);
@@ -75,7 +79,7 @@ async function main({ size, rounds, only, latencyMs }) {
   const file = join(BENCH, 'results', `${new Date().toISOString().replaceAll(':', '')}-${size}.jsonl`);
   mkdirSync(join(BENCH, 'results'), { recursive: true });
   const keep = (line) => appendFileSync(file, `${JSON.stringify(line)}\n`);
-  keep({ machine, size, rounds, only, latencyMs });
+  keep({ machine, size, rounds, only, latencyMs, workers });
 
   const results = [];
   let expected; // the first run's records: all others must have sent the same
@@ -83,17 +87,16 @@ async function main({ size, rounds, only, latencyMs }) {
     for (let i = 0; i < only.length; i++) {
       // Each round begins with another one, so that nobody always runs behind the same neighbour.
       const contender = only[(i + round - 1) % only.length];
-      const run = await CONTENDERS[contender]({ owned, source, sourceUrl, sink, latencyMs, log });
-      const samples = samplesOf(run.stats);
-      const result = resultOf(
-        run,
-        { contender, round, size, latencyMs },
-        expected && firstDifference(samples, expected),
-      );
-      if (result.ok) expected ??= samples;
-      results.push(result);
-      keep(result);
-      log(line(result));
+      const runs = await CONTENDERS[contender]({ owned, source, sourceUrl, sink, latencyMs, workers, log });
+      for (const run of runs) {
+        const samples = samplesOf(run.stats);
+        const difference = run.sends && expected && firstDifference(samples, expected);
+        const result = resultOf(run, { contender: run.contender, round, size, latencyMs }, difference);
+        if (result.ok && run.sends) expected ??= samples;
+        results.push(result);
+        keep(result);
+        log(line(result));
+      }
     }
   }
   const { customers, transactions } = SIZES[size];
@@ -110,15 +113,21 @@ function resultOf(run, facts, difference) {
   const { stats } = run;
   const problems = [
     ...(run.exit === 0 ? [] : [`it ended with ${run.exit}${run.tail}`]),
-    ...problemsOf(stats, facts.size),
+    ...(run.sends ? problemsOf(stats, facts.size) : problemsOfSilence(stats, run.report, facts.size)),
     ...(difference ? [difference] : []),
   ];
-  const rows = (stats.customers?.records ?? 0) + (stats.transactions?.records ?? 0);
+  const rows = run.sends
+    ? (stats.customers?.records ?? 0) + (stats.transactions?.records ?? 0)
+    : (run.report?.total?.unchanged ?? 0);
   const perMillion = (seconds) => (rows ? (seconds / rows) * 1e6 : 0);
   const beside = { source: run.source, state: run.state, sink: run.sink, temporal: run.temporal, cli: run.cliCpu ?? 0 };
   return {
     ...{ at: new Date().toISOString(), ...facts, ok: problems.length === 0, problems, exit: run.exit, rows },
-    ...{ wall: run.wall, rowsPerSecond: rows / run.wall, spanRowsPerSecond: rows / stats.spanSeconds },
+    ...{
+      wall: run.wall,
+      rowsPerSecond: rows / run.wall,
+      spanRowsPerSecond: run.sends ? rows / stats.spanSeconds : null,
+    },
     ...{
       cpu: run.cpu,
       cpuPerMillion: perMillion(run.cpu),

@@ -21,6 +21,18 @@ export function problemsOf(stats, size) {
   return problems;
 }
 
+/** What is wrong with a run over rows that were all sent before: each must have been read, and none sent. */
+export function problemsOfSilence(stats, report, size) {
+  const rows = Object.values(SIZES[size]).reduce((a, b) => a + b);
+  const unchanged = report?.total?.unchanged;
+  return [
+    ...(unchanged === rows ? [] : [`${unchanged} rows unchanged instead of ${rows}`]),
+    ...Object.entries(stats).flatMap(([schema, got]) =>
+      got?.records > 0 ? [`${schema}: ${got.records} records sent again`] : [],
+    ),
+  ];
+}
+
 /** The sink's sample of records, with what JSON lets one write in several ways written in one. */
 export const samplesOf = (stats) =>
   Object.fromEntries(Object.keys(SIZES.full).map((schema) => [schema, normal(stats[schema]?.samples ?? {})]));
