@@ -1,49 +1,57 @@
 /** The command line's commands, grouped as people look for them. */
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { addCheck } from './commands/check.js';
-import { addDeadLetters } from './commands/dead-letters.js';
-import { addDoctor } from './commands/doctor.js';
-import { addInit } from './commands/init.js';
-import { addPlatform } from './commands/platform.js';
-import { addPreview } from './commands/preview.js';
-import { addExplain } from './commands/explain.js';
-import { addReconcile } from './commands/reconcile.js';
-import { addBackfill, addRun } from './commands/run.js';
-import { addSandbox } from './commands/sandbox.js';
-import { addSchedules } from './commands/schedules.js';
-import { addSchema } from './commands/schema.js';
-import { addStatus } from './commands/status.js';
-import { addWorker } from './commands/worker.js';
 import { EXIT_HELP } from './command-context.js';
 import { packageFile } from './package-file.js';
 
-export function createProgram(): Command {
+type Add = (program: Command) => void;
+
+/** Loaded when asked for: a worker needs no sandbox, and loading everything takes a second. */
+const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
+  Author: {
+    init: async () => (await import('./commands/init.js')).addInit,
+    check: async () => (await import('./commands/check.js')).addCheck,
+    doctor: async () => (await import('./commands/doctor.js')).addDoctor,
+    schema: async () => (await import('./commands/schema.js')).addSchema,
+    preview: async () => (await import('./commands/preview.js')).addPreview,
+  },
+  Run: {
+    run: async () => (await import('./commands/run.js')).addRun,
+    backfill: async () => (await import('./commands/run.js')).addBackfill,
+    schedules: async () => (await import('./commands/schedules.js')).addSchedules,
+  },
+  Repair: {
+    'dead-letters': async () => (await import('./commands/dead-letters.js')).addDeadLetters,
+    explain: async () => (await import('./commands/explain.js')).addExplain,
+  },
+  Prove: {
+    reconcile: async () => (await import('./commands/reconcile.js')).addReconcile,
+    status: async () => (await import('./commands/status.js')).addStatus,
+  },
+  Operate: {
+    worker: async () => (await import('./commands/worker.js')).addWorker,
+    sandbox: async () => (await import('./commands/sandbox.js')).addSandbox,
+    platform: async () => (await import('./commands/platform.js')).addPlatform,
+  },
+};
+
+/** The whole program, or with just the command that `first`, the first argument, names. */
+export async function createProgram(first?: string): Promise<Command> {
   const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
   const program = new Command('partner-sync')
     .description("Keeps a messaging platform exactly in step with a partner's own SQL database.")
     .version(version)
     .showSuggestionAfterError()
     .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
-  program.commandsGroup('Author:');
-  addInit(program);
-  addCheck(program);
-  addDoctor(program);
-  addSchema(program);
-  addPreview(program);
-  program.commandsGroup('Run:');
-  addRun(program);
-  addBackfill(program);
-  addSchedules(program);
-  program.commandsGroup('Repair:');
-  addDeadLetters(program);
-  addExplain(program);
-  program.commandsGroup('Prove:');
-  addReconcile(program);
-  addStatus(program);
-  program.commandsGroup('Operate:');
-  addWorker(program);
-  addSandbox(program);
-  addPlatform(program);
+  if (first === '--version' || first === '-V') return program;
+  const named = Object.values(GROUPS).find((commands) => first !== undefined && Object.hasOwn(commands, first));
+  if (named !== undefined) {
+    (await named[first!]!())(program);
+    return program;
+  }
+  for (const [group, commands] of Object.entries(GROUPS)) {
+    program.commandsGroup(`${group}:`);
+    for (const load of Object.values(commands)) (await load())(program);
+  }
   return program;
 }

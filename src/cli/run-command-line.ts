@@ -5,7 +5,7 @@ import { createProgram } from './program.js';
 
 /** `args` without the program's own name; none: help. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
-  const program = strict(createProgram());
+  const program = strict(await createProgram(args[0]));
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: 'user' });

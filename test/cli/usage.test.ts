@@ -11,8 +11,10 @@ function pathsOf(command: Command, path: readonly string[] = []): string[][] {
   return [[...path], ...command.commands.flatMap((sub) => pathsOf(sub, [...path, sub.name()]))];
 }
 
+const program = await createProgram();
+
 describe('--help', () => {
-  for (const path of pathsOf(createProgram()))
+  for (const path of pathsOf(program))
     it(`explains partner-sync ${path.join(' ')}`, async () => {
       const { code, stdout, stderr } = await partnerSync([...path, '--help']);
       expect(code).toBe(0);

@@ -28,7 +28,7 @@ function commandsOf(parent: Command, before: readonly string[] = []): Known[] {
   });
 }
 
-const COMMANDS = commandsOf(createProgram());
+const COMMANDS = commandsOf(await createProgram());
 /** Those of `platform` are listed on a page of their own. */
 const OWN = COMMANDS.filter(({ name }) => !name.startsWith('platform '));
 const readme = readPage('README.md');
