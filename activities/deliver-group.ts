@@ -20,7 +20,7 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     after: group.after,
     records,
     tenantIds,
-    cut: (sendable) => cutBatches(sendable, limitsOf(scope)),
+    cut: (sendable) => cutBatches(sendable, scope.mapping.batches.now()),
   });
   for (const [index, verdict] of claimed.verdicts) build.verdict(records[index]!, verdict);
   // Everything that was begun is waited for, even if one batch fails: no POST may outlive its attempt.
@@ -57,8 +57,3 @@ const wordsOf = ({ message, details }: PartnerSyncError): string =>
   [message, details['words'], ...((details['errors'] as readonly string[] | undefined) ?? [])]
     .filter(Boolean)
     .join('; ');
-
-function limitsOf({ sync, mapping }: UploadScope) {
-  const { batchSize, batchBytes } = sync.spec.upload;
-  return { batchSize: mapping.spec.options.batchSize ?? batchSize, batchBytes };
-}

@@ -1,11 +1,12 @@
 /** What activities need of the outside world; src/compose.ts fills it in, tests may fill in parts. */
-import type { LimitFunction } from 'p-limit';
 import type { MapResult } from '../src/domain/record.js';
 import type { ReadPlan, Source, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
 import type { MappingSpec, SyncSpec } from '../src/domain/sync.js';
 import type { PlatformClient } from '../src/platform/client.js';
+import type { RequestLimit } from '../src/platform/request-limit.js';
 import type { Ledger } from '../src/state/ledger.js';
 import type { LedgerView } from '../src/state/ledger-view.js';
+import type { LearntLimits } from './batch-limits.js';
 
 /** Maps one row of the mapping's columns; never throws for bad data. */
 export type RowMapper = (row: SourceRow, key: SourceKey) => MapResult;
@@ -17,6 +18,8 @@ export interface OpenMapping {
   readonly plan: ReadPlan;
   /** Fields of the record that refer to other records. */
   readonly referenceFields: ReadonlySet<string>;
+  /** How large its batches are cut, in this process. */
+  readonly batches: LearntLimits;
   /** The compiled mapping for columns of these types. */
   mapper(columns: readonly SourceColumn[]): RowMapper;
 }
@@ -26,7 +29,7 @@ export interface OpenSync {
   readonly spec: SyncSpec;
   readonly source: Source;
   /** Requests at once to the platform, over everything this process does for the sync. */
-  readonly limit: LimitFunction;
+  readonly limit: RequestLimit;
   mapping(name: string): Promise<OpenMapping>;
 }
 

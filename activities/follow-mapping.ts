@@ -1,36 +1,35 @@
 /** Looks after a mapping's waiting records: follows what the platform holds, and reads again what is due. */
 import type { FollowResult, MappingRef } from '../src/domain/work.js';
-import type { SourceKey } from '../src/domain/source.js';
-import type { DeadLetter, GroupOutcome, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
+import type { GroupOutcome, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { WaitingRow } from '../src/state/waiting.js';
-import { deliverGroup } from './deliver-group.js';
-import { rowByRow } from './delivery.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
-import { readKeys } from './read-groups.js';
+import { fetchParents, hasOrphans, reviveOrphans, wakeChildren } from './follow-parents.js';
+import { readAgain } from './read-again.js';
 import { recoverRange } from './recover-range.js';
+import type { ParentFate } from './resolve-parents.js';
 import { fatesOf } from './settle-batch.js';
 import type { UploadScope } from './upload-batch.js';
 
 const DUE_AT_ONCE = 500;
-/** Readings of a record that fails without a reason before it is put aside. */
-const TRIES = 5;
-/** Seconds after which the platform's word on an expired record is taken as "send it again". */
-const AFTER_EXPIRY = 600;
+/** Seconds until a record that expired is sent again: at once, then a minute, two, four, up to an hour. */
+const patience = (tries: number): number => (tries === 0 ? 0 : Math.min(3600, 60 * 2 ** (tries - 1)));
 
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
   const sync = await deps.openSync(ref.sync);
   const { mappingId } = await sync.mapping(ref.mapping);
   const before = await deps.ledger.waiting.outlook(mappingId, ref.runId);
-  if (before.waiting === 0) return before;
+  if (before.waiting === 0 && !(await hasOrphans(deps, mappingId))) return before;
   const rangeId = await deps.ledger.ranges.forFollowing(ref.runId, mappingId);
   const scope = await takeRange(deps, { ...ref, rangeId }, signal);
   await recoverRange(scope);
+  const fates = new Map<string, ParentFate>();
   for (const batch of await deps.ledger.batches.waitingOf(mappingId)) {
     signal.throwIfAborted();
-    await followBatch(scope, batch);
+    await followBatch(scope, batch, fates);
   }
+  await wakeChildren(scope, await deps.ledger.waiting.now());
   // What is handled is due again later than now, so that the loop ends however long a round takes.
   const now = await deps.ledger.waiting.now();
   for (;;) {
@@ -39,11 +38,12 @@ export async function followMapping(deps: Dependencies, ref: MappingRef, signal:
     if (due.length === 0) break;
     await readAgain(scope, due);
   }
+  await reviveOrphans(scope);
   return deps.ledger.waiting.outlook(mappingId, ref.runId);
 }
 
 /** Moves a held batch on by what the platform says of it now. */
-async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> {
+async function followBatch(scope: UploadScope, batch: OpenBatch, parents: Map<string, ParentFate>): Promise<void> {
   const { deps, range, signal } = scope;
   const status = await deps.platform.findBatch(batch.platformBatchId!, { tenant: batch.tenant, signal });
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
@@ -59,9 +59,9 @@ async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> 
     if (wait !== undefined) {
       still.push(externalId);
     } else if (fate?.kind === 'rejected') {
-      // Refused after waiting: expired for want of its parent, or invalid. Either way the row is read again,
-      // now without haste, and gets its outcome from a fresh batch.
-      build.sendAgain(row, batch.tenantId, externalId, 'expired', row?.expired === true ? AFTER_EXPIRY : 0);
+      // Refused after waiting: expired for want of its parent, or invalid. Either way the row is read again, each
+      // time with less haste, and gets its outcome from a fresh batch.
+      build.sendAgain(row, batch.tenantId, externalId, 'expired', patience(row?.tries ?? 0));
     } else if (fate?.kind === 'accepted') {
       build.accepted(row, batch.tenantId, externalId);
     } else if (complete || row?.expired === true) {
@@ -70,6 +70,7 @@ async function followBatch(scope: UploadScope, batch: OpenBatch): Promise<void> 
       still.push(externalId);
     }
   }
+  await fetchParents(scope, batch, [...pending.values()], parents);
   if (still.length === batch.externalIds.length) return;
   await deps.ledger.checkpoint(range, {
     ...build.outcome(batch),
@@ -96,7 +97,7 @@ function startFollowing() {
       return;
     }
     const { sourceKey } = row;
-    const again = { batchId: null, contentHash: null, missing: [], expiresAt: null };
+    const again = { batchId: null, contentHash: null, missing: row.missing, expiresAt: null };
     waiting.push({ tenantId, externalId, sourceKey, reason, ...again, dueIn });
     ends.push({ tenantId, externalId, sourceKey, column: 'waiting' });
   };
@@ -126,47 +127,3 @@ function startFollowing() {
     }),
   };
 }
-
-/** Reads due rows again by their keys and delivers them; a row that is gone has nothing left to deliver. */
-async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {
-  const { deps, sync, mapping, range } = scope;
-  const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
-  const byKey = new Map(due.map((row) => [keyOf(row), row]));
-  const keys = due.filter((row) => row.sourceKey.length > 0).map((row) => row.sourceKey);
-  const group = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
-  const delivery = rowByRow(await deliverGroup(scope, group));
-  const idOf = (row: { readonly tenantId: number; readonly externalId: string | null }): string =>
-    `${row.tenantId}/${row.externalId ?? ''}`;
-  const ended = new Set(delivery.ends.map(idOf));
-  const dead = new Set(delivery.ends.filter((end) => end.column === 'deadLettered').map(keyOf));
-  // The row is gone, maps to another record now, or cannot be mapped at all any more.
-  const over = due.filter((row) => !ended.has(idOf(row)));
-  const hopeless = new Set(
-    delivery.waiting.filter((w) => w.reason === 'unclear' && (byKey.get(keyOf(w))?.tries ?? 0) >= TRIES),
-  );
-  const hopelessKeys = new Set([...hopeless].map(keyOf));
-  await deps.ledger.checkpoint(range, {
-    ...delivery,
-    reading: { kind: 'again', before: group.before, after: group.after },
-    waiting: delivery.waiting.filter((w) => !hopeless.has(w)),
-    deadLetters: [...delivery.deadLetters, ...[...hopeless].map(failedWithoutReason)],
-    ends: [
-      ...delivery.ends.map((end): RowEnd => (hopelessKeys.has(keyOf(end)) ? { ...end, column: 'deadLettered' } : end)),
-      ...over.map((row): RowEnd => ({ ...row, column: dead.has(keyOf(row)) ? 'deadLettered' : 'unchanged' })),
-    ],
-    readTwice: 0,
-    position: null,
-    done: false,
-  });
-}
-
-const failedWithoutReason = ({ tenantId, externalId, sourceKey }: WaitingRecord): DeadLetter => ({
-  tenantId,
-  externalId,
-  sourceKey,
-  code: 'platform_refused',
-  pointer: '',
-  rule: 'failed without a reason',
-  reason: `sent ${TRIES} times; the platform neither stored the record nor said why`,
-  shape: '',
-});

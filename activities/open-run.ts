@@ -45,9 +45,24 @@ export async function openRun(
     runId: run.id,
     sync: spec.name,
     mode,
+    followed: stages.flat().filter((name) => connected(spec, chosen).has(name)),
     followFor: spec.upload.followFor,
     stages: stages.map((stage) => stage.filter((name) => chosen.has(name))).filter((stage) => stage.length > 0),
   };
+}
+
+/** The mappings, and all that refer to them or that they refer to, however far. */
+function connected({ mappings }: SyncSpec, chosen: ReadonlySet<string>): ReadonlySet<string> {
+  const nodes = mappings.map(mappingNode);
+  const reached = new Set(chosen);
+  for (let size = 0; size < reached.size;) {
+    size = reached.size;
+    for (const { name, refs } of nodes) {
+      if (reached.has(name)) for (const ref of refs) reached.add(ref);
+      else if (refs.some((ref) => reached.has(ref))) reached.add(name);
+    }
+  }
+  return reached;
 }
 
 /** Said before anything is sent, not when the run comes to the mapping. */

@@ -1,6 +1,8 @@
 /** Follows one batch until each of its records has an outcome: accepted, rejected, waiting or unclear. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { log } from '@temporalio/activity';
 import { differingField } from '../src/domain/compare.js';
+import { ERROR_CATALOGUE } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { BatchStatus, PendingResource } from '../src/platform/contract/batches.js';
 import { maskedWords } from './platform-words.js';
@@ -27,13 +29,17 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
   const ids = batch.records.map((r) => r.externalId);
   const fates = status === null ? new Map<string, RecordFate>() : fatesOf(status, ids, ids.length);
   const open = batch.records.filter((r) => !fates.has(r.externalId));
+  if (status !== null && open.length > 0) warn('batch_inconsistent', scope, batch.platformBatchId, status);
   if (scope.mapping.spec.options.onConflict === 'reject')
     // "Exists" may be our own earlier attempt whose answer was lost; what is stored tells.
     for (const record of batch.records) if (fates.get(record.externalId)?.kind === 'rejected') open.push(record);
-  for (const record of open) {
-    const fate = await fateByReadingBack(scope, batch.tenant, record);
-    if (fate.kind === 'accepted' || !fates.has(record.externalId)) fates.set(record.externalId, fate);
-  }
+  await Promise.all(
+    open.map(async (record) => {
+      const fate = await scope.sync.limit.run(() => fateByReadingBack(scope, batch.tenant, record), scope.signal);
+      if (fate.kind === 'accepted' || !fates.has(record.externalId)) fates.set(record.externalId, fate);
+    }),
+  );
+  if (status !== null) nameTheNameless(status, batch, fates);
   const schemas = scope.sync.spec.mappings.map((m) => m.schema.name);
   for (const record of batch.records) {
     const fate = fates.get(record.externalId);
@@ -43,19 +49,50 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
   return fates;
 }
 
-/** The status once only waiting records are open; null when the batch stays invisible or incomplete past its deadline. */
+/**
+ * Failures that name no record belong to those that turned out not to be stored, if there are as many: then each
+ * is rejected. What one of several is accused of is told to all of them.
+ */
+function nameTheNameless(status: BatchStatus, { records }: SentBatch, fates: Map<string, RecordFate>): void {
+  const nameless = (status.errors?.recordErrors ?? []).filter((words) => failedIdIn(words) === undefined);
+  const unclear = records.filter((r) => fates.get(r.externalId)?.kind === 'unclear');
+  const { successfulRecords, failedRecords, pendingRecords } = status.progress;
+  const addsUp = successfulRecords + failedRecords + pendingRecords === records.length;
+  if (nameless.length === 0 || nameless.length !== unclear.length || !addsUp) return;
+  const words = [...new Set(nameless)].slice(0, 5).join('; or ');
+  for (const { externalId } of unclear) fates.set(externalId, { kind: 'rejected', words });
+}
+
+/** A batch that is not as it should be gets a name in the log; its records are looked at one by one. */
+function warn(
+  code: 'batch_stuck' | 'batch_inconsistent',
+  { sync, mapping }: UploadScope,
+  platformBatchId: string,
+  status: BatchStatus | null,
+): void {
+  const place = { code, sync: sync.spec.name, mapping: mapping.spec.name, platformBatchId };
+  log.warn(ERROR_CATALOGUE[code].meaning, { ...place, visible: status !== null, ...status?.progress });
+}
+
+/**
+ * The status once only waiting records are open; null when the batch stays invisible or incomplete past its
+ * deadline (`upload.batchDeadline`).
+ */
 export async function pollUntilSettled(
-  { deps, sync, signal }: UploadScope,
+  scope: UploadScope,
   platformBatchId: string,
   tenant: string,
 ): Promise<BatchStatus | null> {
+  const { deps, sync, signal } = scope;
   const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
+  let status: BatchStatus | null = null;
   for (let delay = FIRST_POLL; performance.now() < deadline; delay = Math.min(LONGEST_POLL, delay * 1.7)) {
     await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
-    const status = await deps.platform.findBatch(platformBatchId, { tenant, signal });
+    status = await deps.platform.findBatch(platformBatchId, { tenant, signal });
     // 404 soon after 202 is "not visible yet".
     if (status !== null && isSettled(status)) return status;
   }
+  warn('batch_stuck', scope, platformBatchId, status);
   return null;
 }
 
@@ -82,8 +119,7 @@ export function fatesOf(status: BatchStatus, externalIds: readonly string[], sen
   const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
   const failures = new Map<string, string>();
   for (const words of status.errors?.recordErrors ?? []) {
-    const quoted = /externalId ("(?:[^"\\]|\\.)*")/.exec(words)?.[1];
-    const id = quoted === undefined ? undefined : unquoted(quoted);
+    const id = failedIdIn(words);
     if (id !== undefined) failures.set(id, words);
   }
   const { successfulRecords, failedRecords, pendingRecords } = status.progress;
@@ -100,9 +136,11 @@ export function fatesOf(status: BatchStatus, externalIds: readonly string[], sen
   return fates;
 }
 
-function unquoted(text: string): string | undefined {
+/** The record that a failure names, if it names one. */
+function failedIdIn(words: string): string | undefined {
+  const quoted = /externalId ("(?:[^"\\]|\\.)*")/.exec(words)?.[1];
   try {
-    return JSON.parse(text) as string;
+    return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
   } catch {
     return undefined;
   }

@@ -45,12 +45,12 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
   let batch = intended;
   for (let doubts = 0, busy = 0; ;) {
     try {
-      const sent = await scope.sync.limit(async () => {
+      const sent = await scope.sync.limit.run(async () => {
         // A process that was frozen since the intent must not send: its successor has taken the records over.
         if (Date.now() - batch.intendedAt > inDoubtDelay * 500)
           batch = await scope.deps.ledger.batches.renew(scope.range, batch);
         return post(scope, batch);
-      });
+      }, scope.signal);
       return { sent: [sent], refused: [] };
     } catch (error) {
       if (!(error instanceof PartnerSyncError)) throw error;
@@ -64,13 +64,14 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
         const asked = error.details['retryAfterMs'];
         const delay = typeof asked === 'number' ? asked : backoffMs(busy++);
         if (Date.now() - started + delay > BUSY_BUDGET) throw error;
-        await wait(delay);
+        // What the platform asked for holds all requests back, in the limit.
+        if (typeof asked !== 'number') await wait(delay);
         continue;
       }
       if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
       if (error.details['status'] === 404) throw unknownSchema(scope, error);
       if (batch.records.length === 1) return { sent: [], refused: [refusedAlone(scope, batch, error)] };
-      return uploadHalves(scope, batch);
+      return uploadHalves(scope, batch, error);
     }
   }
 }
@@ -88,9 +89,8 @@ function refusedAlone({ sync }: UploadScope, batch: IntendedBatch, error: Partne
 async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch> {
   const { deps, mapping, sync, signal } = scope;
   signal.throwIfAborted();
-  const body = `{"resources":[${batch.records.map((r) => r.json).join(',')}]}`;
   const query = uploadQuery(mapping.spec.options);
-  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, body, query, {
+  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, bodyOf(batch), query, {
     tenant: batch.tenant,
     // The ledger is asked before each attempt.
     once: true,
@@ -102,7 +102,13 @@ async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch
   return { ...batch, platformBatchId: accepted.batchId };
 }
 
-async function uploadHalves(scope: UploadScope, batch: IntendedBatch): Promise<UploadResult> {
+async function uploadHalves(
+  scope: UploadScope,
+  batch: IntendedBatch,
+  refusal: PartnerSyncError,
+): Promise<UploadResult> {
+  const tooLong = refusal.code === 'platform_too_large';
+  if (tooLong) scope.mapping.batches.tooLong(Buffer.byteLength(bodyOf(batch)));
   const middle = Math.ceil(batch.records.length / 2);
   const halves = await scope.deps.ledger.batches.split(scope.range, batch, [
     batch.records.slice(0, middle),
@@ -111,8 +117,15 @@ async function uploadHalves(scope: UploadScope, batch: IntendedBatch): Promise<U
   const results = [];
   // One after the other: the first half's fault is no reason to hurry the second.
   for (const half of halves) results.push(await uploadBatch(scope, half));
-  return { sent: results.flatMap((r) => r.sent), refused: results.flatMap((r) => r.refused) };
+  const sent = results.flatMap((r) => r.sent);
+  const refused = results.flatMap((r) => r.refused);
+  // Refused together and taken apart: there were too many of them, whatever words the platform had for it.
+  if (!tooLong && refused.length === 0 && sent.length === halves.length)
+    scope.mapping.batches.tooMany(batch.records.length);
+  return { sent, refused };
 }
+
+const bodyOf = ({ records }: IntendedBatch): string => `{"resources":[${records.map((r) => r.json).join(',')}]}`;
 
 const uploadQuery = (options: MappingOptions) => ({
   onconflict: options.onConflict,

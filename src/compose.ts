@@ -3,7 +3,7 @@ import { setDefaultResultOrder } from 'node:dns';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import pLimit from 'p-limit';
+import { openBatchLimits } from '../activities/batch-limits.js';
 import type { Dependencies, OpenMapping, OpenSync, Views } from '../activities/dependencies.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { PartnerSyncError } from './domain/errors.js';
@@ -14,6 +14,7 @@ import { compileMapping } from './mapping/compile-mapping.js';
 import { loadSync } from './mapping/load-sync.js';
 import { readPlanOf } from './mapping/read-plan.js';
 import { PlatformClient } from './platform/client.js';
+import { openRequestLimit } from './platform/request-limit.js';
 import { openSource } from './source/open-source.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
@@ -178,6 +179,7 @@ function openSpec(spec: SyncSpec, mappingIds: () => Promise<MappingIds>): OpenSy
       spec: mapping,
       mappingId: await (await mappingIds()).mappingId(spec.name, name),
       plan: readPlanOf(mapping, spec.tenant),
+      batches: openBatchLimits(mapping, spec.upload),
       referenceFields: new Set(referencesOf(mapping.schema.schema).map((r) => r.field)),
       mapper(columns: readonly SourceColumn[]) {
         const types = columns.map((c) => c.databaseType).join();
@@ -193,7 +195,7 @@ function openSpec(spec: SyncSpec, mappingIds: () => Promise<MappingIds>): OpenSy
   return {
     spec,
     source: openSource(spec.source),
-    limit: pLimit(spec.upload.requestsAtOnce),
+    limit: openRequestLimit(spec.upload.requestsAtOnce),
     mapping(name) {
       let mapping = mappings.get(name);
       if (mapping === undefined) {

@@ -56,9 +56,9 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
       for (let stage = input.continues?.stagesDone ?? 0; stage < opened.stages.length; stage++) {
         const mappings = opened.stages[stage]!;
         await together(mappings.map((mapping) => () => loadMapping(opened, input, mapping, stage, show)));
-        await follow(opened, [mappings], STAGE_FOLLOW, false);
+        await follow(opened, mappings, STAGE_FOLLOW, false);
       }
-      await follow(opened, opened.stages, opened.followFor, true);
+      await follow(opened, opened.followed ?? opened.stages.flat(), opened.followFor, true);
       // Every row was read: a letter that is still there may be that of a row which is gone.
       if (opened.mode === 'full' && patched('sweep-letters'))
         await sweepLetters({ runId: opened.runId, sync: opened.sync, mappings: opened.stages.flat() });
@@ -101,12 +101,12 @@ async function loadMapping(
 }
 
 /** Looks after waiting records until nothing is left to do now, or the time is over. */
-async function follow(opened: OpenedRun, stages: OpenedRun['stages'], seconds: number, held: boolean): Promise<void> {
+async function follow(opened: OpenedRun, mappings: readonly string[], seconds: number, held: boolean): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   for (let pause = 1; ; pause = Math.min(30, pause * 1.5)) {
     let open = 0;
     // Parents first: what they deliver completes children that wait.
-    for (const mapping of stages.flat()) {
+    for (const mapping of mappings) {
       const result = await followMapping({ runId: opened.runId, sync: opened.sync, mapping });
       open += result.dueSoon + (held ? result.held : 0);
     }

@@ -79,6 +79,29 @@ export const ERROR_CATALOGUE = {
     meaning: 'Two rows of one page map to the same external id.',
     remedy: 'Make the external id unique in the mapping.',
   },
+  parent_missing: {
+    retry: 'never',
+    meaning: 'A record refers to a parent that is not in the source.',
+    remedy:
+      'Correct the reference, or add the parent: the record is sent by itself once a run has delivered its parent.',
+  },
+  parent_filtered: {
+    retry: 'never',
+    meaning: "A record refers to a parent that the query of the parent's mapping does not give.",
+    remedy:
+      "Let the query give the parent, or the child's query leave out the child; it is sent by itself once its parent is delivered.",
+  },
+  parent_rejected: {
+    retry: 'never',
+    meaning: 'A record refers to a parent that is a dead letter itself.',
+    remedy:
+      'Mend the parent, see `partner-sync dead-letters list <sync>`; the record is sent by itself once its parent is delivered.',
+  },
+  parent_in_other_tenant: {
+    retry: 'never',
+    meaning: 'A record refers to a parent that belongs to another tenant.',
+    remedy: 'Correct the reference or the tenant of one of the two rows: the platform keeps tenants apart.',
+  },
   platform_unreachable: {
     retry: 'later',
     meaning: 'The platform cannot be reached, or gave up in the middle of an answer.',
@@ -114,6 +137,18 @@ export const ERROR_CATALOGUE = {
     meaning:
       "The platform's answer is not what its interface promises: HTML, truncated JSON, a required field missing.",
     remedy: 'Check PLATFORM_BASE_URL (a proxy may be answering); tell the platform if it lasts.',
+  },
+  batch_stuck: {
+    retry: 'later',
+    meaning: 'The platform took a batch, and did not complete it, or did not know it, by `upload.batchDeadline`.',
+    remedy:
+      'Nothing: its records are read back one by one and sent again. Tell the platform; raise the deadline if it is just slow.',
+  },
+  batch_inconsistent: {
+    retry: 'later',
+    meaning: "A batch's counters do not add up, or its failures name no records.",
+    remedy:
+      'Nothing: its records are read back one by one, and those that are not stored are sent again, alone in the end.',
   },
   redirect_refused: {
     retry: 'never',

@@ -15,6 +15,11 @@ export interface OpenedRun {
   readonly mode: string;
   /** Mapping names, stage by stage: parents before children. */
   readonly stages: readonly (readonly string[])[];
+  /**
+   * Mappings whose waiting records the run looks after at its end, parents first: its own, and those that are
+   * connected with them by references, since parents are fetched and children come back. Absent in old histories.
+   */
+  readonly followed?: readonly string[];
   /** Seconds that the run follows records held by the platform before it ends with them waiting. */
   readonly followFor: number;
 }

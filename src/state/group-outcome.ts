@@ -1,4 +1,5 @@
 /** What became of a group of rows: everything that one checkpoint writes. */
+import type { ParentCode } from '../domain/parent.js';
 import type { UnmappableRow } from '../domain/record.js';
 import type { Books } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
@@ -20,7 +21,7 @@ export interface WaitingRecord {
   readonly tenantId: number;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  readonly reason: 'dependency' | 'busy' | 'expired' | 'unclear';
+  readonly reason: 'dependency' | 'busy' | 'expired' | 'unclear' | ParentCode;
   /** The batch in which the platform holds the record; null when it is to be read and sent again. */
   readonly batchId: string | null;
   /** What that batch was sent with. */

@@ -121,7 +121,7 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
          ELSE false END,
        missing = excluded.missing, expires_at = coalesce(excluded.expires_at, w.expires_at), due_at = excluded.due_at,
        read_stamp = greatest(w.read_stamp, excluded.read_stamp),
-       tries = w.tries + CAST(excluded.reason = 'unclear' AS int)`,
+       tries = w.tries + CAST(excluded.reason IN ('unclear', 'expired') AS int)`,
     {
       mapping: range.mappingId,
       range: range.id,

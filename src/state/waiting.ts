@@ -2,18 +2,20 @@
 import type { Knex } from 'knex';
 import type { SourceKey } from '../domain/source.js';
 import type { FollowResult } from '../domain/work.js';
+import type { WaitingRecord } from './group-outcome.js';
 
 export interface WaitingRow {
   readonly tenantId: number;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  readonly reason: string;
+  readonly reason: WaitingRecord['reason'];
   readonly batchId: string | null;
   /** What the batch was sent with, 32 hex digits. */
   readonly contentHash: string | null;
   readonly readStamp: string;
   readonly expired: boolean;
   readonly tries: number;
+  readonly missing: WaitingRecord['missing'];
 }
 
 export interface Waiting {
@@ -21,6 +23,14 @@ export interface Waiting {
   ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
   /** Rows that are to be read and sent again at `asOf`; what is put back by handling them is due later. */
   due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
+  /** Expired records that are not due yet, in the order of their ids behind `after`. */
+  parked(mappingId: number, asOf: string, after: string, limit: number): Promise<readonly WaitingRow[]>;
+  /** Makes rows due at once, by their external ids. */
+  wake(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
+  /** `tenant id/external id` of those of the records that wait. */
+  among(mappingId: number, keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<ReadonlySet<string>>;
+  /** Says of records that a batch holds whether their parents may come, or why they will not. */
+  name(batchId: string, reason: WaitingRecord['reason'], externalIds: readonly string[]): Promise<void>;
   /** The database's clock, for {@link due}. */
   now(): Promise<string>;
   /** What of the mapping's waiting records concerns this run. */
@@ -34,12 +44,13 @@ interface Row {
   tenant_id: number;
   external_id: string;
   source_key: string[];
-  reason: string;
+  reason: WaitingRecord['reason'];
   batch_id: string | null;
   content_hash: string | null;
   read_stamp: string;
   expired: boolean;
   tries: number;
+  missing: WaitingRecord['missing'] | null;
 }
 
 export function openWaiting(knex: Knex): Waiting {
@@ -58,6 +69,7 @@ export function openWaiting(knex: Knex): Waiting {
       readStamp: row.read_stamp,
       expired: row.expired,
       tries: row.tries,
+      missing: row.missing ?? [],
     }));
   };
   return {
@@ -68,15 +80,44 @@ export function openWaiting(knex: Knex): Waiting {
         asOf,
         limit,
       ]),
+    parked: (mappingId, asOf, after, limit) =>
+      find(
+        `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'expired' AND w.due_at > CAST(? AS timestamptz)
+           AND w.external_id COLLATE "C" > ? ORDER BY w.external_id COLLATE "C" LIMIT ?`,
+        [mappingId, asOf, after, limit],
+      ),
+    async wake(mappingId, rows) {
+      await knex.raw(
+        `UPDATE waiting w SET due_at = now() FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         WHERE w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id AND w.batch_id IS NULL`,
+        [rows.map((r) => r.tenantId), rows.map((r) => r.externalId), mappingId],
+      );
+    },
+    async among(mappingId, keys) {
+      const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string }[] }>(
+        `SELECT w.tenant_id, w.external_id FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`,
+        [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
+      );
+      return new Set(rows.map((row) => `${row.tenant_id}/${row.external_id}`));
+    },
+    async name(batchId, reason, externalIds) {
+      await knex('waiting')
+        .where({ batch_id: batchId })
+        .whereIn('external_id', [...externalIds])
+        .whereNot({ reason })
+        .update({ reason });
+    },
     async now() {
       const { rows } = await knex.raw<{ rows: { now: string }[] }>('SELECT clock_timestamp()::text AS now');
       return rows[0]!.now;
     },
     async outlook(mappingId, runId) {
-      // Records that another run left held are looked at, but not waited for: they may take a day.
+      // Not waited for are records that another run left held, which may take a day, and those whose parents
+      // will not come as things are.
       const { rows } = await knex.raw<{ rows: FollowResult[] }>(
         `SELECT count(*)::int AS waiting,
-                (count(*) FILTER (WHERE batch_id IS NOT NULL AND ranges.run_id = :run))::int AS held,
+                (count(*) FILTER (WHERE batch_id IS NOT NULL AND ranges.run_id = :run AND reason = 'dependency'))::int AS held,
                 (count(*) FILTER (WHERE batch_id IS NULL AND due_at < now() + :soon * interval '1 second'))::int AS "dueSoon"
          FROM waiting JOIN ranges ON ranges.id = range_id WHERE waiting.mapping_id = :mapping`,
         { mapping: mappingId, run: runId, soon: SOON },

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { idsIn, type Fault, type StubAnswer } from './platform-proxy.js';
-import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
+import { idsIn, recordsIn, type PassedRequest, type StubAnswer } from './platform-proxy.js';
+import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, text, type Shop } from './shop.js';
 
 const json = (status: number, message: string, headers = {}): StubAnswer => ({
   status,
@@ -11,37 +11,6 @@ const json = (status: number, message: string, headers = {}): StubAnswer => ({
   body: JSON.stringify({ success: false, message }),
 });
 const HTML: StubAnswer = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>welcome</html>' };
-
-/** What happens to every third upload; the others pass. */
-const FAULTS: Readonly<Record<string, Fault>> = {
-  'whose answers are lost after the platform took the batch': { forward: true, answer: 'cut' },
-  'whose connections break before the platform sees the batch': { forward: false, answer: 'cut' },
-  'that asks for patience with Retry-After': { forward: false, answer: json(429, 'slow down', { 'retry-after': '1' }) },
-  'that is busy (503)': { forward: false, answer: json(503, 'busy') },
-  'that fails (500) without having taken the batch': { forward: false, answer: json(500, 'oops') },
-  'that fails (500) although it took the batch': { forward: true, answer: json(500, 'oops') },
-  'whose proxy answers 200 with a page of HTML': { forward: true, answer: HTML },
-  'whose proxy answers 502 with a page of HTML': { forward: false, answer: { ...HTML, status: 502 } },
-  'whose answers end in the middle': {
-    forward: true,
-    answer: { status: 202, body: '{"success":true,"data":{"batchId":"' },
-  },
-};
-
-for (const [what, fault] of Object.entries(FAULTS))
-  it(`delivers everything to a platform ${what}`, async () => {
-    const shop = await shopForTest({ upload: { batchSize: 20, inDoubtDelay: '0.2s' } });
-    await fill(shop, 60);
-    shop.proxy.fail(({ upload, no }) => (upload && no % 3 === 0 ? fault : undefined));
-
-    const report = await shop.run();
-
-    expect(report).toMatchObject({ outcome: 'complete', total: { read: 180, accepted: 180 } });
-    expect(shop.proxy.uploads()).toBeGreaterThan(9);
-    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
-    shop.proxy.fail(undefined);
-    expect(await shop.differences()).toBe(0);
-  });
 
 it('sends again only what the platform had in doubt, and only after its longest delay', async () => {
   const shop = await shopForTest({ upload: { inDoubtDelay: '2s' } });
@@ -94,17 +63,54 @@ it('stops with one clear error when the token is refused, and goes on from there
   expect(first).toBeLessThan(15);
 });
 
-it('halves what is too large until it fits', async () => {
-  const shop = await shopForTest({ upload: { batchSize: 64 } });
+it('halves what is too large until it fits, and remembers what fits', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 64, requestsAtOnce: 1 } });
   await fill(shop, 100);
   shop.proxy.fail((request) =>
-    request.upload && request.body.split('Id"').length - 1 > 20
-      ? { forward: false, answer: json(413, 'too large') }
-      : undefined,
+    request.upload && request.body.length > 3000 ? { forward: false, answer: json(413, 'too large') } : undefined,
   );
 
   expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 300 } });
   expect(await shop.differences()).toBe(0);
+
+  await shop.source.query(`UPDATE shop.customers SET name = 'Renamed ' || id, updated_at = clock_timestamp()`);
+  shop.proxy.forget();
+  expect((await shop.run()).total.accepted).toBe(100);
+  expect(shop.proxy.requests.filter((r) => r.upload && r.body.length > 3000)).toEqual([]);
+});
+
+it('cuts smaller batches once the platform has refused too many records at once', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 80, requestsAtOnce: 1 } });
+  await fill(shop, 80);
+  const tooMany = (request: PassedRequest): boolean => request.upload && recordsIn(request) > 30;
+  shop.proxy.fail((request) =>
+    tooMany(request) ? { forward: false, answer: json(422, 'at most thirty resources') } : undefined,
+  );
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+
+  await shop.source.query(`UPDATE shop.customers SET name = 'Renamed ' || id, updated_at = clock_timestamp()`);
+  shop.proxy.forget();
+  expect((await shop.run({ mappings: ['customers'] })).total.accepted).toBe(80);
+  expect(shop.proxy.requests.filter(tooMany)).toEqual([]);
+});
+
+it('leaves the platform alone for as long as it asks, with all requests', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 8 } });
+  await fill(shop, 200);
+  let asked = 0;
+  const early: number[] = [];
+  shop.proxy.fail(({ upload, no }) => {
+    if (!upload) return undefined;
+    // Those that were on their way already come a little later.
+    if (asked > 0 && Date.now() > asked + 500 && Date.now() < asked + 3000) early.push(no);
+    if (no !== 5) return undefined;
+    asked = Date.now();
+    return { forward: false, answer: json(429, 'slow down', { 'retry-after': '3' }) };
+  });
+
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+  expect(asked).toBeGreaterThan(0);
+  expect(early).toEqual([]);
 });
 
 it('finds the one record for which the platform refuses the whole batch', async () => {
@@ -174,4 +180,74 @@ it('gives up a batch that the platform forgot, and sends its records again', asy
 
   expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 15 } });
   expect(await eventually('all agree', async () => (await shop.differences()) === 0)).toBe(true);
+});
+
+it('finds out whose failure it is when the platform names no record', async () => {
+  const shop = await shopForTest({ pushed: false });
+  await fill(shop, 20);
+  const properties = { customerId: text, name: { ...text, maxLength: 10 }, email: text, status: text };
+  const definition = { name: 'customer', category: 'custom_schema', externalIdField: 'customerId' };
+  const body = { ...definition, schema: { type: 'object', properties } };
+  const platform = await shop.parts.platform();
+  await platform.createSchemaDefinition(body as unknown as Parameters<typeof platform.createSchemaDefinition>[0]);
+  shop.proxy.fail(({ path }) =>
+    path.startsWith('/api/batches/')
+      ? { forward: true, answer: (own) => ({ ...own, body: own.body.replaceAll(/externalId \\"\d+\\": /g, '') }) }
+      : undefined,
+  );
+
+  const report = await shop.run({ mappings: ['customers'] });
+
+  // "Customer 10" and all after it have eleven characters.
+  expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 9, deadLettered: 11 } });
+  const found = await (await shop.parts.ledger()).deadLetters.causes('shop', {});
+  expect(found).toMatchObject([{ count: 11, pointer: '/name', code: 'platform_refused' }]);
+});
+
+it('settles records one by one when the counters of their batch do not add up', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 20);
+  shop.proxy.fail(({ path }) =>
+    path.startsWith('/api/batches/')
+      ? {
+          forward: true,
+          answer: (own) => ({ ...own, body: own.body.replace('"successfulRecords":20', '"successfulRecords":7') }),
+        }
+      : undefined,
+  );
+
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 60 } });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+});
+
+it('does not wait for ever for batches that never complete', async () => {
+  const shop = await shopForTest({ upload: { batchDeadline: '1s' } });
+  await fill(shop, 20);
+  shop.proxy.fail(({ path }) =>
+    path.startsWith('/api/batches/')
+      ? {
+          forward: true,
+          answer: (own) => ({ ...own, body: own.body.replace(/"completedAt":"[^"]*"/, '"completedAt":null') }),
+        }
+      : undefined,
+  );
+
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { accepted: 60 } });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
+it('takes what it finds for its own where a lost answer meets onconflict=reject', async () => {
+  const mapping = `schema: customer
+source: { table: shop.customers }
+key: [id]
+fields: { customerId: id, name: name }
+options: { onConflict: reject }
+`;
+  const shop = await shopForTest({ upload: { inDoubtDelay: '0.5s' }, files: { 'customers.mapping.yaml': mapping } });
+  await fill(shop, 20);
+  shop.proxy.fail(({ upload, no }) => (upload && no === 0 ? { forward: true, answer: 'cut' } : undefined));
+
+  expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete', total: { accepted: 20 } });
+  expect(shop.proxy.uploads()).toBe(2);
 });

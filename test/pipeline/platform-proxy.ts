@@ -19,8 +19,15 @@ export interface StubAnswer {
   readonly body: string;
 }
 
-/** `cut`: the connection is destroyed. `forward`: whether the platform gets the request all the same. */
-export type Fault = { readonly forward: boolean; readonly answer: StubAnswer | 'cut' };
+/**
+ * `cut`: the connection is destroyed; `hang`: no answer ever comes; `pass`: the platform's own answer, so that only
+ * `after` (milliseconds) is wrong with it. `forward`: whether the platform gets the request all the same.
+ */
+export type Fault = {
+  readonly forward: boolean;
+  readonly answer: StubAnswer | 'cut' | 'hang' | 'pass' | ((own: StubAnswer) => StubAnswer);
+  readonly after?: number;
+};
 
 export interface PlatformProxy {
   readonly url: string;
@@ -54,8 +61,10 @@ export async function startProxy(target: string): Promise<PlatformProxy> {
       requests.push(request);
       const fault = plan?.(request);
       if (fault === undefined || fault.forward)
-        forward(target, incoming, request.body, (answer) => (fault ? fail(fault, outgoing) : send(answer, outgoing)));
-      else fail(fault, outgoing);
+        forward(target, incoming, request.body, (answer) =>
+          fault ? fail(fault, outgoing, answer) : send(answer, outgoing),
+        );
+      else fail(fault, outgoing, { status: 502, body: 'nothing was forwarded' });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -95,9 +104,13 @@ function forward(
   request.end(body);
 }
 
-function fail({ answer }: Fault, outgoing: http.ServerResponse): void {
-  if (answer === 'cut') outgoing.destroy();
-  else send(answer, outgoing);
+function fail({ answer, after = 0 }: Fault, outgoing: http.ServerResponse, own: StubAnswer): void {
+  setTimeout(() => {
+    if (answer === 'cut') outgoing.destroy();
+    else if (answer === 'pass') send(own, outgoing);
+    else if (typeof answer === 'function') send(answer(own), outgoing);
+    else if (answer !== 'hang') send(answer, outgoing);
+  }, after);
 }
 
 function send({ status, headers, body }: StubAnswer, outgoing: http.ServerResponse): void {
@@ -108,3 +121,7 @@ function send({ status, headers, body }: StubAnswer, outgoing: http.ServerRespon
 /** External ids of an upload's records, as the sent JSON says. */
 export const idsIn = (request: PassedRequest, field: string): string[] =>
   (JSON.parse(request.body) as { resources: Record<string, string>[] }).resources.map((r) => r[field]!);
+
+/** How many records an upload carries. */
+export const recordsIn = (request: PassedRequest): number =>
+  (JSON.parse(request.body) as { resources: unknown[] }).resources.length;

@@ -68,6 +68,11 @@ export interface ShopSettings {
   readonly sandbox?: SandboxOptions['settings'];
   /** Whether the schema definitions are on the platform already; default yes. */
   readonly pushed?: boolean;
+  /** Another source and its sync folder, instead of the shop's own. */
+  readonly other?: {
+    readonly files: Readonly<Record<string, string>>;
+    readonly load: (source: Database) => Promise<void>;
+  };
   /** Text files of the sync folder that replace or join the usual ones. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -190,7 +195,7 @@ export const workflowBundle = (): ReturnType<typeof bundleWorkflowCode> =>
 export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   quietRuntime();
   const [source, state] = await Promise.all([createDatabase(), createDatabase()]);
-  await source.query(SOURCE);
+  await (settings.other?.load(source) ?? source.query(SOURCE));
   const sandbox: Sandbox = await startSandbox({
     stateUrl: state.url,
     port: 0,
@@ -202,7 +207,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'shop-test-'));
   mkdirSync(join(folder, SYNC));
   const write = (file: string, content: string): void => writeFileSync(join(folder, SYNC, file), content);
-  for (const [file, content] of Object.entries(filesOf(settings))) write(file, content);
+  for (const [file, content] of Object.entries(settings.other?.files ?? filesOf(settings))) write(file, content);
   const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });
   const taskQueue = `shop-${randomUUID()}`;
   const env = {
@@ -353,3 +358,12 @@ export async function openEnds(shop: Shop): Promise<Record<string, number>> {
 }
 
 export const NO_OPEN_ENDS = { batches: 0, waiting: 0, leases: 0 };
+
+/** As if the platform's wait for missing parents were over. */
+export async function expirePending(shop: Shop): Promise<void> {
+  await shop.state.query('UPDATE sandbox.pending_resources SET expires_at = clock_timestamp()');
+  await eventually('nothing is pending any more', async () => {
+    const rows = await shop.state.query('SELECT FROM sandbox.pending_resources');
+    return rows.length === 0;
+  });
+}

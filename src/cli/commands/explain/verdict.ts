@@ -1,5 +1,6 @@
 /** The one sentence that explains a record's place, and what to do: from what source, ledger and platform say. */
 import type { ExplainedRecord, Explanation } from '../../../../activities/explain-record.js';
+import { PARENT_REASONS } from '../../../domain/parent.js';
 import type { SyncSpec } from '../../../domain/sync.js';
 
 export interface RecordVerdict {
@@ -106,6 +107,7 @@ function withoutRow(
 }
 
 const WAITING: Readonly<Record<string, string>> = {
+  ...PARENT_REASONS,
   dependency: 'the platform holds it until its parent is there',
   expired: 'its parent did not come in time; it is sent again',
   busy: 'another batch held it, or it was read too early to be sure; it is read again',
