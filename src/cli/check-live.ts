@@ -3,7 +3,8 @@ import { probeMapping } from '../../activities/probe-mapping.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Finding } from '../domain/finding.js';
 import type { Probe, ProbeBudget } from '../domain/probe.js';
-import type { Source } from '../domain/source.js';
+import type { SourceTable } from '../domain/source-catalog.js';
+import type { Source, SourceColumn } from '../domain/source.js';
 import type { MappingSpec, SyncSpec } from '../domain/sync.js';
 import { checkColumns } from '../mapping/check-columns.js';
 import { checkTable } from '../mapping/check-table.js';
@@ -48,24 +49,40 @@ async function checkMapping(
   locate: Locate,
   budget: ProbeBudget,
 ): Promise<{ findings: Finding[]; probe: Pick<Probe, 'rows' | 'all'> | null }> {
-  const ofTable = await tableFindings(sync, mapping, source, locate);
-  if (ofTable.some((f) => f.severity === 'error')) return { findings: ofTable, probe: null };
+  const table = await catalogued(mapping, source);
+  if (table?.readable === false) {
+    const { account } = await source.server();
+    return { findings: checkTable(sync, mapping, table, account, locate), probe: null };
+  }
   const columns = await source.describe(mapping.relation);
-  const findings = [...checkColumns(mapping, sync.tenant, columns, locate), ...ofTable];
-  if (findings.some((f) => f.severity === 'error') || budget.rows === 0) return { findings, probe: null };
-  const { map } = compileMapping(mapping, sync.tenant, columns, locate);
-  const plan = readPlanOf(mapping, sync.tenant);
-  const probe = await probeMapping({ source, plan, mapper: () => map }, budget);
+  const findings = checkColumns(mapping, sync.tenant, columns, locate);
+  const probe =
+    findings.some((f) => f.severity === 'error') || budget.rows === 0
+      ? null
+      : await probeMapping(readingOf(sync, mapping, source, columns, locate), budget);
+  if (table !== undefined) {
+    // Counting beats the planner's guess, which a new table does not have.
+    const estimatedRows = probe?.all ? probe.rows : table.estimatedRows;
+    findings.push(...checkTable(sync, mapping, { ...table, estimatedRows }, null, locate));
+  }
+  if (probe === null) return { findings, probe };
   return { findings: [...findings, ...checkRows(mapping, probe, locate)], probe: { rows: probe.rows, all: probe.all } };
 }
 
-/** Nothing where the catalogue does not know the table: describing it says why. */
-async function tableFindings(sync: SyncSpec, mapping: MappingSpec, source: Source, locate: Locate): Promise<Finding[]> {
-  if (!('table' in mapping.relation)) return [];
-  const [table] = await source.tables([mapping.relation.table]);
-  if (table === undefined) return [];
-  const account = table.readable ? null : (await source.server()).account;
-  return checkTable(sync, mapping, table, account, locate);
+/** undefined for a query, and where the catalogue does not know the table: describing it says why. */
+async function catalogued(mapping: MappingSpec, source: Source): Promise<SourceTable | undefined> {
+  return 'table' in mapping.relation ? (await source.tables([mapping.relation.table]))[0] : undefined;
+}
+
+function readingOf(
+  sync: SyncSpec,
+  mapping: MappingSpec,
+  source: Source,
+  columns: readonly SourceColumn[],
+  locate: Locate,
+) {
+  const { map } = compileMapping(mapping, sync.tenant, columns, locate);
+  return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => map };
 }
 
 const fromError = (mapping: MappingSpec, error: PartnerSyncError, locate: Locate): Finding => ({

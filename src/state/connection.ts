@@ -3,9 +3,10 @@ import knexLibrary, { type Knex } from 'knex';
 import { PartnerSyncError } from '../domain/errors.js';
 import * as ledger from './migrations/0001-ledger.js';
 import * as parents from './migrations/0002-parents.js';
+import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS = [ledger, parents];
+const MIGRATIONS = [ledger, parents, pushedDefinitions];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
 

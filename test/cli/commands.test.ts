@@ -1,7 +1,7 @@
 /** The commands against a real shop: exit codes, one JSON document, nothing said twice, no secret anywhere. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
@@ -202,6 +202,42 @@ describe('schedules', () => {
     declare([]);
     await apply();
     expect((await call('schedules', 'list', SYNC)).stdout).toContain('no schedules for shop');
+  });
+});
+
+describe('schema definitions that changed after they were pushed', () => {
+  const file = 'customer.schema.json';
+  let good: string;
+  beforeAll(() => {
+    good = readFileSync(join(shop.folder, SYNC, file), 'utf8');
+    shop.proxy.forget();
+  });
+  afterEach(() => shop.write(file, good));
+
+  it('diff says what, place by place', async () => {
+    expect((await call('schema', 'diff', SYNC)).code).toBe(0);
+    shop.write(
+      file,
+      good
+        .replace('"required":["customerId"]', '"required":["customerId","name"]')
+        .replace('"format":"email"', '"maxLength":9'),
+    );
+    const { code, stdout } = await call('schema', 'diff', SYNC);
+    expect(code).toBe(1);
+    expect(stdout).toContain('customer  ~ changed since it was pushed');
+    expect(stdout).toContain('schema.required: ["customerId"] -> ["customerId","name"]');
+    expect(stdout).toContain('schema.properties.email.format: "email" -> (nothing)');
+    expect(stdout).toContain('schema.properties.email.maxLength: (nothing) -> 9');
+    expect(stdout).toContain('1 of 3 differ');
+  });
+
+  it('push sends nothing for what can never be changed, and says so before', async () => {
+    shop.write(file, good.replace('"category":"custom_schema"', '"category":"contacts_schema"'));
+    const { code, stderr } = await call('schema', 'push', SYNC);
+    expect(code).toBe(2);
+    expect(stderr).toContain('category: "custom_schema" -> "contacts_schema"  IMMUTABLE');
+    expect(stderr).toContain('Nothing was sent');
+    expect(shop.proxy.requests).toEqual([]);
   });
 });
 

@@ -1,14 +1,14 @@
-/** `partner-sync schema push`: creates a sync's schema definitions on the platform and remembers their ids. */
-import { createHash } from 'node:crypto';
+/** `partner-sync schema push|diff`: a sync's schema definitions on the platform, which can create but not change one. */
 import type { Command } from 'commander';
-import type { Parts } from '../../compose.js';
+import type { LookingParts, Parts } from '../../compose.js';
 import { requireVariable } from '../../config/environment.js';
+import type { DefinitionChange } from '../../domain/definition-diff.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { referencesOf } from '../../domain/references.js';
+import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { SchemaDefinitionFile } from '../../domain/sync.js';
-import { stagesOf } from '../../mapping/stages.js';
-import { action, EXIT } from '../command-context.js';
-import { table } from '../table.js';
+import { action, EXIT, look } from '../command-context.js';
+import { schemaStandings, type SchemaStanding, type Standing } from '../schema-standing.js';
+import { printable, table } from '../table.js';
 
 export interface PushResult {
   readonly schema: string;
@@ -32,13 +32,47 @@ export function addSchema(program: Command): void {
     .action(
       action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
         const results = await pushSchemas(parts, name);
-        output.result({ sync: name, schemas: results }, () => [
-          ...table(
+        output.result({ sync: name, schemas: results }, () =>
+          table(
             ['schema', 'result', 'id'],
             results.map((r) => [r.schema, WORDS[r.action], r.platformId]),
           ),
-        ]);
+        );
         return results.some((r) => r.action === 'changed') ? EXIT.failed : EXIT.done;
+      }),
+    );
+  schema
+    .command('diff')
+    .description(
+      'Compares the schema definition files with what was pushed, place by place, as the ledger remembers it: the platform has no call to ask. Sends and writes nothing.',
+    )
+    .argument('<sync>', 'folder in the mappings folder')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExample:\n  partner-sync schema diff online-retail\n\nExit codes: 0 all as pushed; 1 something is new or changed; 2 wrong usage or configuration',
+    )
+    .action(
+      look<[string], { json?: boolean }>(async ({ parts, output }, name) => {
+        const standings = await standingsOf(parts, name);
+        const differ = standings.filter((s) => s.standing === 'new' || s.standing === 'changed').length;
+        output.result(
+          {
+            sync: name,
+            schemas: standings.map(({ definition, standing, platformId, changes }) => ({
+              schema: definition.name,
+              standing,
+              platformId,
+              changes,
+            })),
+          },
+          () => [
+            ...standings.flatMap(standingLines),
+            '',
+            `${differ} of ${standings.length} differ from what was pushed. Nothing was sent.`,
+          ],
+        );
+        return differ > 0 ? EXIT.failed : EXIT.done;
       }),
     );
 }
@@ -50,26 +84,51 @@ const WORDS: Record<PushResult['action'], string> = {
   changed: 'CHANGED since it was pushed; the platform cannot change it: give it a new name',
 };
 
+const SIGNS: Record<Standing, string> = {
+  new: '+ not pushed yet',
+  unchanged: '= as it was pushed',
+  changed: '~ changed since it was pushed',
+  foreign: '? was on the platform before us; its content is not known here',
+};
+
+const standingLines = ({ definition, standing, changes }: SchemaStanding): string[] => [
+  `${definition.name}  ${SIGNS[standing]}`,
+  ...changes.map((change) => `    ${changeLine(change)}`),
+];
+
+function changeLine({ path, before, now, immutable }: DefinitionChange): string {
+  const shown = (value: JsonValue | null): string => (value === null ? '(nothing)' : JSON.stringify(value));
+  return printable(`${path}: ${shown(before)} -> ${shown(now)}${immutable ? '  IMMUTABLE: can never be changed' : ''}`);
+}
+
+async function standingsOf(parts: LookingParts, name: string): Promise<SchemaStanding[]> {
+  const { spec } = await parts.openSync(name);
+  const address = await requireVariable(parts.env, 'PLATFORM_BASE_URL');
+  const ledger = await parts.ledgerIfAny();
+  return schemaStandings(spec, (await ledger?.schemaIds.pushed(address)) ?? new Map());
+}
+
+/** Throws `config_invalid`, before anything is sent, where a file changes what the platform never changes. */
 export async function pushSchemas(parts: Parts, name: string): Promise<PushResult[]> {
   const { spec } = await parts.openSync(name);
   const ledger = await parts.ledger();
   const platform = await parts.platform();
   const address = await requireVariable(parts.env, 'PLATFORM_BASE_URL');
-  const pushed = await ledger.schemaIds.pushed(address);
+  const standings = schemaStandings(spec, await ledger.schemaIds.pushed(address));
+  assertPossible(standings);
   const results: PushResult[] = [];
-  for (const definition of parentsFirst(spec.mappings.map((m) => m.schema))) {
-    const definitionHash = createHash('sha256').update(JSON.stringify(definition)).digest('hex');
-    const known = pushed.get(definition.name);
-    if (known !== undefined) {
-      const same = known.definitionHash === definitionHash || known.definitionHash === '';
-      results.push({ schema: definition.name, action: same ? 'unchanged' : 'changed', platformId: known.platformId });
+  for (const { definition, hash, standing, platformId } of standings) {
+    if (standing !== 'new') {
+      const unchanged = standing === 'changed' ? 'changed' : 'unchanged';
+      results.push({ schema: definition.name, action: unchanged, platformId: platformId! });
       continue;
     }
     const created = await create(platform, definition);
     await ledger.schemaIds.remember(address, {
       name: definition.name,
       platformId: created ?? definition.name,
-      definitionHash: created === null ? '' : definitionHash,
+      definitionHash: created === null ? '' : hash,
+      definition: created === null ? null : (definition as unknown as JsonObject),
     });
     results.push({
       schema: definition.name,
@@ -78,6 +137,17 @@ export async function pushSchemas(parts: Parts, name: string): Promise<PushResul
     });
   }
   return results;
+}
+
+function assertPossible(standings: readonly SchemaStanding[]): void {
+  const lines = standings.flatMap(({ definition, changes }) =>
+    changes.filter((c) => c.immutable).map((change) => `${definition.name}: ${changeLine(change)}`),
+  );
+  if (lines.length > 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `${lines.join('\n')}\nNothing was sent. Put it back, or give the schema a new name`,
+    );
 }
 
 /** The new definition's id; null where the name is taken, since there is no call to ask whose it is. */
@@ -93,17 +163,4 @@ async function create(
     if (error instanceof PartnerSyncError && error.details['status'] === 409) return null;
     throw error;
   }
-}
-
-function parentsFirst(definitions: readonly SchemaDefinitionFile[]): SchemaDefinitionFile[] {
-  const byName = new Map(definitions.map((d) => [d.name, d]));
-  const nodes = [...byName.values()].map((d) => ({
-    name: d.name,
-    refs: referencesOf(d.schema)
-      .map((r) => r.schemaName)
-      .filter((r) => byName.has(r)),
-  }));
-  return stagesOf(nodes)
-    .flat()
-    .map((schemaName) => byName.get(schemaName)!);
 }
