@@ -1,6 +1,7 @@
 /** 4.7: the people of a tenant that segments include and do not exclude, counted and listed page by page. */
 import type { JsonObject } from '../../domain/json.js';
-import type { Queryable } from '../database.js';
+import type pg from 'pg';
+import { inTransaction } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { ConditionGroup } from './condition.js';
 import { groupsSql, type Scope } from './condition-sql.js';
@@ -42,8 +43,14 @@ export interface Recipients {
   readonly rows: readonly RecipientRow[];
 }
 
+/**
+ * Tables that were just filled have no statistics yet, and the planner takes them for small: joined row by row, orders
+ * and their lines would take hours. What is joined by references is hashed instead, in memory that it fits in.
+ */
+const PLANNING = `set local enable_nestloop = off; set local jit = off; set local work_mem = '64MB'`;
+
 export async function findRecipients(
-  db: Queryable,
+  pool: pg.Pool,
   query: RecipientQuery,
   schemas: readonly StoredSchema[],
 ): Promise<Recipients> {
@@ -70,8 +77,7 @@ export async function findRecipients(
     query.after === null
       ? 'true'
       : `(schema_id, external_id) > (${parameters.add(query.after[0], 'uuid')}, ${parameters.add(query.after[1], 'text')})`;
-  const { rows } = await db.query<RecipientRow & { count: number; id: string | null }>(
-    `with person as (
+  const sql = `with person as (
        select contact.id, contact.schema_id, contact.external_id,
               data ->> f.first_name as first_name, data ->> f.last_name as last_name,
               data ->> f.email as email, data ->> f.phone as phone,
@@ -84,9 +90,11 @@ export async function findRecipients(
        from (select count(*)::integer as count from recipient) total
        left join lateral (select * from recipient where ${after}
                            order by schema_id, external_id limit ${parameters.add(query.limit + 1, 'integer')}) page on true
-      order by page.schema_id, page.external_id`,
-    parameters.values,
-  );
+      order by page.schema_id, page.external_id`;
+  const { rows } = await inTransaction(pool, async (db) => {
+    await db.query(PLANNING);
+    return db.query<RecipientRow & { count: number; id: string | null }>(sql, parameters.values);
+  });
   return { count: rows[0]!.count, rows: rows.filter(({ id }) => id !== null) };
 }
 
