@@ -13,6 +13,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
     check: async () => (await import('./commands/check.js')).addCheck,
     doctor: async () => (await import('./commands/doctor.js')).addDoctor,
     schema: async () => (await import('./commands/schema.js')).addSchema,
+    mapping: async () => (await import('./commands/mapping.js')).addMapping,
     preview: async () => (await import('./commands/preview.js')).addPreview,
   },
   Run: {

@@ -30,7 +30,8 @@ function sameValue(sent: JsonValue, stored: JsonValue | undefined, isReference: 
   return isReference ? sameJson(referencedIds(sent), referencedIds(stored)) : sameJson(sent, stored);
 }
 
-function sameJson(a: JsonValue, b: JsonValue): boolean {
+/** Whether two JSON values say the same; the order of keys says nothing. */
+export function sameJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b))

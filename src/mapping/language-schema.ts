@@ -8,7 +8,7 @@ import { LANGUAGE_FORMATS } from './language-formats.js';
 import { languageFolder } from './package-folder.js';
 import { asObject } from './target.js';
 
-export type LanguageFileKind = 'sync' | 'mapping' | 'schema-definition';
+export type LanguageFileKind = 'sync' | 'mapping' | 'schema-definition' | 'examples';
 
 export interface LanguageSchema {
   readonly root: JsonObject;

@@ -11,12 +11,15 @@ export interface SyncFolder {
   readonly mappings: ReadonlyMap<string, string>;
   /** Schema name to file, in order of name. */
   readonly definitions: ReadonlyMap<string, string>;
+  /** Mapping name to the file of its examples, in order of name; only `mapping test` reads them. */
+  readonly examples: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
 }
 
 const KINDS = [
   { kind: 'sync', pattern: /^(sync)\.(?:yaml|yml|json)$/ },
   { kind: 'mapping', pattern: /^(.+)\.mapping\.(?:yaml|yml|json)$/ },
+  { kind: 'examples', pattern: /^(.+)\.examples\.(?:yaml|yml|json)$/ },
   { kind: 'definition', pattern: /^(.+)\.schema\.json$/ },
 ] as const;
 
@@ -29,6 +32,7 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
     sync: new Map<string, string>(),
     mapping: new Map<string, string>(),
     definition: new Map<string, string>(),
+    examples: new Map<string, string>(),
   };
   for (const name of await namesIn(folder, sync, report)) {
     const file = `${sync}/${name}`;
@@ -40,7 +44,7 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
         report(
           file,
           'unknown_file',
-          'is not read: expected sync.yaml, <name>.mapping.yaml or <schema>.schema.json',
+          'is not read: expected sync.yaml, <name>.mapping.yaml, <name>.examples.yaml or <schema>.schema.json',
           'warning',
         );
       continue;
@@ -55,9 +59,12 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
   const syncFile = found.sync.get('sync') ?? null;
   if (findings.length === 0 && syncFile === null)
     report(`${sync}/sync.yaml`, 'file_missing', 'does not exist; it names source and tenant');
+  for (const [name, file] of found.examples)
+    if (!found.mapping.has(name))
+      report(file, 'mapping_missing', `are examples of a mapping that is not here: ${name}`, 'warning');
   if (findings.length === 0 && found.mapping.size === 0)
     report(sync, 'file_missing', 'holds no mapping; add <name>.mapping.yaml');
-  return { sync: syncFile, mappings: found.mapping, definitions: found.definition, findings };
+  return { sync: syncFile, mappings: found.mapping, definitions: found.definition, examples: found.examples, findings };
 }
 
 type Report = (file: string, kind: string, message: string) => void;

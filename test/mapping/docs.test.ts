@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
 import { checkColumns } from '../../src/mapping/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { runExamples } from '../../src/mapping/examples.js';
+import { loadSync } from '../../src/mapping/load-sync.js';
 import { TRANSFORMS } from '../../src/mapping/transforms/registry.js';
-import { columns, definition, lint } from './sync-on-disk.js';
+import { columns, definition, ENV, lint, syncFolder } from './sync-on-disk.js';
 
 const text = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
 /** Prettier pads the cells of tables. */
@@ -48,6 +50,17 @@ describe('the page about the mapping language', () => {
     const { body } = fences.find((fence) => fence.use === 'mapping')!;
     const { findings } = await lint({ 'people.mapping.yaml': body, 'person.schema.json': person });
     expect(findings).toEqual([]);
+  });
+
+  it('shows examples of the mapping that pass', async () => {
+    const body = (use: string) => fences.find((fence) => fence.use === use)!.body;
+    const folder = syncFolder({
+      ...{ 'people.mapping.yaml': body('mapping'), 'people.examples.yaml': body('examples') },
+      ...{ 'person.schema.json': person },
+    });
+    const sync = await loadSync(folder, 'shop', ENV);
+    const result = await runExamples(folder, 'shop/people.examples.yaml', sync.mappings[0]!, sync.tenant);
+    expect(result).toEqual({ passed: 2, findings: [] });
   });
 
   const examples = fences.flatMap((fence, index) =>

@@ -27,12 +27,15 @@ describe('the schema of the language', () => {
     expect(schema.definitions.transform).toEqual(transformDefinition());
   });
 
-  it.each(['sync', 'mapping', 'schema-definition'])('describes every key of %s files, with an example', (kind) => {
-    const text = readFileSync(new URL(`../../mappings/${kind}.schema.json`, import.meta.url), 'utf8');
-    const undescribed: string[] = [];
-    walk(JSON.parse(text), '', undescribed);
-    expect(undescribed).toEqual([]);
-  });
+  it.each(['sync', 'mapping', 'schema-definition', 'examples'])(
+    'describes every key of %s files, with an example',
+    (kind) => {
+      const text = readFileSync(new URL(`../../mappings/${kind}.schema.json`, import.meta.url), 'utf8');
+      const undescribed: string[] = [];
+      walk(JSON.parse(text), '', undescribed);
+      expect(undescribed).toEqual([]);
+    },
+  );
 });
 
 function walk(node: unknown, path: string, undescribed: string[]): void {

@@ -1,0 +1,96 @@
+/** Examples beside a mapping: rows in, records out. Run without a database, since the file says what the columns are. */
+import { sameJson } from '../domain/compare.js';
+import type { Finding } from '../domain/finding.js';
+import type { JsonObject } from '../domain/json.js';
+import type { MapResult } from '../domain/record.js';
+import type { SourceType } from '../domain/source.js';
+import type { MappingSpec, TenantConfig } from '../domain/sync.js';
+import { checkColumns } from './check-columns.js';
+import { compileMapping } from './compile-mapping.js';
+import type { CompiledMapping } from './compile-mapping.js';
+import { LanguageFile } from './language-file.js';
+
+export type ExampleRow = Readonly<Record<string, string | null>>;
+
+export type Example = { readonly title?: string; readonly row: ExampleRow } & (
+  | { readonly tenant?: string; readonly record: JsonObject }
+  | { readonly rejected: { readonly pointer: string; readonly rule: string } }
+);
+
+/** The form of `<mapping>.examples.yaml`, as `examples.schema.json` has checked it. */
+export interface ExamplesFile {
+  readonly columns: Readonly<Record<string, SourceType>>;
+  readonly examples: readonly Example[];
+}
+
+export interface ExamplesResult {
+  readonly passed: number;
+  /** Examples that failed, and what is wrong with the file; each with its place. */
+  readonly findings: readonly Finding[];
+}
+
+/** Runs the examples of `file` (relative to the mappings folder). */
+export async function runExamples(
+  folder: string,
+  file: string,
+  mapping: MappingSpec,
+  tenant: TenantConfig,
+): Promise<ExamplesResult> {
+  // No environment: examples are data, and belong to everybody who has the files.
+  const language = await LanguageFile.read(folder, file, 'examples', {});
+  if (language.value === undefined) return { passed: 0, findings: language.findings };
+  const { columns, examples } = language.value as unknown as ExamplesFile;
+  const described = Object.entries(columns).map(([name, type]) => ({ name, type, databaseType: type }));
+  const unfit = checkColumns(mapping, tenant, described);
+  for (const { message } of unfit) language.report('columns', ['columns'], message, 'key');
+  if (unfit.length > 0) return { passed: 0, findings: language.findings };
+  const compiled = compileMapping(mapping, tenant, described);
+  let passed = 0;
+  for (const [index, example] of examples.entries()) {
+    const unknown = Object.keys(example.row).find((name) => !Object.hasOwn(columns, name));
+    const problem =
+      unknown === undefined
+        ? differenceFrom(example, mapRow(compiled, example.row))
+        : `the row has a column "${unknown}" that columns: does not have`;
+    if (problem === null) passed++;
+    else language.report('example_failed', ['examples', index], titled(example, problem));
+  }
+  return { passed, findings: language.findings };
+}
+
+/** Maps a row that is given by column names; a column that it does not name is NULL. */
+export function mapRow({ columns, map }: CompiledMapping, row: ExampleRow): MapResult {
+  return map(
+    columns.map((name) => (Object.hasOwn(row, name) ? row[name]! : null)),
+    ['example'],
+  );
+}
+
+const titled = ({ title }: Example, problem: string): string =>
+  title === undefined ? problem : `${title}: ${problem}`;
+
+/** What is different, in words; null where all is as the example says. */
+function differenceFrom(example: Example, result: MapResult): string | null {
+  if ('rejected' in example) {
+    const { pointer, rule } = example.rejected;
+    if (result.kind === 'record') return `expected a rejection (${rule}), got the record ${result.json}`;
+    if (result.pointer === pointer && result.rule === rule) return null;
+    return `expected ${pointer || '(the row)'} to break "${rule}", got ${result.pointer || '(the row)'}: "${result.rule}"`;
+  }
+  if (result.kind === 'unmappable')
+    return `expected a record, got a rejection: ${result.pointer} ${result.reason} (${result.rule})`;
+  if (example.tenant !== undefined && example.tenant !== result.tenant)
+    return `expected the tenant ${example.tenant}, got ${result.tenant}`;
+  const { data } = result;
+  const names = [...new Set([...Object.keys(example.record), ...Object.keys(data)])];
+  const told = names
+    .filter((name) => !same(example.record, data, name))
+    .map((name) => `/${name}: expected ${shown(example.record, name)}, got ${shown(data, name)}`);
+  return told.length === 0 ? null : told.join('; ');
+}
+
+const shown = (object: JsonObject, name: string): string =>
+  Object.hasOwn(object, name) ? JSON.stringify(object[name]) : 'no such field';
+
+const same = (a: JsonObject, b: JsonObject, name: string): boolean =>
+  Object.hasOwn(a, name) && Object.hasOwn(b, name) && sameJson(a[name]!, b[name]!);
