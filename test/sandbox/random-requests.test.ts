@@ -167,7 +167,7 @@ interface Parts {
   readonly body: unknown;
 }
 
-const schemaOf = (schema: unknown): Schema => (schema ?? {});
+const schemaOf = (schema: unknown): Schema => schema ?? {};
 
 /** A request that the contract allows, and that means something where a meaning is known. */
 function validRequest(name: OperationName, operation: Operation): fc.Arbitrary<Parts> {
