@@ -171,6 +171,11 @@ export const ERROR_CATALOGUE = {
     remedy:
       '`partner-sync schema push <sync>` or a worker creates and updates it; a newer ledger needs the newer program.',
   },
+  plan_outdated: {
+    retry: 'never',
+    meaning: 'What a run would send is not what the plan says any more; nothing was sent.',
+    remedy: 'Look at it again with `partner-sync preview <sync> --out <file>`, and run the new plan.',
+  },
   unexpected: {
     retry: 'later',
     meaning: 'An error that partner-sync does not know; its text may hold data and stays in the worker log.',

@@ -1,5 +1,8 @@
 /** `preview`: what a run would send, said beforehand; nothing is sent or written, and the run then does just that. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunReport } from '../../src/domain/run.js';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
@@ -98,6 +101,36 @@ it('works before there is a ledger or a platform: then every record is new', asy
   const { code, json } = await partnerSync(['preview', SYNC, 'orders', '--limit', '5', '--json'], env);
   expect(code).toBe(0);
   expect(json<PreviewDocument>().mappings[0]).toMatchObject({ rows: 5, all: false, counts: { new: 5 } });
+});
+
+it('a plan runs while it holds, and says what has changed when it does not', async () => {
+  const file = join(shop.folder, 'plan.json');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Eve', updated_at = clock_timestamp() WHERE id IN (6, 7)`);
+  expect((await partnerSync(['preview', SYNC, '--out', file], shop.env)).stdout).toContain('The plan is in');
+  expect(readFileSync(file, 'utf8')).not.toContain('Eve');
+
+  await shop.source.query(`UPDATE shop.customers SET name = 'Fay', updated_at = clock_timestamp() WHERE id = 7`);
+  shop.proxy.forget();
+  const other = await partnerSync(['run', SYNC, '--plan', file], shop.env);
+  expect(other.code).toBe(1);
+  expect(other.stderr).toContain('customers: as many records, with other content');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Gus', updated_at = clock_timestamp() WHERE id = 8`);
+  const more = await partnerSync(['run', SYNC, '--plan', file], shop.env);
+  expect(more.stderr).toContain('customers: changed 2 -> 3');
+  expect(shop.proxy.uploads()).toBe(0);
+
+  await partnerSync(['preview', SYNC, '--out', file], shop.env);
+  const run = await partnerSync(['run', SYNC, '--plan', file, '--json'], shop.env);
+  expect(run.json<RunReport>().total).toMatchObject({ accepted: 3 });
+}, 240_000);
+
+it('a plan is about every row, and about one sync', async () => {
+  const file = join(shop.folder, 'plan.json');
+  const part = await partnerSync(['preview', SYNC, '--limit', '5', '--out', file], shop.env);
+  expect([part.code, part.stderr]).toEqual([2, expect.stringContaining('--out needs --limit all')]);
+  writeFileSync(file, '{"version":1}');
+  const broken = await partnerSync(['run', SYNC, '--plan', file], shop.env);
+  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('is no plan')]);
 });
 
 it('knows the mappings', async () => {

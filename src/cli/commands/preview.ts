@@ -1,20 +1,24 @@
 /** `partner-sync preview`: real rows through the mapping, and what a run would do with them. */
 import { Option, type Command } from 'commander';
-import { previewMapping, type Preview } from '../../../activities/preview-mapping.js';
+import type { Preview } from '../../../activities/preview-mapping.js';
 import type { LookingParts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';
 import { chosenMappings } from '../chosen-mappings.js';
+import { PartnerSyncError } from '../../domain/errors.js';
 import { EXIT, look } from '../command-context.js';
+import { planOf, writePlan } from '../plan-file.js';
+import { previewSync } from '../preview-sync.js';
 import { masked, plain, previewJson, previewLines } from '../preview-lines.js';
 
 interface PreviewFlags {
   json?: boolean;
   mode?: RunMode;
-  limit: 'all' | number;
+  limit?: 'all' | number;
   examples: 'all' | number;
   showValues?: boolean;
+  out?: string;
 }
 
 const ROWS = 1000;
@@ -30,11 +34,12 @@ export function addPreview(program: Command): void {
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[mapping]', 'only this mapping')
     .option('--mode <mode>', `${RUN_MODES.join(' or ')} (default: as sync.yaml says)`, choice(RUN_MODES))
-    .option('--limit <all|N>', 'rows of each mapping to look at', allOrCount, ROWS)
+    .option('--limit <all|N>', `rows of each mapping to look at (default: ${ROWS}; all with --out)`, allOrCount)
     .addOption(
       new Option('--examples <N>', 'rows of each verdict to show, side by side').argParser(allOrNone).default(EXAMPLES),
     )
     .option('--show-values', 'show the values of the rows, not only their masked shape')
+    .option('--out <file>', 'write a plan: what would be sent, as counts and digests, for run --plan')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -47,17 +52,17 @@ export function addPreview(program: Command): void {
         const mode = flags.mode ?? sync.spec.mode;
         const ledger = await parts.ledgerIfAny();
         const platform = ledger === null ? null : await platformIfNamed(parts);
-        const previews: Preview[] = [];
-        for (const one of chosen)
-          previews.push(
-            await previewMapping(sync, await sync.mapping(one), {
-              mode,
-              rows: flags.limit === 'all' ? Infinity : flags.limit,
-              examples: flags.examples === 'all' ? Infinity : flags.examples,
-              ledger,
-              platform,
-            }),
-          );
+        const limit = flags.limit ?? (flags.out === undefined ? ROWS : 'all');
+        if (flags.out !== undefined && limit !== 'all')
+          throw new PartnerSyncError('input_invalid', '--out needs --limit all: a plan is about every row');
+        const previews = await previewSync(sync, chosen, {
+          mode,
+          rows: limit === 'all' ? Infinity : limit,
+          examples: flags.examples === 'all' ? Infinity : flags.examples,
+          ledger,
+          platform,
+        });
+        if (flags.out !== undefined) await writePlan(flags.out, planOf(name, mode, sync.spec.version, previews));
         const show = flags.showValues ? plain : masked;
         const specOf = (preview: Preview) => sync.spec.mappings.find((m) => m.name === preview.mapping)!;
         const compared = ledger === null ? 'nothing: there is no ledger yet, so every record is new' : 'the ledger';
@@ -66,7 +71,9 @@ export function addPreview(program: Command): void {
           () => [
             ...previews.flatMap((p) => previewLines(p, specOf(p), show)),
             `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; --show-values shows them.'}`,
-            'Nothing was sent, nothing was written.',
+            flags.out === undefined
+              ? 'Nothing was sent, nothing was written.'
+              : `Nothing was sent. The plan is in ${flags.out}; next: partner-sync run ${name} --plan ${flags.out}`,
           ],
         );
         return previews.some((p) => p.counts.fails > 0) ? EXIT.deadLetters : EXIT.done;

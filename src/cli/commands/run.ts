@@ -4,11 +4,17 @@ import { connectTemporal } from '../../worker/temporal-connection.js';
 import { EXIT_CODES, type RunInput, type RunKind } from '../../domain/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { action, EXIT, EXIT_HELP, type CommandContext } from '../command-context.js';
+import type { Parts } from '../../compose.js';
+import { PartnerSyncError } from '../../domain/errors.js';
 import { choice } from '../arguments.js';
+import { chosenMappings } from '../chosen-mappings.js';
+import { assertHolds, planOf, readPlan } from '../plan-file.js';
+import { previewSync } from '../preview-sync.js';
 import { followRun } from '../follow-run.js';
 import { reportLines } from '../output.js';
 
 interface RunOptions {
+  plan?: string;
   json?: boolean;
   mode?: RunMode;
   mapping?: string[];
@@ -29,19 +35,24 @@ export function addRun(program: Command): void {
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mode <mode>', `${RUN_MODES.join(' or ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--mapping <name...>', 'only these mappings')
+    .option('--plan <file>', 'only if what would be sent is still what preview --out wrote')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --mode full --json\n${EXIT_HELP}`,
     )
     .action(
-      action<[string], RunOptions>((context, sync, options) =>
-        start(context, 'sync', {
+      action<[string], RunOptions>(async (context, sync, options) => {
+        if (options.plan !== undefined && (options.mode ?? options.mapping) !== undefined)
+          throw new PartnerSyncError('input_invalid', '--plan says mode and mappings itself; leave them out');
+        const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
+        return start(context, 'sync', {
           sync,
+          ...planned,
           ...(options.mode && { mode: options.mode }),
           ...(options.mapping && { mappings: options.mapping }),
-        }),
-      ),
+        });
+      }),
     );
 }
 
@@ -70,6 +81,21 @@ export function addBackfill(program: Command): void {
         }),
       ),
     );
+}
+
+/** Looks at every row once more; throws `plan_outdated`, and then nothing was sent. */
+async function plannedInput(parts: Parts, name: string, file: string): Promise<Pick<RunInput, 'mode' | 'mappings'>> {
+  const plan = await readPlan(file);
+  if (plan.sync !== name)
+    throw new PartnerSyncError('input_invalid', `the plan ${file} is of the sync ${plan.sync}, not of ${name}`);
+  const sync = await parts.openSync(name);
+  const mappings = chosenMappings(
+    sync.spec,
+    plan.mappings.map((m) => m.mapping),
+  );
+  const looking = { mode: plan.mode, rows: Infinity, examples: 0, ledger: await parts.ledger(), platform: null };
+  assertHolds(plan, planOf(name, plan.mode, sync.spec.version, await previewSync(sync, mappings, looking)));
+  return { mode: plan.mode, mappings };
 }
 
 async function start({ parts, output }: CommandContext, kind: RunKind, input: RunInput): Promise<number> {
