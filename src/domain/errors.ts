@@ -54,6 +54,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'A table, view or column that a mapping names is not in the source.',
     remedy: 'Correct the mapping, or grant SELECT; `partner-sync check <sync>` names the nearest columns.',
   },
+  source_key_unusable: {
+    retry: 'never',
+    meaning: 'The key of a mapping is NULL in a row, or two rows share it, so that pages by key could skip rows.',
+    remedy: 'Add columns to `key` until they name each row, or choose one row each in a query.',
+  },
   mapping_failed: {
     retry: 'never',
     meaning: 'A row cannot be mapped: a value does not fit its transform or its target type.',

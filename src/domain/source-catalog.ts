@@ -62,7 +62,7 @@ export interface SourceTable {
   readonly columns: readonly CatalogColumn[];
   /** Empty where there is none. */
   readonly primaryKey: readonly string[];
-  /** Sets of columns that name a row: the primary key first, then unique keys without a nullable column. */
+  /** Sets of columns that name a row: the primary key first, then unique keys; none with a nullable column. */
   readonly uniqueKeys: readonly (readonly string[])[];
   readonly foreignKeys: readonly CatalogForeignKey[];
   readonly indexes: readonly CatalogIndex[];

@@ -31,6 +31,8 @@ export interface ReadPlan {
   readonly key: readonly string[];
   /** Cursor column; null when reading by key alone (`full`, key ranges). */
   readonly cursor: string | null;
+  /** IANA name of the zone whose local time a cursor without a zone holds, as the mapping declares it. */
+  readonly cursorZone?: string | null;
 }
 
 /** The bounds of a range. Lower bounds exclude, upper bounds include, both optional. */
@@ -59,7 +61,11 @@ export interface KeyRange {
 export interface Source {
   /** Columns of the relation, with their types. Throws `source_unreachable` or `source_relation_missing`. */
   describe(relation: Relation): Promise<readonly SourceColumn[]>;
-  /** One page in reading order. An empty page, and only that, means the end. */
+  /**
+   * One page in reading order. An empty page, and only that, means the end: a page may be shorter than `limit`,
+   * where rows are wide or the database is slow. Reads again by itself after a lost session or a lock. Throws
+   * `source_key_unusable` where the key is NULL, or shared by the last row and the next.
+   */
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page>;
   /** The rows whose `columns[i]` values equal one of `values`, in key order. */
   readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page>;

@@ -5,9 +5,8 @@ import type { Relation } from './source.js';
 export const RUN_MODES = ['incremental', 'full'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** How a sync's source is opened. `connection` may hold a secret: never log it. */
+/** How a sync's source is opened. `connection` is a URL and may hold a secret: never log it. */
 export interface SourceConfig {
-  readonly client: 'pg';
   readonly connection: string;
   readonly poolMax: number;
   /** Seconds. */

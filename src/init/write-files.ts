@@ -67,7 +67,6 @@ export function definitionFile(draft: DraftMapping): DraftedFile {
 
 export interface SyncFacts {
   readonly product: string;
-  readonly client: string;
   /** Environment variable that holds the address. */
   readonly variable: string;
   readonly tenant: string | null;
@@ -89,7 +88,6 @@ export function syncFile(facts: SyncFacts): DraftedFile {
     ),
     '',
     'source:',
-    `  client: ${facts.client}`,
     `  connection: \${env:${facts.variable}}`,
     '',
     ...(facts.tenant === null ? commentLines(`${DECIDE} the platform's tenant that all rows belong to.`) : []),

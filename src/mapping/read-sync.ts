@@ -5,7 +5,7 @@ import type { LanguageFile } from './language-file.js';
 
 /** The file's form, as `sync.schema.json` has checked it. */
 interface SyncFile {
-  source: { client: 'pg'; connection: string; pool?: { max?: number }; statementTimeout?: string };
+  source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
   tenant: string | { column: string; values: Record<string, string> };
   mode?: RunMode;
   upload?: {
@@ -49,7 +49,6 @@ export function readSync(file: LanguageFile): SyncHead {
   });
   return {
     source: {
-      client: source.client,
       connection: source.connection,
       poolMax: source.pool?.max ?? 4,
       statementTimeout: durationSeconds(source.statementTimeout ?? '30s'),

@@ -39,7 +39,7 @@ export function tablesOf(
     const otherKeys = ownIndexes
       .filter(([first]) => isTrue(first![3]) && !isTrue(first![4]))
       .map(columnsOf)
-      .filter((key): key is string[] => key.every((column) => column !== null && required.has(column)));
+      .filter((key): key is string[] => !key.includes(null));
     return {
       table: writtenName(row),
       schema: schema ?? null,
@@ -49,7 +49,7 @@ export function tablesOf(
       estimatedRows: estimatedRows == null ? null : Number(estimatedRows),
       columns: own,
       primaryKey,
-      uniqueKeys: [...(primaryKey.length > 0 ? [primaryKey] : []), ...otherKeys],
+      uniqueKeys: [primaryKey, ...otherKeys].filter((key) => key.length > 0 && key.every((name) => required.has(name))),
       foreignKeys: [...groups(of(row, foreignKeys))].map(foreignKey),
       indexes: ownIndexes.map((index): CatalogIndex => ({
         name: index[0]![2]!,

@@ -1,32 +1,50 @@
-/** Classifies what a source's driver throws, by SQLSTATE; driver texts may quote rows and are left behind. */
-import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
-import { errorCode } from '../domain/foreign-text.js';
+/** Turns what drivers throw into our errors, and tries a read again that a lost session or a lock has ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Classified, Dialect } from './dialect.js';
 
-/** SQLSTATE classes and codes of PostgreSQL; a partner's permissions and schema are not mended by waiting. */
-const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
-  ['42P01', 'source_relation_missing'],
-  ['42703', 'source_relation_missing'],
-  ['25006', 'config_invalid'], // the query writes, and the session is read-only
-  ['0A', 'config_invalid'], // not supported by this server
-  ['42', 'config_invalid'], // syntax, privileges, undefined functions
-  ['22', 'config_invalid'], // a bound value that the column's type cannot read
-  ['28', 'config_invalid'], // password, role
-  ['3D', 'config_invalid'], // database
-  ['08', 'source_unreachable'],
-  ['57P', 'source_unreachable'], // shutdown, crash, cannot connect now
-];
-
-export async function inSource<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** Driver texts may quote rows and are left behind: only the code is shown. */
+export async function inSource<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
-    const state = errorCode(error);
-    const sqlState = /^[0-9A-Z]{5}$/.test(state);
-    const code = sqlState
-      ? (BY_STATE.find(([prefix]) => state.startsWith(prefix))?.[1] ?? 'source_query_failed')
-      : 'source_unreachable';
-    const shown = sqlState ? `SQLSTATE ${state}` : state || (error instanceof Error ? error.name : 'unknown error');
-    throw new PartnerSyncError(code, `source: ${what} failed (${shown})`, { sqlState: state }, { cause: error });
+    const { code, shown, timedOut = false } = dialect.classify(error);
+    throw new PartnerSyncError(
+      code,
+      `source: ${what} failed (${shown})`,
+      { databaseCode: shown, timedOut },
+      { cause: error },
+    );
   }
+}
+
+/**
+ * Milliseconds before the second and the third attempt: long enough for a killed session or a failover behind a
+ * proxy. What lasts longer is Temporal's, which waits between attempts of an activity.
+ */
+const PAUSES = [200, 1000];
+
+/** Repeats `read` after errors that may pass; `onTimeout` says whether asking again makes sense after a timeout. */
+export async function readAgain<T>(read: () => Promise<T>, onTimeout: () => boolean): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await read();
+    } catch (error) {
+      const pause = PAUSES[attempt];
+      if (pause === undefined || !(error instanceof PartnerSyncError) || !error.retryable) throw error;
+      if (error.details['timedOut'] === true && !onTimeout()) throw error;
+      await sleep(pause);
+    }
+  }
+}
+
+/** What Node says of a connection that cannot succeed by waiting. */
+const TLS_REFUSED = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|ERR_OSSL)/;
+
+/** The codes of Node itself, the same for every driver. */
+export function classifyConnection(code: string, error: unknown): Classified {
+  if (TLS_REFUSED.test(code)) return { code: 'config_invalid', shown: `TLS: ${code}` };
+  if (code === 'ENOENT' || code === 'EACCES') return { code: 'config_invalid', shown: `a file of the URL: ${code}` };
+  return { code: 'source_unreachable', shown: code || (error instanceof Error ? error.name : 'unknown error') };
 }

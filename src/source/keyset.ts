@@ -1,62 +1,143 @@
-/** Builds keyset queries: names are quoted, values are always bound, OFFSET is never used. */
-import type { ReadBounds, ReadPlan, Relation } from '../domain/source.js';
+/** Builds keyset queries: names are quoted, values are bound or written by the dialect, OFFSET is never used. */
+import type { ReadBounds, Relation, SourceKey } from '../domain/source.js';
+import type { Bind, Binding, ColumnType, Dialect, Query } from './dialect.js';
 import { tableNameParts } from './table-name.js';
 
-export interface Query {
+/** A column of the relation with its type; `name` is unquoted. */
+export interface KeysetColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+/** What a page query is made of. */
+export interface Reading {
+  readonly relation: Relation;
+  readonly columns: readonly KeysetColumn[];
+  readonly key: readonly KeysetColumn[];
+  readonly cursor: KeysetColumn | null;
+  /** The key names a row, so nothing has to tell apart keys that compare equal. */
+  readonly unique: boolean;
+}
+
+/** What rows are ordered by: an expression, and the same done to a bound. */
+interface Term {
   readonly sql: string;
-  readonly bindings: readonly (string | number | null | readonly string[])[];
+  readonly value: (text: string, bind: Bind) => string;
+  /** Which of the values it takes. */
+  readonly index: number;
 }
 
-/** Quotes one name. Not by Knex's `??`, which takes a dot, an asterisk and ` as ` in a name for syntax. */
-export const quoteName = (name: string): string => `"${escapeMarks(name.replaceAll('"', '""'))}"`;
-
-/** A query stands as it is, in brackets. */
-export function fromClause(relation: Relation): Query {
+export function fromClause(dialect: Dialect, relation: Relation): string {
   if ('table' in relation)
-    return { sql: `${tableNameParts(relation.table).map(quoteName).join('.')} AS q`, bindings: [] };
-  // The mapping's author wrote it; it runs in a read-only session (see session.ts).
-  return { sql: `(${escapeMarks(relation.query.replace(/;\s*$/, ''))}\n) AS q`, bindings: [] };
+    return `${tableNameParts(relation.table)
+      .map((part) => dialect.quote(part))
+      .join('.')} q`;
+  // The mapping's author wrote it; it runs in a read-only session.
+  return `(${relation.query.replace(/;\s*$/, '')}\n) q`;
 }
 
-/** Question marks of the partner's own SQL and names are no placeholders of ours. */
-const escapeMarks = (sql: string): string => sql.replaceAll('?', '\\?');
+/** Collects what is bound while `write` writes the text. */
+export function query(dialect: Dialect, write: (bind: Bind) => string): Query {
+  const bindings: Binding[] = [];
+  const sql = write((value) => dialect.placeholder(bindings.push(value)));
+  return { sql, bindings };
+}
 
-const columnList = (columns: readonly string[]): string => columns.map((column) => `q.${quoteName(column)}`).join(', ');
-
-/** One page after `bounds.after`, in reading order, for databases that compare row values. */
-export function pageQuery(plan: ReadPlan, bounds: ReadBounds, limit: number): Query {
-  const order = plan.cursor === null ? plan.key : [plan.cursor, ...plan.key.filter((k) => k !== plan.cursor)];
-  const conditions: Query[] = [];
-  const compare = (columns: readonly string[], operator: string, values: readonly string[]): void => {
-    const marks = values.map(() => '?').join(', ');
-    conditions.push({ sql: `(${columnList(columns)}) ${operator} (${marks})`, bindings: values });
-  };
-  if (bounds.after !== null) {
-    const { cursor, key } = bounds.after;
-    if (plan.cursor === null) compare(plan.key, '>', key);
-    else compare(order, '>', [cursor!, ...key.filter((_, i) => plan.key[i] !== plan.cursor)]);
-  }
-  if (plan.cursor !== null && bounds.cursorFrom !== null) compare([plan.cursor], '>=', [bounds.cursorFrom]);
-  if (plan.cursor !== null && bounds.cursorBefore !== null) compare([plan.cursor], '<', [bounds.cursorBefore]);
-  if (bounds.throughKey !== null) compare(plan.key, '<=', bounds.throughKey);
-  const from = fromClause(plan.relation);
-  const where = conditions.length === 0 ? '' : ` WHERE ${conditions.map((c) => c.sql).join(' AND ')}`;
-  return {
-    sql: `SELECT ${columnList(plan.columns)} FROM ${from.sql}${where} ORDER BY ${columnList(order)} LIMIT ?`,
-    bindings: [...from.bindings, ...conditions.flatMap((c) => c.bindings), limit],
-  };
+/** One page after `bounds.after`, in reading order. */
+export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds, limit: number): Query {
+  const { key, cursor } = reading;
+  const columns = cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
+  const order = termsOf(dialect, columns, reading.unique);
+  return query(dialect, (bind) => {
+    const conditions: string[] = [];
+    if (bounds.after !== null) {
+      const { after } = bounds;
+      const values = columns.map((column) =>
+        cursor !== null && column.name === cursor.name ? after.cursor! : after.key[key.indexOf(column)]!,
+      );
+      conditions.push(...compare(dialect, order, '>', values, bind));
+    }
+    const bound = (text: string | null, operator: string): void => {
+      if (cursor === null || text === null) return;
+      conditions.push(`${expression(dialect, cursor)} ${operator} ${dialect.value(cursor.type, text, bind)}`);
+    };
+    bound(bounds.cursorFrom, '>=');
+    bound(bounds.cursorBefore, '<');
+    if (bounds.throughKey !== null)
+      conditions.push(...compare(dialect, termsOf(dialect, key, reading.unique), '<=', bounds.throughKey, bind));
+    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
+    const by = order.map((term) => term.sql).join(', ');
+    return `SELECT ${selectList(dialect, reading)} FROM ${fromClause(dialect, reading.relation)}${where} ORDER BY ${by} ${dialect.limit(limit, bind)}`;
+  });
 }
 
 /** The rows whose `columns` equal one of `values`. */
 export function byValuesQuery(
-  plan: ReadPlan,
-  columns: readonly string[],
-  values: readonly (readonly string[])[],
+  dialect: Dialect,
+  reading: Reading,
+  columns: readonly KeysetColumn[],
+  values: readonly SourceKey[],
 ): Query {
-  const from = fromClause(plan.relation);
-  const one = `(${columns.map((column) => `q.${quoteName(column)} = ?`).join(' AND ')})`;
-  return {
-    sql: `SELECT ${columnList(plan.columns)} FROM ${from.sql} WHERE ${values.map(() => one).join(' OR ')} ORDER BY ${columnList(plan.key)}`,
-    bindings: [...from.bindings, ...values.flatMap((v) => columns.map((_, i) => v[i]!))],
-  };
+  return query(dialect, (bind) => {
+    const one = (value: SourceKey): string =>
+      `(${columns.map((c, i) => `${expression(dialect, c)} = ${dialect.value(c.type, value[i]!, bind)}`).join(' AND ')})`;
+    const by = reading.key.map((column) => expression(dialect, column)).join(', ');
+    return `SELECT ${selectList(dialect, reading)} FROM ${fromClause(dialect, reading.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
+  });
+}
+
+const columnSql = (dialect: Dialect, { name }: KeysetColumn): string => `q.${dialect.quote(name)}`;
+
+/** How a column is compared and ordered. */
+function expression(dialect: Dialect, column: KeysetColumn): string {
+  const name = columnSql(dialect, column);
+  return column.type.order?.(name) ?? name;
+}
+
+const selectList = (dialect: Dialect, { columns }: Reading): string =>
+  columns
+    .map((column) => {
+      const name = columnSql(dialect, column);
+      return column.type.select === undefined ? name : `${column.type.select(name)} AS ${dialect.quote(column.name)}`;
+    })
+    .join(', ');
+
+function termsOf(dialect: Dialect, columns: readonly KeysetColumn[], unique: boolean): Term[] {
+  const value = (column: KeysetColumn) => (text: string, bind: Bind) => dialect.value(column.type, text, bind);
+  const plain = columns.map((column, index): Term => ({
+    sql: expression(dialect, column),
+    value: value(column),
+    index,
+  }));
+  if (unique) return plain;
+  const ties = columns.flatMap((column, index): Term[] => {
+    const { tieBreak } = column.type;
+    if (tieBreak === undefined) return [];
+    return [
+      { sql: tieBreak(columnSql(dialect, column)), value: (text, bind) => tieBreak(value(column)(text, bind)), index },
+    ];
+  });
+  return [...plain, ...ties];
+}
+
+/** `terms operator values`, as rows are compared: the first difference decides. */
+function compare(
+  dialect: Dialect,
+  terms: readonly Term[],
+  operator: '>' | '<=',
+  values: readonly string[],
+  bind: Bind,
+): string[] {
+  const valueOf = (term: Term): string => term.value(values[term.index]!, bind);
+  const [first, ...rest] = terms as [Term, ...Term[]];
+  if (rest.length === 0) return [`${first.sql} ${operator} ${valueOf(first)}`];
+  if (dialect.comparesRows)
+    return [`(${terms.map((t) => t.sql).join(', ')}) ${operator} (${terms.map(valueOf).join(', ')})`];
+  const strict = operator === '>' ? '>' : '<';
+  const expanded = ([term, ...others]: readonly Term[]): string =>
+    others.length === 0
+      ? `${term!.sql} ${operator} ${valueOf(term!)}`
+      : `(${term!.sql} ${strict} ${valueOf(term!)} OR (${term!.sql} = ${valueOf(term!)} AND ${expanded(others)}))`;
+  // The first condition alone lets the planner begin at the place in the index.
+  return [`${first.sql} ${strict}= ${valueOf(first)}`, expanded(terms)];
 }

@@ -1,12 +1,37 @@
-/** Opens a partner's database by its dialect. */
+/** Opens a partner's database; the scheme of its address says which kind it is. */
+import { PartnerSyncError } from '../domain/errors.js';
+import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source-address.js';
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
-import { openPostgres } from './postgres/postgres-source.js';
+import { openDatabase } from './database-source.js';
+import type { Dialect, Session } from './dialect.js';
+import { mysql } from './mysql/mysql.js';
+import { openMysqlSession } from './mysql/session.js';
+import { postgres } from './postgres/postgres.js';
+import { openPostgresSession } from './postgres/session.js';
+import { openSqliteSession } from './sqlite/session.js';
+import { sqlite } from './sqlite/sqlite.js';
 
-const DIALECTS = { pg: openPostgres } as const satisfies Record<
-  SourceConfig['client'],
-  (config: SourceConfig) => Source
->;
+interface Kind {
+  readonly dialect: Dialect;
+  readonly open: (config: SourceConfig) => Session;
+}
 
-/** Connects lazily: the first method that needs the database does, and fails with `source_unreachable`. */
-export const openSource = (config: SourceConfig): Source => DIALECTS[config.client](config);
+const KINDS: Readonly<Record<SourceDialect, Kind>> = {
+  postgres: { dialect: postgres, open: openPostgresSession },
+  mysql: { dialect: mysql, open: openMysqlSession },
+  sqlite: { dialect: sqlite, open: openSqliteSession },
+};
+
+/**
+ * Connects lazily: the first method that needs the database does, and fails with `source_unreachable`.
+ * Throws `config_invalid` for an address of no known kind.
+ */
+export function openSource(config: SourceConfig): Source {
+  const kind = dialectOf(config.connection);
+  // The address may hold a password, so it is not quoted.
+  if (kind === undefined)
+    throw new PartnerSyncError('config_invalid', `the address of the source must be one of: ${SOURCE_ADDRESSES}`);
+  const { dialect, open } = KINDS[kind];
+  return openDatabase(dialect, open(config), config.statementTimeout);
+}

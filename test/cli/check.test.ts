@@ -48,7 +48,7 @@ const SCHEMA = {
 const write = (file: string, text: string): void => writeFileSync(join(folder, 'shop', file), text);
 
 beforeEach(async () => {
-  write('sync.yaml', 'source: { client: pg, connection: "${env:SOURCE_URL}" }\ntenant: north\n');
+  write('sync.yaml', 'source: { connection: "${env:SOURCE_URL}" }\ntenant: north\n');
   write('people.mapping.yaml', MAPPING);
   write('person.schema.json', JSON.stringify(SCHEMA));
   await source.query('DROP TABLE IF EXISTS people CASCADE');

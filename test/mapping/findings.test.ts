@@ -17,7 +17,7 @@ describe('a sync without mistakes', () => {
     const loaded = await loadSync(syncFolder(), 'shop', ENV);
     expect(loaded).toMatchObject({
       name: 'shop',
-      source: { client: 'pg', connection: ENV.SHOP_URL, poolMax: 4, statementTimeout: 30 },
+      source: { connection: ENV.SHOP_URL, poolMax: 4, statementTimeout: 30 },
       tenant: { kind: 'constant', tenant: 'tenant-a' },
       mode: 'incremental',
       upload: {

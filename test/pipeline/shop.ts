@@ -90,7 +90,7 @@ export const text = { type: 'string' };
 function filesOf({ upload = {}, wait = '0s', files = {} }: ShopSettings): Record<string, string> {
   const limits = { inDoubtDelay: '1s', batchDeadline: '30s', followFor: '5s', batchSize: 100, ...upload };
   return {
-    'sync.yaml': `source: { client: pg, connection: '\${env:SOURCE_URL}' }
+    'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }
 tenant: { column: shop, values: { n: north, s: south } }
 upload: ${JSON.stringify(limits)}
 `,

@@ -7,7 +7,7 @@ import { createDatabase, type Database } from '../pipeline/shop.js';
 
 let database: Database;
 let source: Source;
-const open = (url: string): Source => openSource({ client: 'pg', connection: url, poolMax: 2, statementTimeout: 10 });
+const open = (url: string): Source => openSource({ connection: url, poolMax: 2, statementTimeout: 10 });
 
 beforeAll(async () => {
   database = await createDatabase();

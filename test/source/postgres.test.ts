@@ -9,7 +9,7 @@ let database: Database;
 let source: Source;
 
 const open = (url: string, statementTimeout = 10): Source =>
-  openSource({ client: 'pg', connection: url, poolMax: 2, statementTimeout });
+  openSource({ connection: url, poolMax: 2, statementTimeout });
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -278,12 +278,12 @@ describe('the fence', () => {
 
   it('keeps a distance where the account may not see the transactions of others', async () => {
     const name = `reader_${database.url.split('/').at(-1)!}`;
-    await database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'r'`);
+    await database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'r'; GRANT SELECT (id, at) ON late TO ${name}`);
     const url = Object.assign(new URL(database.url), { username: name, password: 'r' });
     const reader = open(url.href);
     onTestFinished(async () => {
       await reader.close();
-      await database.query(`DROP ROLE ${name}`);
+      await database.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
     });
     const fence = await reader.fence(plan('late', ['id'], 'at'));
     const [{ seconds }] = (await database.query<{ seconds: number }>(
@@ -304,30 +304,23 @@ describe('the fence', () => {
 });
 
 describe('faults', () => {
-  it('says so quickly when the connection is cut in the middle of a page, and reads the next page', async () => {
+  it('reads a page again when its session is killed in the middle of it', async () => {
     const slow: ReadPlan = {
-      relation: { query: `SELECT i AS id, pg_sleep(0.05)::text AS s FROM generate_series(1, 1000) i` },
+      relation: { query: `SELECT i AS id, pg_sleep(0.05)::text AS s FROM generate_series(1, 30) i` },
       columns: ['id', 's'],
       key: ['id'],
       cursor: null,
     };
-    const started = performance.now();
-    const reading = codeOf(source.readPage(slow, ALL, 1000));
+    const reading = source.readPage(slow, ALL, 1000);
     const killed = async (): Promise<boolean> =>
       (
         await database.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%' AND pid <> pg_backend_pid() AND state = 'active'`,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%ORDER BY%' AND pid <> pg_backend_pid() AND state = 'active'`,
         )
       ).length > 0;
-    while (!(await killed())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await eventually('the session is killed', killed);
 
-    expect(await reading).toBe('source_unreachable');
-    expect(performance.now() - started).toBeLessThan(9_000);
-    // The pool may hand out another connection that was cut, once; then it makes new ones.
-    await eventually(
-      'reading works again',
-      async () => (await codeOf(source.readPage(plan('moving', ['id']), ALL, 1))) === 'no error',
-    );
+    expect((await reading).rows.map(([id]) => Number(id))).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
   });
 
   const cases: readonly (readonly [string, () => Promise<unknown>, string])[] = [

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isSyncName, isTenantId, nearest, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/names.js';
+import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source-address.js';
 import type { SourceTable } from '../../domain/source-catalog.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { DECIDE } from '../../init/draft.js';
@@ -97,7 +98,7 @@ async function draftFiles({ address, variable, tables: wanted, tenant }: DraftIn
         `none of ${tables.length} tables has a primary key; nothing was written`,
       );
     return [
-      syncFile({ ...draft, product: `${server.product} ${server.version}`, client: config.client, variable, tenant }),
+      syncFile({ ...draft, product: `${server.product} ${server.version}`, variable, tenant }),
       ...draft.mappings.flatMap((mapping) => [mappingFile(mapping), definitionFile(mapping)]),
     ];
   } finally {
@@ -105,17 +106,18 @@ async function draftFiles({ address, variable, tables: wanted, tenant }: DraftIn
   }
 }
 
-const CLIENTS: Readonly<Record<string, SourceConfig['client']>> = { 'postgres:': 'pg', 'postgresql:': 'pg' };
-
 function configOf(address: string): SourceConfig {
-  const scheme = /^[a-z0-9]+:/i.exec(address)?.[0].toLowerCase();
-  const client = CLIENTS[scheme ?? ''];
-  if (client === undefined)
+  if (dialectOf(address) === undefined)
     throw new PartnerSyncError(
       'config_invalid',
-      `--source must be a URL such as postgres://reader@db.example.com:5432/shop, or the name of a variable in capitals that holds one; ${scheme === undefined ? 'what came has no scheme' : `"${scheme}" is not known`}`,
+      `--source must be a URL such as ${SOURCE_ADDRESSES}, or the name of a variable in capitals that holds one; ${schemeShown(address)}`,
     );
-  return { client, connection: address, poolMax: 2, statementTimeout: 30 };
+  return { connection: address, poolMax: 2, statementTimeout: 30 };
+}
+
+function schemeShown(address: string): string {
+  const scheme = /^[a-z0-9]+:/i.exec(address)?.[0].toLowerCase();
+  return scheme === undefined ? 'what came has no scheme' : `"${scheme}" is not known`;
 }
 
 function chosenTables(all: readonly SourceTable[], wanted: readonly string[] | undefined): SourceTable[] {

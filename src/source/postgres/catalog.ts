@@ -16,8 +16,8 @@ const RELATIONS = `
       AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
       AND n.nspname NOT LIKE 'pg\\_temp\\_%' AND n.nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND has_schema_privilege(n.oid, 'USAGE')
-      AND (CAST(?::text AS json) IS NULL
-        OR c.relname IN (SELECT json_array_elements_text(CAST(?::text AS json)))))`;
+      AND (CAST($1::text AS json) IS NULL
+        OR c.relname IN (SELECT json_array_elements_text(CAST($1::text AS json)))))`;
 
 export const TABLES_SQL = `${RELATIONS}
   SELECT nspname, relname, CASE WHEN relkind IN ('v', 'm') THEN 'view' ELSE 'table' END,

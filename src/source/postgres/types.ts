@@ -1,19 +1,28 @@
 /** PostgreSQL's types as the mapping language's, by the type names that format_type() prints. */
 import type { SourceType } from '../../domain/source.js';
+import type { ColumnType, Session } from '../dialect.js';
 
 const TYPES: Readonly<Record<string, SourceType>> = {
   text: 'text',
   'character varying': 'text',
   character: 'text',
+  '"char"': 'text',
   name: 'text',
   citext: 'text',
   inet: 'text',
   cidr: 'text',
   macaddr: 'text',
+  macaddr8: 'text',
+  bit: 'text',
+  'bit varying': 'text',
+  interval: 'text', // ISO 8601, by the session's intervalstyle
+  'time with time zone': 'text', // the offset belongs to it, and `time` has none
+  xml: 'text',
   smallint: 'integer',
   integer: 'integer',
   bigint: 'integer',
   numeric: 'decimal',
+  money: 'decimal',
   real: 'float',
   'double precision': 'float',
   boolean: 'boolean',
@@ -27,7 +36,43 @@ const TYPES: Readonly<Record<string, SourceType>> = {
   bytea: 'bytes',
 };
 
-/** `numeric(12,2)` -> `decimal`; enums and whatever else prints as text are `other` until a query casts them. */
+/** `numeric(12,2)` -> `decimal`; what has no kind (ranges, geometry ...) is `other` until a query casts it. */
 export function sourceTypeOf(databaseType: string, isEnum: boolean): SourceType {
+  if (databaseType.endsWith('[]')) return 'json';
   return isEnum ? 'text' : (TYPES[databaseType.replace(/\([^)]*\)/, '')] ?? 'other');
+}
+
+/** Types whose own text is not what a mapping needs. */
+function readingOf(databaseType: string): Pick<ColumnType, 'select'> {
+  // An array as JSON: its own text has a syntax that nobody else reads.
+  if (databaseType.endsWith('[]')) return { select: (name) => `to_json(${name})` };
+  // The text of money depends on the server's language.
+  if (databaseType === 'money') return { select: (name) => `${name}::numeric` };
+  return {};
+}
+
+const TYPES_SQL = `
+  SELECT k.id, format_type(t.oid, k.modifier), t.typtype = 'e',
+    EXISTS (SELECT FROM pg_collation WHERE NOT collisdeterministic)
+  FROM unnest($1::oid[], $2::int[], $3::text[]) AS k(oid, modifier, id) JOIN pg_type t ON t.oid = k.oid`;
+
+/** The types behind codes `oid/modifier`. */
+export async function readTypes(run: Session['run'], codes: readonly string[]): Promise<Map<string, ColumnType>> {
+  const part = (index: number): string[] => codes.map((code) => code.split('/')[index]!);
+  const { rows } = await run({ sql: TYPES_SQL, bindings: [part(0), part(1), codes] });
+  return new Map(
+    rows.map(([code, databaseType, isEnum, tolerant]): [string, ColumnType] => {
+      const type = sourceTypeOf(databaseType!, isEnum === 't');
+      const mayTie = databaseType === 'citext' || (tolerant === 't' && type === 'text' && isEnum === 'f');
+      return [
+        code!,
+        {
+          type,
+          databaseType: databaseType!,
+          ...readingOf(databaseType!),
+          ...(mayTie ? { tieBreak: (sql: string) => `${sql}::text COLLATE "C"` } : {}),
+        },
+      ];
+    }),
+  );
 }

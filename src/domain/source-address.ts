@@ -1,0 +1,20 @@
+/** The address of a source: a URL whose scheme names the kind of database. */
+
+export const SOURCE_SCHEMES = {
+  'postgres:': 'postgres',
+  'postgresql:': 'postgres',
+  'mysql:': 'mysql',
+  'mariadb:': 'mysql',
+  'sqlite:': 'sqlite',
+} as const;
+export type SourceDialect = (typeof SOURCE_SCHEMES)[keyof typeof SOURCE_SCHEMES];
+
+/** What an address may look like, for messages. */
+export const SOURCE_ADDRESSES =
+  'postgres://user@host:5432/database, mysql://user@host:3306/database, mariadb://user@host:3306/database or sqlite:path/to/file.db';
+
+/** The kind of database of an address; undefined where its scheme is none of {@link SOURCE_SCHEMES}. */
+export function dialectOf(address: string): SourceDialect | undefined {
+  const scheme = /^[a-z]+:/i.exec(address)?.[0].toLowerCase();
+  return Object.entries(SOURCE_SCHEMES).find(([known]) => known === scheme)?.[1];
+}

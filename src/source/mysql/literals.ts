@@ -1,0 +1,57 @@
+/**
+ * Bounds as literals of their column's type. A bound text would be compared with a number as doubles, which
+ * takes neighbours beyond 2^53 for equal.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { ColumnType } from '../dialect.js';
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const STAMP = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
+const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
+const TIME = /^-?\d{1,3}:\d\d(:\d\d(\.\d{1,6})?)?$/;
+
+/** The literal of a text that the database wrote or a person typed. Throws `config_invalid`. */
+export function literal({ type, databaseType }: ColumnType, text: string): string {
+  switch (type) {
+    case 'integer':
+    case 'decimal':
+      if (NUMBER.test(text)) return text;
+      break;
+    case 'float': {
+      const number = databaseType.startsWith('float') ? Math.fround(Number(text)) : Number(text);
+      if (text.trim() !== '' && Number.isFinite(number))
+        return /e/.test(String(number)) ? String(number) : `${number}e0`;
+      break;
+    }
+    case 'boolean':
+      if (text === 't' || text === '1') return '1';
+      if (text === 'f' || text === '0') return '0';
+      break;
+    case 'bytes':
+      if (/^\\x([0-9a-f]{2})*$/i.test(text)) return `X'${text.slice(2)}'`;
+      break;
+    case 'timestamptz':
+      if (INSTANT.test(text)) return `'${inUtc(text)}'`;
+      if (STAMP.test(text)) return `'${text}'`;
+      break;
+    case 'timestamp':
+    case 'date':
+      if (STAMP.test(text)) return `'${text}'`;
+      break;
+    case 'time':
+      if (TIME.test(text)) return `'${text}'`;
+      break;
+    default:
+      return textLiteral(text);
+  }
+  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`);
+}
+
+/** As hexadecimal digits, so that no character of the text can end the literal, whatever the server's SQL mode. */
+export const textLiteral = (text: string): string => `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'`;
+
+function inUtc(text: string): string {
+  const offset = text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
+  return Temporal.Instant.from(offset).toString().replace('T', ' ').replace('Z', '');
+}

@@ -1,0 +1,71 @@
+/** PostgreSQL 12 and later. */
+import { errorCode } from '../../domain/foreign-text.js';
+import type { ErrorCode } from '../../domain/errors.js';
+import type { Dialect } from '../dialect.js';
+import { classifyConnection } from '../failure.js';
+import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
+import { postgresFence } from './fence.js';
+import { sourceTypeOf } from './types.js';
+
+/** SQLSTATE classes and codes; a partner's permissions and schema are not mended by waiting. */
+const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
+  ['42P01', 'source_relation_missing'],
+  ['3F000', 'source_relation_missing'],
+  ['42703', 'source_relation_missing'],
+  ['25006', 'config_invalid'], // the query writes, and the session is read-only
+  ['0A', 'config_invalid'], // not supported by this server
+  ['42', 'config_invalid'], // syntax, privileges, undefined functions
+  ['22', 'config_invalid'], // a bound value that the column's type cannot read
+  ['28', 'config_invalid'], // password, role
+  ['3D', 'config_invalid'], // database
+  ['08', 'source_unreachable'],
+  ['57P', 'source_unreachable'], // shutdown, crash, cannot connect now
+  ['25P', 'source_unreachable'], // the session sat idle too long and was ended
+];
+const QUERY_CANCELED = '57014';
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const postgres: Dialect = {
+  name: 'PostgreSQL',
+  quote,
+  value: (_type, text, bind) => bind(text),
+  placeholder: (index) => `$${index}`,
+  comparesRows: true,
+  limit: (rows, bind) => `LIMIT ${bind(rows)}`,
+  classify(error) {
+    const code = errorCode(error);
+    if (!/^[0-9A-Z]{5}$/.test(code)) return classifyConnection(code, error);
+    return {
+      code: BY_STATE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'source_query_failed',
+      shown: `SQLSTATE ${code}`,
+      timedOut: code === QUERY_CANCELED,
+    };
+  },
+  fence: postgresFence,
+  async server(session) {
+    const { rows } = await session.run({ sql: SERVER_SQL, bindings: [] });
+    const [version, account, clock, timeZone, standby, sees] = rows[0]!;
+    return {
+      product: 'PostgreSQL',
+      version: version!,
+      account: account!,
+      clock: clock!,
+      timeZone: timeZone!,
+      standby: standby === 't',
+      seesOpenTransactions: sees === 't' && standby === 'f',
+      grantForOpenTransactions: sees === 't' ? null : `GRANT pg_read_all_stats TO ${quote(account!)}`,
+    };
+  },
+  async catalog(session, names) {
+    const ask = async (sql: string) =>
+      (await session.run({ sql, bindings: [names === null ? null : JSON.stringify(names)] })).rows;
+    return {
+      tables: await ask(TABLES_SQL),
+      columns: await ask(COLUMNS_SQL),
+      indexes: await ask(INDEXES_SQL),
+      foreignKeys: await ask(FOREIGN_KEYS_SQL),
+    };
+  },
+  kindOf: (databaseType, hint) => sourceTypeOf(databaseType, hint === 'enum'),
+};

@@ -1,0 +1,64 @@
+/** SQLite files, of the version that comes with the driver. */
+import { errorCode } from '../../domain/foreign-text.js';
+import type { ErrorCode } from '../../domain/errors.js';
+import type { ColumnType, Dialect } from '../dialect.js';
+import { classifyConnection } from '../failure.js';
+import { sqliteCatalog } from './catalog.js';
+import { sqliteFence } from './fence.js';
+import { kindOfDeclared } from './types.js';
+
+const BY_CODE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
+  ['SQLITE_BUSY', 'source_query_failed'],
+  ['SQLITE_LOCKED', 'source_query_failed'],
+  ['SQLITE_IOERR', 'source_unreachable'],
+  ['SQLITE_', 'config_invalid'], // no such file, no database, syntax, a query that writes
+];
+
+const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Numbers are bound as numbers: SQLite's own reading of a decimal text may be one bit off. */
+function bound({ type }: ColumnType, text: string): string | bigint | number | Buffer {
+  if (type === 'bytes' && /^\\x([0-9a-f]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex');
+  if (type === 'boolean') return text === 't' ? 1n : text === 'f' ? 0n : text;
+  if (type !== 'integer' && type !== 'decimal' && type !== 'float') return text;
+  if (/^-?\d{1,18}$/.test(text) || isInt64(text)) return BigInt(text);
+  return text.trim() !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
+}
+
+const isInt64 = (text: string): boolean => /^-?\d{19}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+
+export const sqlite: Dialect = {
+  name: 'SQLite',
+  quote,
+  value: (type, text, bind) => bind(bound(type, text)),
+  placeholder: () => '?',
+  comparesRows: true,
+  limit: (rows, bind) => `LIMIT ${bind(rows)}`,
+  classify(error) {
+    const code = errorCode(error);
+    const message = error instanceof Error ? error.message : '';
+    if (/^no such (table|column|view)/.test(message)) return { code: 'source_relation_missing', shown: code };
+    const known = BY_CODE.find(([prefix]) => code.startsWith(prefix))?.[1];
+    if (known !== undefined) return { code: known, shown: code };
+    // The driver says without a code that the folder is missing, or that a query returns nothing.
+    if (error instanceof TypeError || error instanceof RangeError) return { code: 'config_invalid', shown: error.name };
+    return classifyConnection(code, error);
+  },
+  fence: sqliteFence,
+  async server(session) {
+    const sql = `SELECT sqlite_version(), strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'`;
+    const [version, clock] = (await session.run({ sql, bindings: [] })).rows[0]!;
+    return {
+      product: 'SQLite',
+      version: version!,
+      account: null,
+      clock: clock!,
+      timeZone: null,
+      standby: false,
+      seesOpenTransactions: true,
+      grantForOpenTransactions: null,
+    };
+  },
+  catalog: sqliteCatalog,
+  kindOf: (declared) => kindOfDeclared(declared),
+};

@@ -1,0 +1,146 @@
+/** One database of each kind, with the little that the shared tests must say differently to each. */
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import BetterSqlite from 'better-sqlite3';
+import mysql from 'mysql2/promise';
+import pg from 'pg';
+import { createDatabase } from '../pipeline/shop.js';
+import { startMariaDb } from './mariadb-server.js';
+
+/** A connection that writes: the partner's application. */
+export interface Writer {
+  run(sql: string): Promise<void>;
+  end(): Promise<void>;
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  run(sql: string): Promise<void>;
+  /** A connection of its own, for transactions that stay open. */
+  connect(): Promise<Writer>;
+  /** Ends the sessions that run a statement with `text` in it; true when there was one. */
+  kill(text: string): Promise<boolean>;
+  drop(): Promise<void>;
+}
+
+export interface TestDialect {
+  readonly name: string;
+  readonly create: () => Promise<TestDatabase>;
+  readonly quote: (name: string) => string;
+  /** A table of the numbers 1 to `count`, named `n(i)`, for FROM. */
+  readonly numbers: (count: number) => string;
+  /** A type that holds a point in time, and one without a zone; the column's default is the database's clock. */
+  readonly instant: string;
+  readonly local: string;
+  readonly now: string;
+  /** A statement takes so long for each row. */
+  readonly slow: (seconds: number) => string;
+  readonly text: (sql: string) => string;
+}
+
+export const postgres: TestDialect = {
+  name: 'PostgreSQL',
+  async create() {
+    const database = await createDatabase();
+    return {
+      url: database.url,
+      run: async (sql) => void (await database.query(sql)),
+      async connect() {
+        const client = await database.connect();
+        return { run: async (sql) => void (await client.query(sql)), end: () => client.end() };
+      },
+      kill: async (text) =>
+        (
+          await database.query(
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE position($1 IN query) > 0 AND pid <> pg_backend_pid() AND state = 'active'`,
+            [text],
+          )
+        ).length > 0,
+      drop: () => database.drop(),
+    };
+  },
+  quote: pg.escapeIdentifier,
+  numbers: (count) => `generate_series(1, ${count}) n(i)`,
+  instant: 'timestamptz',
+  local: 'timestamp',
+  now: 'now()',
+  slow: (seconds) => `pg_sleep(${seconds})::text`,
+  text: (sql) => `${sql}::text`,
+};
+
+export const mariadb: TestDialect = {
+  name: 'MariaDB',
+  async create() {
+    const server = await startMariaDb();
+    const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+    const open = async (database: string): Promise<mysql.Connection> =>
+      mysql.createConnection({
+        uri: server.url(database).replace('mariadb:', 'mysql:'),
+        charset: 'utf8mb4',
+        multipleStatements: true,
+      });
+    const admin = await open('mysql');
+    await admin.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
+    await admin.query(`USE ${name}`);
+    return {
+      url: server.url(name),
+      run: async (sql) => void (await admin.query(sql)),
+      async connect() {
+        const connection = await open(name);
+        return { run: async (sql) => void (await connection.query(sql)), end: () => connection.end() };
+      },
+      async kill(text) {
+        const [rows] = await admin.query<mysql.RowDataPacket[]>(
+          'SELECT id FROM information_schema.processlist WHERE LOCATE(?, info) > 0 AND id <> CONNECTION_ID()',
+          [text],
+        );
+        for (const { id } of rows as { id: number }[]) await admin.query(`KILL CONNECTION ${id}`);
+        return rows.length > 0;
+      },
+      async drop() {
+        await admin.end();
+        await server.stop();
+      },
+    };
+  },
+  quote: (name) => `\`${name.replaceAll('`', '``')}\``,
+  numbers: (count) => `(SELECT seq AS i FROM seq_1_to_${count}) n`,
+  instant: 'timestamp(6) NOT NULL',
+  local: 'datetime(6)',
+  now: 'now(6)',
+  slow: (seconds) => `CONCAT('x', SLEEP(${seconds}))`,
+  text: (sql) => `CAST(${sql} AS CHAR)`,
+};
+
+export const sqlite: TestDialect = {
+  name: 'SQLite',
+  create() {
+    const folder = mkdtempSync(join(tmpdir(), 'partner-sync-sqlite-'));
+    const file = join(folder, 'shop.db');
+    const open = (): Writer & { db: BetterSqlite.Database } => {
+      const db = new BetterSqlite(file);
+      return { db, run: (sql) => Promise.resolve(void db.exec(sql)), end: () => Promise.resolve(void db.close()) };
+    };
+    const writer = open();
+    return Promise.resolve({
+      url: `sqlite:${file}`,
+      run: (sql) => writer.run(sql),
+      connect: () => Promise.resolve(open()),
+      kill: () => Promise.resolve(false),
+      drop: async () => {
+        await writer.end();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    });
+  },
+  quote: (name) => `"${name.replaceAll('"', '""')}"`,
+  numbers: (count) =>
+    `(WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ${count}) SELECT i FROM r) n`,
+  instant: 'timestamp',
+  local: 'timestamp',
+  now: `strftime('%Y-%m-%d %H:%M:%f', 'now')`,
+  slow: () => 'NULL',
+  text: (sql) => `CAST(${sql} AS TEXT)`,
+};

@@ -1,0 +1,83 @@
+/** A MariaDB server of its own for one test file: a temporary folder, a free port of 127.0.0.1. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mysql from 'mysql2/promise';
+import { freePort } from '../../src/embedded/ports.js';
+import { eventually } from '../pipeline/shop.js';
+
+export interface MariaDbServer {
+  /** A root's connection string of the database `name`. */
+  url(name: string): string;
+  stop(): Promise<void>;
+}
+
+const MISSING =
+  'These tests need a MariaDB server (the programs mariadbd and mariadb-install-db). On Debian and Ubuntu: apt-get install mariadb-server';
+
+/** Debian keeps the server where only root looks. */
+const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
+
+export async function startMariaDb(): Promise<MariaDbServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-sync-mariadb-'));
+  chmodSync(folder, 0o755);
+  const account = process.getuid?.() === 0 ? ['--user=mysql'] : [];
+  if (account.length > 0) giveTo('mysql', folder);
+  const data = join(folder, 'data');
+  const installed = spawnSync(
+    'mariadb-install-db',
+    ['--no-defaults', ...account, `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    { encoding: 'utf8', env },
+  );
+  if (installed.error !== undefined) throw new Error(MISSING, { cause: installed.error });
+  if (installed.status !== 0) throw new Error(`mariadb-install-db failed: ${installed.stderr}`);
+
+  const port = await freePort();
+  const log = join(folder, 'log');
+  const server = spawn(
+    'mariadbd',
+    [
+      '--no-defaults',
+      ...account,
+      `--datadir=${data}`,
+      `--socket=${join(folder, 'socket')}`,
+      `--port=${port}`,
+      '--bind-address=127.0.0.1',
+      `--log-error=${log}`,
+      // Losing this database in a power cut loses nothing.
+      '--innodb-flush-log-at-trx-commit=0',
+      '--innodb-buffer-pool-size=64M',
+      // Far from the session's UTC: what leaks in from the system's zone shows.
+      '--default-time-zone=+05:30',
+    ],
+    { stdio: 'ignore', env },
+  );
+  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+  const stop = async (): Promise<void> => {
+    server.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const url = (name: string): string => `mariadb://root@127.0.0.1:${port}/${name}`;
+  try {
+    await eventually('MariaDB answers', async () => {
+      if (server.exitCode !== null) throw new Error(`mariadbd ended: ${readFileSync(log, 'utf8')}`);
+      const connection = await mysql
+        .createConnection(url('mysql').replace('mariadb:', 'mysql:'))
+        .catch(() => undefined);
+      await connection?.end();
+      return connection !== undefined;
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, stop };
+}
+
+function giveTo(name: string, folder: string): void {
+  const id = (flag: string): number => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
+  if (!(id('-u') > 0)) throw new Error(MISSING);
+  chownSync(folder, id('-u'), id('-g'));
+}
