@@ -74,6 +74,8 @@ export interface CursorSpec {
   readonly column: string;
   /** Seconds that each incremental run reads again behind its position. */
   readonly overlap: number;
+  /** IANA name of the zone of a column without one. */
+  readonly zone?: string;
 }
 
 export interface MappingOptions {

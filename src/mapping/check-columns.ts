@@ -53,13 +53,19 @@ export function checkColumns(
   }
 
   const cursor = mapping.cursor === null ? undefined : byName.get(mapping.cursor.column);
-  if (cursor !== undefined && cursor.type !== 'timestamptz' && cursor.type !== 'date')
+  const zoned = mapping.cursor?.zone !== undefined;
+  if (
+    cursor !== undefined &&
+    cursor.type !== 'timestamptz' &&
+    cursor.type !== 'date' &&
+    !(cursor.type === 'timestamp' && zoned)
+  )
     report(
       'cursor_type',
       ['cursor'],
       `the cursor is ${cursor.databaseType}; an incremental run needs timestamp with time zone or date.` +
         (cursor.type === 'timestamp'
-          ? ` In a query: "${cursor.name}" AT TIME ZONE 'Europe/London' AS "${cursor.name}"`
+          ? ` Name the zone of its local times: cursor: { column: ${cursor.name}, zone: Europe/London }`
           : ''),
     );
 

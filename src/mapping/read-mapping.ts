@@ -15,7 +15,7 @@ interface MappingFile {
   schema: string;
   source?: Relation;
   key?: string[];
-  cursor?: string | { column: string; overlap?: string };
+  cursor?: string | { column: string; overlap?: string; zone?: string };
   fields?: Record<string, FieldFile>;
   options?: {
     onConflict?: 'upsert' | 'reject';
@@ -67,8 +67,8 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
 
 function readCursor(cursor: MappingFile['cursor']): CursorSpec | null {
   if (cursor === undefined) return null;
-  const { column, overlap = OVERLAP } = typeof cursor === 'string' ? { column: cursor } : cursor;
-  return { column, overlap: durationSeconds(overlap) };
+  const { column, overlap = OVERLAP, zone } = typeof cursor === 'string' ? { column: cursor } : cursor;
+  return { column, overlap: durationSeconds(overlap), ...(zone === undefined ? {} : { zone }) };
 }
 
 function readOptions(options: NonNullable<MappingFile['options']>): MappingOptions {

@@ -8,4 +8,5 @@ export const readPlanOf = (mapping: MappingSpec, tenant: TenantConfig): ReadPlan
   columns: columnsOf(mapping, tenant),
   key: mapping.key,
   cursor: mapping.cursor?.column ?? null,
+  cursorZone: mapping.cursor?.zone ?? null,
 });
