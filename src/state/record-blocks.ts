@@ -124,6 +124,8 @@ function walk(
 ): void {
   let at = 0;
   for (const block of blocks) {
+    // No block covers these: of their tenant nothing was ever accepted.
+    while (at < order.length && !isFrom(block, keys, order[at]!)) at++;
     const from = at;
     while (at < order.length && isFrom(block, keys, order[at]!) && !isBehind(block, keys, order[at]!)) at++;
     if (at > from) visit(block, order.slice(from, at));
