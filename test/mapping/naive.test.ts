@@ -1,7 +1,7 @@
 /** For random mappings and rows the record is what a few naive lines, which share no code with the product, say. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { JsonValue } from '../../src/domain/json.js';
+import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import type { FieldSpec, TransformCall } from '../../src/domain/sync.js';
 import { compileMapping } from '../../src/mapping/compile-mapping.js';
 
@@ -57,7 +57,10 @@ it('makes of every row what the naive interpreter makes of it', () => {
     fc.property(fields, rows, (specs, values) => {
       const named = specs.map((spec, i): [string, FieldSpec] => [`f${i}`, spec]);
       const id: FieldSpec = { kind: 'column', column: 'id', transforms: [], omitNull: false };
-      const properties = Object.fromEntries([['id', { type: 'string' }], ...named.map(([name]) => [name, {}])]);
+      const properties: JsonObject = {
+        id: { type: 'string' },
+        ...Object.fromEntries(named.map(([name]) => [name, {}])),
+      };
       const { columns, map } = compileMapping(
         {
           ...{ name: 'things', file: 'things.mapping.yaml', relation: { table: 't' }, key: ['id'], cursor: null },
