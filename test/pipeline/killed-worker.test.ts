@@ -1,34 +1,9 @@
 /** A worker that dies in the middle of its work, again and again: the run goes on where it was. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
-import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop, type Shop } from './shop.js';
+import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop } from './shop.js';
+import { noteWhatComes, twiceAtOnce, twiceInLedger } from './twice-at-once.js';
 import { build, startWorkerProcess } from './worker-process.js';
-
-/** Lets the sandbox's store remember which record came in which batch. */
-const NOTE_WHAT_COMES = `
-  CREATE TABLE public.came (batch_id uuid, schema_id uuid, tenant_id text, external_id text);
-  CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    INSERT INTO public.came SELECT NEW.id, NEW.schema_id, NEW.tenant_id, coalesce(r ->> 'lineId', r ->> 'orderId', r ->> 'customerId')
-      FROM jsonb_array_elements(NEW.payload::jsonb -> 'resources') r;
-    RETURN NEW;
-  END $$;
-  CREATE TRIGGER note AFTER INSERT ON sandbox.batches FOR EACH ROW EXECUTE FUNCTION public.note();`;
-
-/** Records that came in a second batch while the first was not completed yet. */
-const twiceAtOnce = (shop: Shop) =>
-  shop.state.query(
-    `SELECT external_id FROM public.came a JOIN public.came b USING (schema_id, tenant_id, external_id)
-       JOIN sandbox.batches x ON x.id = a.batch_id JOIN sandbox.batches y ON y.id = b.batch_id
-     WHERE x.sequence < y.sequence AND (x.completed_at IS NULL OR x.completed_at > y.created_at)`,
-  );
-
-/** Records that the ledger has in two open batches at this moment. */
-const twiceInLedger = (shop: Shop) =>
-  shop.state.query(
-    `SELECT id FROM (SELECT mapping_id, tenant_id, unnest(external_ids) AS id FROM partner_sync.batches
-       WHERE state IN ('intended', 'sent', 'waiting')) o GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1`,
-  );
 
 beforeAll(build, 120_000);
 
@@ -38,7 +13,7 @@ it('finishes a run whose worker is killed three times, with no record ever in tw
     sandbox: { processingDelay: 300 },
   });
   onTestFinished(() => shop.close());
-  await shop.state.query(NOTE_WHAT_COMES);
+  await noteWhatComes(shop);
   await fill(shop, 2000);
   const run = await shop.start('sync', { sync: 'shop' });
 
@@ -67,7 +42,7 @@ it('lets a frozen worker come back without doing harm', async () => {
     sandbox: { processingDelay: 300 },
   });
   onTestFinished(() => shop.close());
-  await shop.state.query(NOTE_WHAT_COMES);
+  await noteWhatComes(shop);
   await fill(shop, 1000);
   const frozen = await startWorkerProcess(shop);
   onTestFinished(() => void frozen.child.kill('SIGKILL'));

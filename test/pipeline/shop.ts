@@ -28,16 +28,14 @@ export interface Database {
   drop(): Promise<void>;
 }
 
-/** A new database with a name that nobody else has. */
-export async function createDatabase(): Promise<Database> {
+/** A new database with a name that nobody else has, on the tests' server or another (its superuser's URL). */
+export async function createDatabase(server = inject('postgresUrl')): Promise<Database> {
   const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
-  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-  await admin.connect();
+  const admin = pool(server);
   await admin.query(`create database ${name}`);
-  const url = new URL(inject('postgresUrl'));
+  const url = new URL(server);
   url.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
+  const client = pool(url.href);
   return {
     url: url.href,
     query: async <R extends pg.QueryResultRow>(sql: string, values?: unknown[]) =>
@@ -53,6 +51,13 @@ export async function createDatabase(): Promise<Database> {
       await admin.end();
     },
   };
+}
+
+/** One connection, made anew when a test has stopped its server. */
+function pool(url: string): pg.Pool {
+  const one = new pg.Pool({ connectionString: url, max: 1 });
+  one.on('error', () => undefined);
+  return one;
 }
 
 const SOURCE = `
@@ -73,6 +78,8 @@ export interface ShopSettings {
     readonly files: Readonly<Record<string, string>>;
     readonly load: (source: Database) => Promise<void>;
   };
+  /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
+  readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
   /** Text files of the sync folder that replace or join the usual ones. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -147,8 +154,10 @@ options: { dependencyWaitTimeout: ${wait} }
 export interface Shop {
   /** The partner's database; the tables are in the schema `shop`. */
   readonly source: Database;
-  /** The ledger (schema partner_sync) and the sandbox's store (schema sandbox). */
+  /** The ledger (schema partner_sync). */
   readonly state: Database;
+  /** The sandbox's store (schema sandbox): the ledger's database, unless the test has servers of its own. */
+  readonly store: Database;
   readonly proxy: PlatformProxy;
   readonly parts: Parts;
   readonly client: Client;
@@ -194,10 +203,13 @@ export const workflowBundle = (): ReturnType<typeof bundleWorkflowCode> =>
 
 export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   quietRuntime();
-  const [source, state] = await Promise.all([createDatabase(), createDatabase()]);
+  const { servers } = settings;
+  const [source, state] = await Promise.all([createDatabase(servers?.source), createDatabase(servers?.state)]);
+  // The platform stays up when the ledger's server goes down.
+  const store = servers === undefined ? state : await createDatabase();
   await (settings.other?.load(source) ?? source.query(SOURCE));
   const sandbox: Sandbox = await startSandbox({
-    stateUrl: state.url,
+    stateUrl: store.url,
     port: 0,
     jwtSecret: SECRET,
     fixture: FIXTURE,
@@ -217,7 +229,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     PLATFORM_BASE_URL: proxy.url,
     PLATFORM_TOKEN: token,
     SOURCE_URL: source.url,
-    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_ADDRESS: servers?.temporal ?? inject('temporalAddress'),
   };
   const parts = compose(env);
   if (settings.pushed !== false) await pushSchemas(parts, SYNC);
@@ -239,6 +251,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   return {
     source,
     state,
+    store,
     proxy,
     parts,
     client,
@@ -277,7 +290,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       return differences;
     },
     async stored(schema, externalId, tenant = 'north') {
-      const rows = await state.query<{ data: Record<string, unknown> }>(
+      const rows = await store.query<{ data: Record<string, unknown> }>(
         `select r.data from sandbox.resources r join sandbox.schema_definitions s on s.id = r.schema_id
          where s.name = $1 and r.external_id = $2 and r.tenant_id = $3`,
         [schema, externalId, tenant],
@@ -291,7 +304,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       await proxy.close();
       await sandbox.close();
       rmSync(folder, { recursive: true, force: true });
-      await Promise.all([source.drop(), state.drop()]);
+      await Promise.all([...new Set([source, state, store])].map((database) => database.drop()));
     },
   };
 }

@@ -11,6 +11,7 @@ import { openLedger, type Ledger } from '../../src/state/ledger.js';
 import type { RecordOutcome } from '../../src/state/record-outcomes.js';
 import type { TakenRange } from '../../src/state/ranges.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
+import { seeded } from '../seeded.js';
 
 let database: Database;
 let ledger: Ledger;
@@ -367,17 +368,6 @@ it('lets claims and checkpoints of the same records pass each other without a de
   );
   expect(row).toEqual({ n: 0 });
 });
-
-/** mulberry32: small, and the same on every machine. */
-function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
 
 for (let seed = 1; seed <= 8; seed++)
   it(`keeps books that add up, whatever two runs beside each other meet (seed ${seed})`, async () => {
