@@ -1,7 +1,7 @@
 /**
  * The ledger's records, kept in blocks of neighbours (record-key.ts): a tree's leaves, one row each.
  *
- * A row for each record would cost more than the way to the platform (ADR 0009). A block covers the keys from `low`
+ * A row for each record would cost more than the way to the platform (ADR 0014). A block covers the keys from `low`
  * up to `until`, which is the next one's `low`; a full one is cut, and none is ever joined or deleted. Whoever holds the lock
  * of the block that covers a key is the only one to read and write the record, also where there is none yet.
  */
