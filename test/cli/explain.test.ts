@@ -55,7 +55,9 @@ describe('the states of a record', () => {
 it('says what a waiting record waits for, and until when', async () => {
   const { stdout } = await partnerSync(['explain', SYNC, 'orders', 'orphan'], shop.env);
   expect(stdout).toContain('orders orphan of tenant north: refers to a parent that is not in the source');
-  expect(stdout).toMatch(/waiting {2}parent_missing of customer 4711, since .*, next look .*, the platform waits until /);
+  expect(stdout).toMatch(
+    /waiting {2}parent_missing of customer 4711, since .*, next look .*, the platform waits until /,
+  );
   expect(stdout).toContain('partner-sync explain shop customers 4711');
 });
 
