@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSqlite } from './build-sqlite.mjs';
 import { presentTemporal } from './get-temporal.mjs';
 import { isInstalled, npmCi } from './install.mjs';
 import { holdLock } from './lock.mjs';
@@ -46,6 +47,7 @@ async function bootstrap({ run, drains }) {
     console.error(error.message);
     return 1;
   }
+  if (name === 'test' && buildSqlite() !== 0) return 1;
   const code = await runToEnd([...run, ...args], { drains });
   temporal?.kill();
   return code;

@@ -26,7 +26,8 @@ export async function npmCi(root, runNode) {
   return code;
 }
 
-function npmCli() {
+/** npm's own program, to be run by Node. */
+export function npmCli() {
   const besideNode = join(dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
   const onWindows = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
   // Set by `npm run`; under yarn or pnpm it names their program.

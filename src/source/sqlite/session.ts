@@ -1,6 +1,6 @@
 /** A SQLite file, opened read-only. The driver is synchronous: a query of its own length blocks this process. */
 import knexLibrary from 'knex';
-import type { Database, Statement } from 'better-sqlite3';
+import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
@@ -12,6 +12,7 @@ import { affinityOf, typeOfDeclared } from './types.js';
 type Value = string | number | bigint | Buffer | null;
 
 export function openSqliteSession(config: SourceConfig): Session {
+  assertDriverIsBuilt();
   const knex = knexLibrary({
     client: 'better-sqlite3',
     log: SILENT,
@@ -33,6 +34,20 @@ export function openSqliteSession(config: SourceConfig): Session {
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
     close: () => knex.destroy(),
   };
+}
+
+/** The driver's native part is not built by an installation that did not allow it. */
+function assertDriverIsBuilt(): void {
+  try {
+    new SqliteDatabase(':memory:').close();
+  } catch (error) {
+    throw new PartnerSyncError(
+      'config_invalid',
+      'the driver of SQLite is not built; in a clone run: npm run build:sqlite; in a project of yours: npm rebuild better-sqlite3',
+      {},
+      { cause: error },
+    );
+  }
 }
 
 /** `sqlite:shop.db`, `sqlite:./shop.db`, `sqlite:/data/shop.db` and `sqlite:///data/shop.db`. */
