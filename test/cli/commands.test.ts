@@ -54,6 +54,7 @@ describe('in the order of a first day', () => {
     expect(findings.map((f) => [f.kind, f.path])).toEqual([
       ['column_missing', 'fields.name.column'],
       ['column_missing', 'fields.email.column'],
+      ['cursor_not_indexed', 'cursor'],
     ]);
     expect(findings.every((f) => f.line > 0)).toBe(true);
     expect(findings[0]!.message).toContain('Did you mean "name"?');
