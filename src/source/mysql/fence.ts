@@ -4,6 +4,9 @@
  * NOW() is the start of a statement, so a transaction's stamps are not older than its start, nor than that of a
  * statement that still waits for its first lock. An account without PROCESS sees neither, and a replica knows
  * nothing of its primary's transactions: both keep a distance to the clock.
+ *
+ * InnoDB's list of transactions is as old as the last look at it while the looks come less than 100 ms apart; a fence
+ * is taken once a run.
  */
 import type { Dialect, Session } from '../dialect.js';
 import { fenceText, UNSEEN_TRANSACTIONS_DELAY } from '../fence.js';
@@ -14,7 +17,7 @@ const SEEN_SQL = `
     COALESCE((SELECT TIMESTAMPDIFF(SECOND, MIN(trx_started), CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM'))
       FROM information_schema.innodb_trx WHERE trx_mysql_thread_id <> CONNECTION_ID()), 0),
     COALESCE((SELECT MAX(time) FROM information_schema.processlist
-      WHERE command IN ('Query', 'Execute') AND id <> CONNECTION_ID()), 0)) SECOND - INTERVAL 1 SECOND`;
+      WHERE command IN ('Query', 'Execute') AND state LIKE 'Waiting for%lock' AND id <> CONNECTION_ID()), 0)) SECOND - INTERVAL 1 SECOND`;
 const UNSEEN_SQL = `SELECT UTC_TIMESTAMP(6) - INTERVAL ${UNSEEN_TRANSACTIONS_DELAY} SECOND`;
 
 const ACCESS_DENIED = 1227;
