@@ -80,8 +80,7 @@ async function readWhatFits(
   try {
     return await sync.source.readByValues(mapping.plan, columns, values);
   } catch (error) {
-    const state = error instanceof PartnerSyncError ? error.details['sqlState'] : undefined;
-    if (typeof state !== 'string' || !state.startsWith('22')) throw error;
+    if (!(error instanceof PartnerSyncError) || error.details['unfitValue'] !== true) throw error;
     if (values.length === 1) return NO_ROWS;
     const middle = values.length >> 1;
     const halves = [values.slice(0, middle), values.slice(middle)];

@@ -63,6 +63,8 @@ export interface Classified {
   readonly shown: string;
   /** Asking for less may help. */
   readonly timedOut?: boolean;
+  /** A value of ours is none of the column's type: no row has it. */
+  readonly unfitValue?: boolean;
 }
 
 /** A cursor as the database declares it, with what the mapping declares of it. */

@@ -9,11 +9,11 @@ export async function inSource<T>(dialect: Dialect, what: string, work: () => Pr
     return await work();
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
-    const { code, shown, timedOut = false } = dialect.classify(error);
+    const { code, shown, timedOut = false, unfitValue = false } = dialect.classify(error);
     throw new PartnerSyncError(
       code,
       `source: ${what} failed (${shown})`,
-      { databaseCode: shown, timedOut },
+      { databaseCode: shown, timedOut, unfitValue },
       { cause: error },
     );
   }

@@ -105,6 +105,7 @@ it('works before there is a ledger or a platform: then every record is new', asy
 
 it('a plan runs while it holds, and says what has changed when it does not', async () => {
   const file = join(shop.folder, 'plan.json');
+  await partnerSync(['run', SYNC], shop.env); // what the tests before have changed
   await shop.source.query(`UPDATE shop.customers SET name = 'Eve', updated_at = clock_timestamp() WHERE id IN (6, 7)`);
   expect((await partnerSync(['preview', SYNC, '--out', file], shop.env)).stdout).toContain('The plan is in');
   expect(readFileSync(file, 'utf8')).not.toContain('Eve');

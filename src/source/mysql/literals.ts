@@ -45,7 +45,9 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
     default:
       return textLiteral(text);
   }
-  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`);
+  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`, {
+    unfitValue: true,
+  });
 }
 
 /** As hexadecimal digits, so that no character of the text can end the literal, whatever the server's SQL mode. */

@@ -40,6 +40,7 @@ export const postgres: Dialect = {
       code: BY_STATE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'source_query_failed',
       shown: `SQLSTATE ${code}`,
       timedOut: code === QUERY_CANCELED,
+      unfitValue: code.startsWith('22'),
     };
   },
   fence: postgresFence,
