@@ -173,6 +173,13 @@ it('lets a record that failed be sent again, and knows nothing of its content th
   }
 });
 
+it('finds the receipt of a record behind one whose tenant it has never seen', async () => {
+  const range = await newRange();
+  await deliver(range, [record('b', '1', 'south')]);
+  const keys = { tenantIds: [tenantIds.get('north')!, tenantIds.get('south')!], externalIds: ['a', 'b'] };
+  expect([...(await ledger.receipts.hashes(mappingId, keys)).keys()]).toEqual([1]);
+});
+
 it('fences an attempt off that was superseded, whatever it tries to write', async () => {
   const zombie = await newRange();
   const claimed = await claim(zombie, [record('a', '1')]);
