@@ -3,7 +3,7 @@ import type { RangeRef, SliceResult } from '../src/domain/work.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
+import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { readGroups, readKeys, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
@@ -43,7 +43,7 @@ async function load(scope: UploadScope): Promise<boolean> {
     },
   });
   signal.throwIfAborted();
-  if (done) await deps.ledger.checkpoint(scope.range, endOfRange());
+  if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
   return done;
 }
 
@@ -59,21 +59,6 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
     );
   return { deps, sync, mapping: await sync.mapping(ref.mapping), range, signal };
 }
-
-/** Nothing but the word that the range is read to its end. */
-const endOfRange = (): GroupOutcome => ({
-  reading: { kind: 'first', before: '0', after: '0' },
-  bulk: [],
-  records: [],
-  settled: [],
-  held: [],
-  waiting: [],
-  deadLetters: [],
-  ends: [],
-  readTwice: 0,
-  position: null,
-  done: true,
-});
 
 /**
  * Works on a few items at once, finishing them strictly in order: a position must not pass a group before

@@ -2,7 +2,7 @@
 import type { ReplayRef, SliceResult, SweepInput } from '../src/domain/work.js';
 import type { SourceKey } from '../src/domain/source.js';
 import type { LetterKey } from '../src/state/dead-letter-box.js';
-import { rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
+import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
@@ -28,7 +28,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
     const letters = await ledger.deadLetters.keys(mapping.mappingId, ref.filter, bounds);
     const last = letters.at(-1);
     if (last === undefined) {
-      await ledger.checkpoint(range, { ...NOTHING, done: true });
+      await ledger.checkpoint(range, END_OF_RANGE);
       done = true;
       break;
     }
@@ -84,20 +84,6 @@ export async function sweepLetters(deps: Dependencies, input: SweepInput, signal
     }
   }
 }
-
-const NOTHING: GroupOutcome = {
-  reading: { kind: 'first', before: '0', after: '0' },
-  bulk: [],
-  records: [],
-  settled: [],
-  held: [],
-  waiting: [],
-  deadLetters: [],
-  ends: [],
-  readTwice: 0,
-  position: null,
-  done: false,
-};
 
 /** Ids of the letters whose keys are not among those found. */
 function gone(letters: readonly LetterKey[], found: readonly SourceKey[]): string[] {

@@ -90,3 +90,18 @@ export interface BooksEntry extends Books {
   readonly rangeId: string;
   readonly tenantId: number;
 }
+
+/** Nothing but the word that a range is read to its end. */
+export const END_OF_RANGE: GroupOutcome = {
+  reading: { kind: 'first', before: '0', after: '0' },
+  bulk: [],
+  records: [],
+  settled: [],
+  held: [],
+  waiting: [],
+  deadLetters: [],
+  ends: [],
+  readTwice: 0,
+  position: null,
+  done: true,
+};

@@ -45,7 +45,13 @@ export function openHeldRecords(): HeldRecords {
     note(mappingId, batches) {
       const holds = holdsOf(mappingId);
       for (const { id, tenantId, records } of batches)
-        holds.set(id, hold(tenantId, records.map((r) => r.externalId))); // prettier-ignore
+        holds.set(
+          id,
+          hold(
+            tenantId,
+            records.map((r) => r.externalId),
+          ),
+        );
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { MappedRecord } from '../domain/record.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
-import { together } from './together.js';
+import { coalesced } from './coalesced.js';
 import { hashAt, packHashes } from './record-block.js';
 
 export interface IntendedBatch {
@@ -105,7 +105,7 @@ export function openBatches(knex: Knex): OpenBatches {
       };
     });
   };
-  const noteSent = together<[string, string]>(async (notes) => {
+  const noteSent = coalesced<[string, string]>(async (notes) => {
     await knex.raw(
       `UPDATE batches SET state = 'sent', platform_batch_id = n.platform_id, sent_at = now()
        FROM unnest(CAST(? AS bigint[]), CAST(? AS text[])) AS n(id, platform_id) WHERE batches.id = n.id AND state = 'intended'`,

@@ -7,7 +7,7 @@
  */
 import type { Knex } from 'knex';
 import { decodeBlock, encodeBlock, mergeEntries, type RecordBlock, type RecordEntry } from './record-block.js';
-import { compareIds, compareKeys, idBytes, type RecordKeys } from './record-key.js';
+import { compareIds, compareKeys, idHex, type RecordKeys } from './record-key.js';
 
 /** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
 const BLOCK_ENTRIES = 64;
@@ -204,7 +204,7 @@ async function find(
     {
       mapping: mappingId,
       tenants: wanted.map((i) => keys.tenantIds[i]!),
-      ids: wanted.map((i) => idBytes(keys.externalIds[i]!)),
+      ids: wanted.map((i) => idHex(keys.externalIds[i]!)),
     },
   );
   return rows.map((row) => ({ tenantId: row.tenant_id, ...decodeBlock(row.records) }));
@@ -215,7 +215,7 @@ async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]
   await knex.raw(
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
      SELECT ?, tenant, decode(?, 'hex'), 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
-    [mappingId, idBytes(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: [] }), [...tenantIds]],
+    [mappingId, idHex(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: [] }), [...tenantIds]],
   );
 }
 
@@ -230,7 +230,7 @@ async function store(trx: Knex, mappingId: number, blocks: readonly Block[]): Pr
     {
       mapping: mappingId,
       tenants: blocks.map((b) => b.tenantId),
-      lows: blocks.map((b) => idBytes(b.low)),
+      lows: blocks.map((b) => idHex(b.low)),
       accepted: blocks.map(({ entries }) => entries.filter((e) => e.contentHash !== null).length),
       // One text for all: quoting each as an array's element costs more than everything else here.
       records: blocks.map(encodeBlock).join(SEPARATOR),

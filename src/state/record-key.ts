@@ -25,7 +25,7 @@ export function compareIds(a: string, b: string): number {
  * Bytes, in hex digits, that PostgreSQL compares as {@link compareIds} does: the length, then the code units, most
  * significant first.
  */
-export function idBytes(externalId: string): string {
+export function idHex(externalId: string): string {
   const length = externalId.length.toString(16).padStart(8, '0');
   return length + Buffer.from(externalId, 'utf16le').swap16().toString('hex');
 }

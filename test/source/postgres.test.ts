@@ -1,15 +1,12 @@
 /** Reading a partner's PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { Page, Position, ReadBounds, ReadPlan, Source } from '../../src/domain/source.js';
-import { openSource } from '../../src/source/open-source.js';
+import type { ReadPlan, Source } from '../../src/domain/source.js';
 import { createDatabase, eventually, type Database } from '../pipeline/shop.js';
+import { ALL, codeOf, open, plan, readAll } from './reading.js';
 
 let database: Database;
 let source: Source;
-
-const open = (url: string, statementTimeout = 10): Source =>
-  openSource({ connection: url, poolMax: 2, statementTimeout });
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -19,48 +16,6 @@ afterAll(async () => {
   await source.close();
   await database.drop();
 });
-
-const ALL: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
-const plan = (
-  table: string,
-  key: readonly string[],
-  cursor: string | null = null,
-  more: readonly string[] = [],
-): ReadPlan => ({
-  relation: { table },
-  columns: [...new Set([...key, ...(cursor === null ? [] : [cursor]), ...more])],
-  key,
-  cursor,
-});
-
-function placeOf(read: ReadPlan, page: Page): Position {
-  const row = page.rows.at(-1)!;
-  const value = (column: string): string => row[read.columns.indexOf(column)]!;
-  return { cursor: read.cursor === null ? null : value(read.cursor), key: read.key.map(value) };
-}
-
-/** Every row, page by page; `meanwhile` is called after each page. */
-async function readAll(read: ReadPlan, limit: number, bounds = ALL, meanwhile?: (page: number) => Promise<unknown>) {
-  const rows: string[] = [];
-  let at = bounds;
-  for (let no = 0; ; no++) {
-    const page = await source.readPage(read, at, limit);
-    if (page.rows.length === 0) return rows;
-    rows.push(...page.rows.map((row) => row.join('|')));
-    at = { ...at, after: placeOf(read, page) };
-    await meanwhile?.(no);
-  }
-}
-
-const codeOf = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work;
-  } catch (error) {
-    if (error instanceof PartnerSyncError) return error.code;
-    throw error;
-  }
-  return 'no error';
-};
 
 describe('pages', () => {
   const keys: Readonly<Record<string, { ddl: string; key: string[]; cursor: string | null; fill: string }>> = {
@@ -116,7 +71,7 @@ describe('pages', () => {
 
       for (let size = 1; size <= 50; size++)
         expect(
-          (await readAll(read, size)).map((row) =>
+          (await readAll(source, read, size)).map((row) =>
             row.replace(/\+00$/, '').replace(/(\.\d+)$/, (f) => (read.columns.includes('at') ? f.padEnd(7, '0') : f)),
           ),
           `pages of ${size}`,
@@ -127,7 +82,7 @@ describe('pages', () => {
     await database.query(`CREATE TABLE moving (id int PRIMARY KEY, name text)`);
     await database.query(`INSERT INTO moving SELECT i * 10, 'n' FROM generate_series(1, 50) i`);
 
-    const rows = await readAll(plan('moving', ['id'], null, ['name']), 5, ALL, async (page) => {
+    const rows = await readAll(source, plan('moving', ['id'], null, ['name']), 5, ALL, async (page) => {
       const behind = (page + 1) * 50;
       await database.query(`DELETE FROM moving WHERE id = ${behind}`);
       await database.query(`INSERT INTO moving VALUES (${behind - 5}, 'late')`);
@@ -141,13 +96,13 @@ describe('pages', () => {
   it('keep to their bounds: from inclusive, to exclusive, through key inclusive', async () => {
     await database.query(`CREATE TABLE bounded AS SELECT i AS id, i AS at FROM generate_series(1, 20) i`);
     const byCursor = plan('bounded', ['id'], 'at');
-    expect(await readAll(byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual([
+    expect(await readAll(source, byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual([
       '5|5',
       '6|6',
       '7|7',
       '8|8',
     ]);
-    expect(await readAll(plan('bounded', ['id']), 3, { ...ALL, throughKey: ['3'] })).toEqual(['1', '2', '3']);
+    expect(await readAll(source, plan('bounded', ['id']), 3, { ...ALL, throughKey: ['3'] })).toEqual(['1', '2', '3']);
   });
 
   it('carry every value as the text that the database writes', async () => {
@@ -200,7 +155,7 @@ describe('names and queries', () => {
     await database.query(`INSERT INTO "Odd Schema"."select ""quoted""" VALUES (1, 'a', 'b', 'c')`);
     const read = plan('Odd Schema.select "quoted"', ['Order'], null, ['group by', 'q?', 'ünï']);
 
-    expect(await readAll(read, 1)).toEqual(['1|a|b|c']);
+    expect(await readAll(source, read, 1)).toEqual(['1|a|b|c']);
     expect((await source.describe(read.relation)).map((c) => c.name)).toEqual(['Order', 'group by', 'q?', 'ünï']);
     expect((await source.readByValues(read, ['Order'], [['1'], ['2']])).rows).toEqual([['1', 'a', 'b', 'c']]);
     expect(await source.splitKeys(read, 10)).toEqual([{ after: null, through: null }]);
@@ -214,7 +169,7 @@ describe('names and queries', () => {
       key: ['id'],
       cursor: null,
     };
-    expect(await readAll(read, 1)).toEqual(['1|why?|t|f']);
+    expect(await readAll(source, read, 1)).toEqual(['1|why?|t|f']);
     expect((await source.readByValues(read, ['id'], [['1']])).rows).toHaveLength(1);
   });
 
@@ -223,7 +178,7 @@ describe('names and queries', () => {
     const odd = [`'; DROP TABLE hostile; --`, '$1', '?', '\\', '{"a"}', 'x'.repeat(5000)];
     for (const k of odd) await database.query('INSERT INTO hostile VALUES ($1)', [k]);
     const read = plan('hostile', ['k']);
-    expect((await readAll(read, 1)).sort()).toEqual([...odd].sort());
+    expect((await readAll(source, read, 1)).sort()).toEqual([...odd].sort());
     expect(
       (
         await source.readByValues(
@@ -267,10 +222,10 @@ describe('the fence', () => {
     await database.query('INSERT INTO late (id) VALUES (2)');
 
     const first = await source.fence(read);
-    const before = await readAll(read, 10, { ...ALL, cursorBefore: first });
+    const before = await readAll(source, read, 10, { ...ALL, cursorBefore: first });
     await older.query('COMMIT');
     const second = await source.fence(read);
-    const after = await readAll(read, 10, { ...ALL, cursorFrom: first, cursorBefore: second });
+    const after = await readAll(source, read, 10, { ...ALL, cursorFrom: first, cursorBefore: second });
 
     const ids = [...before, ...after].map((row) => row.split('|')[0]);
     expect(ids).toEqual(['1', '2']);
@@ -394,7 +349,7 @@ it('splits a table into key ranges that cover every row exactly once, also with 
   const ids: string[] = [];
   for (const { after, through } of ranges)
     ids.push(
-      ...(await readAll(read, 64, {
+      ...(await readAll(source, read, 64, {
         ...ALL,
         after: after === null ? null : { cursor: null, key: after },
         throughKey: through,

@@ -1,5 +1,5 @@
 /** Many small writes as few: what is asked for while one write is under way goes into the next. */
-export function together<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
+export function coalesced<T>(write: (items: readonly T[]) => Promise<void>): (item: T) => Promise<void> {
   let gathering: { readonly items: T[]; readonly written: Promise<void> } | undefined;
   let running: Promise<unknown> = Promise.resolve();
   return (item) => {
