@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { differingFields } from '../src/domain/compare.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { JsonObject } from '../src/domain/json.js';
-import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import { isInStep, type MappedRecord, type UnmappableRow } from '../src/domain/record.js';
 import type { RunMode } from '../src/domain/sync.js';
 import type { SourceColumn, SourceRow } from '../src/domain/source.js';
 import type { LedgerView } from '../src/state/ledger-view.js';
@@ -87,7 +87,7 @@ async function verdictsOf(
   return rows.map(({ result }) => {
     if (result.kind !== 'record') return 'fails';
     const receipt = receipts.get(result);
-    return receipt === undefined ? 'new' : receipt === result.contentHash ? 'unchanged' : 'changed';
+    return isInStep(result, receipt) ? 'unchanged' : receipt === undefined ? 'new' : 'changed';
   });
 }
 

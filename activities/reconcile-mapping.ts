@@ -2,7 +2,7 @@
 import pLimit from 'p-limit';
 import { differingField } from '../src/domain/compare.js';
 import type { JsonObject } from '../src/domain/json.js';
-import type { MappedRecord } from '../src/domain/record.js';
+import { isInStep, type MappedRecord } from '../src/domain/record.js';
 import type { Position, ReadPlan } from '../src/domain/source.js';
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 
@@ -101,14 +101,17 @@ async function comparedWithPlatform(deps: Views, mapping: OpenMapping, record: M
   const stored = await deps.platform.findResource(mapping.spec.schema.name, record.externalId, {
     tenant: record.tenant,
   });
-  if (stored === null) return { kind: 'missing', what: 'not on the platform' };
+  if (record.deletion === 'ignore') return { kind: 'equal' };
+  if (stored === null)
+    return record.deletion === 'apply' ? { kind: 'equal' } : { kind: 'missing', what: 'not on the platform' };
   const field = differingField(record.data, stored.result.data as JsonObject, mapping.referenceFields);
   return field === null ? { kind: 'equal' } : { kind: 'different', what: `field ${field} differs` };
 }
 
 function comparedWithReceipt(record: MappedRecord, hash: string | undefined): Verdict {
+  if (isInStep(record, hash)) return { kind: 'equal' };
   if (hash === undefined) return { kind: 'missing', what: 'never accepted' };
-  return hash === record.contentHash ? { kind: 'equal' } : { kind: 'different', what: 'accepted with other content' };
+  return { kind: 'different', what: 'accepted with other content' };
 }
 
 /** The content hashes that the platform accepted last, of those records of which it accepted any. */

@@ -116,7 +116,8 @@ async function resolveOf(
   for (const parent of open) {
     const rows = results.filter((r) => r.externalId === parent.externalId);
     const own = rows.filter((r) => r.tenant === parent.tenant || r.tenant === null);
-    const record = own.find((r) => r.kind === 'record');
+    // A deleted row is no parent.
+    const record = own.find((r): r is MappedRecord => r.kind === 'record' && r.deletion === undefined);
     if (record !== undefined) found.push(record);
     else fates.set(parentKey(parent), whyNot(mapping, rows.length, own.length, certain));
   }

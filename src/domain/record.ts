@@ -14,7 +14,18 @@ export interface MappedRecord {
   readonly data: JsonObject;
   /** 128-bit hash of `json`, 32 hex digits: equal content, equal hash. Made when it is first asked for. */
   readonly contentHash: string;
+  /** Where the row is deleted: whether the record says so (`apply`) or nothing is to be sent (`ignore`). */
+  readonly deletion?: 'apply' | 'ignore' | undefined;
 }
+
+/**
+ * Whether nothing has to be sent. `receipt`: the content that the platform accepted last; null where that is not
+ * known, undefined where it has nothing of the record: then a deleted row is no news.
+ */
+export const isInStep = (
+  { contentHash, deletion }: Pick<MappedRecord, 'contentHash' | 'deletion'>,
+  receipt: string | null | undefined,
+): boolean => deletion === 'ignore' || (deletion === 'apply' && receipt === undefined) || contentHash === receipt;
 
 /** A row that cannot be delivered. Holds no value of the row, only the shape of the offending one. */
 export interface UnmappableRow {

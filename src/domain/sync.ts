@@ -78,6 +78,26 @@ export interface CursorSpec {
   readonly zone?: string;
 }
 
+/** What becomes of the record of a deleted row. The platform has no call that deletes one. */
+export type DeleteAction =
+  | 'ignore'
+  | {
+      /** Fields and the values that they get. */
+      readonly set: JsonObject;
+      /** Fields that are deleted. */
+      readonly clear: readonly string[];
+    };
+
+export interface DeletesSpec {
+  /** Says whether a row is deleted; null where only vanished rows are. */
+  readonly column: string | null;
+  /** The column's values, as the database writes them, that mean deleted; null: true, or any date or time. */
+  readonly values: readonly string[] | null;
+  readonly action: DeleteAction;
+  /** When more vanished rows than both wait for a person's approval: so many records, and percent of those accepted. */
+  readonly hold: { readonly records: number; readonly percent: number };
+}
+
 export interface MappingOptions {
   readonly onConflict: 'upsert' | 'reject';
   readonly ignoreUnknownFields: boolean;
@@ -116,6 +136,7 @@ export interface MappingSpec {
   readonly relation: Relation;
   readonly key: readonly string[];
   readonly cursor: CursorSpec | null;
+  readonly deletes: DeletesSpec | null;
   readonly fields: ReadonlyMap<string, FieldSpec>;
   readonly options: MappingOptions;
 }

@@ -4,6 +4,7 @@ import { nearest } from '../domain/names.js';
 import { referencesOf } from '../domain/references.js';
 import type { SourceColumn } from '../domain/source.js';
 import type { FieldSpec, MappingSpec, TenantConfig } from '../domain/sync.js';
+import { saysItself } from './deleted-rows.js';
 import { planField } from './field-plan.js';
 import type { PlacedColumn } from './field-plan.js';
 import { textForm } from './kinds.js';
@@ -69,6 +70,14 @@ export function checkColumns(
           : ''),
     );
 
+  const deletes = mapping.deletes?.column == null ? undefined : byName.get(mapping.deletes.column);
+  if (deletes !== undefined && mapping.deletes?.values === null && !saysItself(deletes.type))
+    report(
+      'deletes_values',
+      ['deletes', 'column'],
+      `${deletes.name} is ${deletes.databaseType}: say which of its values mean deleted, such as values: ['1']`,
+    );
+
   const references = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref]));
   const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
   for (const [field, spec] of mapping.fields) {
@@ -87,7 +96,7 @@ export function checkColumns(
   return findings;
 }
 
-/** The columns that a mapping selects, in the order of its rows: key, cursor, tenant, then fields. */
+/** The columns that a mapping selects, in the order of its rows: key, cursor, tenant, deletes, then fields. */
 export function columnsOf(mapping: MappingSpec, tenant: TenantConfig): string[] {
   return [...new Set(namedColumns(mapping, tenant).map(({ name }) => name))];
 }
@@ -100,6 +109,7 @@ function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: strin
     ...mapping.key.map((name, index) => ({ name, path: ['key', index] })),
     ...(mapping.cursor === null ? [] : [{ name: mapping.cursor.column, path: ['cursor', 'column'] }]),
     ...(tenant.kind === 'column' ? [{ name: tenant.column, path: ['source'] }] : []),
+    ...(mapping.deletes?.column == null ? [] : [{ name: mapping.deletes.column, path: ['deletes', 'column'] }]),
     ...fields,
   ];
 }

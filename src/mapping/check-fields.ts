@@ -63,7 +63,8 @@ function checkConstants(mapping: MappingSpec, file: LanguageFile): void {
   }
 }
 
-function brokenRules(schema: JsonObject, record: JsonObject): string[] {
+/** Keywords of the schema definition that a record of a few fields breaks inside those fields. */
+export function brokenRules(schema: JsonObject, record: JsonObject): string[] {
   try {
     const { validate } = definitionValidator(schema);
     validate(record);

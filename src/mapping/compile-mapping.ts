@@ -6,6 +6,8 @@ import { referencesOf } from '../domain/references.js';
 import type { SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
 import { checkColumns, columnsOf } from './check-columns.js';
+import { deletedRows } from './deleted-rows.js';
+import { deletedRecords } from './deleted-record.js';
 import { definitionValidator } from './definition-validator.js';
 import { tenantUnknown } from './failure.js';
 import { planField } from './field-plan.js';
@@ -52,6 +54,8 @@ export function compileMapping(
   const mapPlainly = plainMapper(mapping.schema, validator, fields);
   const readTenant = tenantReader(tenant, placed);
   const readId = fields.get(externalIdField)!.read;
+  const isDeleted = deletedRows(mapping.deletes, placed);
+  const { json: deletedJson, deletion } = deletedRecords(mapping);
 
   function map(row: SourceRow, sourceKey: SourceKey): MapResult {
     // The external id is looked for even in a row that cannot be mapped: it is what people search by.
@@ -60,6 +64,8 @@ export function compileMapping(
     const rowTenant = readTenant(row);
     if (rowTenant instanceof Rejection)
       return { kind: 'unmappable', tenant: null, externalId, sourceKey, ...tenantUnknown(rowTenant) };
+    if (isDeleted?.(row) === true && externalId?.isWellFormed() === true)
+      return new WrittenRecord(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
     const json = (externalId === null ? undefined : write(row)) ?? mapPlainly(row);
     if (typeof json !== 'string') return { kind: 'unmappable', tenant: rowTenant, externalId, sourceKey, ...json };
     return new WrittenRecord(rowTenant, externalId!, sourceKey, json);

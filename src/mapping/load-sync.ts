@@ -5,6 +5,7 @@ import type { Finding } from '../domain/finding.js';
 import type { JsonValue } from '../domain/json.js';
 import { nearest } from '../domain/names.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
+import { checkDeletes } from './check-deletes.js';
 import { checkFields } from './check-fields.js';
 import { checkReferences } from './check-references.js';
 import type { CheckedMapping } from './check-references.js';
@@ -57,7 +58,10 @@ export async function lintSync(mappingsFolder: string, syncName: string, env: En
     definitionFiles.map(([name, file]) => [name, checkedDefinition(name, file)]),
   );
   const mappings = mappingFiles.flatMap(([name, file]) => checkedMapping(name, file, definitions));
-  for (const { spec, file } of mappings) checkFields(spec, file);
+  for (const { spec, file } of mappings) {
+    checkFields(spec, file);
+    checkDeletes(spec, file);
+  }
   checkReferences(mappings, [...folder.mappings.keys()]);
   reportUnused(definitionFiles, mappingFiles);
 

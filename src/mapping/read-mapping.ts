@@ -2,7 +2,7 @@
 import { durationSeconds } from '../domain/duration.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import type { Relation } from '../domain/source.js';
-import type { CursorSpec, FieldSpec, MappingOptions, MappingSpec, TransformCall } from '../domain/sync.js';
+import type { CursorSpec, DeletesSpec, FieldSpec, MappingOptions, MappingSpec, TransformCall } from '../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { TRANSFORMS } from './transforms/registry.js';
@@ -10,12 +10,21 @@ import { TRANSFORMS } from './transforms/registry.js';
 /** What overlaps by default: commits that were late by less than this are read again. */
 const OVERLAP = '10m';
 
+/** Vanished rows beyond both are no everyday's work. */
+const HOLD = { records: 100, percent: 5 };
+
 /** The file's form, as `mapping.schema.json` has checked it; faulty parts are set aside and absent. */
 interface MappingFile {
   schema: string;
   source?: Relation;
   key?: string[];
   cursor?: string | { column: string; overlap?: string; zone?: string };
+  deletes?: {
+    column?: string;
+    values?: string[];
+    action: 'ignore' | { set?: Record<string, JsonValue>; clear?: string[] };
+    hold?: { records?: number; percent?: number };
+  };
   fields?: Record<string, FieldFile>;
   options?: {
     onConflict?: 'upsert' | 'reject';
@@ -48,6 +57,7 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
     source = { table: '' },
     key = [],
     cursor,
+    deletes,
     fields = {},
     options = {},
   } = value as unknown as MappingFile;
@@ -58,6 +68,7 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
     relation: source,
     key,
     cursor: readCursor(cursor),
+    deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec)])),
     options: readOptions(options),
   };
@@ -69,6 +80,17 @@ function readCursor(cursor: MappingFile['cursor']): CursorSpec | null {
   if (cursor === undefined) return null;
   const { column, overlap = OVERLAP, zone } = typeof cursor === 'string' ? { column: cursor } : cursor;
   return { column, overlap: durationSeconds(overlap), ...(zone === undefined ? {} : { zone }) };
+}
+
+function readDeletes(deletes: MappingFile['deletes']): DeletesSpec | null {
+  if (deletes === undefined) return null;
+  const { column = null, values = null, action = 'ignore', hold } = deletes;
+  return {
+    column,
+    values,
+    action: action === 'ignore' ? action : { set: action.set ?? {}, clear: action.clear ?? [] },
+    hold: { ...HOLD, ...hold },
+  };
 }
 
 function readOptions(options: NonNullable<MappingFile['options']>): MappingOptions {

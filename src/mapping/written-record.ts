@@ -10,13 +10,21 @@ export class WrittenRecord implements MappedRecord {
   readonly externalId: string;
   readonly sourceKey: SourceKey;
   readonly json: string;
+  readonly deletion: MappedRecord['deletion'];
   #hash: string | undefined;
 
-  constructor(tenant: string, externalId: string, sourceKey: SourceKey, json: string) {
+  constructor(
+    tenant: string,
+    externalId: string,
+    sourceKey: SourceKey,
+    json: string,
+    deletion?: MappedRecord['deletion'],
+  ) {
     this.tenant = tenant;
     this.externalId = externalId;
     this.sourceKey = sourceKey;
     this.json = json;
+    this.deletion = deletion;
   }
 
   get data(): JsonObject {

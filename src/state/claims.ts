@@ -5,7 +5,7 @@
  * last; so no record is in two unfinished batches, and older never overwrites newer.
  */
 import type { Knex } from 'knex';
-import type { MappedRecord } from '../domain/record.js';
+import { isInStep, type MappedRecord } from '../domain/record.js';
 import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
@@ -57,13 +57,17 @@ export async function claimGroup(
     // What is held is looked up before what is known: a batch that is settled meanwhile is seen in one of the two.
     const verdicts = new Map<number, Verdict>(await held.verdicts(trx, range.mappingId, keys, request));
     const [before, runId] = [Number(request.before), Number(range.runId)];
+    // Of a deleted row the platform has nothing, as far as nothing else is known.
+    const unknown = new Set(records.flatMap(({ deletion }, index) => (deletion === undefined ? [] : [index])));
     await readRecords(trx, range.mappingId, keys, (index, known) => {
+      unknown.delete(index);
       if (verdicts.has(index)) return;
-      if (known.contentHash === records[index]!.contentHash)
+      if (isInStep(records[index]!, known.contentHash))
         verdicts.set(index, known.runId === runId ? 'accepted' : 'unchanged');
       // Read before, or beside, what was sent last: it might be older.
       else if (known.readStamp >= before) verdicts.set(index, 'busy');
     });
+    for (const index of unknown) if (!verdicts.has(index)) verdicts.set(index, 'unchanged');
     const cut = request.cut(verdicts.size === 0 ? records : records.filter((_, index) => !verdicts.has(index)));
     const batches = await insertIntents(trx, range, request.after, cut, (t) => tenantIds.get(t)!, intendedAt);
     return { batches, verdicts };

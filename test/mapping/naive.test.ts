@@ -63,7 +63,14 @@ it('makes of every row what the naive interpreter makes of it', () => {
       };
       const { columns, map } = compileMapping(
         {
-          ...{ name: 'things', file: 'things.mapping.yaml', relation: { table: 't' }, key: ['id'], cursor: null },
+          ...{
+            name: 'things',
+            file: 'things.mapping.yaml',
+            relation: { table: 't' },
+            key: ['id'],
+            cursor: null,
+            deletes: null,
+          },
           schema: { name: 'thing', category: 'custom_schema', externalIdField: 'id', schema: { properties } },
           fields: new Map([['id', id], ...named]),
           options: { onConflict: 'upsert', ignoreUnknownFields: false, dependencyWaitTimeout: 0, batchSize: null },

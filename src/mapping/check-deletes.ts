@@ -1,0 +1,68 @@
+/** Holds what a mapping does with deleted rows against its fields and its schema definition. */
+import { nearest } from '../domain/names.js';
+import type { MappingSpec } from '../domain/sync.js';
+import { brokenRules } from './check-fields.js';
+import type { LanguageFile } from './language-file.js';
+import type { Path } from './place.js';
+import { requiredOf } from './target.js';
+import { didYouMean } from './violation-message.js';
+
+export function checkDeletes(mapping: MappingSpec, file: LanguageFile): void {
+  const { deletes, cursor, options } = mapping;
+  if (deletes === null) return;
+  if (deletes.column !== null && cursor === null)
+    file.report(
+      'deletes_without_cursor',
+      ['deletes', 'column'],
+      'needs a cursor that grows when a row is marked as deleted; without one, leave the column out and use mode mirror',
+    );
+  if (deletes.values !== null && deletes.column === null)
+    file.report('deletes_values', ['deletes', 'values'], 'are the values of a column; name it with column');
+  if (deletes.action === 'ignore') return;
+  if (options.onConflict === 'reject')
+    file.report(
+      'deletes_rejected',
+      ['options', 'onConflict'],
+      'reject would refuse every change of a record, so none could be set or cleared for a deleted row; use upsert',
+    );
+  const { set, clear } = deletes.action;
+  if (Object.keys(set).length + clear.length === 0)
+    file.report('deletes_field', ['deletes', 'action'], 'neither sets nor clears a field; to do nothing, write ignore');
+  for (const [field, value] of Object.entries(set)) {
+    const path = ['deletes', 'action', 'set', field];
+    if (!checkField(mapping, file, path, field)) continue;
+    if (mapping.fields.get(field)!.omitNull)
+      file.report(
+        'omit_null',
+        path,
+        `"${field}" has omitNull, so a row that comes back with NULL would not overwrite it`,
+      );
+    if (value === null) file.report('deletes_field', path, `null clears "${field}"; write it under clear`);
+    else {
+      const rules = brokenRules(mapping.schema.schema, { [field]: value });
+      if (rules.length > 0) file.report('constant_invalid', path, `breaks the schema definition (${rules.join(', ')})`);
+    }
+  }
+  for (const [index, field] of clear.entries()) {
+    const path = ['deletes', 'action', 'clear', index];
+    if (!checkField(mapping, file, path, field)) continue;
+    if (requiredOf(mapping.schema.schema).includes(field))
+      file.report('deletes_field', path, `the schema requires "${field}", so it cannot be cleared`);
+    if (Object.hasOwn(set, field)) file.report('deletes_field', path, `"${field}" is set already`);
+  }
+}
+
+/** Whether the field can be set or cleared at all. */
+function checkField(mapping: MappingSpec, file: LanguageFile, path: Path, field: string): boolean {
+  const spec = mapping.fields.get(field);
+  if (field === mapping.schema.externalIdField)
+    file.report('deletes_field', path, 'the external id names the record and must stay', 'key');
+  else if (spec === undefined) {
+    const near = nearest(field, [...mapping.fields.keys()]);
+    const message = `"${field}" is not among the mapping's fields, so a row that comes back would not overwrite it.${didYouMean(near)}`;
+    file.report('deletes_field', path, message, 'key');
+  } else if (spec.kind === 'ref' && path.includes('set'))
+    file.report('deletes_field', path, `"${field}" is a reference; it can be cleared, not set`, 'key');
+  else return true;
+  return false;
+}

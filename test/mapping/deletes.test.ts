@@ -1,0 +1,137 @@
+/** Deleted rows in the mapping language: which rows count as deleted, what is sent for them, and what is refused. */
+import { describe, expect, it } from 'vitest';
+import { checkColumns } from '../../src/mapping/check-columns.js';
+import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import type { SourceType } from '../../src/domain/source.js';
+import { columns, definition, findingsOf, lint } from './sync-on-disk.js';
+
+const ROWS = 'source: { table: people }\nkey: [id]\n';
+const files = (deletes: string, more = 'cursor: changed\n') => ({
+  'people.mapping.yaml': `schema: person\n${ROWS}${more}deletes: ${deletes}\nfields:\n  personId: id\n  name: name\n  status: { constant: active }\n  note: { column: note, omitNull: true }\n`,
+  'person.schema.json': definition(
+    'person',
+    {
+      personId: { type: 'string' },
+      name: { type: 'string' },
+      status: { type: 'string', enum: ['active', 'gone'] },
+      note: { type: 'string' },
+    },
+    ['personId', 'name'],
+  ),
+});
+
+async function mapped(deletes: string, type: SourceType, value: string | null) {
+  const { sync, findings } = await lint(files(deletes));
+  expect(findings).toEqual([]);
+  const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: type });
+  const { columns: order, map } = compileMapping(sync!.mappings[0]!, sync!.tenant, source);
+  const row: Record<string, string | null> = { id: '7', changed: '2026-01-01 00:00:00+00', name: 'Anna', gone: value };
+  const result = map(
+    order.map((name) => row[name] ?? null),
+    ['7'],
+  );
+  if (result.kind !== 'record') throw new Error(result.reason);
+  return { json: result.json, deletion: result.deletion };
+}
+
+const LIVE = { json: '{"personId":"7","name":"Anna","status":"active"}', deletion: undefined };
+const DELETED = { json: '{"personId":"7","status":"gone","note":null}', deletion: 'apply' };
+const ACTION = 'action: { set: { status: gone }, clear: [note] }';
+
+describe('a row is deleted', () => {
+  it.each<[SourceType, string, string | null]>([
+    ['boolean', 't', 'f'],
+    ['boolean', 't', null],
+    ['timestamptz', '2026-01-01 00:00:00+00', null],
+    ['date', '2026-01-01', null],
+  ])('where a %s column is %s, not where it is %s', async (type, deleted, live) => {
+    expect(await mapped(`{ column: gone, ${ACTION} }`, type, deleted)).toEqual(DELETED);
+    expect(await mapped(`{ column: gone, ${ACTION} }`, type, live)).toEqual(LIVE);
+  });
+
+  it('where a column has one of the values that the mapping lists', async () => {
+    const deletes = `{ column: gone, values: ['1', '2'], ${ACTION} }`;
+    expect(await mapped(deletes, 'integer', '2')).toEqual(DELETED);
+    expect(await mapped(deletes, 'integer', '0')).toEqual(LIVE);
+    expect(await mapped(deletes, 'integer', null)).toEqual(LIVE);
+  });
+
+  it('and asks for nothing where the mapping ignores deleted rows', async () => {
+    expect(await mapped('{ column: gone, action: ignore }', 'boolean', 't')).toEqual({
+      json: '{"personId":"7"}',
+      deletion: 'ignore',
+    });
+  });
+});
+
+it('does not guess which numbers mean deleted: every row has one', async () => {
+  const { sync } = await lint(files(`{ column: gone, ${ACTION} }`));
+  const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: 'integer' });
+  const findings = checkColumns(sync!.mappings[0]!, sync!.tenant, source);
+  expect(findings.map(({ kind, path, message }) => [kind, path, message])).toEqual([
+    [
+      'deletes_values',
+      'deletes.column',
+      "gone is integer: say which of its values mean deleted, such as values: ['1']",
+    ],
+  ]);
+});
+
+it.each([
+  [
+    'a column without a cursor',
+    `{ column: gone, ${ACTION} }`,
+    '',
+    '4:20 error deletes_without_cursor deletes.column: needs a cursor that grows when a row is marked as deleted; without one, leave the column out and use mode mirror',
+  ],
+  [
+    'values without a column',
+    `{ values: [x], ${ACTION} }`,
+    undefined,
+    '5:20 error deletes_values deletes.values: are the values of a column; name it with column',
+  ],
+  [
+    'an action that does nothing',
+    '{ action: {} }',
+    undefined,
+    '5:20 error deletes_field deletes.action: neither sets nor clears a field; to do nothing, write ignore',
+  ],
+  [
+    'a field that a row that comes back would not overwrite',
+    '{ action: { set: { nme: x } } }',
+    undefined,
+    `5:29 error deletes_field deletes.action.set.nme: "nme" is not among the mapping's fields, so a row that comes back would not overwrite it. Did you mean "name"?`,
+  ],
+  [
+    'a field that a row with NULL would not overwrite',
+    '{ action: { set: { note: x } } }',
+    undefined,
+    '5:35 error omit_null deletes.action.set.note: "note" has omitNull, so a row that comes back with NULL would not overwrite it',
+  ],
+  [
+    'a value that the schema definition refuses',
+    '{ action: { set: { status: deleted } } }',
+    undefined,
+    '5:37 error constant_invalid deletes.action.set.status: breaks the schema definition (enum)',
+  ],
+  [
+    'the external id',
+    '{ action: { clear: [personId] } }',
+    undefined,
+    '5:30 error deletes_field deletes.action.clear[0]: the external id names the record and must stay',
+  ],
+  [
+    'a field that the schema requires',
+    '{ action: { clear: [name] } }',
+    undefined,
+    '5:30 error deletes_field deletes.action.clear[0]: the schema requires "name", so it cannot be cleared',
+  ],
+  [
+    'changes where every change is refused',
+    `{ ${ACTION} }\noptions: { onConflict: reject }`,
+    undefined,
+    '6:24 error deletes_rejected options.onConflict: reject would refuse every change of a record, so none could be set or cleared for a deleted row; use upsert',
+  ],
+])('refuses %s', async (_, deletes, more, finding) => {
+  expect(await findingsOf(files(deletes, more))).toEqual([`people.mapping.yaml:${finding}`]);
+});
