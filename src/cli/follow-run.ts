@@ -127,5 +127,7 @@ function fromWorkflow(error: unknown): unknown {
     cause.type !== null && cause.type !== undefined && cause.type in ERROR_CATALOGUE
       ? (cause.type as ErrorCode)
       : 'unexpected';
-  return new PartnerSyncError(code, cause.message);
+  // The same files and variables may be right here and wrong there.
+  const where = code === 'config_invalid' ? 'where the worker runs: ' : '';
+  return new PartnerSyncError(code, `${where}${cause.message}`);
 }

@@ -1,7 +1,7 @@
 /** One column as a field: the property that holds its values exactly, and the transforms that get them there. */
 import type { JsonObject } from '../domain/json.js';
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
-import { DECIDE, type DraftField } from './draft.js';
+import { DECIDE, type DraftField, type ZoneGuess } from './draft.js';
 import { isEmail, isPersonal, isPhone } from './guesses.js';
 import { scalar } from './yaml-text.js';
 
@@ -23,8 +23,7 @@ const PROPERTIES: Partial<Record<CatalogColumn['type'], JsonObject>> = {
 export interface FieldSurroundings {
   readonly table: SourceTable;
   readonly name: string;
-  /** The zone that columns without one are taken to be in. */
-  readonly zone: string;
+  readonly zone: ZoneGuess;
 }
 
 /** null where the column has no conversion. */
@@ -41,8 +40,8 @@ export function draftField(column: CatalogColumn, { table, name, zone }: FieldSu
   if (isPhone(column))
     comments.push(`${DECIDE} with the transform phone: { country: GB } every number comes in one form, E.164.`);
   if (column.type === 'timestamp') {
-    transforms.push(`{ dateTime: { zone: ${scalar(zone)} } }`);
-    comments.push(`${DECIDE} the column has no zone; ${zone} is a guess.`);
+    transforms.push(`{ dateTime: { zone: ${scalar(zone.name)} } }`);
+    comments.push(`${DECIDE} the column has no zone; ${zone.name} ${zone.why}.`);
   }
   const written =
     transforms.length === 0

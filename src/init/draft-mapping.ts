@@ -1,24 +1,24 @@
 /** One table as a mapping and a schema definition. */
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
-import { DECIDE, type DraftField, type DraftMapping } from './draft.js';
+import { DECIDE, type DraftField, type DraftMapping, type ZoneGuess } from './draft.js';
 import { describedBy, draftField, draftReference, commentsOf } from './draft-field.js';
 import { categoryOf, changeColumns, creationColumn } from './guesses.js';
-import { fieldName, singular, takeName } from './names.js';
+import { fieldName, singular, takeName, type TableNames } from './names.js';
 import { keyOf, type DraftReference } from './references.js';
 import { scalar } from './yaml-text.js';
 
 /** What the tables of the sync are called, and how they hang together. */
 export interface Surroundings {
-  readonly names: ReadonlyMap<string, { readonly mapping: string; readonly schema: string }>;
+  readonly names: ReadonlyMap<string, TableNames>;
   readonly references: readonly DraftReference[];
   readonly circular: readonly DraftReference[];
-  readonly zone: string;
+  readonly zone: ZoneGuess;
   /** Whether the column holds NULL in some row: such a column cannot be a cursor. */
   hasNull(table: SourceTable, column: string): Promise<boolean>;
 }
 
 export async function draftMapping(table: SourceTable, around: Surroundings): Promise<DraftMapping> {
-  const { mapping, schema } = around.names.get(table.table)!;
+  const { mapping, schema, plural, comment } = around.names.get(table.table)!;
   const { cursor, cursorComments } = await cursorOf(table, around);
   const taken = new Set<string>();
   const externalId = externalIdField(table, taken);
@@ -26,7 +26,7 @@ export async function draftMapping(table: SourceTable, around: Surroundings): Pr
   const fields = [externalId];
   for (const column of table.columns) {
     if (keyOf(table).length === 1 && column.name === keyOf(table)[0] && !isReference(table, column, around)) continue;
-    if (column.name === cursor) {
+    if (column.name === cursor?.column) {
       leftOut.push(
         `${column.name} is the cursor; as a field it would make a changed record of every row that is touched`,
       );
@@ -41,6 +41,8 @@ export async function draftMapping(table: SourceTable, around: Surroundings): Pr
     name: mapping,
     table,
     schemaName: schema,
+    pluralName: plural,
+    schemaComment: comment,
     category: categoryOf(table),
     key: keyOf(table),
     cursor,
@@ -99,18 +101,17 @@ async function cursorOf(
 ): Promise<Pick<DraftMapping, 'cursor' | 'cursorComments'>> {
   const cursorComments: string[] = [];
   for (const column of changeColumns(table)) {
-    if (column.type === 'timestamp') {
-      cursorComments.push(
-        `${DECIDE} ${column.name} seems to grow with every change, and has no zone: in a query, "${column.name}" AT TIME ZONE '${around.zone}' makes a cursor of it.`,
-      );
-      continue;
-    }
     if (column.nullable && (await around.hasNull(table, column.name))) {
       cursorComments.push(`${column.name} is NULL in some rows, which no incremental run would ever read.`);
       continue;
     }
     cursorComments.push(`${DECIDE} does ${column.name} grow with every change of a row? Otherwise changes are missed.`);
-    return { cursor: column.name, cursorComments };
+    if (column.type !== 'timestamp') return { cursor: { column: column.name, zone: null }, cursorComments };
+    const { name, why } = around.zone;
+    cursorComments.push(
+      `${DECIDE} whose local time is ${column.name}? ${name} ${why}; one too far east misses rows that are committed late.`,
+    );
+    return { cursor: { column: column.name, zone: name }, cursorComments };
   }
   const made = creationColumn(table);
   cursorComments.push(

@@ -2,9 +2,9 @@
 import type { Source } from '../domain/source.js';
 import type { SourceTable } from '../domain/source-catalog.js';
 import { draftMapping } from './draft-mapping.js';
-import type { DraftMapping } from './draft.js';
+import type { DraftMapping, ZoneGuess } from './draft.js';
 import { tenantColumns } from './guesses.js';
-import { mappingName, schemaName, takeName } from './names.js';
+import { mappingName, pluralName, schemaName, takeName, type TableNames } from './names.js';
 import { isMappable, referencesAmong } from './references.js';
 
 export interface DraftSync {
@@ -13,12 +13,20 @@ export interface DraftSync {
   readonly keyless: readonly SourceTable[];
 }
 
-/** `zone`: what columns without a time zone are taken to be in. */
-export async function draftSync(source: Source, tables: readonly SourceTable[], zone: string): Promise<DraftSync> {
+export interface DraftWishes {
+  /** The sync's name. */
+  readonly name: string;
+  readonly tables: readonly SourceTable[];
+  readonly zone: ZoneGuess;
+  /** Names of schema definitions that other syncs have taken, and which sync: the platform knows each name once. */
+  readonly taken: ReadonlyMap<string, string>;
+}
+
+export async function draftSync(source: Source, { name, tables, zone, taken }: DraftWishes): Promise<DraftSync> {
   const keyed = tables.filter(isMappable);
   const { kept, circular } = referencesAmong(keyed);
   const around = {
-    names: namesOf(keyed),
+    names: namesOf(keyed, name, taken),
     references: kept,
     circular,
     zone,
@@ -34,19 +42,31 @@ export async function draftSync(source: Source, tables: readonly SourceTable[], 
   };
 }
 
-/** Two schemas may have a table of the same name: then the schema is part of ours. */
-function namesOf(tables: readonly SourceTable[]): Map<string, { mapping: string; schema: string }> {
+/** Two schemas of the database may have a table of the same name: then the schema's is part of ours. */
+function namesOf(
+  tables: readonly SourceTable[],
+  sync: string,
+  taken: ReadonlyMap<string, string>,
+): Map<string, TableNames> {
   const mappings = new Set<string>();
   const schemas = new Set<string>();
   return new Map(
     tables.map((table) => {
       const shared = tables.some((o) => o !== table && o.name.toLowerCase() === table.name.toLowerCase());
       const parts = shared && table.schema !== null ? [table.schema, table.name] : [table.name];
+      const own = schemaName(...parts);
+      const holder = taken.get(own);
+      const names = holder === undefined ? parts : [sync, ...parts];
       return [
         table.table,
         {
           mapping: takeName(mappings, mappingName(...parts), '-'),
-          schema: takeName(schemas, schemaName(...parts), '_'),
+          schema: takeName(schemas, schemaName(...names), '_'),
+          plural: pluralName(...names),
+          comment:
+            holder === undefined
+              ? null
+              : `The sync ${holder} has a schema definition ${own} already, and the platform knows each name once.`,
         },
       ];
     }),

@@ -18,15 +18,31 @@ export interface DraftMapping {
   readonly name: string;
   readonly table: SourceTable;
   readonly schemaName: string;
+  readonly pluralName: string;
+  /** Why the schema definition is not called after the table alone; null where it is. */
+  readonly schemaComment: string | null;
   readonly category: SchemaDefinitionFile['category'];
   readonly key: readonly string[];
-  readonly cursor: string | null;
+  readonly cursor: DraftCursor | null;
   /** Why this cursor, or why none. */
   readonly cursorComments: readonly string[];
   readonly externalIdField: string;
   readonly fields: readonly DraftField[];
   /** Columns that no field takes, and why. */
   readonly leftOut: readonly string[];
+}
+
+export interface DraftCursor {
+  readonly column: string;
+  /** Of a column without one; null where the database knows it. */
+  readonly zone: string | null;
+}
+
+/** The zone that columns without one are taken to be in. */
+export interface ZoneGuess {
+  readonly name: string;
+  /** Why this one, as the end of a sentence: `is the server's, and a guess`. */
+  readonly why: string;
 }
 
 /** Begins every line that asks for a decision: people search for it. */

@@ -20,10 +20,25 @@ export function fieldName(column: string): string {
 export const mappingName = (...names: readonly string[]): string =>
   asciiWords(names).join('-').slice(0, 60).replace(/-+$/, '') || 'table';
 
+/** What a table is called in the sync. */
+export interface TableNames {
+  readonly mapping: string;
+  readonly schema: string;
+  readonly plural: string;
+  /** Why the schema has another name than the table's own; null where it has that. */
+  readonly comment: string | null;
+}
+
 /** `order_lines` -> `order_line`: one record is one of them. */
 export function schemaName(...names: readonly string[]): string {
   const words = asciiWords(names);
   return [...words.slice(0, -1), singular(words.at(-1) ?? 'record')].join('_').slice(0, 120);
+}
+
+/** `order_lines` stays, `order` -> `orders`: a plural that says the same as the singular helps nobody. */
+export function pluralName(...names: readonly string[]): string {
+  const plural = asciiWords(names).join('_').slice(0, 120) || 'records';
+  return plural === schemaName(...names) ? `${plural}s` : plural;
 }
 
 const asciiWords = (names: readonly string[]): string[] =>

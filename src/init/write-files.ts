@@ -21,12 +21,14 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
     ),
     '# NULL deletes a field on the platform; with { column: ..., omitNull: true } the platform keeps what it has.',
     '',
+    ...(draft.schemaComment === null ? [] : commentLines(draft.schemaComment)),
     `schema: ${scalar(draft.schemaName)}`,
     'source:',
     `  table: ${scalar(table.table)}`,
     `key: ${list(key)}`,
     ...draft.cursorComments.flatMap((comment) => commentLines(comment)),
-    ...(cursor === null ? [] : ['cursor:', `  column: ${scalar(cursor)}`, '  overlap: 10m']),
+    ...(cursor === null ? [] : ['cursor:', `  column: ${scalar(cursor.column)}`, '  overlap: 10m']),
+    ...(cursor === null || cursor.zone === null ? [] : [`  zone: ${scalar(cursor.zone)}`]),
     '',
     'fields:',
     ...fields.flatMap((field) => [
@@ -47,11 +49,10 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
 }
 
 export function definitionFile(draft: DraftMapping): DraftedFile {
-  const plural = draft.name.replaceAll('-', '_');
   const definition = {
     $schema: '../schema-definition.schema.json',
     name: draft.schemaName,
-    pluralName: plural,
+    pluralName: draft.pluralName,
     ...describedBy(draft.table),
     category: draft.category,
     externalIdField: draft.externalIdField,
@@ -84,7 +85,7 @@ export function syncFile(facts: SyncFacts): DraftedFile {
   const lines = [
     '# yaml-language-server: $schema=../sync.schema.json',
     ...commentLines(
-      `Drafted from a ${facts.product} database. Lines with ${DECIDE.slice(0, -1)} want a person's decision.`,
+      `Drafted from a ${facts.product} database. Lines marked ${DECIDE.slice(0, -1)} want a person's decision.`,
     ),
     '',
     'source:',

@@ -1,4 +1,6 @@
 /** `doctor`: one line for each thing that a run needs, and what to do where it is not well. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mintToken } from '../../src/sandbox/token.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
@@ -82,6 +84,24 @@ it('says of a transaction that is left open how far it holds reading back', asyn
   });
 });
 
+it('counts the lateness of a cursor without a zone in the local time of its zone', async () => {
+  await shop.source.query(
+    `ALTER TABLE shop.customers ALTER updated_at TYPE timestamp, ALTER updated_at SET DEFAULT now() AT TIME ZONE 'America/New_York'`,
+  );
+  const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace(/^cursor:.*$/m, 'cursor: { column: updated_at, zone: America/New_York }'));
+  const { of } = await doctor();
+  writeFileSync(file, text);
+  await shop.source.query(
+    'ALTER TABLE shop.customers ALTER updated_at TYPE timestamptz, ALTER updated_at SET DEFAULT now()',
+  );
+  expect(of['lateness']).toMatchObject({
+    health: 'ok',
+    what: expect.stringMatching(/^reading is \d\.\d s behind/) as string,
+  });
+});
+
 it('looks at everything although much is down, each with its remedy', async () => {
   const expired = await mintToken({
     secret: 'another secret that nobody here knows',
@@ -98,4 +118,18 @@ it('looks at everything although much is down, each with its remedy', async () =
   expect(failed.map((e) => e.name)).toEqual(['source', 'state', 'platform', 'schemas', 'temporal']);
   expect(failed.every((e) => e.remedy !== undefined && e.remedy !== '')).toBe(true);
   expect(code).toBe(1);
+});
+
+it('says of a schema definition that was changed after it was pushed that the platform cannot change it', async () => {
+  expect((await partnerSync(['schema', 'push', SYNC], shop.env)).code).toBe(0);
+  expect((await doctor()).of['schemas']).toMatchObject({ health: 'ok' });
+  const file = join(shop.folder, SYNC, 'customer.schema.json');
+  const text = readFileSync(file, 'utf8');
+  writeFileSync(file, text.replace('"properties":{', '"properties":{"nickname":{"type":"string"},'));
+  const { of } = await doctor();
+  writeFileSync(file, text);
+  expect(of['schemas']).toMatchObject({
+    health: 'warn',
+    what: 'changed since they were pushed, and the platform cannot change them: customer',
+  });
 });

@@ -57,6 +57,22 @@ describe('on the online shop', () => {
     expect(existsSync(join(folder, 'mapping.schema.json'))).toBe(true);
   });
 
+  it('gives a schema definition another name where another sync has taken its own', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+    await call('init', 'outlet', '--source', 'SHOP_URL', '--tenant', 'demo');
+    expect(read('../outlet/customers.mapping.yaml')).toMatch(
+      /# The sync shop has a schema definition customer already.*\nschema: outlet_customer\n/,
+    );
+    expect(JSON.parse(read('../outlet/outlet_customer.schema.json'))).toMatchObject({
+      name: 'outlet_customer',
+      pluralName: 'outlet_customers',
+    });
+    expect(JSON.parse(read('../outlet/outlet_invoice.schema.json'))).toMatchObject({
+      schema: { properties: { customerId: { $ref: 'outlet_customer' } } },
+    });
+    expect((await call('check', 'outlet', '--offline')).code).toBe(0);
+  });
+
   it('keeps the address out of every file', async () => {
     await call('init', 'shop', '--source', database.url);
     const { password } = new URL(database.url);

@@ -52,6 +52,23 @@ describe('the page about the mapping language', () => {
     expect(findings).toEqual([]);
   });
 
+  it.each(fences.filter((fence) => fence.use === 'cursor'))(
+    'shows a cursor that the table has: $body',
+    async ({ body }) => {
+      const kinds = async (cursor: string): Promise<string[]> => {
+        const files = {
+          'people.mapping.yaml': people(`${cursor}\nfields:\n  name: name\n`),
+          'person.schema.json': person,
+        };
+        const { findings, sync } = await lint(files);
+        expect(findings).toEqual([]);
+        return checkColumns(sync!.mappings[0]!, sync!.tenant, TABLE).map(({ kind }) => kind);
+      };
+      expect(await kinds(body)).toEqual([]);
+      expect(await kinds(body.replace(/, zone: [\w/]+/, ''))).toEqual(['cursor_type']);
+    },
+  );
+
   it('shows examples of the mapping that pass', async () => {
     const body = (use: string) => fences.find((fence) => fence.use === use)!.body;
     const folder = syncFolder({

@@ -2,14 +2,16 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { isSyncName, isTenantId, nearest, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/names.js';
+import { isSyncName, isTenantId, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/names.js';
 import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source-address.js';
-import type { SourceTable } from '../../domain/source-catalog.js';
 import type { SourceConfig } from '../../domain/sync.js';
+import { chosenTables } from '../../init/choose-tables.js';
 import { DECIDE } from '../../init/draft.js';
 import { draftSync } from '../../init/draft-sync.js';
 import { definitionFile, mappingFile, syncFile, type DraftedFile } from '../../init/write-files.js';
 import { assertFree, writeFolder } from '../../init/write-folder.js';
+import { guessZone } from '../../init/guess-zone.js';
+import { listSyncs, readSyncFolder } from '../../mapping/sync-folder.js';
 import { openSource } from '../../source/open-source.js';
 import { EXIT, look } from '../command-context.js';
 import { table } from '../table.js';
@@ -20,9 +22,6 @@ interface InitFlags {
   table?: string[];
   tenant?: string;
 }
-
-/** More than a person can look through; then the tables must be named. */
-const TABLES = 40;
 
 export function addInit(program: Command): void {
   program
@@ -49,17 +48,34 @@ export function addInit(program: Command): void {
         const folder = await parts.mappingsFolder();
         await assertFree(folder, name);
         const { address, variable } = addressOf(flags.source, name, parts.env);
-        const files = await draftFiles({ address, variable, tables: flags.table, tenant: flags.tenant ?? null });
+        const taken = await schemasOfOthers(folder);
+        const files = await draftFiles({
+          name,
+          address,
+          variable,
+          tables: flags.table,
+          tenant: flags.tenant ?? null,
+          taken,
+        });
         await writeFolder(folder, name, files);
         const decisions = files.map((file) => ({ file: join(folder, name, file.name), decisions: countOf(file) }));
-        const steps = nextSteps(name, variable, parts.env[variable] === undefined, flags.tenant === undefined);
+        const open = decisions.some((d) => d.decisions > 0);
+        const steps = [
+          ...(parts.env[variable] === undefined
+            ? [`put ${variable}=<the database's URL> into .env, or export it`]
+            : []),
+          ...(flags.tenant === undefined ? [`fill in tenant in sync.yaml`] : []),
+          ...(open ? [`look at the lines with ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`] : []),
+          `partner-sync check ${name}`,
+          `partner-sync preview ${name}`,
+        ];
         output.result({ sync: name, variable, files: decisions, next: steps }, () => [
           ...table(
             ['file', 'to decide'],
             decisions.map((d) => [d.file, d.decisions]),
           ),
           '',
-          `Written; lines with ${DECIDE.slice(0, -1)} want a decision. Nothing was sent. Next:`,
+          'Written. Nothing was sent. Next:',
           ...steps.map((step, i) => `  ${i + 1}. ${step}`),
         ]);
         return EXIT.done;
@@ -78,20 +94,22 @@ function addressOf(given: string, sync: string, env: Readonly<Record<string, str
 }
 
 interface DraftInput {
+  readonly name: string;
   readonly address: string;
   readonly variable: string;
   readonly tables: readonly string[] | undefined;
   readonly tenant: string | null;
+  readonly taken: ReadonlyMap<string, string>;
 }
 
-async function draftFiles({ address, variable, tables: wanted, tenant }: DraftInput): Promise<DraftedFile[]> {
+async function draftFiles(input: DraftInput): Promise<DraftedFile[]> {
+  const { name, address, variable, tenant, taken } = input;
   const config = configOf(address);
   const source = openSource(config);
   try {
     const server = await source.server();
-    const tables = chosenTables(await source.tables(), wanted);
-    const zone = isZone(server.timeZone) ? server.timeZone : 'UTC';
-    const draft = await draftSync(source, tables, zone);
+    const tables = chosenTables(await source.tables(), input.tables);
+    const draft = await draftSync(source, { name, tables, zone: guessZone(server), taken });
     if (draft.mappings.length === 0)
       throw new PartnerSyncError(
         'config_invalid',
@@ -120,52 +138,11 @@ function schemeShown(address: string): string {
   return scheme === undefined ? 'what came has no scheme' : `"${scheme}" is not known`;
 }
 
-function chosenTables(all: readonly SourceTable[], wanted: readonly string[] | undefined): SourceTable[] {
-  const readable = all.filter((t) => t.readable);
-  if (wanted !== undefined)
-    return wanted.map((name) => {
-      const found = all.find((t) => t.table === name);
-      if (found?.readable) return found;
-      const near = nearest(
-        name,
-        readable.map((t) => t.table),
-      );
-      throw new PartnerSyncError(
-        'input_invalid',
-        found === undefined
-          ? `the database has no table "${name}" that this account can see.${near === undefined ? '' : ` Did you mean "${near}"?`}`
-          : `this account may not read ${name}: GRANT SELECT ON ${name} TO it`,
-      );
-    });
-  const tables = readable.filter((t) => t.kind === 'table');
-  if (tables.length === 0)
-    throw new PartnerSyncError(
-      'config_invalid',
-      `the account can read no table of this database${all.length > 0 ? `, of ${all.length} that it can see: GRANT SELECT on them` : ''}`,
-    );
-  if (tables.length > TABLES)
-    throw new PartnerSyncError(
-      'input_invalid',
-      `the database has ${tables.length} tables; name those to sync with --table. They are: ${tables.map((t) => t.table).join(', ')}`,
-    );
-  return tables;
-}
-
-function isZone(zone: string | null): zone is string {
-  if (zone === null || !/^[A-Za-z]/.test(zone)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
+async function schemasOfOthers(folder: string): Promise<Map<string, string>> {
+  const taken = new Map<string, string>();
+  for (const sync of await listSyncs(folder))
+    for (const schema of (await readSyncFolder(folder, sync)).definitions.keys()) taken.set(schema, sync);
+  return taken;
 }
 
 const countOf = ({ text }: DraftedFile): number => text.split(DECIDE).length - 1;
-
-const nextSteps = (sync: string, variable: string, unset: boolean, tenantOpen: boolean): string[] => [
-  ...(unset ? [`put ${variable}=<the database's URL> into .env, or export it`] : []),
-  ...(tenantOpen ? [`fill in tenant in sync.yaml`] : []),
-  `partner-sync check ${sync}`,
-  `partner-sync preview ${sync}`,
-];

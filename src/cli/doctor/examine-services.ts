@@ -4,6 +4,7 @@ import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
+import { schemaStandings, type SchemaStanding } from '../schema-standing.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';
 
 /** An error as one line with what to do; what nobody foresaw is thrown on. */
@@ -68,12 +69,29 @@ export const examineSchemas = (parts: LookingParts, sync: SyncSpec): Promise<Exa
     const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
     const ledger = await parts.ledgerIfAny();
     const pushed = address === undefined ? undefined : await ledger?.schemaIds.pushed(address);
-    const missing = [...new Set(sync.mappings.map((m) => m.schema.name))].filter((name) => pushed?.has(name) !== true);
-    return [
-      missing.length === 0
-        ? ok('schemas', 'all schema definitions are on the platform')
-        : warn('schemas', `not pushed yet: ${missing.join(', ')}`, `partner-sync schema push ${sync.name}`),
+    const standings = schemaStandings(sync, pushed ?? new Map());
+    const named = (wanted: (s: SchemaStanding) => boolean): string =>
+      standings
+        .filter(wanted)
+        .map((s) => s.definition.name)
+        .join(', ');
+    const missing = named((s) => s.standing === 'new');
+    const changed = named((s) => s.standing === 'changed');
+    const found = [
+      ...(missing === ''
+        ? []
+        : [warn('schemas', `not pushed yet: ${missing}`, `partner-sync schema push ${sync.name}`)]),
+      ...(changed === ''
+        ? []
+        : [
+            warn(
+              'schemas',
+              `changed since they were pushed, and the platform cannot change them: ${changed}`,
+              `partner-sync schema diff ${sync.name} says how; put it back, or give the schema a new name`,
+            ),
+          ]),
     ];
+    return found.length > 0 ? found : [ok('schemas', 'all schema definitions are on the platform')];
   });
 
 export const examineTemporal = (parts: LookingParts): Promise<Examined[]> =>

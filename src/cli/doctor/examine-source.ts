@@ -1,4 +1,5 @@
 /** The partner's database: reachable, readable, only readable, and how late its commits may be. */
+import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError, ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { SourceServer, SourceTable } from '../../domain/source-catalog.js';
 import type { Source } from '../../domain/source.js';
@@ -79,13 +80,15 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
       `the account does not see the open transactions of others: what stays open for longer than the overlap (${shortest} s) is left to a full run`,
       server.grantForOpenTransactions ?? 'schedule a full run',
     );
-  const fence = await source.fence(readPlanOf(withCursor[0]!, sync.tenant));
-  const behind = (Date.parse(server.clock) - Date.parse(instant(fence))) / 1000;
-  return Number.isNaN(behind) || behind <= shortest
-    ? ok(
-        'lateness',
-        `reading is ${Math.max(0, behind || 0).toFixed(1)} s behind; the shortest overlap is ${shortest} s`,
-      )
+  const fences: number[] = [];
+  for (const mapping of withCursor) {
+    const moment = momentOf(await source.fence(readPlanOf(mapping, sync.tenant)), mapping.cursor!.zone ?? 'UTC');
+    if (moment !== null) fences.push(moment);
+  }
+  if (fences.length === 0) return ok('lateness', 'the cursors are days; what is of today is read tomorrow');
+  const behind = (Date.parse(server.clock) - Math.min(...fences)) / 1000;
+  return behind <= shortest
+    ? ok('lateness', `reading is ${Math.max(0, behind).toFixed(1)} s behind; the shortest overlap is ${shortest} s`)
     : warn(
         'lateness',
         `a transaction has been open for ${Math.round(behind)} s, longer than the shortest overlap (${shortest} s): rows wait until it ends`,
@@ -93,5 +96,9 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
       );
 }
 
-/** `2010-12-01 08:26:00.12+00` as JavaScript reads it. */
-const instant = (text: string): string => text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
+/** Milliseconds of a fence: local time of `zone`, or UTC where anything follows the time; null for a day. */
+function momentOf(fence: string, zone: string): number | null {
+  const [, local, utc] = /^(.{10}[ T][\d:.]+)(.*)$/.exec(fence) ?? [];
+  if (local === undefined) return null;
+  return Temporal.PlainDateTime.from(local).toZonedDateTime(utc === '' ? zone : 'UTC').epochMilliseconds;
+}

@@ -1,0 +1,38 @@
+/** The tables that a first sync is drafted for: those that were named, or all that the account can read. */
+import { PartnerSyncError } from '../domain/errors.js';
+import { nearest } from '../domain/names.js';
+import type { SourceTable } from '../domain/source-catalog.js';
+
+/** More than a person can look through; then the tables must be named. */
+const TABLES = 40;
+
+export function chosenTables(all: readonly SourceTable[], wanted: readonly string[] | undefined): SourceTable[] {
+  const readable = all.filter((t) => t.readable);
+  if (wanted !== undefined)
+    return wanted.map((name) => {
+      const found = all.find((t) => t.table === name);
+      if (found?.readable) return found;
+      const near = nearest(
+        name,
+        readable.map((t) => t.table),
+      );
+      throw new PartnerSyncError(
+        'input_invalid',
+        found === undefined
+          ? `the database has no table "${name}" that this account can see.${near === undefined ? '' : ` Did you mean "${near}"?`}`
+          : `this account may not read ${name}: GRANT SELECT ON ${name} TO it`,
+      );
+    });
+  const tables = readable.filter((t) => t.kind === 'table');
+  if (tables.length === 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `the account can read no table of this database${all.length > 0 ? `, of ${all.length} that it can see: GRANT SELECT on them` : ''}`,
+    );
+  if (tables.length > TABLES)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `the database has ${tables.length} tables; name those to sync with --table. They are: ${tables.map((t) => t.table).join(', ')}`,
+    );
+  return tables;
+}
