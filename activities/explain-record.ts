@@ -9,7 +9,7 @@ import { maskedShape } from '../src/mapping/mask.js';
 import type { BatchStanding, WaitingStanding } from '../src/state/record-standing.js';
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 import { findRows } from './find-rows.js';
-import { receiptsOf } from './reconcile-mapping.js';
+import { receiptsOf } from './receipts-of.js';
 
 /** Tenants that are asked for an id of which nobody knows the tenant. */
 const MOST_TENANTS = 10;

@@ -57,7 +57,7 @@ export async function wakeChildren(scope: UploadScope, now: string): Promise<voi
     const rows = await waiting.parked(mappingId, now, after, AT_ONCE);
     const last = rows.at(-1);
     if (last === undefined) return;
-    const tenants = await tenantNames(scope, rows);
+    const tenants = await scope.deps.ledger.catalog.tenantNames([...new Set(rows.map((row) => row.tenantId))]);
     const missed = (row: WaitingRow) =>
       row.missing.map((m) => ({ ...m, field: '', tenant: tenants.get(row.tenantId) ?? '' }));
     const there = await deliveredParents(scope, rows.flatMap(missed));
@@ -100,12 +100,4 @@ export async function reviveOrphans(scope: UploadScope): Promise<void> {
       done: false,
     });
   }
-}
-
-async function tenantNames({ deps, sync }: UploadScope, rows: readonly WaitingRow[]): Promise<Map<number, string>> {
-  const { tenant } = sync.spec;
-  const names = tenant.kind === 'constant' ? [tenant.tenant] : [...new Set(tenant.values.values())];
-  const ids = await deps.ledger.catalog.tenantIds(names);
-  const wanted = new Set(rows.map((row) => row.tenantId));
-  return new Map([...ids].flatMap(([name, id]) => (wanted.has(id) ? [[id, name] as const] : [])));
 }

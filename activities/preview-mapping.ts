@@ -11,7 +11,7 @@ import type { NewRange } from '../src/state/ranges.js';
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 import { mappedPages, type MappedRow, type Reading } from './mapped-pages.js';
 import { rangesOf } from './plan-mapping.js';
-import { receiptsOf } from './reconcile-mapping.js';
+import { receiptsOf } from './receipts-of.js';
 
 export const VERDICTS = ['new', 'changed', 'unchanged', 'fails'] as const;
 export type Verdict = (typeof VERDICTS)[number];

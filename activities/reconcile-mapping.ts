@@ -1,38 +1,41 @@
-/** Proves that the platform has what the source says: every row mapped anew and held against record or receipt. */
-import pLimit from 'p-limit';
-import { differingField } from '../src/domain/compare.js';
-import type { JsonObject } from '../src/domain/json.js';
-import { isInStep, type MappedRecord } from '../src/domain/record.js';
-import type { Position, ReadPlan } from '../src/domain/source.js';
+/**
+ * Proves that the platform has what the source says. Every row is read and mapped once, every receipt read once, and
+ * both are summed up by spans of the ledger's order. Only where the sums differ are rows and receipts read again, and
+ * held against each other one by one (drill-down.ts).
+ */
+import type { MappedRecord } from '../src/domain/record.js';
+import type { SourceKey } from '../src/domain/source.js';
+import { FIRST_PLACE, type RecordPlace } from '../src/state/receipts.js';
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
+import type { Difference, DifferenceKind, Differences } from './differences.js';
+import { openSample } from './drawn-sample.js';
+import { drillDown } from './drill-down.js';
+import { EVERYTHING, mappedPages } from './mapped-pages.js';
+import { readBack, type ReadBackVerdict } from './read-back.js';
+import { startReconciling, type Reconciling } from './reconciling.js';
 
 export interface ReconcileOptions {
-  /** Read every record back from the platform, so many of them, or none (the ledger's receipts alone). */
+  /** Read every record back from the platform, a sample of so many, or none (the ledger's receipts alone). */
   readonly readBack: 'all' | number | 'none';
+  /** Decides which records a sample draws. */
+  readonly seed: string;
   readonly progress?: (mapping: string, rows: number) => void;
+  /** Is told every difference, one by one. */
+  readonly tell?: (difference: Difference) => Promise<void> | void;
 }
 
-/** What one mapping's source and platform have in common. `rows` = equal + different + missing + unmappable. */
-export interface Reconciliation {
+/** What one mapping's source and platform have in common. `rows` = equal + stale + missing + duplicate + unmappable. */
+export interface Reconciliation
+  extends Readonly<Record<DifferenceKind, number>>, Pick<ReturnType<Differences['report']>, 'examples' | 'ranges'> {
   readonly mapping: string;
   readonly rows: number;
   readonly equal: number;
-  /** Rows whose record on the platform has other content, or whose receipt is of other content. */
-  readonly different: number;
-  readonly missing: number;
-  /** Rows that cannot be mapped; they are dead letters. */
-  readonly unmappable: number;
-  /** Accepted records whose row is no longer in the source. */
-  readonly extra: number;
   /** How many of the rows were compared with the platform itself. */
   readonly readBack: number;
-  /** A few of the differences: external id and what differs. */
-  readonly examples: readonly { readonly externalId: string; readonly what: string }[];
 }
 
-const PAGE_ROWS = 1000;
-const READS_AT_ONCE = 16;
-const EXAMPLES = 10;
+/** Large beside a page, small beside a table. */
+const ROWS_OF_A_RANGE = 5_000;
 
 export async function reconcileMapping(
   deps: Views,
@@ -40,92 +43,77 @@ export async function reconcileMapping(
   mapping: OpenMapping,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const plan: ReadPlan = { ...mapping.plan, cursor: null };
-  const keys = plan.key.map((column) => plan.columns.indexOf(column));
-  const accepted = await deps.ledger.receipts.count(mapping.mappingId);
-  // A sample is spread over the table by content hash; the same rows are drawn as long as nothing changes.
-  const share =
-    options.readBack === 'all'
-      ? 1
-      : options.readBack === 'none'
-        ? 0
-        : Math.min(1, options.readBack / Math.max(1, accepted));
-  const isDrawn = (record: MappedRecord): boolean => parseInt(record.contentHash.slice(0, 8), 16) < share * 2 ** 32;
-  const totals = { rows: 0, equal: 0, different: 0, missing: 0, unmappable: 0, readBack: 0, withReceipt: 0 };
-  const examples: { externalId: string; what: string }[] = [];
-  const limit = pLimit(READS_AT_ONCE);
-  let after: Position | null = null;
-  for (;;) {
-    const page = await sync.source.readPage(
-      plan,
-      { after, cursorFrom: null, cursorBefore: null, throughKey: null },
-      PAGE_ROWS,
-    );
-    if (page.rows.length === 0) break;
-    const map = mapping.mapper(page.columns);
-    const results = page.rows.map((row) =>
-      map(
-        row,
-        keys.map((i) => row[i]!),
-      ),
-    );
-    const records = results.filter((r) => r.kind === 'record');
-    const receipts = await receiptsOf(deps, mapping, records);
-    const verdicts = await Promise.all(
-      records.map((record) =>
-        isDrawn(record)
-          ? limit(() => comparedWithPlatform(deps, mapping, record))
-          : Promise.resolve(comparedWithReceipt(record, receipts.get(record))),
-      ),
-    );
-    records.forEach((record, i) => {
-      const verdict = verdicts[i]!;
-      totals[verdict.kind]++;
-      if (receipts.get(record) !== undefined) totals.withReceipt++;
-      if (isDrawn(record)) totals.readBack++;
-      if (verdict.kind !== 'equal' && examples.length < EXAMPLES)
-        examples.push({ externalId: record.externalId, what: verdict.what });
-    });
-    totals.rows += results.length;
-    totals.unmappable += results.length - records.length;
-    after = { cursor: null, key: keys.map((i) => page.rows.at(-1)![i]!) };
-    options.progress?.(mapping.spec.name, totals.rows);
-  }
-  const { withReceipt, ...counts } = totals;
-  return { mapping: mapping.spec.name, ...counts, extra: Math.max(0, accepted - withReceipt), examples };
-}
-
-type Verdict = { readonly kind: 'equal' } | { readonly kind: 'different' | 'missing'; readonly what: string };
-
-async function comparedWithPlatform(deps: Views, mapping: OpenMapping, record: MappedRecord): Promise<Verdict> {
-  const stored = await deps.platform.findResource(mapping.spec.schema.name, record.externalId, {
-    tenant: record.tenant,
+  const work = await startReconciling(deps, sync, mapping, options.tell);
+  const sample = openSample(typeof options.readBack === 'number' ? options.readBack : 0, options.seed);
+  const rows = await sumUpRows(work, options, async (records, keyRange) => {
+    if (options.readBack === 'all') await compare(work, records, () => keyRange);
+    else if (options.readBack !== 'none') for (const record of records) sample.offer(record, keyRange);
   });
-  if (record.deletion === 'ignore') return { kind: 'equal' };
-  if (stored === null)
-    return record.deletion === 'apply' ? { kind: 'equal' } : { kind: 'missing', what: 'not on the platform' };
-  const field = differingField(record.data, stored.result.data as JsonObject, mapping.referenceFields);
-  return field === null ? { kind: 'equal' } : { kind: 'different', what: `field ${field} differs` };
+  await sumUpReceipts(work);
+  const drawn = new Map(sample.drawn().map(({ record, keyRange }) => [nameOf(record), { record, keyRange }]));
+  await compare(
+    work,
+    [...drawn.values()].map((d) => d.record),
+    (record) => drawn.get(nameOf(record))!.keyRange,
+  );
+  // What the platform itself was asked for needs no receipt to prove it.
+  await drillDown(work, (record) => options.readBack === 'all' || drawn.has(nameOf(record)));
+  const { counts, ...report } = work.differences.report();
+  const equal = rows - counts.stale - counts.missing - counts.duplicate - counts.unmappable;
+  const asked = options.readBack === 'all' ? rows - counts.unmappable : drawn.size;
+  return { mapping: mapping.spec.name, rows, equal, ...counts, readBack: asked, ...report };
 }
 
-function comparedWithReceipt(record: MappedRecord, hash: string | undefined): Verdict {
-  if (isInStep(record, hash)) return { kind: 'equal' };
-  if (hash === undefined) return { kind: 'missing', what: 'never accepted' };
-  return { kind: 'different', what: 'accepted with other content' };
+const nameOf = ({ tenant, externalId }: MappedRecord): string => `${tenant}/${externalId}`;
+
+/** Reads and maps every row; answers how many there are. */
+async function sumUpRows(
+  { reading, sums, differences, mapping, tenantIds }: Reconciling,
+  { progress }: ReconcileOptions,
+  look: (records: readonly MappedRecord[], keyRange: number) => Promise<void>,
+): Promise<number> {
+  let [rows, keyRange] = [0, -1];
+  let through: SourceKey | null = null;
+  for await (const page of mappedPages(reading, EVERYTHING, Infinity)) {
+    if (keyRange === -1 || differences.ranges[keyRange]!.rows >= ROWS_OF_A_RANGE)
+      keyRange = differences.beginRange(through);
+    const results = page.rows.map((row) => row.result);
+    differences.extendRange(keyRange, (through = results.at(-1)!.sourceKey), results.length);
+    const records = results.filter((result) => result.kind === 'record');
+    const ids = await tenantIds(records);
+    for (const { tenant, externalId, contentHash } of records) {
+      const tenantId = ids.get(tenant) ?? 0;
+      sums.addRow(sums.spanOf({ tenantId, externalId }), tenantId, contentHash, keyRange);
+    }
+    for (const result of results)
+      if (result.kind === 'unmappable') {
+        const { kind, tenant, externalId, sourceKey: key, pointer, reason } = result;
+        await differences.found({ kind, tenant, externalId, key, what: `${pointer} ${reason}`.trim() }, keyRange);
+      }
+    await look(records, keyRange);
+    rows += results.length;
+    progress?.(mapping.spec.name, rows);
+  }
+  return rows;
 }
 
-/** The content hashes that the platform accepted last, of those records of which it accepted any. */
-export async function receiptsOf<R extends Pick<MappedRecord, 'tenant' | 'externalId'>>(
-  deps: Pick<Views, 'ledger'>,
-  mapping: OpenMapping,
-  records: readonly R[],
-): Promise<ReadonlyMap<R, string>> {
-  const tenants = await deps.ledger.catalog.tenantIds([...new Set(records.map((r) => r.tenant))]);
-  // 0: a tenant to which nothing was ever sent.
-  const keys = {
-    tenantIds: records.map((r) => tenants.get(r.tenant) ?? 0),
-    externalIds: records.map((r) => r.externalId),
-  };
-  const hashes = await deps.ledger.receipts.hashes(mapping.mappingId, keys);
-  return new Map([...hashes].map(([index, hash]) => [records[index]!, hash]));
+async function sumUpReceipts({ deps: { ledger }, mapping, sums }: Reconciling): Promise<void> {
+  for (let from: RecordPlace | null = FIRST_PLACE; from !== null;) {
+    const page = await ledger.receipts.page(mapping.mappingId, from, null);
+    for (const receipt of page.receipts) sums.addReceipt(sums.spanOf(receipt), receipt.tenantId, receipt.contentHash);
+    from = page.next;
+  }
+}
+
+async function compare(
+  { deps, mapping, differences }: Reconciling,
+  records: readonly MappedRecord[],
+  keyRangeOf: (record: MappedRecord) => number,
+): Promise<void> {
+  const verdicts: readonly ReadBackVerdict[] = await readBack(deps, mapping, records);
+  for (const [i, record] of records.entries()) {
+    const { tenant, externalId, sourceKey: key } = record;
+    const verdict = verdicts[i]!;
+    if (verdict !== null) await differences.found({ ...verdict, tenant, externalId, key }, keyRangeOf(record));
+  }
 }

@@ -10,7 +10,7 @@ import { rowByRow } from './delivery.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import { findRows } from './find-rows.js';
 import { takeRange } from './load-slice.js';
-import { receiptsOf } from './reconcile-mapping.js';
+import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
 
 export interface MissedParent {

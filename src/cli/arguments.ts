@@ -34,6 +34,13 @@ const allOrFrom =
 export const allOrCount = allOrFrom(1);
 export const allOrNone = allOrFrom(0);
 
+/** How much to read back: `all`, `500`, or `sample 500`, which comes as two words. */
+export const readBackAmount = (word: string, before: 'all' | 'sample' | number | undefined) => {
+  if (before === undefined && word === 'sample') return 'sample' as const;
+  if (before === undefined || (before === 'sample' && word !== 'all')) return allOrCount(word);
+  throw new InvalidArgumentError('Allowed: all, or a number from 1 on; the name of the sync stands first.');
+};
+
 export const count = (value: string): number => {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Allowed: a whole number from 1 on.');

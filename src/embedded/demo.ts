@@ -45,7 +45,7 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     const sent = report.total.accepted + report.total.deadLettered;
     if (sent === 0) say('   Nothing was sent: what was read is unchanged on the platform.');
     say('\n3. Reconciliation: every source row against its record, read back from the platform (this takes a while)');
-    const results = await reconcileSync(parts, DEMO_SYNC, 'all', output);
+    const results = await reconcileSync(parts, DEMO_SYNC, { readBack: 'all', seed: 'demo' }, output);
     for (const line of reconciliationLines(results)) say(`   ${line}`);
     say(`\nDone in ${formatSeconds((Date.now() - started) / 1000)}.`);
     return results.every(agrees) ? EXIT_CODES[report.outcome] : EXIT.failed;

@@ -5,6 +5,8 @@ export interface Catalog {
   mappingId(sync: string, mapping: string): Promise<number>;
   /** Ids of tenants, made on first sight; call it with distinct ids. */
   tenantIds(platformIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** The platform's ids of tenants, by ours. */
+  tenantNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
 export function openCatalog(knex: Knex): Catalog {
@@ -41,6 +43,7 @@ export function openCatalog(knex: Knex): Catalog {
       }
       return tenants;
     },
+    tenantNames: (ids) => tenantNames(knex, ids),
   };
 }
 
@@ -55,4 +58,12 @@ export const openCatalogView = (knex: Knex): Catalog => ({
       .select<{ id: number; platform_id: string }[]>('id', 'platform_id');
     return new Map(rows.map((row) => [row.platform_id, row.id]));
   },
+  tenantNames: (ids) => tenantNames(knex, ids),
 });
+
+async function tenantNames(knex: Knex, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const rows = await knex('tenants')
+    .whereIn('id', [...ids])
+    .select<{ id: number; platform_id: string }[]>('id', 'platform_id');
+  return new Map(rows.map((row) => [row.id, row.platform_id]));
+}

@@ -22,7 +22,7 @@ const SAMPLE = 16;
 /** Never in a JSON text. */
 const SEPARATOR = '\u001e';
 /** Less than any external id. */
-const LOWEST = '';
+export const LOWEST = '';
 
 interface Block extends RecordBlock {
   readonly tenantId: number;

@@ -29,3 +29,6 @@ export function idHex(externalId: string): string {
   const length = externalId.length.toString(16).padStart(8, '0');
   return length + Buffer.from(externalId, 'utf16le').swap16().toString('hex');
 }
+
+/** The external id of {@link idHex}. */
+export const idOfHex = (hex: string): string => Buffer.from(hex.slice(8), 'hex').swap16().toString('utf16le');

@@ -246,7 +246,10 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     (await (await start(kind, { sync: SYNC, ...input })).result()) as RunReport;
   const reconcile: Shop['reconcile'] = async (mapping) => {
     const sync = await parts.openSync(SYNC);
-    return reconcileMapping(await parts.dependencies(), sync, await sync.mapping(mapping), { readBack: 'all' });
+    return reconcileMapping(await parts.dependencies(), sync, await sync.mapping(mapping), {
+      readBack: 'all',
+      seed: 'test',
+    });
   };
   return {
     source,
