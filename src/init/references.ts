@@ -10,8 +10,9 @@ export interface DraftReference {
   readonly to: string;
 }
 
-/** What names a row of the table: its primary key, or else a unique key; empty where there is none. */
-export const keyOf = (table: SourceTable): readonly string[] => table.uniqueKeys[0] ?? [];
+/** What names a row of the table: its primary key (which SQLite lets be NULL), or else a unique key; empty without one. */
+export const keyOf = ({ primaryKey, uniqueKeys }: SourceTable): readonly string[] =>
+  primaryKey.length > 0 ? primaryKey : (uniqueKeys[0] ?? []);
 
 /** Whether its key can become an external id: it has a text form, alone or in a template. */
 export function isMappable(table: SourceTable): boolean {

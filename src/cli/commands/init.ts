@@ -49,32 +49,36 @@ export function addInit(program: Command): void {
         await assertFree(folder, name);
         const { address, variable } = addressOf(flags.source, name, parts.env);
         const taken = await schemasOfOthers(folder);
-        const files = await draftFiles({
-          name,
-          address,
-          variable,
+        const { files, keyless } = await draftFiles({
+          ...{ name, address, variable, taken },
           tables: flags.table,
           tenant: flags.tenant ?? null,
-          taken,
         });
         await writeFolder(folder, name, files);
         const decisions = files.map((file) => ({ file: join(folder, name, file.name), decisions: countOf(file) }));
-        const open = decisions.some((d) => d.decisions > 0);
         const steps = [
           ...(parts.env[variable] === undefined
             ? [`put ${variable}=<the database's URL> into .env, or export it`]
             : []),
           ...(flags.tenant === undefined ? [`fill in tenant in sync.yaml`] : []),
-          ...(open ? [`look at the lines with ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`] : []),
+          ...(decisions.some((d) => d.decisions > 0)
+            ? [`look at the lines with ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`]
+            : []),
           `partner-sync check ${name}`,
           `partner-sync preview ${name}`,
         ];
-        output.result({ sync: name, variable, files: decisions, next: steps }, () => [
+        output.result({ sync: name, variable, files: decisions, leftOut: keyless, next: steps }, () => [
           ...table(
             ['file', 'to decide'],
             decisions.map((d) => [d.file, d.decisions]),
           ),
           '',
+          ...(keyless.length === 0
+            ? []
+            : [
+                `Left out, without a key that can name a record: ${keyless.join(', ')}; sync.yaml says what to do.`,
+                '',
+              ]),
           'Written. Nothing was sent. Next:',
           ...steps.map((step, i) => `  ${i + 1}. ${step}`),
         ]);
@@ -102,7 +106,7 @@ interface DraftInput {
   readonly taken: ReadonlyMap<string, string>;
 }
 
-async function draftFiles(input: DraftInput): Promise<DraftedFile[]> {
+async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; keyless: string[] }> {
   const { name, address, variable, tenant, taken } = input;
   const config = configOf(address);
   const source = openSource(config);
@@ -115,10 +119,11 @@ async function draftFiles(input: DraftInput): Promise<DraftedFile[]> {
         'config_invalid',
         `none of ${tables.length} tables has a primary key; nothing was written`,
       );
-    return [
+    const files = [
       syncFile({ ...draft, product: `${server.product} ${server.version}`, variable, tenant }),
       ...draft.mappings.flatMap((mapping) => [mappingFile(mapping), definitionFile(mapping)]),
     ];
+    return { files, keyless: draft.keyless.map((t) => t.table) };
   } finally {
     await source.close();
   }

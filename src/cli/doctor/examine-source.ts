@@ -77,7 +77,7 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
   if (!server.seesOpenTransactions)
     return warn(
       'lateness',
-      `the account does not see the open transactions of others: what stays open for longer than the overlap (${shortest} s) is left to a full run`,
+      `the account does not see the open transactions of others: runs read up to 30 s behind the clock, and what stays open for longer than that and the overlap (${shortest} s) is left to a full run`,
       server.grantForOpenTransactions ?? 'schedule a full run',
     );
   const fences: number[] = [];
