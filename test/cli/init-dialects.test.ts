@@ -97,7 +97,7 @@ it('drafts a table of SQLite whose primary key may be NULL, and says which table
   expect(mapping).toContain('key: [visit_no]');
   expect(JSON.parse(check.stdout)).toMatchObject({
     errors: 0,
-    findings: [{ kind: 'key_nullable' }, { kind: 'nullable_required' }],
+    findings: [{ kind: 'key_not_unique' }, { kind: 'key_nullable' }, { kind: 'nullable_required' }],
   });
 });
 
