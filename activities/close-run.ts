@@ -1,13 +1,16 @@
 /** Ends a run: its books become the report, its lease is given back. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { addBooks, EMPTY_BOOKS, outcomeOf, type MappingProgress, type RunReport } from '../src/domain/run.js';
+import { needsAttention } from '../src/domain/removal.js';
 import type { RunRef } from '../src/domain/work.js';
 import type { Dependencies } from './dependencies.js';
 
 export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Promise<RunReport> {
   const mappings = await ledger.books.progress(runId);
   const total = mappings.reduce(addBooks, EMPTY_BOOKS);
-  const outcome = outcomeOf(mappings);
+  const removals = await ledger.removals.ofRun(runId);
+  // Records of vanished rows that a person has to look at are not in step with the source.
+  const outcome = removals.some(needsAttention) ? 'incomplete' : outcomeOf(mappings);
   await ledger.runs.end(runId, outcome);
   const run = await ledger.runs.get(runId);
   if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
@@ -22,6 +25,7 @@ export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Pro
     endedAt: run.ended_at!.toISOString(),
     mappings: mappings.map(({ sent: _sent, done: _done, ...report }: MappingProgress) => report),
     deadLetters: await ledger.books.deadLetterGroups(runId),
+    removals,
     total,
   };
 }

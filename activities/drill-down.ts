@@ -3,6 +3,7 @@ import { isInStep, type MappedRecord } from '../src/domain/record.js';
 import { FIRST_PLACE, type RecordPlace } from '../src/state/receipts.js';
 import { EVERYTHING, mappedPages } from './mapped-pages.js';
 import type { Reconciling } from './reconciling.js';
+import { isRemoved } from './removal.js';
 import type { DifferingSpan } from './span-sums.js';
 
 /** Receipts that are held at once, about. */
@@ -21,7 +22,7 @@ export async function drillDown(work: Reconciling, proved: (record: MappedRecord
     for (const keyRange of keyRangesOf(spans)) await compareRange(work, keyRange, wanted, receipts, proved);
     await tellExtra(
       work,
-      [...receipts.values()].filter((receipt) => !receipt.seen),
+      [...receipts.values()].filter((receipt) => !receipt.seen && !isRemoved(work.mapping, receipt)),
     );
   }
 }

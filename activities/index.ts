@@ -7,6 +7,7 @@ import { followMapping } from './follow-mapping.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
 import { planMapping, type PlanInput } from './plan-mapping.js';
+import { removeVanished } from './remove-vanished.js';
 import { replayLetters, sweepLetters } from './replay-letters.js';
 import { withFailures } from './to-failure.js';
 
@@ -20,6 +21,7 @@ export const createActivities = (deps: Dependencies) => ({
   replayLetters: (input: ReplayRef) => withFailures((signal) => alive(replayLetters(deps, input, signal))),
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
   followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
+  removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
   closeRun: (input: RunRef) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),
 });

@@ -6,6 +6,7 @@ import { nearest } from '../src/domain/names.js';
 import type { RunInput, RunKind } from '../src/domain/run.js';
 import type { SyncSpec } from '../src/domain/sync.js';
 import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
+import { lookUpOf } from '../src/mapping/look-up.js';
 import { mappingNode, stagesOf } from '../src/mapping/stages.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
@@ -19,6 +20,7 @@ export async function openRun(
   const chosen = chosenMappings(spec, input);
   checkCursors(spec, chosen, input);
   const mode = modeOf(kind, input, spec);
+  if (mode === 'mirror') checkDeletes(spec, chosen);
   const execution = activityInfo().workflowExecution!;
   const run =
     input.continues === undefined
@@ -40,6 +42,7 @@ export async function openRun(
     );
   await endAbandoned(deps, run);
   if (kind === 'sync') await takeLease(deps, run);
+  await approve(deps, run, input);
   const stages = stagesOf(spec.mappings.map(mappingNode));
   return {
     runId: run.id,
@@ -74,6 +77,35 @@ function checkCursors(spec: SyncSpec, chosen: ReadonlySet<string>, { from, to }:
       'input_invalid',
       `"from" and "to" need a cursor, which these mappings do not declare: ${without.join(', ')}`,
     );
+}
+
+/** A mirror run that could remove nothing is not what was meant. */
+function checkDeletes({ name, mappings }: SyncSpec, chosen: ReadonlySet<string>): void {
+  const acting = mappings.filter((m) => chosen.has(m.name) && m.deletes !== null && m.deletes.action !== 'ignore');
+  if (acting.length === 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mode mirror: no mapping of ${name} that is run says with \`deletes\` what becomes of records whose rows are gone; use mode full, or declare an action`,
+    );
+  const unsure = acting.filter((m) => lookUpOf(m)?.certain !== true).map((m) => m.name);
+  if (unsure.length > 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mode mirror: rows must be found by their external id, which must be a column or a template without transforms; mappings: ${unsure.join(', ')}`,
+    );
+}
+
+/** Removal plans that wait for a person, and are named by the one who started this run. */
+async function approve({ ledger }: Dependencies, run: RunRow, { approve: asked, continues }: RunInput): Promise<void> {
+  if (asked === undefined || continues !== undefined) return;
+  const held = (await ledger.removals.waiting(run.sync)).filter((p) => p.state === 'held').map((p) => p.plan);
+  const wrong = asked.filter((plan) => !held.includes(plan));
+  if (wrong.length === 0) return ledger.removals.approve(asked);
+  await ledger.runs.end(run.id, 'failed');
+  throw new PartnerSyncError(
+    'input_invalid',
+    `no removal plan of ${run.sync} waits for approval with the id ${wrong.join(', ')}; waiting: ${held.join(', ') || 'none'}`,
+  );
 }
 
 function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {

@@ -4,6 +4,7 @@ import type { Page, Position, ReadPlan, SourceKey, SourceRow } from '../src/doma
 import type { Ledger } from '../src/state/ledger.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
+import { readWhatFits } from './read-what-fits.js';
 
 /** Rows of the first page, which tells how large rows are. */
 const FIRST_PAGE_ROWS = 100;
@@ -79,7 +80,7 @@ export async function readKeys(
   values: readonly SourceKey[],
 ): Promise<Group> {
   const before = await ledger.stamp();
-  const page = await sync.source.readByValues(mapping.plan, columns, values);
+  const page = await readWhatFits(sync.source, mapping.plan, columns, values);
   const group = newGroup(before);
   group.add(page, mapping, mapping.plan, await ledger.stamp(), null);
   return group.finish();

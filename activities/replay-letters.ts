@@ -7,6 +7,7 @@ import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
 import { readKeys } from './read-groups.js';
+import { readWhatFits } from './read-what-fits.js';
 import { recoverRange } from './recover-range.js';
 
 const LETTERS_AT_ONCE = 500;
@@ -74,7 +75,8 @@ export async function sweepLetters(deps: Dependencies, input: SweepInput, signal
       const last = letters.at(-1);
       if (last === undefined) break;
       const before = await ledger.stamp();
-      const page = await sync.source.readByValues(
+      const page = await readWhatFits(
+        sync.source,
         { ...mapping.plan, columns: key },
         key,
         letters.map((l) => l.sourceKey),

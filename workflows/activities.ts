@@ -16,7 +16,7 @@ export const { openRun, planMapping, closeRun, abandonRun } = proxyActivities<Ac
  * Slices heartbeat: without a timeout on it, a worker that was killed would hold its slice until startToClose.
  * Cancelling waits for the slice to finish what it has begun to send.
  */
-export const { loadSlice, replayLetters, sweepLetters, followMapping } = proxyActivities<Activities>({
+export const { loadSlice, replayLetters, sweepLetters, removeVanished, followMapping } = proxyActivities<Activities>({
   startToCloseTimeout: '30m',
   scheduleToCloseTimeout: '24h',
   heartbeatTimeout: '10s',

@@ -23,6 +23,7 @@ import {
   loadSlice,
   openRun,
   planMapping,
+  removeVanished,
   replayLetters,
   sweepLetters,
 } from './activities.js';
@@ -60,8 +61,9 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
       }
       await follow(opened, opened.followed ?? opened.stages.flat(), opened.followFor, true);
       // Every row was read: a letter that is still there may be that of a row which is gone.
-      if (opened.mode === 'full' && patched('sweep-letters'))
+      if ((opened.mode === 'full' || opened.mode === 'mirror') && patched('sweep-letters'))
         await sweepLetters({ runId: opened.runId, sync: opened.sync, mappings: opened.stages.flat() });
+      if (opened.mode === 'mirror') await removeAll(opened, input, show);
       const report = await closeRun(opened);
       show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
       return report;
@@ -98,6 +100,29 @@ async function loadMapping(
   await together(Array.from({ length: Math.min(lanes, rangeIds.length) }, () => lane));
   if (workflowInfo().continueAsNewSuggested)
     await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: stage } });
+}
+
+/** Marks records whose rows are gone: children first, and only once every row was read and settled. */
+async function removeAll(
+  opened: OpenedRun,
+  input: RunInput,
+  show: (progress: readonly MappingProgress[]) => void,
+): Promise<void> {
+  for (const mappings of [...opened.stages].reverse()) {
+    await together(
+      mappings.map((mapping) => async () => {
+        for (;;) {
+          if (workflowInfo().continueAsNewSuggested) return;
+          const { done, progress } = await removeVanished({ runId: opened.runId, sync: opened.sync, mapping });
+          show(progress);
+          if (done) return;
+        }
+      }),
+    );
+    if (workflowInfo().continueAsNewSuggested)
+      await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: opened.stages.length } });
+    await follow(opened, mappings, STAGE_FOLLOW, false);
+  }
 }
 
 /** Looks after waiting records until nothing is left to do now, or the time is over. */

@@ -1,6 +1,7 @@
 /** Where a command's words go: results to stdout, progress and notes to stderr, one JSON document with --json. */
 import type { RunReport } from '../domain/run.js';
 import { formatSeconds } from '../domain/duration.js';
+import { removalLines } from './removal-lines.js';
 import { table } from './table.js';
 
 export interface Output {
@@ -61,6 +62,8 @@ export function reportLines(report: RunReport): string[] {
       ),
     );
   }
+  const removals = removalLines(report.sync, report.removals ?? []);
+  if (removals.length > 0) lines.push('', ...removals);
   if (report.total.waiting > 0)
     lines.push('', `${report.total.waiting} records wait and come back by themselves with a later run.`);
   return lines;

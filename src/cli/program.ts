@@ -22,6 +22,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
     schedules: async () => (await import('./commands/schedules.js')).addSchedules,
   },
   Repair: {
+    removals: async () => (await import('./commands/removals.js')).addRemovals,
     'dead-letters': async () => (await import('./commands/dead-letters.js')).addDeadLetters,
     explain: async () => (await import('./commands/explain.js')).addExplain,
   },

@@ -7,6 +7,7 @@
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError } from './errors.js';
 import { isSyncName, nearest } from './names.js';
+import type { RemovalPlan } from './removal.js';
 import { RUN_MODES, type RunMode } from './sync.js';
 
 /** Input of the `sync` workflow, as typed into the Start Workflow form: `{"sync":"online-retail"}`. */
@@ -16,6 +17,8 @@ export interface SyncInput {
   readonly mode?: RunMode;
   /** Only these mappings; default all. */
   readonly mappings?: readonly string[];
+  /** Ids of removal plans that a person has approved; with mode `mirror`. */
+  readonly approve?: readonly string[];
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
 }
@@ -107,6 +110,8 @@ export interface RunReport {
   readonly endedAt: string;
   readonly mappings: readonly MappingReport[];
   readonly deadLetters: readonly DeadLetterGroup[];
+  /** Of mode `mirror`: what was found gone, mapping by mapping. Absent in reports of before there was such a mode. */
+  readonly removals?: readonly RemovalPlan[];
   readonly total: Books;
 }
 
@@ -120,7 +125,7 @@ export interface MappingProgress extends Books {
 }
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
-  sync: ['sync', 'mode', 'mappings', 'continues'],
+  sync: ['sync', 'mode', 'mappings', 'approve', 'continues'],
   backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'continues'],
 };
 
@@ -153,6 +158,9 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   if (given['mode'] !== undefined && !RUN_MODES.includes(given['mode'] as RunMode))
     throw invalid(kind, `"mode" must be one of ${RUN_MODES.join(', ')}, got ${describeValue(given['mode'])}`);
   list('mappings');
+  list('approve');
+  if (given['approve'] !== undefined && given['mode'] !== 'mirror')
+    throw invalid(kind, '"approve" goes with "mode":"mirror": such a run carries out the plans that it names');
   list('externalIds');
   for (const field of ['from', 'to', 'mapping']) text(field);
   const { continues } = given as { continues?: Partial<ContinuedRun> };

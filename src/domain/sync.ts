@@ -2,7 +2,7 @@
 import type { JsonObject, JsonValue } from './json.js';
 import type { Relation } from './source.js';
 
-export const RUN_MODES = ['incremental', 'full'] as const;
+export const RUN_MODES = ['incremental', 'full', 'mirror'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /** How a sync's source is opened. `connection` is a URL and may hold a secret: never log it. */

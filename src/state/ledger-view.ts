@@ -6,6 +6,7 @@ import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges } from './ranges.js';
 import { openStandings, type Standings } from './record-standing.js';
 import { openReceipts, type Receipts } from './receipts.js';
+import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
 
@@ -17,6 +18,7 @@ export interface LedgerView {
   readonly books: BooksView;
   readonly deadLetters: Pick<DeadLetters, 'causes' | 'count' | 'page' | 'get' | 'ofRecord'>;
   readonly receipts: Receipts;
+  readonly removals: Pick<Removals, 'waiting' | 'ofRun' | 'page'>;
   readonly standings: Standings;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     books: guarded(openBooks(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
+    removals: guarded(openRemovals(knex)),
     standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     close: () => knex.destroy(),

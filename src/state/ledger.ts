@@ -12,6 +12,7 @@ import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges, type TakenRange } from './ranges.js';
 import { openStandings, type Standings } from './record-standing.js';
 import { openReceipts, type Receipts } from './receipts.js';
+import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
 import { openWaiting, type Waiting } from './waiting.js';
@@ -25,6 +26,7 @@ export interface Ledger {
   readonly books: BooksView;
   readonly deadLetters: DeadLetters;
   readonly receipts: Receipts;
+  readonly removals: Removals;
   readonly standings: Standings;
   readonly schemaIds: SchemaIds;
   /** The next moment of the logical reading clock. */
@@ -53,6 +55,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     books: guarded(openBooks(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     receipts: guarded(openReceipts(knex)),
+    removals: guarded(openRemovals(knex)),
     standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     stamp: () => inState(() => nextStamp(knex)),

@@ -33,10 +33,13 @@ export interface Ranges {
   position(mappingId: number): Promise<Position | null>;
   /** The run's range for records that are read again by key; it has no bounds and moves no position. */
   forFollowing(runId: string, mappingId: number): Promise<string>;
+  /** The run's range for records whose rows are gone; its position is a key of the ledger. */
+  forRemoving(runId: string, mappingId: number): Promise<string>;
 }
 
-/** Number of the range that belongs to no plan. */
+/** Numbers of the ranges that belong to no plan. */
 const FOLLOWING = -1;
+const REMOVING = -2;
 
 interface RangeRow {
   id: string;
@@ -56,6 +59,14 @@ interface RangeRow {
 }
 
 export function openRanges(knex: Knex): Ranges {
+  const unplanned = async (runId: string, mappingId: number, no: number, done: boolean): Promise<string> => {
+    const range = { run_id: runId, mapping_id: mappingId, no };
+    await knex('ranges')
+      .insert({ ...range, by_cursor: false, moves_position: false, done })
+      .onConflict(['run_id', 'mapping_id', 'no'])
+      .ignore();
+    return (await knex('ranges').where(range).first<{ id: string }>('id')).id;
+  };
   return {
     planned: (runId, mappingId) =>
       knex('ranges')
@@ -108,14 +119,8 @@ export function openRanges(knex: Knex): Ranges {
         epoch: row.epoch,
       };
     },
-    async forFollowing(runId, mappingId) {
-      const range = { run_id: runId, mapping_id: mappingId, no: FOLLOWING };
-      await knex('ranges')
-        .insert({ ...range, by_cursor: false, moves_position: false, done: true })
-        .onConflict(['run_id', 'mapping_id', 'no'])
-        .ignore();
-      return (await knex('ranges').where(range).first<{ id: string }>('id')).id;
-    },
+    forFollowing: (runId, mappingId) => unplanned(runId, mappingId, FOLLOWING, true),
+    forRemoving: (runId, mappingId) => unplanned(runId, mappingId, REMOVING, false),
     async position(mappingId) {
       const row = await knex('positions').where({ mapping_id: mappingId }).first<Position | undefined>('cursor', 'key');
       return row ?? null;

@@ -27,6 +27,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     replayLetters: ({ rangeId }) =>
       Promise.resolve(void notes.push(`replay ${rangeId}`)).then(() => ({ done: true, progress: [] })),
     sweepLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
+    removeVanished: ({ mapping }) =>
+      Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, progress: [] })),
     followMapping: ({ mapping }) =>
       Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
@@ -93,6 +95,19 @@ it('continues a long run with the stage it was in', async () => {
   expect(end).toBe('complete');
   expect(notes.filter((n) => n.startsWith('load ')).map(mappingOf)).not.toContain('customers');
   expect(notes).toContain('load orders-a');
+});
+
+it('looks for vanished rows in mode mirror only, children first, once every row was read', async () => {
+  const { notes } = await runWith({}, () => ({
+    openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'mirror', followFor: 0, stages: STAGES }),
+  }));
+  const removals = notes.filter((n) => n.startsWith('remove '));
+  expect(removals.slice(0, 2)).toEqual(['remove lines', 'remove orders']);
+  expect(new Set(removals.slice(2))).toEqual(new Set(['remove customers', 'remove products']));
+  expect(notes.indexOf('remove lines')).toBeGreaterThan(notes.findLastIndex((n) => n.startsWith('loaded ')));
+
+  const full = await runWith({});
+  expect(full.notes.filter((n) => n.startsWith('remove '))).toEqual([]);
 });
 
 it('gives the lease back when a mapping fails, and reports that failure rather than the cancelling of the others', async () => {

@@ -33,7 +33,7 @@ export function addPreview(program: Command): void {
     )
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[mapping]', 'only this mapping')
-    .option('--mode <mode>', `${RUN_MODES.join(' or ')} (default: as sync.yaml says)`, choice(RUN_MODES))
+    .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--limit <all|N>', `rows of each mapping to look at (default: ${ROWS}; all with --out)`, allOrCount)
     .addOption(
       new Option('--examples <N>', 'rows of each verdict to show, side by side').argParser(allOrNone).default(EXAMPLES),

@@ -18,6 +18,7 @@ interface RunOptions {
   json?: boolean;
   mode?: RunMode;
   mapping?: string[];
+  approve?: string[];
 }
 interface BackfillOptions {
   json?: boolean;
@@ -33,8 +34,9 @@ export function addRun(program: Command): void {
     .summary('bring the platform into step with the source, now')
     .description('Starts the sync workflow, follows it and prints its report. Ctrl-C leaves it running.')
     .argument('<sync>', 'folder in the mappings folder')
-    .option('--mode <mode>', `${RUN_MODES.join(' or ')} (default: as sync.yaml says)`, choice(RUN_MODES))
+    .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--mapping <name...>', 'only these mappings')
+    .option('--approve <plan...>', 'carry these removal plans out; goes with --mode mirror')
     .option('--plan <file>', 'only if what would be sent is still what preview --out wrote')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -43,7 +45,7 @@ export function addRun(program: Command): void {
     )
     .action(
       action<[string], RunOptions>(async (context, sync, options) => {
-        if (options.plan !== undefined && (options.mode ?? options.mapping) !== undefined)
+        if (options.plan !== undefined && (options.mode ?? options.mapping ?? options.approve) !== undefined)
           throw new PartnerSyncError('input_invalid', '--plan says mode and mappings itself; leave them out');
         const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
         return start(context, 'sync', {
@@ -51,6 +53,7 @@ export function addRun(program: Command): void {
           ...planned,
           ...(options.mode && { mode: options.mode }),
           ...(options.mapping && { mappings: options.mapping }),
+          ...(options.approve && { approve: options.approve }),
         });
       }),
     );

@@ -1,6 +1,7 @@
 /** `partner-sync status`: the latest runs, and where each mapping of a sync stands. */
 import type { Command } from 'commander';
 import { EXIT, look } from '../command-context.js';
+import { removalLines } from '../removal-lines.js';
 import { table } from '../table.js';
 
 const RUNS_SHOWN = 10;
@@ -28,7 +29,8 @@ export function addStatus(program: Command): void {
           workflowId: run.workflow_id,
         }));
         const mappings = sync === undefined ? [] : await ledger.books.positions(sync);
-        output.result({ runs, mappings }, () => [
+        const removals = sync === undefined ? [] : await ledger.removals.waiting(sync);
+        output.result({ runs, mappings, removals }, () => [
           ...(runs.length === 0
             ? [`no runs${sync === undefined ? '' : ` of ${sync}`} yet`]
             : table(
@@ -44,6 +46,7 @@ export function addStatus(program: Command): void {
                   mappings.map((m) => [m.mapping, m.accepted, m.waiting, m.deadLettered, m.cursor ?? '-']),
                 ),
               ]),
+          ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals)]),
         ]);
         return EXIT.done;
       }),

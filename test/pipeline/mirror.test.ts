@@ -1,0 +1,209 @@
+/** Mode mirror: records whose rows are gone are marked, never too many at once without a person's word. */
+import { expect, it } from 'vitest';
+import type { RunReport } from '../../src/domain/run.js';
+import { runInProcess } from '../cli/in-process.js';
+import { failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, type ShopSettings } from './shop.js';
+
+const customers = (deletes: string): string => `schema: customer
+source: { table: shop.customers }
+key: [id]
+cursor: { column: updated_at, overlap: 0s }
+deletes: ${deletes}
+fields:
+  customerId: id
+  name: name
+  email: email
+  status: { column: status, transforms: [{ values: { map: { A: active }, otherwise: reject } }] }
+`;
+const MARK = 'action: { set: { status: gone }, clear: [email] }';
+/** Few records must be able to wait. */
+const files = (hold = 'records: 0, percent: 20', more: ShopSettings['files'] = {}) => ({
+  'customers.mapping.yaml': customers(`{ ${MARK}, hold: { ${hold} } }`),
+  ...more,
+});
+
+const mirror = (shop: Shop, approve?: readonly string[]): Promise<RunReport> =>
+  shop.run({ mode: 'mirror', mappings: ['customers'], ...(approve && { approve }) });
+const gone = async (shop: Shop): Promise<string[]> =>
+  (
+    await shop.store.query<{ external_id: string }>(
+      `select r.external_id from sandbox.resources r where r.data->>'status' = 'gone' order by length(r.external_id), 1`,
+    )
+  ).map((row) => row.external_id);
+
+it('marks the record of a row that is gone, once, and takes the mark back when the row is back', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 7');
+
+  const report = await mirror(shop);
+
+  expect(report).toMatchObject({
+    outcome: 'complete',
+    total: { read: 10, unchanged: 9, accepted: 1 },
+    removals: [{ mapping: 'customers', state: 'done', records: 1, accepted: 10 }],
+  });
+  expect(await shop.stored('customer', '7')).toEqual({ customerId: '7', name: 'Customer 7', status: 'gone' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.reconcile('customers')).toMatchObject({ rows: 9, equal: 9, extra: 0 });
+
+  shop.proxy.forget();
+  expect(await mirror(shop)).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 0 }] });
+  expect(shop.proxy.uploads()).toBe(0);
+
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, email, status) VALUES (7, 'Back', 'b@example.org', 'A')`,
+  );
+  await mirror(shop);
+  expect(await shop.stored('customer', '7')).toMatchObject({ name: 'Back', email: 'b@example.org', status: 'active' });
+});
+
+it('does nothing to the records of a table that was emptied, approved or not', async () => {
+  const shop = await shopForTest({ files: files('records: 1000000, percent: 100') });
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers');
+  shop.proxy.forget();
+
+  const report = await mirror(shop);
+
+  expect(report).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'empty', records: 0, accepted: 10 }] });
+  expect(shop.proxy.uploads()).toBe(0);
+  const refused = await shop.start('sync', { sync: SYNC, mode: 'mirror', approve: [report.removals![0]!.plan] });
+  expect(await failureOf(refused)).toMatchObject({ type: 'input_invalid' });
+  expect(await gone(shop)).toEqual([]);
+});
+
+it('holds 30 % of the rows for approval, and marks exactly those that were approved', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
+
+  const held = await mirror(shop);
+
+  expect(held).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'held', records: 3, accepted: 10 }] });
+  expect(await gone(shop)).toEqual([]);
+
+  // Three more are gone meanwhile: that is more than the plan that was approved.
+  await shop.source.query('DELETE FROM shop.customers WHERE id IN (4, 5, 6)');
+  const more = await mirror(shop, [held.removals![0]!.plan]);
+  expect(more).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'held', records: 6 }] });
+  expect(await gone(shop)).toEqual([]);
+
+  // Two of those are back, one row stays away beyond what was approved: few enough to need no word.
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (5, 'Back', 'A'), (6, 'Back', 'A')`);
+  const done = await mirror(shop);
+  expect(done).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 4 }] });
+  expect(await gone(shop)).toEqual(['1', '2', '3', '4']);
+});
+
+it('shows what waits, the records in it, and how to approve it', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
+  const { plan } = (await mirror(shop)).removals![0]!;
+
+  const list = await runInProcess(['removals', SYNC], shop.env);
+  expect(list.stdout)
+    .toBe(`customers: the rows of 3 of 10 records are gone, more than \`deletes.hold\` allows; nothing was done to them.
+  look:    partner-sync removals shop ${plan}
+  approve: partner-sync run shop --mode mirror --approve ${plan}
+`);
+  expect((await runInProcess(['status', SYNC], shop.env)).stdout).toContain(`--approve ${plan}`);
+  const shown = await runInProcess(['removals', SYNC, plan, '--limit', '2'], shop.env);
+  expect(shown.stdout).toMatch(/north +1\nnorth +2\n\.\.\. and 1 more/);
+  expect(await runInProcess(['removals', SYNC, '999'], shop.env)).toMatchObject({ code: 2 });
+
+  const run = await runInProcess(
+    ['run', SYNC, '--mode', 'mirror', '--mapping', 'customers', '--approve', plan],
+    shop.env,
+  );
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('they were treated as') as string });
+  expect(await gone(shop)).toEqual(['1', '2', '3']);
+  expect((await runInProcess(['removals', SYNC], shop.env)).stdout).toBe(
+    'no removal plan of shop waits for approval\n',
+  );
+});
+
+it('carries an approved plan out, whatever its size', async () => {
+  const shop = await shopForTest({ files: files() });
+  await fill(shop, 1200);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id > 1');
+  const { removals } = await mirror(shop);
+
+  const report = await mirror(shop, [removals![0]!.plan]);
+
+  expect(report).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 1199 }] });
+  expect(await gone(shop)).toHaveLength(1199);
+  const [rows] = await shop.state.query<{ n: number }>('SELECT count(*)::int AS n FROM partner_sync.removals');
+  expect(rows!.n).toBe(0);
+});
+
+it('holds a plan that takes much of one tenant, though it is little of all', async () => {
+  const shop = await shopForTest({ files: files('records: 2, percent: 20') });
+  await fill(shop, 100);
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id <= 10`);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
+
+  expect(await mirror(shop)).toMatchObject({ removals: [{ state: 'held', records: 3, accepted: 100 }] });
+});
+
+it('takes a row that cannot be mapped any more for a row, and one of another tenant for none', async () => {
+  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query(`UPDATE shop.customers SET email = 'broken' WHERE id = 2`);
+  await shop.source.query(`UPDATE shop.customers SET shop = 'nobody' WHERE id = 3`);
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id = 4`);
+
+  await mirror(shop);
+
+  expect(await gone(shop)).toEqual(['4']);
+  expect(await shop.stored('customer', '4', 'south')).toMatchObject({ status: 'active' });
+});
+
+it('does nothing when the source cannot be read', async () => {
+  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 1; ALTER TABLE shop.customers RENAME TO elsewhere');
+  shop.proxy.forget();
+
+  const run = await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'] });
+
+  expect(await failureOf(run)).toMatchObject({ type: 'source_relation_missing' });
+  expect(shop.proxy.uploads()).toBe(0);
+});
+
+it('refuses to guess which rows are gone where they are not found by their external id', async () => {
+  const trimmed = customers(`{ ${MARK} }`).replace(
+    'customerId: id',
+    'customerId: { column: name, transforms: [trim] }',
+  );
+  const shop = await shopForTest({ files: files(undefined, { 'customers.mapping.yaml': trimmed }) });
+  const unsure = await failureOf(await shop.start('sync', { sync: SYNC, mode: 'mirror' }));
+  expect(unsure).toMatchObject({ type: 'config_invalid', message: expect.stringContaining('customers') as string });
+
+  // A JSON column holds the id in quotes: a look-up by the bare id finds nothing.
+  const quoted = customers(`{ ${MARK} }`).replace('customerId: id', 'customerId: extra');
+  shop.write('customers.mapping.yaml', quoted);
+  await shop.source.query(`ALTER TABLE shop.customers ADD extra jsonb DEFAULT '"c1"'`);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, 'Anna', 'A')`);
+  const found = await failureOf(await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'] }));
+  expect(found).toMatchObject({ type: 'config_invalid', message: expect.stringContaining('not found') as string });
+  expect(await shop.stored('customer', 'c1')).toMatchObject({ name: 'Anna' });
+});
+
+it('says that no mapping has a use for mode mirror', async () => {
+  const shop = await shopForTest();
+  const run = await shop.start('sync', { sync: SYNC, mode: 'mirror' });
+  expect(await failureOf(run)).toMatchObject({
+    type: 'config_invalid',
+    message: expect.stringContaining('deletes') as string,
+  });
+});
