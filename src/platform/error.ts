@@ -56,5 +56,6 @@ export function isInDoubt(error: unknown): boolean {
   );
 }
 
-/** Whether the platform says that what was asked for is not there. */
-export const isNotFound = (error: unknown): boolean => error instanceof PlatformError && error.status === 404;
+/** Whether the platform says that what was asked for is not there (404), or not any more (410). */
+export const isNotFound = (error: unknown): boolean =>
+  error instanceof PlatformError && (error.status === 404 || error.status === 410);

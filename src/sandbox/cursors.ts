@@ -18,7 +18,8 @@ export interface Cursors {
 /** Enough that nobody guesses one, and half the length of a whole one. */
 const SIGNATURE_BYTES = 16;
 
-export function createCursors(secret: string): Cursors {
+/** `lifetime` is in seconds; 0: for ever. */
+export function createCursors(secret: string, lifetime: number): Cursors {
   const sign = (list: JsonValue, position: Buffer): Buffer =>
     createHmac('sha256', secret)
       .update(`cursor ${JSON.stringify(list)} `)
@@ -27,7 +28,7 @@ export function createCursors(secret: string): Cursors {
       .subarray(0, SIGNATURE_BYTES);
   return {
     write(list, position) {
-      const bytes = Buffer.from(JSON.stringify(position));
+      const bytes = Buffer.from(JSON.stringify([position, lifetime === 0 ? 0 : Date.now()]));
       return Buffer.concat([sign(list, bytes), bytes]).toString('base64url');
     },
     read<P extends JsonValue>(list: JsonValue, cursor: string | null | undefined): P | null {
@@ -37,10 +38,13 @@ export function createCursors(secret: string): Cursors {
       const signature = bytes.subarray(0, SIGNATURE_BYTES);
       if (signature.length < SIGNATURE_BYTES || !timingSafeEqual(signature, sign(list, position)))
         throw new Refusal(
-          400,
+          'invalid',
           'the cursor is not one that this list has given; send it back unchanged, with the same filters and tenant',
         );
-      return JSON.parse(position.toString()) as P;
+      const [place, given] = JSON.parse(position.toString()) as [P, number];
+      if (lifetime > 0 && given + lifetime * 1000 < Date.now())
+        throw new Refusal('invalid', `the cursor was good for ${lifetime} s; begin the list again`);
+      return place;
     },
   };
 }

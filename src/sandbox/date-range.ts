@@ -1,5 +1,6 @@
-/** `startDate` and `endDate` of reports (section 4): ISO 8601, both ends inclusive. */
+/** `startDate` and `endDate` of reports (section 4): ISO 8601 with both ends inclusive, unless the settings say otherwise. */
 import { Refusal } from './refusal.js';
+import type { SandboxSettings } from './settings.js';
 
 /** From `from` on, and before `before`; null is open. */
 export interface DateRange {
@@ -16,21 +17,34 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 const MILLISECONDS_A_DAY = 86_400_000;
 
+type Rules = SandboxSettings['reportDates'];
+
 /** A day is the whole day in UTC. Throws a 400 that names what is no date, or an end that lies before the start. */
-export function dateRange({ startDate, endDate }: Given): DateRange {
+export function dateRange({ startDate, endDate }: Given, { format, end: lastOne }: Rules): DateRange {
   const problems: string[] = [];
-  const from = startOf('startDate', startDate, problems);
-  const end = startOf('endDate', endDate, problems);
-  // The end is inclusive: up to the end of the day that it names, or of its millisecond.
-  const before = end && new Date(end.getTime() + (DAY.test(endDate!) ? MILLISECONDS_A_DAY : 1));
+  const from = startOf('startDate', startDate, format, problems);
+  const end = startOf('endDate', endDate, format, problems);
+  // An inclusive end: up to the end of the day that it names, or of its millisecond.
+  const last = lastOne === 'excluded' ? 0 : DAY.test(endDate ?? '') ? MILLISECONDS_A_DAY : 1;
+  const before = end && new Date(end.getTime() + last);
   if (from !== null && before !== null && before <= from)
     problems.push(`query/endDate "${endDate}" is before startDate "${startDate}"`);
-  if (problems.length > 0) throw new Refusal(400, 'the request is not valid', problems);
+  if (problems.length > 0) throw new Refusal('invalid', 'the request is not valid', problems);
   return { from, before };
 }
 
-function startOf(name: string, text: string | null | undefined, problems: string[]): Date | null {
+function startOf(
+  name: string,
+  text: string | null | undefined,
+  format: Rules['format'],
+  problems: string[],
+): Date | null {
   if (text === null || text === undefined || text === '') return null;
+  if (format === 'epoch') {
+    if (/^\d{1,15}$/.test(text)) return new Date(Number(text));
+    problems.push(`query/${name} must be milliseconds since 1970, such as 1774915200000`);
+    return null;
+  }
   const date = new Date(text);
   // JavaScript reads 2026-02-30 as the 2nd of March.
   const exists =

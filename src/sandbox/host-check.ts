@@ -11,7 +11,7 @@ export function hostCheck(ownHost: string, allowedHosts: readonly string[]): (ho
     const name = (host ?? '').replace(/:\d*$/, '').toLowerCase();
     if (!allowed.has(name))
       throw new Refusal(
-        403,
+        'forbidden',
         'the Host header names another server; call the sandbox by localhost or add to allowedHosts',
       );
   };

@@ -2,6 +2,8 @@
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { hostCheck } from './host-check.js';
+import type { Operation } from '../platform/contract/operation.js';
+import { refusalStatus, type RefusalKind } from '../platform/contract/refusals.js';
 import { errorBody, Refusal } from './refusal.js';
 import type { SandboxSettings } from './settings.js';
 import type { Tenant } from './tenants.js';
@@ -13,8 +15,8 @@ declare module 'fastify' {
     tenant: Tenant | null;
   }
   interface FastifyContextConfig {
-    /** Whether the operation may answer with the alternative error shape. */
-    alternativeErrors?: boolean;
+    /** What the route serves; undefined for documents and the like. */
+    operation?: Operation;
   }
 }
 
@@ -22,6 +24,7 @@ declare module 'fastify' {
 const MAX_PATH_PARAMETER = 8_192;
 
 export function createHttpServer(host: string, settings: SandboxSettings, logger: Logger): FastifyInstance {
+  const { statuses, longest } = settings;
   const app = Fastify({
     logger: false,
     bodyLimit: settings.maxBodyBytes,
@@ -29,7 +32,7 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     frameworkErrors: (error, _request, reply) => {
       const answer = reply as unknown as FastifyReply; // its own type knows no bodies
-      void answer.status(error.statusCode ?? 400).send(errorBody('standard', error.message, []));
+      void answer.status(error.statusCode ?? 400).send(errorBody('standard', error.message, [], longest.errors));
     },
   });
   app.decorateRequest('bodyText', '');
@@ -43,25 +46,46 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
   });
 
   app.setNotFoundHandler((request, reply) => {
-    void reply.status(404).send(errorBody('standard', `no operation ${request.method} ${pathOf(request)}`, []));
+    const message = `no operation ${request.method} ${pathOf(request)}`;
+    void reply.status(statuses.notFound).send(errorBody('standard', message, [], longest.errors));
   });
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
-    const shape = request.routeOptions.config.alternativeErrors === true ? settings.errorShape : 'standard';
-    const status = error instanceof Refusal ? error.status : (error.statusCode ?? 500);
+    const { operation } = request.routeOptions.config;
+    const shape = operation?.alternativeErrors === true ? settings.errorShape : 'standard';
+    const status = statusOf(error, operation, settings);
     const place = { method: request.method, route: request.routeOptions.url ?? null, status };
     if (status >= 500) {
       // Without PostgreSQL's detail, which quotes values of rows.
       logger.error({ ...place, reason: error.message, stack: error.stack }, 'a request failed');
-      return reply.status(status).send(errorBody(shape, 'the sandbox failed; its log has the reason', []));
+      return reply
+        .status(status)
+        .send(errorBody(shape, 'the sandbox failed; its log has the reason', [], longest.errors));
     }
     // Only words of our own: a parser quotes the body, and the 404 of a resource names its external id.
-    const reason = error instanceof Refusal && status !== 404 ? { reason: error.message } : {};
+    const reason = error instanceof Refusal && error.kind !== 'notFound' ? { reason: error.message } : {};
     logger.info({ ...place, ...reason }, 'a request was refused');
+    const { errors, headers } = error instanceof Refusal ? error : { errors: [], headers: {} };
     if (status === 401) void reply.header('www-authenticate', settings.authScheme || 'Token');
-    return reply.status(status).send(errorBody(shape, error.message, error instanceof Refusal ? error.errors : []));
+    return reply
+      .status(status)
+      .headers(headers)
+      .send(errorBody(shape, error.message, errors, longest.errors));
   });
   app.get('/health', () => ({ status: 'ok' }));
   return app;
+}
+
+/** Kinds of refusals that Fastify itself throws. */
+const KINDS: Readonly<Record<number, RefusalKind>> = { 400: 'invalid', 413: 'tooLarge', 415: 'notJson' };
+
+function statusOf(
+  error: FastifyError | Refusal,
+  operation: Operation | undefined,
+  { statuses }: SandboxSettings,
+): number {
+  const kind = error instanceof Refusal ? error.kind : KINDS[error.statusCode ?? 500];
+  if (kind === undefined) return (error as FastifyError).statusCode ?? 500;
+  return kind === 'notUnderstood' ? statuses.notUnderstood : refusalStatus(operation ?? {}, kind, statuses);
 }
 
 /** Bodies are JSON in UTF-8. What is not is a 400 rather than text with replacement characters in it. */
@@ -74,7 +98,7 @@ function parseJsonBodies(app: FastifyInstance): void {
     try {
       request.bodyText = utf8.decode(body);
     } catch {
-      done(new Refusal(400, 'the body is not UTF-8 text'));
+      done(new Refusal('invalid', 'the body is not UTF-8 text'));
       return;
     }
     // The parser's own errors have status 400.

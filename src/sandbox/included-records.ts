@@ -4,6 +4,7 @@ import { referencedIds } from '../domain/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
 import { Refusal } from './refusal.js';
 import { recordAnswer, type ResourceRow, type ResourceView } from './resource-answer.js';
+import type { SandboxSettings } from './settings.js';
 import type { SchemaStore, StoredSchema } from './schema-store.js';
 
 /** Fields to resolve, and below each those of the records it leads to. */
@@ -26,6 +27,7 @@ export function includeTree(include: string): IncludeTree {
 interface Stores {
   readonly pool: pg.Pool;
   readonly schemas: SchemaStore;
+  readonly settings: Pick<SandboxSettings, 'unknownInput'>;
 }
 
 /** One query for each field of the tree, however many records it leads to. */
@@ -41,6 +43,7 @@ export async function includedRecords(
   const follow = async (from: StoredSchema, rows: readonly ResourceRow[], branch: IncludeTree): Promise<void> => {
     for (const [field, deeper] of branch) {
       const reference = from.references.find((r) => r.field === field);
+      if (reference === undefined && stores.settings.unknownInput.include === 'ignore') continue;
       if (reference === undefined) throw unknownField(from, field);
       const parentSchema = await stores.schemas.find(reference.schemaName);
       if (parentSchema === undefined) continue;
@@ -66,7 +69,7 @@ export async function includedRecords(
 function unknownField(schema: StoredSchema, field: string): Refusal {
   const known = schema.references.map((r) => r.field).join(', ');
   return new Refusal(
-    400,
+    'invalid',
     `include: "${field}" is not a reference field of "${schema.name}"; it has: ${known || 'none'}`,
   );
 }

@@ -23,6 +23,13 @@ export interface RecordProblem {
   readonly reason: string;
 }
 
+/** What the settings say of JSON Schemas. */
+export interface SchemaRules {
+  /** `draft-07` or `2020-12`, where a schema does not say. */
+  readonly dialect: string;
+  readonly formats: boolean;
+}
+
 export type RecordValidator = (record: JsonObject) => RecordProblem | undefined;
 
 /** Breaches named for one record; a record of the wrong kind altogether would otherwise fill the answer. */
@@ -34,10 +41,10 @@ const NAMED_BREACHES = 10;
  * Each has a compiler of its own: two definitions may use the same `$id`, which one compiler refuses.
  * Nothing is loaded from elsewhere, so a remote `$ref` does not compile.
  */
-export function compileRecordSchema(schema: JsonObject): RecordValidator {
+export function compileRecordSchema(schema: JsonObject, rules: SchemaRules): RecordValidator {
   if (schema['$async'] !== undefined) throw new Error('"$async" is not supported');
-  const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : '';
-  const options: Options = { allErrors: true, strict: false, logger: false };
+  const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : rules.dialect;
+  const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: rules.formats };
   const ajv = dialect.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
   formats.default(ajv);
   const validate = ajv.compile(withReferenceValues(schema));

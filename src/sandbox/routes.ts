@@ -2,27 +2,33 @@
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../platform/contract/operation.js';
 import { operations } from '../platform/contract/operations.js';
+import { successStatus } from '../platform/contract/refusals.js';
 import type { Authenticate } from './authentication.js';
 import type { Answer, Services } from './handlers/handler.js';
 import { handlers } from './handlers/table.js';
 import { requestValidator } from './request-validation.js';
-import { answerNames } from './twin-names.js';
+import { createRateLimit } from './rate-limit.js';
+import { answerForm } from './answer-form.js';
 
 /** A handler whose own types {@link requestValidator} and {@link Authenticate} have established at run time. */
 type AnyHandler = (call: object, services: Services) => Promise<Answer>;
 
 export function registerOperations(app: FastifyInstance, authenticate: Authenticate, services: Services): void {
+  const { settings } = services;
+  const limitRate = createRateLimit(settings.rateLimit);
   for (const name of Object.keys(handlers) as (keyof typeof handlers)[]) {
     const operation: Operation = operations[name];
-    const validate = requestValidator(operation, services.settings.parameterNames);
+    const validate = requestValidator(name, operation, settings);
     const handle = handlers[name] as unknown as AnyHandler;
-    const named = answerNames(operation, services.settings.fieldNames);
+    const show = answerForm(operation, settings);
+    const status = successStatus(operation, settings.statuses);
     app.route({
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-      config: { alternativeErrors: operation.alternativeErrors === true },
+      config: { operation },
       // Before the body is read: a stranger cannot make the server parse megabytes.
       onRequest: async (request) => {
+        limitRate(String(request.headers[settings.authHeader.toLowerCase()]));
         request.tenant = await authenticate(request, operation);
       },
       handler: async (request, reply) => {
@@ -33,9 +39,7 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
         });
         const { bodyText, tenant } = request;
         const { message = operation.summary, data } = await handle({ ...valid, bodyText, tenant }, services);
-        return reply
-          .status(operation.status)
-          .send(operation.flat ? named(data) : { success: true, message, data: named(data) });
+        return reply.status(status).send(operation.flat ? show(data) : { success: true, message, data: show(data) });
       },
     });
   }

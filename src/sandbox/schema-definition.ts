@@ -9,14 +9,21 @@ import type { SchemaDefinition } from '../platform/contract/schema-definitions.j
 import { SCHEMA_DEFINITION_TWINS, withCamelNames } from '../platform/contract/twins.js';
 import { pathProblems } from './exposed-paths.js';
 import { compileRecordSchema } from './json-schema.js';
+import type { SandboxSettings } from './settings.js';
 import { unstorable } from './storable.js';
 
 export type SchemaDefinitionBody = BodyOf<Operations['createSchemaDefinition']>;
 
+type DefinitionSettings = Pick<SandboxSettings, 'schemas' | 'longest'>;
+
 const isSchemaName = (text: string): boolean => new RegExp(SCHEMA_NAME_PATTERN).test(text);
 
 /** The definition, or all that is wrong with the body: texts that begin with its place, `body/...`. */
-export function newSchemaDefinition(body: SchemaDefinitionBody, platformId: string): SchemaDefinition | string[] {
+export function newSchemaDefinition(
+  body: SchemaDefinitionBody,
+  platformId: string,
+  settings: DefinitionSettings,
+): SchemaDefinition | string[] {
   const unstorablePlace = unstorable(body);
   const problems = unstorablePlace === undefined ? [] : [`body ${unstorablePlace}`];
   for (const [camel, snake] of Object.entries(SCHEMA_DEFINITION_TWINS)) {
@@ -25,7 +32,7 @@ export function newSchemaDefinition(body: SchemaDefinitionBody, platformId: stri
       problems.push(`body/${camel} and its older name ${snake} differ; send one of them`);
   }
   const input = withCamelNames(body, SCHEMA_DEFINITION_TWINS) as SchemaDefinitionBody;
-  problems.push(...schemaProblems(input));
+  problems.push(...schemaProblems(input, settings));
   if (problems.length > 0) return problems;
 
   const now = new Date().toISOString();
@@ -48,11 +55,14 @@ export function newSchemaDefinition(body: SchemaDefinitionBody, platformId: stri
   };
 }
 
-function schemaProblems(input: SchemaDefinitionBody): string[] {
+function schemaProblems(input: SchemaDefinitionBody, { schemas, longest }: DefinitionSettings): string[] {
   const { schema, externalIdField } = input;
   const problems = pathProblems(input);
+  for (const field of ['name', 'pluralName'] as const)
+    if ((input[field]?.length ?? 0) > longest.schemaName)
+      problems.push(`body/${field} must NOT have more than ${longest.schemaName} characters`);
   try {
-    compileRecordSchema(schema as JsonObject);
+    compileRecordSchema(schema as JsonObject, schemas);
   } catch (error) {
     problems.push(`body/schema does not compile: ${error instanceof Error ? error.message : String(error)}`);
   }

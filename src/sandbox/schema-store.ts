@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json.js';
 import { referencesOf, type SchemaReference } from '../domain/references.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
 import type { Queryable } from './database.js';
-import { compileRecordSchema, type RecordValidator } from './json-schema.js';
+import { compileRecordSchema, type RecordValidator, type SchemaRules } from './json-schema.js';
 import { unstorableText } from './storable.js';
 
 /** A schema definition and what processing needs of it. */
@@ -47,7 +47,7 @@ interface SchemaRow {
   readonly updated_at: Date;
 }
 
-export function createSchemaStore(db: Queryable, platformId: string): SchemaStore {
+export function createSchemaStore(db: Queryable, platformId: string, rules: SchemaRules): SchemaStore {
   const known = new Map<string, StoredSchema>();
   const keep = (schema: StoredSchema): StoredSchema => {
     known.set(schema.name, schema).set(schema.id, schema);
@@ -63,7 +63,7 @@ export function createSchemaStore(db: Queryable, platformId: string): SchemaStor
         where platform_id = $2 and (name = $1 or id::text = lower($1)) order by (name = $1) desc limit 1`,
       [nameOrId, platformId],
     );
-    return rows[0] === undefined ? undefined : keep(prepareSchema(definitionOf(rows[0])));
+    return rows[0] === undefined ? undefined : keep(prepareSchema(definitionOf(rows[0]), rules));
   };
   const get: SchemaStore['get'] = async (id) => {
     const schema = await find(id);
@@ -81,13 +81,13 @@ export function createSchemaStore(db: Queryable, platformId: string): SchemaStor
       return Promise.all(rows.map(({ id }) => get(id)));
     },
     async create(definition) {
-      const schema = prepareSchema(definition);
+      const schema = prepareSchema(definition, rules);
       return (await insert(db, platformId, definition)) ? keep(schema) : undefined;
     },
   };
 }
 
-function prepareSchema(definition: SchemaDefinition): StoredSchema {
+function prepareSchema(definition: SchemaDefinition, rules: SchemaRules): StoredSchema {
   const schema = definition.schema as JsonObject;
   return {
     definition,
@@ -96,7 +96,7 @@ function prepareSchema(definition: SchemaDefinition): StoredSchema {
     externalIdField: definition.externalIdField,
     references: referencesOf(schema),
     fields: new Set(Object.keys((schema['properties'] ?? {}) as JsonObject)),
-    validate: compileRecordSchema(schema),
+    validate: compileRecordSchema(schema, rules),
   };
 }
 

@@ -12,7 +12,7 @@ import { migrate } from './migrations.js';
 import { startBatchWorkers } from './processing/batch-workers.js';
 import { registerOperations } from './routes.js';
 import { createSchemaStore } from './schema-store.js';
-import { completeSettings, type SandboxSettings } from './settings.js';
+import { completeSettings, type GivenSettings } from './settings.js';
 import { createTenantLookup } from './tenants.js';
 import { createTokenVerifier } from './token.js';
 
@@ -27,7 +27,7 @@ export interface SandboxOptions {
   readonly jwtSecret: string;
   /** Stored at the start. Default: the one that ships, if the database has no tenant yet. */
   readonly fixture?: Fixture;
-  readonly settings?: Partial<SandboxSettings>;
+  readonly settings?: GivenSettings;
   /** The clock that dates in segments are relative to. Default: the system's. */
   readonly now?: () => Date;
   /** Default: silent. Bodies of requests are never logged. */
@@ -57,13 +57,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const app = createHttpServer(host, settings, logger);
   try {
     await migrate(pool);
-    const platformId = await loadFixture(pool, fixture);
-    const schemas = createSchemaStore(pool, platformId);
+    const platformId = await loadFixture(pool, fixture, settings);
+    const schemas = createSchemaStore(pool, platformId, settings.schemas);
     const workers = startBatchWorkers(pool, schemas, settings, logger);
     // In this order: no new uploads, then no batch in work, then no connections.
     app.addHook('onClose', () => workers.stop());
     const findTenant = createTenantLookup(pool);
-    const cursors = createCursors(options.jwtSecret);
+    const cursors = createCursors(options.jwtSecret, settings.cursorLifetime);
     const authenticate = createAuthentication(verifyToken, findTenant, settings);
     registerDocuments(app, settings);
     registerOperations(app, authenticate, {

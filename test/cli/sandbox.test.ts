@@ -47,7 +47,7 @@ async function started(args: readonly string[]): Promise<{ url: string; child: C
 
 describe('partner-sync sandbox', () => {
   it('starts with the made-up fixture and the settings of a file, takes more tenants in, and stops on a signal', async () => {
-    const settings = file('settings.json', { authHeader: 'x-token', authScheme: '', tokenAlways: true });
+    const settings = file('settings.json', { authHeader: 'x-token', authScheme: '', callers: { open: ['platform'] } });
     const { url, child } = await started(['--settings', settings]);
     const token = (await partnerSync(['sandbox', 'token'], env)).stdout.trim();
     const tenants = async () => {

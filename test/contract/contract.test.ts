@@ -28,6 +28,8 @@ const VARIANTS: readonly Variant[] = [
     sandbox: { authHeader: 'x-platform-token', authScheme: '' },
     client: { authHeader: 'x-platform-token', authScheme: '' },
   },
+  { name: 'null for every field without a value', sandbox: { emptyFields: 'null' }, client: {} },
+  { name: 'no field without a value', sandbox: { emptyFields: 'left_out' }, client: {} },
   { name: 'other names of parameters', sandbox: { parameterNames: names }, client: { parameterNames: names } },
 ];
 

@@ -6,14 +6,14 @@ import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/plat
 import { defaultFixture } from '../../src/sandbox/fixture/default-fixture.js';
 import type { Fixture } from '../../src/sandbox/fixture/schema.js';
 import { startSandbox } from '../../src/sandbox/server.js';
-import { DEFAULT_SETTINGS, type SandboxSettings } from '../../src/sandbox/settings.js';
+import { completeSettings, type GivenSettings, type SandboxSettings } from '../../src/sandbox/settings.js';
 import { mintToken } from '../../src/sandbox/token.js';
 import { createDatabase, SECRET, type TestDatabase } from '../sandbox/running-sandbox.js';
 
 /** One way in which a platform may fill what its document leaves open. */
 export interface Variant {
   readonly name: string;
-  readonly sandbox: Partial<SandboxSettings>;
+  readonly sandbox: GivenSettings;
   readonly client: Partial<PlatformSettings>;
 }
 
@@ -53,7 +53,7 @@ export async function openSetting({ name, sandbox: given, client }: Variant): Pr
   const { schemaDefinitions: _, tenants, ...shipped } = defaultFixture();
   const without = tenants.map(({ resources: _resources, ...tenant }) => tenant);
   const fixture: Fixture = { ...shipped, tenants: [...without, ...CROWD] };
-  const settings = { ...DEFAULT_SETTINGS, expiryCheckInterval: 50, ...given };
+  const settings = completeSettings({ expiryCheckInterval: 50, ...given });
   const sandbox = await startSandbox({ stateUrl: database.url, port: 0, jwtSecret: SECRET, fixture, settings });
   const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });
   const platform = new PlatformClient({ ...DEFAULT_PLATFORM_SETTINGS, baseUrl: sandbox.url, token, ...client });

@@ -1,7 +1,7 @@
 /** docs/assumptions.md has a row for everything that platform-api.md leaves open, and names settings that exist. */
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment.js';
-import { SETTINGS } from '../../src/sandbox/settings.js';
+import { SETTING_GROUPS, SETTINGS } from '../../src/sandbox/settings.js';
 import { readPage } from './pages.js';
 
 const page = readPage('docs/assumptions.md');
@@ -55,8 +55,22 @@ describe('the page about assumptions', () => {
     const named = rows.flatMap(({ setting }) => [...setting.matchAll(/`([A-Za-z_.]+)`/g)].map((match) => match[1]!));
     // `upload.batchSize` and its like, and the `form` of a reference, belong to the files of a sync.
     const ours = named.filter((name) => !name.startsWith('upload.') && !['form', 'ref'].includes(name));
-    const known = [...Object.keys(SETTINGS), ...Object.keys(VARIABLES)];
+    const known = [SETTINGS, SETTING_GROUPS, VARIABLES].flatMap((names) => Object.keys(names));
     expect(ours.length).toBeGreaterThan(10);
     expect(ours.filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('names a setting in every row, or says why there is none', () => {
+    const neither = rows.filter(({ setting }) => !/`\w|^none: \w.{15}|^sandbox: the fixture$/.test(setting));
+    expect(neither.map(({ open }) => open)).toEqual([]);
+  });
+
+  it('has a row for every setting that changes what a caller meets', () => {
+    const named = rows.map(({ setting }) => setting).join();
+    const silent = Object.keys(SETTINGS).filter(
+      (name) => !named.includes(`\`${name}\``) && !named.includes(`\`${name.replace(/\..*/, '')}\``),
+    );
+    // Hosts are a matter of this server, no choice about the interface.
+    expect(silent).toEqual(['allowedHosts']);
   });
 });

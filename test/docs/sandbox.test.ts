@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseFixture } from '../../src/sandbox/fixture/parse.js';
 import { Fixture } from '../../src/sandbox/fixture/schema.js';
-import { parseSettings, SETTINGS } from '../../src/sandbox/settings.js';
+import { parseSettings, SETTING_GROUPS, SETTINGS } from '../../src/sandbox/settings.js';
 import { createDatabase, startForTest } from '../sandbox/running-sandbox.js';
 import { readPage, sectionOf, tableIn, withoutTicks } from './pages.js';
 
@@ -19,6 +19,38 @@ function placesOf(): string[] {
     ...members('library', library.properties),
     ...members('tenants', tenants.items.properties),
   ];
+}
+
+/** The rows of the settings whose names begin with `prefix`, and go on without a dot. */
+const settingRows = (prefix: string): string[][] =>
+  Object.entries(SETTINGS)
+    .filter(([name]) => name.startsWith(prefix) && !name.slice(prefix.length).includes('.'))
+    .map(([name, setting]) => [
+      `\`${name.slice(prefix.length)}\``,
+      setting.description,
+      allowed(setting as object),
+      `\`${JSON.stringify(setting.default)}\``,
+    ]);
+
+interface Allowed {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Allowed;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+}
+
+/** What a setting may be, in words. */
+function allowed({ type, items, minimum, maximum, exclusiveMinimum, ...setting }: Allowed): string {
+  if (setting.enum !== undefined) return setting.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ');
+  if (type === 'boolean') return '`true`, `false`';
+  if (type === 'array') return items?.enum === undefined ? 'a list of texts' : `a list of ${allowed(items)}`;
+  if (type === 'string') return 'a text';
+  const from = exclusiveMinimum === undefined ? `from ${minimum}` : `more than ${exclusiveMinimum}`;
+  return maximum === undefined
+    ? from
+    : `${from}${exclusiveMinimum === undefined ? '' : ','} to ${maximum}`.replace('from ', '');
 }
 
 describe('the page about the sandbox', () => {
@@ -42,11 +74,14 @@ describe('the page about the sandbox', () => {
     expect(explained.sort()).toEqual(placesOf().sort());
   });
 
-  it('lists every setting with its meaning and default', () => {
-    const declared = Object.entries(SETTINGS).map(([name, { description, default: value }]) => [
-      ...[`\`${name}\``, description, `\`${JSON.stringify(value)}\``],
-    ]);
-    expect(tableIn(sectionOf(page, 'Settings'))).toEqual(declared);
+  it('lists every setting with its meaning, what it may be and its default', () => {
+    expect(tableIn(sectionOf(page, 'Settings'))).toEqual(settingRows(''));
+  });
+
+  it.each(Object.entries(SETTING_GROUPS))('explains the group %s and lists its members', (name, description) => {
+    const section = sectionOf(page, `\`${name}\``);
+    expect(section).toContain(description);
+    expect(tableIn(section)).toEqual(settingRows(`${name}.`));
   });
 
   it('has an example of settings that are accepted', () => {

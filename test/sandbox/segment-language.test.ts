@@ -7,6 +7,7 @@ import * as lexicon from '../../src/sandbox/segments/lexicon.js';
 import type { Tested } from '../../src/sandbox/segments/numbers.js';
 import type { Definition } from '../../src/sandbox/segments/record-paths.js';
 import { textToSegment } from '../../src/sandbox/segments/text-to-segment.js';
+import { DEFAULT_SETTINGS } from '../../src/sandbox/settings.js';
 import { vocabularyOf, type Field } from '../../src/sandbox/segments/vocabulary.js';
 import { RETAIL, RETAIL_NOW } from './retail-definitions.js';
 
@@ -169,7 +170,7 @@ describe('descriptions of people in English', () => {
   });
 });
 
-const vocabulary = vocabularyOf(HOTEL[0]!, HOTEL, 'guest');
+const vocabulary = vocabularyOf(HOTEL[0]!, HOTEL, 'guest', DEFAULT_SETTINGS.contactFields);
 const day = fc.integer({ min: 0, max: 20_000 }).map((days) => new Date(days * 86_400_000).toISOString().slice(0, 10));
 const number = fc.oneof(fc.nat(1_000).map(String), fc.constant('12.50'));
 const unit = fc.constantFrom('hour', 'day', 'week', 'month', 'quarter', 'year');

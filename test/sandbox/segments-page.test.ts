@@ -1,7 +1,7 @@
 /** docs/segments.md is the language: every example in it is interpreted, every table held against the code. */
 import { describe, expect, it } from 'vitest';
 import { Ajv } from 'ajv';
-import { CONTACT_FIELDS } from '../../src/sandbox/segments/contact-fields.js';
+import { DEFAULT_SETTINGS } from '../../src/sandbox/settings.js';
 import { ConditionGroups, conditionProblems, type ConditionGroup } from '../../src/sandbox/segments/condition.js';
 import { OPERATORS } from '../../src/sandbox/segments/operators.js';
 import { textToSegment } from '../../src/sandbox/segments/text-to-segment.js';
@@ -47,7 +47,7 @@ describe('the page about segments', () => {
     const rows = new Map(
       tableIn(sectionOf(page, 'Counting')).map(([field, list]) => [withoutTicks(field!), names(list!)]),
     );
-    const { emailOptOut, emailOptIn, smsOptOut, smsOptIn, ...others } = CONTACT_FIELDS;
+    const { emailOptOut, emailOptIn, smsOptOut, smsOptIn, ...others } = DEFAULT_SETTINGS.contactFields;
     expect(Object.fromEntries(rows)).toEqual({
       ...others,
       emailOptedOut: [...emailOptOut, ...emailOptIn],

@@ -13,7 +13,7 @@ let northern: string;
 beforeAll(async () => {
   database = await createDatabase('who-may');
   sandbox = await startForTest(database);
-  strict = await startForTest(database, { tokenAlways: true });
+  strict = await startForTest(database, { callers: { open: ['platform'] } });
   northern = await mintToken({ secret: SECRET, scope: 'tenant', tenant: 'north', expiresIn: '1h' });
 });
 afterAll(async () => {
@@ -85,7 +85,7 @@ describe.each(ofScope('open'))('%s', (_name, operation) => {
     expect(statuses).toEqual([200, 200, 401, 403]);
   });
 
-  it('needs a token of the platform account where the setting tokenAlways asks for one', async () => {
+  it('needs a token of the platform account where the setting callers.open says so', async () => {
     const statuses = [];
     for (const token of [null, northern, strict.token])
       statuses.push((await call(operation, { token, tenant: null }, strict)).status);

@@ -25,7 +25,10 @@ export function addWait(batches: Command): void {
     .option('--tenant <id>', 'tenant to act for (default: PLATFORM_TENANT)')
     .option('--for <duration>', 'how long at most, such as 90s or 10m', duration, 600_000)
     .option('--json', 'print one JSON document')
-    .addHelpText('after', '\nExit codes: 0 all stored; 1 some failed, or not complete in time; 2 wrong usage')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all stored; 1 some failed or still pending, or not complete in time; 2 wrong usage',
+    )
     .action(
       action<[string], WaitFlags>(async ({ parts, output }, batchId, flags) => {
         const tenant = await tenantOf(parts.env, operations.getBatch, flags);
@@ -34,7 +37,8 @@ export function addWait(batches: Command): void {
         try {
           const batch = await untilComplete(look, flags.for, (line) => output.note(line));
           output.result({ data: batch }, () => answerLines(batch));
-          return batch.progress.failedRecords === 0 ? EXIT.done : EXIT.failed;
+          const { failedRecords, pendingRecords } = batch.progress;
+          return failedRecords + pendingRecords === 0 ? EXIT.done : EXIT.failed;
         } catch (error) {
           throw told(error);
         }

@@ -93,7 +93,8 @@ export const automationOperations = {
     body: null,
     status: 200,
     data: Automation,
-    refusals: { 404: 'There is no such automation, or it is hidden from this feature.' },
+    refusals: { notFound: 'There is no such automation, or it is hidden from this feature.' },
+    shownStatuses: ['notFound'],
   }),
   getCommunicationGroup: defineOperation({
     section: '4.15',
@@ -109,6 +110,6 @@ export const automationOperations = {
     body: null,
     status: 200,
     data: CommunicationGroup,
-    refusals: { 404: 'There is no such communication group.' },
+    refusals: { notFound: 'There is no such communication group.' },
   }),
 };

@@ -67,6 +67,6 @@ export const batchOperations = {
     body: null,
     status: 200,
     data: BatchStatus,
-    refusals: { 404: 'There is no such batch.' },
+    refusals: { notFound: 'There is no such batch.' },
   }),
 };

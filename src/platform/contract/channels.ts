@@ -68,7 +68,10 @@ export const channelOperations = {
     ),
     status: 200,
     data: ChannelAccount,
-    refusals: { 404: 'There is no such channel integration.' },
+    refusals: {
+      notFound: 'There is no such channel integration.',
+      taken: 'The tenant has such an account on this channel integration.',
+    },
   }),
   createChannelIntegration: defineOperation({
     section: '4.11',

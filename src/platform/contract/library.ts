@@ -35,6 +35,6 @@ export const libraryOperations = {
     ),
     status: 200,
     data: Type.Union([Type.Object({ results: Type.Array(LibraryItemResult), jobId: Type.String() }), Type.Null()]),
-    refusals: { 404: 'There is no such tenant or library item.' },
+    refusals: { notFound: 'There is no such tenant or library item.' },
   }),
 };

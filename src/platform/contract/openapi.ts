@@ -1,8 +1,16 @@
 /** The contract as an OpenAPI 3.1 document. */
 import type { TSchema } from 'typebox';
 import { AlternativeFailure, Failure, headersOf, successOf } from './envelope.js';
-import { COMMON_REFUSALS, type Operation, type ParameterNames } from './operation.js';
+import type { Operation, ParameterNames } from './operation.js';
 import { operationEntries, type OperationName } from './operations.js';
+import {
+  COMMON_REFUSALS,
+  refusalStatus,
+  successStatus,
+  type RefusalKind,
+  type Refusals,
+  type Statuses,
+} from './refusals.js';
 import type { TwinTable } from './twins.js';
 
 /** What the interface's document leaves open, and a server has settled. */
@@ -11,6 +19,7 @@ export interface OpenApiChoices {
   /** Word before the token; empty: the token alone. */
   readonly authScheme: string;
   readonly parameterNames: ParameterNames;
+  readonly statuses: Statuses;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -37,8 +46,8 @@ export function openApiDocument(choices: OpenApiChoices): Json {
   };
 }
 
-function operationOf(name: OperationName, operation: Operation, { parameterNames }: OpenApiChoices): Json {
-  const { section, tag, summary, description, params, query, body, scope, status } = operation;
+function operationOf(name: OperationName, operation: Operation, { parameterNames, statuses }: OpenApiChoices): Json {
+  const { section, tag, summary, description, params, query, body, scope } = operation;
   return {
     operationId: name,
     tags: [tag],
@@ -52,8 +61,8 @@ function operationOf(name: OperationName, operation: Operation, { parameterNames
     ],
     ...(body === null ? {} : { requestBody: { required: true, content: json(plain(body)) } }),
     responses: {
-      [status]: { description: 'Done.', content: json(plain(successOf(operation))) },
-      ...refusalsOf(operation),
+      [successStatus(operation, statuses)]: { description: 'Done.', content: json(plain(successOf(operation))) },
+      ...refusalsOf(operation, statuses),
     },
   };
 }
@@ -76,15 +85,20 @@ function parametersOf(
   });
 }
 
-function refusalsOf({ scope, refusals, alternativeErrors }: Operation): Json {
-  const common = scope === 'open' ? { 400: COMMON_REFUSALS[400] } : COMMON_REFUSALS;
-  const all: Operation['refusals'] = { ...common, ...refusals };
+function refusalsOf(operation: Operation, statuses: Statuses): Json {
+  const { scope, refusals, alternativeErrors } = operation;
+  const common: Refusals = scope === 'open' ? { invalid: COMMON_REFUSALS.invalid } : COMMON_REFUSALS;
   const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` });
   const schema = alternativeErrors
     ? { anyOf: [reference('Failure'), reference('AlternativeFailure')] }
     : reference('Failure');
+  const described = new Map<number, string>();
+  for (const [kind, words] of Object.entries({ ...common, ...refusals }) as [RefusalKind, string][]) {
+    const status = refusalStatus(operation, kind, statuses);
+    described.set(status, [described.get(status), words].filter(Boolean).join(' '));
+  }
   return Object.fromEntries(
-    Object.entries(all).map(([status, description]) => [status, { description, content: json(schema) }]),
+    [...described].map(([status, description]) => [status, { description, content: json(schema) }]),
   );
 }
 

@@ -1,6 +1,7 @@
 /** What an operation of the platform's interface is, as data. Everything else derives from such entries. */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Pages } from './pagination.js';
+import type { RefusalKind, Refusals } from './refusals.js';
 
 /** Names of the three query parameters that platform-api.md leaves unnamed (4.10, 4.14): settings of client and sandbox. */
 export interface ParameterNames {
@@ -44,24 +45,21 @@ export interface Operation {
   readonly query: TObject;
   readonly body: TObject | null;
   readonly status: number;
+  /** Whether the document leaves open the status of success (7.7). */
+  readonly statusOpen?: true;
   /** `flat`: the answer has the fields of `data` beside `success`, without an envelope (4.2). */
   readonly flat?: true;
   /** Schema of `data` inside the success envelope, in camelCase where a field has twins; see twins.ts. */
   readonly data: TSchema;
   /** Only on paginated lists. */
   readonly pages?: Pages;
-  /** Statuses of its own by which it refuses, and when; those of every operation are in {@link COMMON_REFUSALS}. */
-  readonly refusals: Readonly<Record<number, string>>;
+  /** What it refuses beside what every operation does, see {@link COMMON_REFUSALS}. */
+  readonly refusals: Refusals;
+  /** Refusals whose status the document shows (7.3, 7.4): always that of {@link REFUSAL_STATUSES}. */
+  readonly shownStatuses?: readonly RefusalKind[];
   /** Whether it may also refuse in the alternative error shape (section 1). */
   readonly alternativeErrors?: true;
 }
-
-/** Statuses that any operation may refuse with. Most are "not shown" (7.7): see docs/assumptions.md. */
-export const COMMON_REFUSALS = {
-  400: 'The request is not valid; `errors` names each wrong place.',
-  401: 'The token is missing, expired or not valid.',
-  403: 'The token may not call this operation, or may not act for this tenant.',
-} as const satisfies Operation['refusals'];
 
 /** Keeps the literal types of an entry while checking its shape. */
 export const defineOperation = <const O extends Operation>(operation: O): O => operation;

@@ -60,6 +60,7 @@ export const reportOperations = {
     data: Type.Object({ results: Type.Array(UsageRow), pagination: Pagination }),
     pages: { cursorIn: 'query', entries: 'results' },
     refusals: {},
+    shownStatuses: ['invalid'],
   }),
   listVoiceAggregates: defineOperation({
     section: '4.16',
@@ -93,6 +94,6 @@ export const reportOperations = {
     body: null,
     status: 200,
     data: Type.Union([SmsRegistration, Type.Null()]),
-    refusals: { 404: 'There is no such tenant.' },
+    refusals: { notFound: 'There is no such tenant.' },
   }),
 };

@@ -70,9 +70,9 @@ const UploadQuery = Type.Object({
 });
 
 const UPLOAD_REFUSALS = {
-  400: 'The request is not valid, has no resources, or has fields that the schema does not declare.',
-  404: 'There is no such schema definition.',
-  413: 'Too many resources, or too many bytes.',
+  invalid: 'The request is not valid, has no resources, or has fields that the schema does not declare.',
+  notFound: 'There is no such schema definition.',
+  tooLarge: 'Too many resources, or too many bytes.',
 } as const;
 
 export const resourceOperations = {
@@ -141,7 +141,7 @@ export const resourceOperations = {
     body: null,
     status: 200,
     data: Type.Object({ result: ResourceRecord, included: Maybe(Type.Array(ResourceRecord)) }),
-    refusals: { 404: 'There is no such schema definition or resource.' },
+    refusals: { notFound: 'There is no such schema definition or resource.' },
     alternativeErrors: true,
   }),
 };

@@ -109,7 +109,8 @@ export const schemaDefinitionOperations = {
     query: Type.Object({}),
     body: SchemaDefinitionInput,
     status: 200,
+    statusOpen: true,
     data: SchemaDefinition,
-    refusals: { 409: 'A schema definition of this name exists.' },
+    refusals: { taken: 'A schema definition of this name exists.' },
   }),
 };

@@ -99,6 +99,6 @@ export const segmentOperations = {
       pagination: Pagination,
     }),
     pages: { cursorIn: 'body', entries: 'recipients' },
-    refusals: { 404: 'There is no such segment or automation.' },
+    refusals: { notFound: 'There is no such segment or automation.' },
   }),
 };

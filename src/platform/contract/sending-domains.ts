@@ -66,7 +66,8 @@ export const sendingDomainOperations = {
       { additionalProperties: false },
     ),
     status: 200,
+    statusOpen: true,
     data: SendingDomain,
-    refusals: { 409: 'The tenant has registered this domain.' },
+    refusals: { taken: 'The tenant has registered this domain.' },
   }),
 };

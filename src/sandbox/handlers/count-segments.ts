@@ -10,13 +10,16 @@ import type { Handler } from './handler.js';
 
 const DEFAULT_LIMIT = 100;
 
-export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, { pool, schemas, cursors, now }) => {
+export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, services) => {
+  const { pool, schemas, cursors, now, settings } = services;
   const { search, filter = 'all', limit = DEFAULT_LIMIT, automationId } = body;
   if (search !== undefined && unstorableText(search, 'body/search') !== undefined)
-    throw new Refusal(400, 'the request is not valid', [unstorableText(search, 'body/search')!]);
+    throw new Refusal('invalid', 'the request is not valid', [unstorableText(search, 'body/search')!]);
   const automation = await segmentsOfAutomation(pool, tenant.id, automationId);
-  const include = [...new Set([...(body.includeSegments ?? []), ...automation.include])];
-  const exclude = [...new Set([...(body.excludeSegments ?? []), ...automation.exclude])];
+  const alone = automationId !== undefined && settings.counting.automation === 'alone';
+  const named = alone ? { include: [], exclude: [] } : { include: body.includeSegments, exclude: body.excludeSegments };
+  const include = [...new Set([...(named.include ?? []), ...automation.include])];
+  const exclude = [...new Set([...(named.exclude ?? []), ...automation.exclude])];
   const conditions = await conditionsOf(pool, tenant.id, [...include, ...exclude]);
   const list = ['segments/count', tenant.id, include, exclude, search ?? null, filter];
   const { count, rows } = await findRecipients(
@@ -32,6 +35,7 @@ export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, 
       now: now(),
     },
     await schemas.list(),
+    settings,
   );
   const page = pageOf(rows, limit, (last) => cursors.write(list, [last.schema_id, last.external_id]));
   return {
@@ -56,7 +60,7 @@ async function segmentsOfAutomation(db: Queryable, tenantId: string, id: string 
     'select content from sandbox.automations where tenant_id = $1 and id = $2',
     [tenantId, storable ? id : ''],
   );
-  if (rows[0] === undefined) throw new Refusal(404, `no automation with the id ${JSON.stringify(id)}`);
+  if (rows[0] === undefined) throw new Refusal('notFound', `no automation with the id ${JSON.stringify(id)}`);
   const { includeSegmentIds = [], excludeSegmentIds = [] } = rows[0].content;
   return { include: includeSegmentIds, exclude: excludeSegmentIds };
 }
@@ -72,7 +76,7 @@ async function conditionsOf(
   const unknown = ids.filter((id) => !conditions.has(id));
   if (unknown.length > 0)
     throw new Refusal(
-      404,
+      'notFound',
       `no segment with the id ${JSON.stringify(unknown[0])}`,
       unknown.map((id) => `unknown segment ${JSON.stringify(id)}`),
     );

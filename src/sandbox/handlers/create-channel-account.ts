@@ -17,36 +17,47 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 export const createChannelAccount: Handler<'createChannelAccount'> = async ({ body, tenant }, services) => {
   const { channelIntegrationId, channelAccountMetadata: given } = body;
   const integration = await findIntegration(services, channelIntegrationId);
-  const problems = problemsOf(given, integration);
-  if (problems.length > 0) throw new Refusal(400, 'the channel account is not valid', problems);
+  const { channels, existing, mailDomain } = services.settings;
+  const problems = [
+    ...unstorableIn(given),
+    ...(channels.combinations === 'checked' ? mismatches(given, integration) : []),
+  ];
+  if (problems.length > 0) throw new Refusal('invalid', 'the channel account is not valid', problems);
 
-  const { domainPrefix = '', ...rest } = given;
-  const prefix = domainPrefix.toLowerCase();
+  const { domainPrefix, ...rest } = given;
+  const isEmail = integration.channel_integration_type === 'email';
+  // Without the check an account for email may come without a prefix, and one for text messages with it.
+  const prefix = isEmail ? (domainPrefix ?? 'mail').toLowerCase() : '';
   const id = randomUUID();
   // The tenant is in the domain, so that no tenant can take a name from another, or find out who has it.
-  const baseDomain = `${prefix}.t-${tenant.businessId.slice(0, 8)}.${services.settings.mailDomain}`;
+  const baseDomain = `${prefix}.t-${tenant.businessId.slice(0, 8)}.${mailDomain}`;
   // The platform answers for its own domain; one that the tenant brings has still to be verified.
-  const verified = !integration.metadata.customDomainEnabled;
+  const verified = channels.verified && !integration.metadata.customDomainEnabled;
   const metadata = {
     ...rest,
     type: integration.metadata.type,
-    ...(integration.channel_integration_type === 'email' && {
+    ...(isEmail && {
       baseDomain,
       dkimVerified: verified,
       dmarcVerified: verified,
       verifiedReturnPath: verified,
     }),
   };
-  const name = integration.channel_integration_type === 'email' ? baseDomain : integration.name;
+  const name = isEmail ? baseDomain : integration.name;
   const { rows } = await services.pool.query<{ created_at: Date }>(
     `insert into sandbox.channel_accounts (tenant_id, id, channel_integration_id, name, domain_prefix, metadata)
      values ($1, $2, $3, $4, $5, $6)
      on conflict on constraint channel_accounts_prefix_unique do nothing returning created_at`,
     [tenant.id, id, integration.id, name, prefix, JSON.stringify(metadata)],
   );
+  if (rows[0] === undefined && existing === 'answer')
+    return {
+      message: 'channel account was there',
+      data: await findAccount(services, tenant.id, integration.id, prefix),
+    };
   if (rows[0] === undefined)
     throw new Refusal(
-      409,
+      'taken',
       prefix === ''
         ? 'the tenant has an account on this channel integration already'
         : `the tenant has an account with the domain prefix "${prefix}" on this channel integration already`,
@@ -60,23 +71,44 @@ async function findIntegration({ pool }: Services, id: string): Promise<Integrat
     'select id, name, channel_integration_type, metadata from sandbox.channel_integrations where id = $1',
     [UUID.test(id) ? id : null],
   );
-  if (rows[0] === undefined) throw new Refusal(404, `no channel integration with the id ${JSON.stringify(id)}`);
+  if (rows[0] === undefined) throw new Refusal('notFound', `no channel integration with the id ${JSON.stringify(id)}`);
   return rows[0];
 }
 
-function problemsOf(given: { type?: string; domainPrefix?: string }, integration: Integration): string[] {
-  const { channel_integration_type: channel, metadata } = integration;
-  const at = 'body/channelAccountMetadata';
+async function findAccount({ pool }: Services, tenantId: string, integrationId: string, prefix: string) {
+  const { rows } = await pool.query<{ id: string; name: string; metadata: object; created_at: Date }>(
+    `select id, name, metadata, created_at from sandbox.channel_accounts
+      where tenant_id = $1 and channel_integration_id = $2 and domain_prefix = $3`,
+    [tenantId, integrationId, prefix],
+  );
+  const { id, name, metadata, created_at: createdAt } = rows[0]!;
+  return { id, name, createdAt: createdAt.toISOString(), channelAccountMetadata: metadata };
+}
+
+const PLACE = 'body/channelAccountMetadata';
+
+interface Given {
+  readonly type?: string;
+  readonly domainPrefix?: string;
+}
+
+function unstorableIn(given: Given): string[] {
   const problems: string[] = [];
-  const unstorablePlace = unstorable(given);
-  if (unstorablePlace !== undefined) problems.push(`${at}${unstorablePlace}`);
+  const place = unstorable(given);
+  if (place !== undefined) problems.push(`${PLACE}${place}`);
+  if (given.domainPrefix !== undefined && !LABEL.test(given.domainPrefix))
+    problems.push(`${PLACE}/domainPrefix must be one label of a domain: 1 to 63 letters, digits and inner hyphens`);
+  return problems;
+}
+
+/** What does not fit the channel integration. */
+function mismatches(given: Given, { channel_integration_type: channel, metadata }: Integration): string[] {
+  const problems: string[] = [];
   if (given.type !== undefined && given.type !== metadata.type)
-    problems.push(`${at}/type is "${given.type}", but the channel integration's is "${metadata.type}"`);
+    problems.push(`${PLACE}/type is "${given.type}", but the channel integration's is "${metadata.type}"`);
   if (channel === 'email' && given.domainPrefix === undefined)
-    problems.push(`${at}/domainPrefix is required on a channel integration for email`);
-  if (channel === 'email' && given.domainPrefix !== undefined && !LABEL.test(given.domainPrefix))
-    problems.push(`${at}/domainPrefix must be one label of a domain: 1 to 63 letters, digits and inner hyphens`);
+    problems.push(`${PLACE}/domainPrefix is required on a channel integration for email`);
   if (channel === 'sms' && given.domainPrefix !== undefined)
-    problems.push(`${at}/domainPrefix is for email, but the channel integration is for SMS`);
+    problems.push(`${PLACE}/domainPrefix is for email, but the channel integration is for SMS`);
   return problems;
 }

@@ -8,15 +8,15 @@ import type { Handler } from './handler.js';
 /** Providers that carry one kind of message only. */
 const CARRIES: Readonly<Record<string, string>> = { 'service-managed-mail': 'email', 'service-managed-sms': 'sms' };
 
-export const createChannelIntegration: Handler<'createChannelIntegration'> = async ({ body }, { pool }) => {
+export const createChannelIntegration: Handler<'createChannelIntegration'> = async ({ body }, { pool, settings }) => {
   const { channel_provider: provider, channel_integration_type: type, channel_integration_metadata: given } = body;
   const problems = [];
   const unstorablePlace = unstorable(given);
   if (unstorablePlace !== undefined) problems.push(`body/channel_integration_metadata${unstorablePlace}`);
   const carried = CARRIES[provider];
-  if (carried !== undefined && carried !== type)
+  if (settings.channels.combinations === 'checked' && carried !== undefined && carried !== type)
     problems.push(`body/channel_integration_type is "${type}", but "${provider}" carries "${carried}" only`);
-  if (problems.length > 0) throw new Refusal(400, 'the channel integration is not valid', problems);
+  if (problems.length > 0) throw new Refusal('invalid', 'the channel integration is not valid', problems);
 
   const id = randomUUID();
   const metadata = { type: provider, customDomainEnabled: false, cloudCustomDomainInfo: null, ...given };

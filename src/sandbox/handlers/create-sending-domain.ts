@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDkimKey } from '../dkim-key.js';
 import { domainRecords } from '../domain-records.js';
+import type { DnsRecord } from '../../platform/contract/sending-domains.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
 import type { Handler } from './handler.js';
@@ -21,7 +22,7 @@ export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body
       `body/apexDomain: "${domain}" is longer than ${LONGEST_DOMAIN} characters, with which no record fits`,
     );
   if (/\.\d+$/.test(apexDomain)) problems.push('body/apexDomain is an address, expected the name of a domain');
-  if (problems.length > 0) throw new Refusal(400, 'the sending domain is not valid', problems);
+  if (problems.length > 0) throw new Refusal('invalid', 'the sending domain is not valid', problems);
 
   const id = randomUUID();
   const key = await createDkimKey();
@@ -47,6 +48,14 @@ export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body
       JSON.stringify(dnsRecords),
     ],
   );
-  if (rowCount === 0) throw new Refusal(409, `the tenant has registered "${domain}" already`);
+  if (rowCount === 0 && settings.existing === 'answer') {
+    const { rows } = await pool.query<{ id: string; dns_records: DnsRecord[] }>(
+      'select id, dns_records from sandbox.sending_domains where tenant_id = $1 and apex_domain = $2 and subdomain = $3',
+      [tenant.id, apexDomain, subdomain],
+    );
+    const { id: existing, dns_records: records } = rows[0]!;
+    return { message: `sending domain "${domain}" was registered`, data: { id: existing, dnsRecords: records } };
+  }
+  if (rowCount === 0) throw new Refusal('taken', `the tenant has registered "${domain}" already`);
   return { message: `sending domain "${domain}" registered; add its records to the DNS`, data: { id, dnsRecords } };
 };

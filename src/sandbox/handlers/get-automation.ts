@@ -22,7 +22,7 @@ export const getAutomation: Handler<'getAutomation'> = async ({ params: { id }, 
   const { rows } = await pool.query<Row>(QUERY, [tenant.id, storable ? id : '', query.feature ?? 'engage']);
   const row = rows[0];
   // Hidden, unknown or another tenant's: one answer for all.
-  if (row === undefined) throw new Refusal(404, `no automation with the id ${JSON.stringify(id)}`);
+  if (row === undefined) throw new Refusal('notFound', `no automation with the id ${JSON.stringify(id)}`);
   const data: Automation = {
     // What nobody has given; the content has the rest.
     ...{ includeSegmentIds: [], excludeSegmentIds: [], extraMergeFieldsInUse: [], derivedRevenue: 0, derivedOrders: 0 },

@@ -2,6 +2,7 @@
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { Queryable } from '../database.js';
 import { Refusal } from '../refusal.js';
+import type { SandboxSettings } from '../settings.js';
 import type { Handler } from './handler.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -18,7 +19,8 @@ interface BatchRow {
   readonly completed_at: Date | null;
 }
 
-export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, { pool, schemas }) => {
+export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, { pool, schemas, settings }) => {
+  const form = settings.batchStatus;
   const { rows } = await pool.query<BatchRow>({
     name: 'batch-status',
     text: `select id, schema_id, total, successful, failed, pending, created_at, started_at, completed_at
@@ -27,31 +29,35 @@ export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, {
     values: [UUID.test(params.batchId) ? params.batchId : '00000000-0000-0000-0000-000000000000', tenant.id],
   });
   const batch = rows[0];
-  if (batch === undefined) throw new Refusal(404, `no batch with the id "${params.batchId}"`);
-  const processed = batch.successful + batch.failed;
+  if (batch === undefined) throw new Refusal('notFound', `no batch with the id "${params.batchId}"`);
+  const final = batch.successful + batch.failed;
+  const successRate = final === 0 ? 0 : batch.successful / final;
+  const completedAt = form.completed === 'processed' && batch.pending > 0 ? batch.started_at : batch.completed_at;
   const data: BatchStatus = {
     batchId: batch.id,
     progress: {
       totalRecords: batch.total,
-      processedRecords: processed,
+      processedRecords: form.processed === 'final' ? final : final + batch.pending,
       successfulRecords: batch.successful,
       pendingRecords: batch.pending,
       failedRecords: batch.failed,
-      // A share from 0 to 1 of what has been processed; 0 while nothing has.
-      successRate: processed === 0 ? 0 : batch.successful / processed,
+      // Of what is final; 0 while nothing is.
+      successRate: form.successRate === 'share' ? successRate : successRate * 100,
     },
     createdAt: batch.created_at.toISOString(),
     startedAt: batch.started_at?.toISOString() ?? null,
-    completedAt: batch.completed_at?.toISOString() ?? null,
+    completedAt: completedAt?.toISOString() ?? null,
     schemaName: (await schemas.get(batch.schema_id)).name,
     schemaDefinitionId: batch.schema_id,
-    errors: batch.failed === 0 ? null : await errorsOf(pool, batch),
+    errors: batch.failed === 0 ? null : await errorsOf(pool, batch, form.recordErrors),
     ...(query.includePendingDetails === true ? { pendingResources: await pendingOf(pool, batch.id) } : {}),
   };
   return { message: 'batch status', data };
 };
 
-async function errorsOf(db: Queryable, batch: BatchRow): Promise<BatchStatus['errors']> {
+type Naming = SandboxSettings['batchStatus']['recordErrors'];
+
+async function errorsOf(db: Queryable, batch: BatchRow, naming: Naming): Promise<BatchStatus['errors']> {
   const { rows } = await db.query<{ record_index: number; external_id: string | null; rule: string; reason: string }>(
     `select record_index, external_id, rule, reason from sandbox.record_errors where batch_id = $1
       order by record_index`,
@@ -62,9 +68,11 @@ async function errorsOf(db: Queryable, batch: BatchRow): Promise<BatchStatus['er
   return {
     summary: { failed: batch.failed, byRule },
     details: {},
-    recordErrors: rows.map(({ record_index: index, external_id: id, reason }) =>
-      id === null ? `record ${index}: ${reason}` : `externalId ${JSON.stringify(id)}: ${reason}`,
-    ),
+    recordErrors: rows.map(({ record_index: index, external_id: id, reason }) => {
+      if (naming === 'unnamed') return reason;
+      const named = naming === 'external_id' && id !== null;
+      return named ? `externalId ${JSON.stringify(id)}: ${reason}` : `record ${index}: ${reason}`;
+    }),
     message: `${batch.failed} of ${batch.total} records failed`,
   };
 }

@@ -9,6 +9,6 @@ export const getCommunicationGroup: Handler<'getCommunicationGroup'> = async ({ 
     'select content from sandbox.communication_groups where tenant_id = $1 and id = $2',
     [tenant.id, unstorableText(id, 'id') === undefined ? id : ''],
   );
-  if (rows[0] === undefined) throw new Refusal(404, `no communication group with the id ${JSON.stringify(id)}`);
+  if (rows[0] === undefined) throw new Refusal('notFound', `no communication group with the id ${JSON.stringify(id)}`);
   return { message: 'communication group', data: { ...rows[0].content, id } };
 };

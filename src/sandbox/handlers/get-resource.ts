@@ -10,7 +10,7 @@ export const getResource: Handler<'getResource'> = async ({ params, query, tenan
   const schema = await findSchema(services, params.schemaDefinitionNameOrId);
   const row = await findResource(services.pool, tenant.id, schema.id, params.externalId);
   if (row === undefined)
-    throw new Refusal(404, `no resource ${JSON.stringify(params.externalId)} in schema "${schema.name}"`);
+    throw new Refusal('notFound', `no resource ${JSON.stringify(params.externalId)} in schema "${schema.name}"`);
   const view = {
     tenant,
     platformId: services.platformId,

@@ -46,13 +46,13 @@ export type Handler<N extends OperationName> = (
 /** The schema definition of a path, or a 404 that names it. */
 export async function findSchema(services: Services, nameOrId: string): Promise<StoredSchema> {
   const schema = await services.schemas.find(nameOrId);
-  if (schema === undefined) throw new Refusal(404, `no schema definition with the name or id "${nameOrId}"`);
+  if (schema === undefined) throw new Refusal('notFound', `no schema definition with the name or id "${nameOrId}"`);
   return schema;
 }
 
 /** The tenant of a path, or a 404 that names it. */
 export async function findTenant(services: Services, id: string): Promise<Tenant> {
   const tenant = unstorableText(id, 'id') === undefined ? await services.findTenant(id) : undefined;
-  if (tenant === undefined) throw new Refusal(404, `no tenant with the id ${JSON.stringify(id)}`);
+  if (tenant === undefined) throw new Refusal('notFound', `no tenant with the id ${JSON.stringify(id)}`);
   return tenant;
 }

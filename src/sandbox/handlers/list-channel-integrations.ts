@@ -12,11 +12,13 @@ interface Row {
 }
 
 const LIST = 'channel integrations';
-/** No upper end of the limit is shown; a page is shorter than asked for rather than without bounds. */
-const LONGEST_PAGE = 1_000;
 
-export const listChannelIntegrations: Handler<'listChannelIntegrations'> = async ({ query }, { pool, cursors }) => {
-  const limit = Math.min(query.limit ?? 100, LONGEST_PAGE);
+export const listChannelIntegrations: Handler<'listChannelIntegrations'> = async (
+  { query },
+  { pool, cursors, settings },
+) => {
+  // No upper end of the limit is shown; a page is shorter than asked for rather than without bounds.
+  const limit = Math.min(query.limit ?? 100, settings.longest.page);
   const after = cursors.read<number>(LIST, query.cursor) ?? 0;
   const counted = await pool.query<{ total: string }>('select count(*) as total from sandbox.channel_integrations');
   const { rows } = await pool.query<Row>(

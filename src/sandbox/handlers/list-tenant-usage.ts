@@ -27,20 +27,21 @@ interface Row {
 }
 
 /** Whoever finished onboarding, has sent, has created a broadcast, has an active automation or has an SMS number. */
-const QUERY = `
+const queryFor = (direction: 'desc' | 'asc') => `
   with bound as (
     select coalesce($1::bigint, max(sequence), 0) as newest from sandbox.sends),
   sent as (
     select tenant_id,
            sum(messages) filter (where counts and channel = 'email') as emails,
-           sum(messages) filter (where counts and channel = 'sms') as sms
+           sum(messages) filter (where counts and channel = 'sms') as sms,
+           bool_or(counts) as within
       from bound, sandbox.sends,
            lateral (select ($2::timestamptz is null or sent_at >= $2) and ($3::timestamptz is null or sent_at < $3)
                            as counts) range
      where sequence <= newest
      group by tenant_id),
   automated as (
-    select tenant_id, count(*) filter (where status = 'active') as active, bool_or(trigger_type = 'one_time') as broadcast
+    select tenant_id, count(*) filter (where status = any($7)) as active, bool_or(trigger_type = any($8)) as broadcast
       from sandbox.automations group by tenant_id),
   numbered as (
     select tenant_id, count(*) as numbers from sandbox.phone_numbers where sms group by tenant_id),
@@ -53,21 +54,27 @@ const QUERY = `
       left join sent on sent.tenant_id = t.id
       left join automated on automated.tenant_id = t.id
       left join numbered on numbered.tenant_id = t.id
-     where t.onboarded_at is not null or sent.tenant_id is not null or automated.broadcast or automated.active > 0
+     where t.onboarded_at is not null or (sent.tenant_id is not null and ($9 or sent.within)) or automated.broadcast or automated.active > 0
            or numbered.numbers > 0)
   select bound.newest, (select count(*) from usage) as total, page.*
     from bound
     left join (select * from usage
-                where $4::bigint is null or sends < $4 or (sends = $4 and tenant_id > $5)
-                order by sends desc, tenant_id limit $6) page on true
-   order by page.sends desc, page.tenant_id`;
+                where $4::bigint is null or sends ${direction === 'desc' ? '<' : '>'} $4 or (sends = $4 and tenant_id > $5)
+                order by sends ${direction}, tenant_id limit $6) page on true
+   order by page.sends ${direction}, page.tenant_id`;
 
-export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { pool, cursors }) => {
+const QUERIES = { most_first: queryFor('desc'), least_first: queryFor('asc') };
+
+export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { pool, cursors, settings }) => {
   const { startDate = null, endDate = null, limit = 25 } = query;
-  const { from, before } = dateRange(query);
+  const { from, before } = dateRange(query, settings.reportDates);
   const list = ['tenant usage', startDate, endDate];
+  const { order, broadcastTriggers, activeStatuses, sentBefore } = settings.usage;
   const [newest, totalSends, tenantId] = cursors.read<Position>(list, query.cursor) ?? [null, null, null];
-  const { rows } = await pool.query<Row>(QUERY, [newest, from, before, totalSends, tenantId, limit + 1]);
+  const { rows } = await pool.query<Row>(QUERIES[order], [
+    ...[newest, from, before, totalSends, tenantId, limit + 1],
+    ...[activeStatuses, broadcastTriggers, sentBefore === 'listed'],
+  ]);
   const page = pageOf(
     rows.filter((row) => row.tenant_id !== null),
     limit,

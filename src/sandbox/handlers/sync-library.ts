@@ -5,7 +5,10 @@ import { inTransaction, type Queryable } from '../database.js';
 import type { LibraryItem } from '../library/kind.js';
 import { LIBRARY_KINDS } from '../library/kinds.js';
 import { Refusal } from '../refusal.js';
+import type { SandboxSettings } from '../settings.js';
 import { findTenant, type Handler } from './handler.js';
+
+type Words = SandboxSettings['libraryWords'];
 
 interface StoredItem extends LibraryItem {
   readonly type: string;
@@ -17,13 +20,14 @@ export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, serv
   refuseContradictions(wanted.sync, wanted.unsync);
   if (wanted.sync.length + wanted.unsync.length === 0) return { message: 'nothing to do', data: null };
 
+  const { libraryWords } = services.settings;
   const jobId = randomUUID();
   const results = await inTransaction(services.pool, async (db) => {
     await db.query(`select pg_advisory_xact_lock(hashtextextended('sandbox library ' || $1, 0))`, [tenant.id]);
     const items = await findItems(db, wanted);
     const done = [
-      ...(await syncItems(db, tenant.id, items(wanted.sync))),
-      ...(await unsyncItems(db, tenant.id, items(wanted.unsync))),
+      ...(await syncItems(db, tenant.id, items(wanted.sync), libraryWords)),
+      ...(await unsyncItems(db, tenant.id, items(wanted.unsync), libraryWords)),
     ];
     await db.query('insert into sandbox.library_jobs (tenant_id, id, results) values ($1, $2, $3)', [
       tenant.id,
@@ -45,7 +49,7 @@ function refuseContradictions(sync: readonly string[], unsync: readonly string[]
   const both = sync.filter((id) => unwanted.has(id));
   if (both.length > 0)
     throw new Refusal(
-      400,
+      'invalid',
       'an item can be synced or unsynced, not both; nothing was changed',
       both.map((id) => `body/sync and body/unsync both list ${id}`),
     );
@@ -64,19 +68,25 @@ async function findItems(
   const unknown = Object.entries(wanted).flatMap(([list, ids]) =>
     ids.filter((id) => !items.has(id)).map((id) => `body/${list}: no library item has the id ${id}`),
   );
-  if (unknown.length > 0) throw new Refusal(404, 'some items are not in the library; nothing was changed', unknown);
+  if (unknown.length > 0)
+    throw new Refusal('notFound', 'some items are not in the library; nothing was changed', unknown);
   return (ids) => ids.map((id) => items.get(id)!);
 }
 
-async function syncItems(db: Queryable, tenantId: string, items: readonly StoredItem[]): Promise<LibraryItemResult[]> {
+async function syncItems(
+  db: Queryable,
+  tenantId: string,
+  items: readonly StoredItem[],
+  words: Words,
+): Promise<LibraryItemResult[]> {
   const conflicting = new Set<string>();
   for (const [type, kind] of Object.entries(LIBRARY_KINDS))
     for (const id of (await kind.sync(db, tenantId, ofType(items, type))).conflicting) conflicting.add(id);
   return items.map(({ id, type }) => ({
-    type,
+    type: wordOf(type, words),
     id,
     action: 'sync',
-    status: conflicting.has(id) ? 'conflict' : 'synced',
+    status: conflicting.has(id) ? words.conflict : 'synced',
   }));
 }
 
@@ -84,6 +94,7 @@ async function unsyncItems(
   db: Queryable,
   tenantId: string,
   items: readonly StoredItem[],
+  words: Words,
 ): Promise<LibraryItemResult[]> {
   for (const [type, kind] of Object.entries(LIBRARY_KINDS))
     await kind.unsync(
@@ -91,7 +102,14 @@ async function unsyncItems(
       tenantId,
       ofType(items, type).map(({ id }) => id),
     );
-  return items.map(({ id, type }) => ({ type, id, action: 'unsync', status: 'unsynced' }));
+  return items.map(({ id, type }) => ({
+    type: wordOf(type, words),
+    id,
+    action: 'unsync',
+    status: words.unsynced,
+  }));
 }
+
+const wordOf = (type: string, words: Words): string => (type === 'segment' ? words.segment : type);
 
 const ofType = (items: readonly StoredItem[], type: string): StoredItem[] => items.filter((item) => item.type === type);

@@ -1,31 +1,30 @@
 /** 4.5 and 4.8: accepts an upload for asynchronous processing. */
 import { acceptBatch } from '../processing/accept-batch.js';
+import { unknownFieldsOf } from '../processing/incoming.js';
 import { Refusal } from '../refusal.js';
 import type { StoredSchema } from '../schema-store.js';
 import { findSchema, type Answer, type Call, type Handler, type Services } from './handler.js';
 import type { Operations } from '../../platform/contract/operations.js';
 import type { BatchAccepted } from '../../platform/contract/resources.js';
 
-/** The schema definition to which 4.5 uploads. */
-const TRANSACTIONS = 'transactions';
-
 export const uploadResources: Handler<'uploadResources'> = (call, services) =>
   upload(call.params.schemaDefinitionNameOrId, call, services);
 
 export const uploadTransactions: Handler<'uploadTransactions'> = (call, services) =>
-  upload(TRANSACTIONS, call, services);
+  upload(services.settings.transactionsSchema, call, services);
 
 type UploadCall = Pick<Call<Operations['uploadResources']>, 'query' | 'body' | 'bodyText' | 'tenant'>;
 
 async function upload(nameOrId: string, call: UploadCall, services: Services): Promise<Answer<BatchAccepted>> {
   const { resources } = call.body;
-  const { maxRecordsPerBatch } = services.settings;
+  const { maxRecordsPerBatch, minRecordsPerBatch, records } = services.settings;
   const schema = await findSchema(services, nameOrId);
-  if (resources.length === 0) throw new Refusal(400, 'resources is empty; send at least one record');
+  if (resources.length < minRecordsPerBatch)
+    throw new Refusal('invalid', 'resources is empty; send at least one record');
   if (resources.length > maxRecordsPerBatch)
-    throw new Refusal(413, `${resources.length} resources; an upload holds at most ${maxRecordsPerBatch}`);
+    throw new Refusal('tooLarge', `${resources.length} resources; an upload holds at most ${maxRecordsPerBatch}`);
   const ignoreUnknownFields = call.query.ignoreUnknownFields ?? false;
-  if (!ignoreUnknownFields) refuseUnknownFields(schema, resources);
+  if (!ignoreUnknownFields && records.unknownFields === 'refuse_upload') refuseUnknownFields(schema, resources);
 
   const batchId = await acceptBatch(services.pool, {
     tenantId: call.tenant.id,
@@ -44,13 +43,11 @@ async function upload(nameOrId: string, call: UploadCall, services: Services): P
 /** "false: request with extra fields rejected" (4.8): the whole request, and only declared properties are known. */
 function refuseUnknownFields(schema: StoredSchema, resources: readonly object[]): void {
   const unknown = resources.flatMap((resource, i) =>
-    Object.keys(resource)
-      .filter((field) => !schema.fields.has(field))
-      .map((field) => `resources/${i} has the unknown field ${JSON.stringify(field)}`),
+    unknownFieldsOf(schema, resource).map((field) => `resources/${i} has the unknown field ${JSON.stringify(field)}`),
   );
   if (unknown.length > 0)
     throw new Refusal(
-      400,
+      'invalid',
       `the request has fields that schema "${schema.name}" does not declare; correct them, or send ignoreUnknownFields=true`,
       unknown,
     );

@@ -2,9 +2,12 @@
 import type { JsonObject } from '../../domain/json.js';
 import type { Queryable } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
+import type { SandboxSettings } from '../settings.js';
 import { failed, mergeRecord, type Dependency, type IncomingRecord, type Outcome } from './incoming.js';
 import { dependenciesOf, dependencyKey, withPlainReferences } from './record-references.js';
 import { presentParents, storedRecords, storeRecords } from './resource-store.js';
+
+type Rules = Pick<SandboxSettings, 'records' | 'longest'>;
 
 export interface Applied {
   /** In the order of the records. */
@@ -19,9 +22,11 @@ export async function applyRecords(
   tenantId: string,
   schema: StoredSchema,
   records: readonly IncomingRecord[],
+  rules: Rules,
 ): Promise<Applied> {
+  const { merge, validated, referencesWithinUpload } = rules.records;
   const ids = [...new Set(records.map((record) => record.externalId))];
-  const dependencies = records.map((record) => dependenciesOf(schema, record.sent));
+  const dependencies = records.map((record) => dependenciesOf(schema, record.sent, rules));
   const named = new Map<string, Dependency>();
   for (const list of dependencies)
     if (!('kind' in list)) for (const dependency of list) named.set(dependencyKey(dependency), dependency);
@@ -38,11 +43,11 @@ export async function applyRecords(
       const stored = written.get(record.externalId) ?? existing.get(record.externalId);
       if (record.onConflict === 'reject' && stored !== undefined)
         return failed('already_exists', 'a resource with this external id exists and onconflict is reject');
-      const merged = mergeRecord(stored, record.sent);
-      const problem = schema.validate(merged);
+      const merged = mergeRecord(stored, record.sent, merge);
+      const problem = schema.validate(validated === 'merged' ? merged : mergeRecord(undefined, record.sent, merge));
       if (problem !== undefined) return failed(problem.rule, problem.reason);
       const missing = wanted.filter((dependency) => !isPresent(dependency));
-      if (missing.length === 0) {
+      if (missing.length === 0 || record.waitIsOver === true) {
         written.set(record.externalId, withPlainReferences(schema, merged));
         return { kind: 'stored' };
       }
@@ -55,7 +60,8 @@ export async function applyRecords(
 
   // Records may refer to others of the same upload, in circles too. All of them are assumed to be stored at first;
   // those that turn out not to be are taken from the assumption until it holds.
-  let assumed = new Set(schema.references.some((r) => r.schemaName === schema.name) ? ids : []);
+  const withinUpload = referencesWithinUpload && schema.references.some((r) => r.schemaName === schema.name);
+  let assumed = new Set(withinUpload ? ids : []);
   for (;;) {
     const { outcomes, written } = decide(assumed);
     const holding = new Set([...assumed].filter((id) => written.has(id) || existing.has(id)));

@@ -5,7 +5,7 @@ import { inTransaction } from '../database.js';
 import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { forgetOldBatches } from './old-batches.js';
-import { expirePending } from './pending-resources.js';
+import { lookAfterPending } from './look-after-pending.js';
 import { processBatch, type AcceptedBatch } from './process-batch.js';
 
 export interface BatchWorkers {
@@ -55,7 +55,7 @@ export function startBatchWorkers(
   };
 
   const tidy = async () => {
-    await expirePending(pool);
+    await lookAfterPending(pool, { schemas, settings });
     await forgetOldBatches(pool, settings.batchRetention);
   };
   let stopExpiry = () => {};
@@ -100,18 +100,18 @@ async function processNext(pool: pg.Pool, schemas: SchemaStore, settings: Sandbo
   try {
     return await inTransaction(pool, async (db) => {
       const { rows } = await db.query<AcceptedBatch>({
-        name: 'next-batch',
+        name: `next-batch-${settings.batchOrder}`,
         text: `select id, tenant_id, schema_id, on_conflict, ignore_unknown_fields, wait_seconds, payload, created_at
                  from sandbox.batches
                 where started_at is null and retry_at <= clock_timestamp()
                   and created_at <= clock_timestamp() - make_interval(secs => $1)
-                order by sequence limit 1
+                order by sequence ${settings.batchOrder === 'newest_first' ? 'desc' : 'asc'} limit 1
                   for update skip locked`,
         values: [settings.processingDelay / 1000],
       });
       batch = rows[0];
       if (batch === undefined) return false;
-      await processBatch(db, schemas, batch);
+      await processBatch({ db, schemas, settings }, batch);
       return true;
     });
   } catch (error) {

@@ -1,10 +1,9 @@
-/** The records that wait for a parent: held back, released when the last parent arrives, failed when time is up. */
+/** The records that wait for a parent: held back, and taken out when the last parent arrives or time is up. */
 import { randomUUID } from 'node:crypto';
-import type pg from 'pg';
 import type { JsonObject } from '../../domain/json.js';
-import { inTransaction, lockTenant, type Queryable } from '../database.js';
+import type { Queryable } from '../database.js';
 import { failed, type ConflictRule, type Dependency, type IncomingRecord } from './incoming.js';
-import { Outcomes } from './outcomes.js';
+import type { Outcomes } from './outcomes.js';
 
 export interface HeldRecord {
   readonly record: IncomingRecord;
@@ -42,7 +41,7 @@ export async function holdBack(db: Queryable, tenantId: string, schemaId: string
   );
 }
 
-interface ReleasedRow {
+interface PendingRow {
   readonly id: string;
   readonly batch_id: string;
   readonly record_index: number;
@@ -56,6 +55,17 @@ interface ReleasedRow {
 export interface ReleasedRecord extends IncomingRecord {
   readonly schemaId: string;
 }
+
+const released = (row: PendingRow): ReleasedRecord => ({
+  batchId: row.batch_id,
+  index: row.record_index,
+  externalId: row.external_id,
+  sent: JSON.parse(row.sent) as JsonObject,
+  onConflict: row.on_conflict,
+  expiresAt: row.expires_at,
+  pendingId: row.id,
+  schemaId: row.schema_id,
+});
 
 /** Takes out the records whose last missing parent is among the arrived, in the order in which they came. */
 export async function releaseChildren(
@@ -72,7 +82,7 @@ export async function releaseChildren(
     [tenantId, arrived.map((d) => d.schemaName), arrived.map((d) => d.externalId)],
   );
   if (met.rows.length === 0) return [];
-  const { rows } = await db.query<ReleasedRow & { sequence: string }>(
+  const { rows } = await db.query<PendingRow>(
     `with released as (
        delete from sandbox.pending_resources p
         where p.id = any($1)
@@ -81,47 +91,40 @@ export async function releaseChildren(
      select * from released order by sequence`,
     [[...new Set(met.rows.map((row) => row.pending_id))]],
   );
-  return rows.map((row) => ({
-    batchId: row.batch_id,
-    index: row.record_index,
-    externalId: row.external_id,
-    sent: JSON.parse(row.sent) as JsonObject,
-    onConflict: row.on_conflict,
-    expiresAt: row.expires_at,
-    pendingId: row.id,
-    schemaId: row.schema_id,
-  }));
+  return rows.map(released);
 }
 
-/** Fails the records whose wait has elapsed; they are not stored. */
-export async function expirePending(pool: pg.Pool): Promise<void> {
-  const due = await pool.query<{ tenant_id: string }>(
-    'select distinct tenant_id from sandbox.pending_resources where expires_at <= clock_timestamp()',
+/** A record whose time is up, and the parents that have not come, in words. */
+export interface ExpiredRecord extends ReleasedRecord {
+  readonly missing: string;
+}
+
+/** Takes out the records whose wait has elapsed, in the order in which they came. */
+export async function takeExpired(db: Queryable, tenantId: string): Promise<ExpiredRecord[]> {
+  const { rows } = await db.query<PendingRow & { missing: string }>(
+    `with expired as (
+       delete from sandbox.pending_resources p
+        where p.tenant_id = $1 and p.expires_at <= clock_timestamp()
+        returning p.*, (select string_agg(d.schema_name || ' "' || d.external_id || '"', ', ')
+                          from sandbox.missing_dependencies d where d.pending_id = p.id) as missing)
+     select * from expired order by sequence`,
+    [tenantId],
   );
-  for (const { tenant_id: tenantId } of due.rows)
-    await inTransaction(pool, async (db) => {
-      await lockTenant(db, tenantId);
-      const { rows } = await db.query<ReleasedRow & { missing: string }>(
-        `delete from sandbox.pending_resources p
-          where p.tenant_id = $1 and p.expires_at <= clock_timestamp()
-          returning p.*, (select string_agg(d.schema_name || ' "' || d.external_id || '"', ', ')
-                            from sandbox.missing_dependencies d where d.pending_id = p.id) as missing`,
-        [tenantId],
-      );
-      const outcomes = new Outcomes();
-      for (const row of rows)
-        outcomes.add(
-          {
-            batchId: row.batch_id,
-            index: row.record_index,
-            externalId: row.external_id,
-            sent: {},
-            onConflict: row.on_conflict,
-            expiresAt: row.expires_at,
-            pendingId: row.id,
-          },
-          failed('dependency_expired', `missing dependency ${row.missing} did not arrive in time`),
-        );
-      await outcomes.save(db);
-    });
+  return rows.map((row) => ({ ...released(row), missing: row.missing }));
+}
+
+/** Ends the wait of older uploads of the records: the newer ones have taken their place. */
+export async function replacePending(
+  db: Queryable,
+  tenantId: string,
+  schemaId: string,
+  newer: readonly IncomingRecord[],
+  outcomes: Outcomes,
+): Promise<void> {
+  const { rows } = await db.query<PendingRow>(
+    `delete from sandbox.pending_resources
+      where tenant_id = $1 and schema_id = $2 and external_id = any($3) returning *`,
+    [tenantId, schemaId, newer.map((record) => record.externalId)],
+  );
+  for (const row of rows) outcomes.add(released(row), failed('replaced', 'a newer upload has taken its place'));
 }

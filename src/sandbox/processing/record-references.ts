@@ -2,18 +2,26 @@
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { referencedIds } from '../../domain/references.js';
 import type { StoredSchema } from '../schema-store.js';
-import { failed, MAX_EXTERNAL_ID_LENGTH, type Dependency, type Failure } from './incoming.js';
+import type { SandboxSettings } from '../settings.js';
+import { failed, type Dependency, type Failure } from './incoming.js';
 
 /** The parents that a record names, each once, or why one of its references cannot be meant. */
-export function dependenciesOf(schema: StoredSchema, record: JsonObject): readonly Dependency[] | Failure {
+export function dependenciesOf(
+  schema: StoredSchema,
+  record: JsonObject,
+  { records, longest }: Pick<SandboxSettings, 'records' | 'longest'>,
+): readonly Dependency[] | Failure {
   const found = new Map<string, Dependency>();
   for (const { field, schemaName } of schema.references) {
     const value = record[field];
     const wrongType = typesNamed(value).find((type) => type !== schemaName);
     if (wrongType !== undefined)
       return failed('reference_type', `/${field} refers to a "${wrongType}", the schema says "${schemaName}"`);
+    const form = formsOf(value).find((used) => !records.references.includes(used));
+    if (form !== undefined)
+      return failed('reference_form', `/${field} must be ${FORMS[form === 'id' ? 'object' : 'id']}`);
     for (const externalId of referencedIds(value)) {
-      if (externalId.length > MAX_EXTERNAL_ID_LENGTH)
+      if (externalId.length > longest.externalId)
         return failed('reference', `/${field} is longer than an external id can be`);
       const dependency = { schemaName, externalId };
       found.set(dependencyKey(dependency), dependency);
@@ -36,6 +44,15 @@ export function withPlainReferences(schema: StoredSchema, record: JsonObject): J
     plain[field] = list ? ids : (ids[0] ?? value);
   }
   return plain;
+}
+
+type Form = SandboxSettings['records']['references'][number];
+const FORMS: Record<Form, string> = { id: 'an external id', object: 'an object { type, id }' };
+
+function formsOf(value: JsonValue | undefined): Form[] {
+  if (Array.isArray(value)) return value.flatMap((item: JsonValue) => formsOf(item));
+  if (typeof value === 'string') return ['id'];
+  return typeof value === 'object' && value !== null ? ['object'] : [];
 }
 
 function typesNamed(value: JsonValue | undefined): string[] {

@@ -3,9 +3,10 @@ import type { JsonObject } from '../../domain/json.js';
 import type pg from 'pg';
 import { inTransaction } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
+import type { SandboxSettings } from '../settings.js';
 import type { ConditionGroup } from './condition.js';
 import { groupsSql, type Scope } from './condition-sql.js';
-import { contactFieldsOf, type ContactField } from './contact-fields.js';
+import { contactFieldsOf, type ContactField, type ContactNames } from './contact-fields.js';
 import { SqlParameters } from './sql-parameters.js';
 
 export interface RecipientQuery {
@@ -20,6 +21,8 @@ export interface RecipientQuery {
   readonly after: Position | null;
   readonly now: Date;
 }
+
+type Rules = Pick<SandboxSettings, 'contactCategories' | 'contactFields' | 'counting'>;
 
 /** Schema id and external id of a person: the order of the list, which no later change of the person moves. */
 export type Position = readonly [schemaId: string, externalId: string];
@@ -53,8 +56,9 @@ export async function findRecipients(
   pool: pg.Pool,
   query: RecipientQuery,
   schemas: readonly StoredSchema[],
+  { contactCategories, contactFields, counting }: Rules,
 ): Promise<Recipients> {
-  const people = schemas.filter(({ definition }) => definition.category === 'contacts_schema');
+  const people = schemas.filter(({ definition }) => contactCategories.some((known) => known === definition.category));
   if (people.length === 0) return { count: 0, rows: [] };
   const parameters = new SqlParameters();
   const scope: Scope = {
@@ -63,14 +67,16 @@ export async function findRecipients(
     now: query.now,
     parameters,
   };
-  const anyOf = (segments: RecipientQuery['include']) =>
-    segments.map((groups) => groupsSql(groups, scope)).join(' or ');
+  const joined = (segments: RecipientQuery['include'], how: 'any' | 'all') =>
+    `(${segments.map((groups) => groupsSql(groups, scope)).join(how === 'any' ? ' or ' : ' and ')})`;
+  const everybody = counting.withoutSegments === 'everybody' ? 'true' : 'false';
   const chosen = [
-    ...(query.include.length === 0 ? [] : [`(${anyOf(query.include)})`]),
-    ...(query.exclude.length === 0 ? [] : [`not (${anyOf(query.exclude)})`]),
+    query.include.length === 0 ? everybody : joined(query.include, counting.included),
+    ...(query.exclude.length === 0 ? [] : [`not ${joined(query.exclude, counting.excluded)}`]),
   ];
   const listed = [
     ...(query.filter === 'all' ? [] : [`coalesce(${query.filter}, '') <> ''`]),
+    ...(counting.optedOut === 'listed' ? [] : ['not (email_opted_out and sms_opted_out)']),
     ...(query.search === undefined || query.search.trim() === '' ? [] : [searchSql(query.search.trim(), parameters)]),
   ];
   const after =
@@ -83,7 +89,7 @@ export async function findRecipients(
               data ->> f.email as email, data ->> f.phone as phone,
               ${optedOut('email')} as email_opted_out, ${optedOut('sms')} as sms_opted_out
          from sandbox.resources contact
-         join ${fieldTable(people, parameters)} on f.schema_id = contact.schema_id
+         join ${fieldTable(people, contactFields, parameters)} on f.schema_id = contact.schema_id
         where ${[`contact.tenant_id = ${parameters.add(query.tenantId, 'text')}`, ...chosen].join(' and ')}
      ), recipient as materialized (select * from person where ${['true', ...listed].join(' and ')})
      select total.count, page.*
@@ -114,10 +120,10 @@ const COLUMNS: Readonly<Record<ContactField, string>> = {
 };
 
 /** Which field of which schema holds what, as a table: schemas of people may name them differently. */
-function fieldTable(people: readonly StoredSchema[], parameters: SqlParameters): string {
+function fieldTable(people: readonly StoredSchema[], known: ContactNames, parameters: SqlParameters): string {
   const names = Object.keys(COLUMNS) as ContactField[];
   const rows = people.map(({ id, definition }) => {
-    const fields = contactFieldsOf(definition.schema as JsonObject);
+    const fields = contactFieldsOf(definition.schema as JsonObject, known);
     return `(${[parameters.add(id, 'uuid'), ...names.map((name) => parameters.add(fields[name], 'text'))].join(', ')})`;
   });
   return `(values ${rows.join(', ')}) f (schema_id, ${names.map((name) => COLUMNS[name]).join(', ')})`;

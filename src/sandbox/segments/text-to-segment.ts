@@ -5,6 +5,7 @@ import { groupsOf, readText } from './expression.js';
 import type { Draft } from './grammar.js';
 import { failureReason } from './failure-reason.js';
 import { Reader } from './reader.js';
+import { DEFAULT_SETTINGS, type SandboxSettings } from '../settings.js';
 import type { Definition } from './record-paths.js';
 import { nounsOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
 import { tokenize } from './tokens.js';
@@ -20,22 +21,26 @@ export interface Request {
   readonly userCustomVerb: string;
 }
 
-/** Characters; a description of people is a sentence, not a document. */
-const LONGEST_TEXT = 1_000;
-const PEOPLE_CATEGORY = 'contacts_schema';
+type Rules = Pick<SandboxSettings, 'longest' | 'contactCategories' | 'contactFields'>;
 
 /** `definitions`: of the tenant's platform, oldest first. `now` is what dates without a year are relative to. */
 export function textToSegment(
   { text, userCustomVerb }: Request,
   definitions: readonly Definition[],
   now: Date,
+  { longest, contactCategories, contactFields }: Rules = DEFAULT_SETTINGS,
 ): Interpretation {
-  if (text.length > LONGEST_TEXT)
-    return failure(`the text has ${text.length} characters; at most ${LONGEST_TEXT} are read`);
-  const people = peopleIn(text, definitions);
+  if (text.length > longest.segmentText)
+    return failure(`the text has ${text.length} characters; at most ${longest.segmentText} are read`);
+  const people = peopleIn(
+    text,
+    definitions.filter(({ category }) => contactCategories.some((known) => known === category)),
+  );
   if (people === undefined)
-    return failure(`there are no people to choose from: no schema definition has the category ${PEOPLE_CATEGORY}`);
-  const vocabulary = vocabularyOf(people, definitions, userCustomVerb.trim().toLowerCase() || 'user');
+    return failure(
+      `there are no people to choose from: no schema definition has the category ${contactCategories.join(' or ')}`,
+    );
+  const vocabulary = vocabularyOf(people, definitions, userCustomVerb.trim().toLowerCase() || 'user', contactFields);
   const reader = new Reader(text);
   if (reader.done) return failure('the text has no words');
   const expression = readText({ reader, vocabulary, now });
@@ -49,8 +54,7 @@ export function textToSegment(
 const failure = (failureReason: string): Interpretation => ({ success: false, failureReason });
 
 /** The people that the text names by their schema's name; else those of the oldest definition of people. */
-function peopleIn(text: string, definitions: readonly Definition[]): Definition | undefined {
-  const people = definitions.filter(({ category }) => category === PEOPLE_CATEGORY);
+function peopleIn(text: string, people: readonly Definition[]): Definition | undefined {
   const words = ` ${tokenize(text)
     .map((token) => singular(token.text))
     .join(' ')} `;

@@ -1,5 +1,4 @@
 /** Reads verbs and what follows them: `ordered twice`, `live in France`, `joined in 2010`, `opted in to marketing`, `named Ann`. */
-import { isOptIn, isOptOut } from './contact-fields.js';
 import { property, testOf } from './field-tests.js';
 import { any, takeRecordNoun, type Draft, type Expression, type Grammar } from './grammar.js';
 import * as words from './lexicon.js';
@@ -95,10 +94,10 @@ export const readConsent: VerbReader = (grammar, negated) => {
   const agreed = reader.take(words.CONSENT);
   if (agreed === undefined) return undefined;
   reader.take(words.CONSENT_OBJECTS);
-  const field = vocabulary.fields.find((f) => f.kind === 'boolean' && (isOptIn(f.jsonPath) || isOptOut(f.jsonPath)));
-  if (field === undefined) return missing(grammar, from, 'says who agreed to messages');
-  const value = [String(agreed === isOptIn(field.jsonPath))];
-  return property(field, negate<Tested>({ operator: 'is', value }, negated));
+  const { consent } = vocabulary;
+  if (consent === undefined) return missing(grammar, from, 'says who agreed to messages');
+  const value = [String(agreed === (consent.means === 'in'))];
+  return property(consent.field, negate<Tested>({ operator: 'is', value }, negated));
 };
 
 /** `over 30`, behind `are`: a number that is their age. */

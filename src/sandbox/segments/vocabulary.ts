@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../domain/json.js';
 import { jsonPathTo, parseJsonPath, subschemaAt } from '../json-path.js';
 import type { Step } from './condition.js';
+import { consentOf, type ContactNames } from './contact-fields.js';
 import type { FieldKind } from './operators.js';
 import { recordPaths, type Definition } from './record-paths.js';
 import { wordsOfName } from './word-forms.js';
@@ -37,6 +38,8 @@ export interface Vocabulary {
   readonly noun: string;
   readonly nouns: readonly (readonly string[])[];
   readonly fields: readonly Field[];
+  /** The field that says who agreed to messages, or who refused them. */
+  readonly consent: { readonly field: Field; readonly means: 'in' | 'out' } | undefined;
   /** Nearest first. */
   readonly records: readonly RecordKind[];
   /** Fields that cannot be spoken of, as words, to say so. */
@@ -48,12 +51,19 @@ const EXPOSURE = 'segments';
 const AMOUNT_WORDS = ['total', 'amount', 'price', 'value', 'revenue', 'cost', 'sum', 'spend', 'paid'];
 
 /** The vocabulary around the people of `definition`. */
-export function vocabularyOf(definition: Definition, all: readonly Definition[], noun: string): Vocabulary {
+export function vocabularyOf(
+  definition: Definition,
+  all: readonly Definition[],
+  noun: string,
+  names: ContactNames,
+): Vocabulary {
+  const fields = fieldsOf(definition);
   return {
     schema: definition.name,
     noun,
     nouns: [wordsOfName(noun), ...nounsOf(definition)],
-    fields: fieldsOf(definition),
+    fields,
+    consent: fields.flatMap((field) => consentIn(field, names))[0],
     records: [...recordPaths(definition.name, all)].map(([name, path]) =>
       recordKind(
         all.find((d) => d.name === name)!,
@@ -62,6 +72,11 @@ export function vocabularyOf(definition: Definition, all: readonly Definition[],
     ),
     hidden: all.flatMap(hiddenFields),
   };
+}
+
+function consentIn(field: Field, names: ContactNames): NonNullable<Vocabulary['consent']>[] {
+  const means = field.kind === 'boolean' ? consentOf(field.jsonPath, names) : undefined;
+  return means === undefined ? [] : [{ field, means }];
 }
 
 /** The records, then those on the way back to the person: an order line is as old as its order. */

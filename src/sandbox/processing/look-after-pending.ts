@@ -1,0 +1,51 @@
+/** What happens to pending resources without an upload: those whose time is up, and those whose parents have come. */
+import type pg from 'pg';
+import { inTransaction, lockTenant } from '../database.js';
+import { applyAll, completeChildren, type Store } from './apply-all.js';
+import { failed, type Dependency } from './incoming.js';
+import { Outcomes } from './outcomes.js';
+import { takeExpired } from './pending-resources.js';
+
+type Parts = Omit<Store, 'db'>;
+
+/** Ends the waits that have elapsed, and, where the settings leave it to this look, those whose parents are there. */
+export async function lookAfterPending(pool: pg.Pool, parts: Parts): Promise<void> {
+  if (parts.settings.pending.completed === 'at_check') await completeWaiting(pool, parts);
+  const due = await pool.query<{ tenant_id: string }>(
+    'select distinct tenant_id from sandbox.pending_resources where expires_at <= clock_timestamp()',
+  );
+  for (const { tenant_id: tenantId } of due.rows) await inTransaction(pool, (db) => expire({ ...parts, db }, tenantId));
+}
+
+/** Fails the records whose wait has elapsed, or stores them without their parents. */
+async function expire(store: Store, tenantId: string): Promise<void> {
+  await lockTenant(store.db, tenantId);
+  const outcomes = new Outcomes();
+  for (const record of await takeExpired(store.db, tenantId))
+    if (store.settings.pending.expired === 'fail') {
+      const reason = `missing dependency ${record.missing} did not arrive in time`;
+      outcomes.add(record, failed('dependency_expired', reason));
+    } else {
+      const schema = await store.schemas.get(record.schemaId);
+      const arrived = await applyAll(store, tenantId, schema, [{ ...record, waitIsOver: true }], outcomes);
+      await completeChildren(store, tenantId, arrived, outcomes);
+    }
+  await outcomes.save(store.db);
+}
+
+async function completeWaiting(pool: pg.Pool, parts: Parts): Promise<void> {
+  const { rows } = await pool.query<Dependency & { tenantId: string }>(
+    `select distinct d.tenant_id as "tenantId", d.schema_name as "schemaName", d.external_id as "externalId"
+       from sandbox.missing_dependencies d
+       join sandbox.schema_definitions s on s.name = d.schema_name
+       join sandbox.resources r on r.tenant_id = d.tenant_id and r.schema_id = s.id and r.external_id = d.external_id`,
+  );
+  for (const tenantId of new Set(rows.map((row) => row.tenantId)))
+    await inTransaction(pool, async (db) => {
+      await lockTenant(db, tenantId);
+      const outcomes = new Outcomes();
+      const arrived = rows.filter((row) => row.tenantId === tenantId);
+      await completeChildren({ ...parts, db }, tenantId, arrived, outcomes);
+      await outcomes.save(db);
+    });
+}
