@@ -31,13 +31,18 @@ export interface OpenSync {
   /** Requests at once to the platform, over everything this process does for the sync. */
   readonly limit: RequestLimit;
   mapping(name: string): Promise<OpenMapping>;
+  /** Platform tenant ids of all tenants that a row may belong to. */
+  tenants(): Promise<readonly string[]>;
 }
 
 export interface Dependencies {
   readonly ledger: Ledger;
   readonly platform: PlatformClient;
-  /** Opens a sync by name; throws `config_invalid` with all findings. */
-  openSync(name: string): Promise<OpenSync>;
+  /**
+   * Opens a sync by name; throws `config_invalid` with all findings. A list of tenants that is in the source is read
+   * once for each run (and process).
+   */
+  openSync(name: string, runId?: string): Promise<OpenSync>;
 }
 
 /** What work that only looks is given: nothing in it can write to ledger or platform. */

@@ -64,7 +64,7 @@ export async function explainRecord(
     views.ledger.standings.ofRecord(mapping.mappingId, externalId),
     views.ledger.deadLetters.ofRecord(mapping.mappingId, externalId),
   ]);
-  const candidates = tenantsOf(sync);
+  const candidates = await sync.tenants();
   const receipts = await receiptsOf(
     views,
     mapping,
@@ -102,9 +102,6 @@ export async function explainRecord(
     records: await Promise.all(records),
   };
 }
-
-const tenantsOf = ({ spec: { tenant } }: OpenSync): string[] =>
-  tenant.kind === 'constant' ? [tenant.tenant] : [...new Set(tenant.values.values())];
 
 function explainedRow(
   mapping: OpenMapping,

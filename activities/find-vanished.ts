@@ -41,10 +41,9 @@ export async function findVanished(
 /** The tenants that the sync declares, by their numbers in the ledger; others are not its business any more. */
 async function tenantNames(
   { ledger }: Pick<Dependencies, 'ledger'>,
-  { spec }: OpenSync,
+  sync: OpenSync,
 ): Promise<ReadonlyMap<number, string>> {
-  const { tenant } = spec;
-  const declared = new Set(tenant.kind === 'constant' ? [tenant.tenant] : tenant.values.values());
+  const declared = new Set(await sync.tenants());
   const ids = await ledger.catalog.tenantIds([...declared]);
   return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
 }

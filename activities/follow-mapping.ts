@@ -17,7 +17,7 @@ const DUE_AT_ONCE = 500;
 const patience = (tries: number): number => (tries === 0 ? 0 : Math.min(3600, 60 * 2 ** (tries - 1)));
 
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
-  const sync = await deps.openSync(ref.sync);
+  const sync = await deps.openSync(ref.sync, ref.runId);
   const { mappingId } = await sync.mapping(ref.mapping);
   const before = await deps.ledger.waiting.outlook(mappingId, ref.runId);
   if (before.waiting === 0 && !(await hasOrphans(deps, mappingId))) return before;

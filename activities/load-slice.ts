@@ -48,7 +48,7 @@ async function load(scope: UploadScope): Promise<boolean> {
 }
 
 export async function takeRange(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<UploadScope> {
-  const sync = await deps.openSync(ref.sync);
+  const sync = await deps.openSync(ref.sync, ref.runId);
   // A frozen worker may be handed attempts that are over already: those must not fence off the living one.
   signal.throwIfAborted();
   const range = await deps.ledger.ranges.take(ref.rangeId);

@@ -17,7 +17,7 @@ export interface PlanInput extends MappingRef {
 }
 
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedRanges> {
-  const sync = await deps.openSync(plan.sync);
+  const sync = await deps.openSync(plan.sync, plan.runId);
   const mapping = await sync.mapping(plan.mapping);
   const { ranges } = deps.ledger;
   const planned = () => ranges.planned(plan.runId, mapping.mappingId);

@@ -15,6 +15,9 @@ const PAGE_ROWS = 1000;
 /** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
 const GROUP_ROWS = 4000;
 const GROUP_BYTES = 8 * 1024 * 1024;
+/** A group of many tenants grows beyond that, or its batches would be of a record or two each (ADR 0017). */
+const ROWS_OF_A_TENANT = 50;
+const MOST_GROUP_ROWS = 16_000;
 
 export interface Group {
   readonly results: readonly MapResult[];
@@ -59,7 +62,7 @@ export async function* readGroups(
       next = readAhead();
       group.add(page, mapping, plan, after, bounds.after);
       before = after;
-      if (group.rows >= GROUP_ROWS || group.bytes >= GROUP_BYTES) {
+      if (group.isFull) {
         yield group.finish();
         group = newGroup(before);
       }
@@ -107,12 +110,15 @@ function newGroup(before: string) {
   let after = before;
   let position: Position | null = null;
   let bytes = 0;
+  const tenants = new Set<string>();
+  let tenant: string | null = null;
   return {
     get rows() {
       return results.length;
     },
-    get bytes() {
-      return bytes;
+    get isFull() {
+      const rows = Math.min(MOST_GROUP_ROWS, Math.max(GROUP_ROWS, ROWS_OF_A_TENANT * tenants.size));
+      return results.length >= rows || bytes >= GROUP_BYTES;
     },
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, stamp: string, end: Position | null): void {
       after = stamp;
@@ -125,6 +131,7 @@ function newGroup(before: string) {
           keys.map((i) => row[i]!),
         );
         if (result.kind === 'record') bytes += result.json.length;
+        if (result.tenant !== null && result.tenant !== tenant) tenants.add((tenant = result.tenant));
         results.push(result);
       }
       position = end;

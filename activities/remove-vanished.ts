@@ -21,7 +21,7 @@ export async function removeVanished(deps: Dependencies, ref: MappingRef, signal
   const { removals, ranges, books } = deps.ledger;
   const deadline = performance.now() + SLICE_TIME;
   const goesOn = (): boolean => performance.now() < deadline && !signal.aborted;
-  const sync = await deps.openSync(ref.sync);
+  const sync = await deps.openSync(ref.sync, ref.runId);
   const mapping = await sync.mapping(ref.mapping);
   const finished = async (done: boolean): Promise<SliceResult> => ({ done, progress: await books.progress(ref.runId) });
 

@@ -64,7 +64,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
 /** Closes the letters of rows that are no longer there: a run that has read every row has not met them. */
 export async function sweepLetters(deps: Dependencies, input: SweepInput, signal: AbortSignal): Promise<void> {
   const { ledger } = deps;
-  const sync = await deps.openSync(input.sync);
+  const sync = await deps.openSync(input.sync, input.runId);
   for (const name of input.mappings) {
     const mapping = await sync.mapping(name);
     const { key } = mapping.plan;

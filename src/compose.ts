@@ -3,19 +3,12 @@ import { setDefaultResultOrder } from 'node:dns';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { openBatchLimits } from '../activities/batch-limits.js';
-import type { Dependencies, OpenMapping, OpenSync, Views } from '../activities/dependencies.js';
+import type { Dependencies, OpenSync, Views } from '../activities/dependencies.js';
+import { composeSync, type ComposedSync, type MappingIds } from './compose-sync.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { PartnerSyncError } from './domain/errors.js';
-import { referencesOf } from './domain/references.js';
-import type { SourceColumn } from './domain/source.js';
-import type { SyncSpec } from './domain/sync.js';
-import { compileMapping } from './mapping/compile-mapping.js';
 import { loadSync } from './mapping/load-sync.js';
-import { readPlanOf } from './mapping/read-plan.js';
 import { PlatformClient } from './platform/client.js';
-import { openRequestLimit } from './platform/request-limit.js';
-import { openSource } from './source/open-source.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
 
@@ -28,7 +21,7 @@ export interface ViewParts {
   ledger(): Promise<LedgerView>;
   platform(): Promise<Views['platform']>;
   /** Loads a sync's files anew if they changed; throws `config_invalid` with all findings. */
-  openSync(name: string): Promise<OpenSync>;
+  openSync(name: string, runId?: string): Promise<OpenSync>;
   close(): Promise<void>;
 }
 
@@ -73,8 +66,6 @@ export function composeView(env: Env): LookingParts {
 /** Without a ledger nothing was sent yet, and no row of it carries this id. */
 const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
 
-type MappingIds = Pick<LedgerView['catalog'], 'mappingId'>;
-
 function assemble<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
@@ -97,9 +88,9 @@ function assemble<L extends LedgerView>(
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
   const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
   const platform = opened(() => openPlatform(env));
-  const syncs = new Map<string, { readonly signature: string; readonly sync: OpenSync }>();
+  const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
 
-  const load = async (name: string): Promise<OpenSync> => {
+  const load = async (name: string): Promise<ComposedSync> => {
     const folder = await mappingsFolder();
     // Checking a sync's files costs tens of milliseconds, and every activity asks for its sync.
     const signature = await folderSignature(join(folder, name));
@@ -107,17 +98,17 @@ function assemble<L extends LedgerView>(
     if (known?.signature === signature) return known.sync;
     const spec = await loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
-    const sync = same ? known.sync : openSpec(spec, mappingIds ?? (async () => (await ledger()).catalog));
-    if (!same) closing.push(() => sync.source.close());
+    const sync = same ? known.sync : composeSync(spec, mappingIds ?? (async () => (await ledger()).catalog));
+    if (!same) closing.push(() => sync.close());
     syncs.set(name, { signature, sync });
     return sync;
   };
   // One at a time: two activities that start together must share one source pool and one limit.
   let loading: Promise<unknown> = Promise.resolve();
-  const openSync = (name: string): Promise<OpenSync> => {
+  const openSync = async (name: string, runId = ''): Promise<OpenSync> => {
     const next = loading.then(() => load(name));
     loading = next.catch(() => undefined);
-    return next;
+    return (await next).forRun(runId);
   };
   return {
     env,
@@ -167,42 +158,4 @@ async function folderSignature(folder: string): Promise<string> {
     }),
   );
   return files.join('\n');
-}
-
-/** A sync whose source is open; mappings are compiled on first use, per set of column types. */
-function openSpec(spec: SyncSpec, mappingIds: () => Promise<MappingIds>): OpenSync {
-  const mappings = new Map<string, Promise<OpenMapping>>();
-  const open = async (name: string): Promise<OpenMapping> => {
-    const mapping = spec.mappings.find((m) => m.name === name)!;
-    const compiled = new Map<string, ReturnType<OpenMapping['mapper']>>();
-    return {
-      spec: mapping,
-      mappingId: await (await mappingIds()).mappingId(spec.name, name),
-      plan: readPlanOf(mapping, spec.tenant),
-      batches: openBatchLimits(mapping, spec.upload),
-      referenceFields: new Set(referencesOf(mapping.schema.schema).map((r) => r.field)),
-      mapper(columns: readonly SourceColumn[]) {
-        const types = columns.map((c) => c.databaseType).join();
-        let map = compiled.get(types);
-        if (map === undefined) {
-          const ready = compileMapping(mapping, spec.tenant, columns);
-          compiled.set(types, (map = (row, key) => ready.map(row, key)));
-        }
-        return map;
-      },
-    };
-  };
-  return {
-    spec,
-    source: openSource(spec.source),
-    limit: openRequestLimit(spec.upload.requestsAtOnce),
-    mapping(name) {
-      let mapping = mappings.get(name);
-      if (mapping === undefined) {
-        mappings.set(name, (mapping = open(name)));
-        mapping.catch(() => mappings.delete(name));
-      }
-      return mapping;
-    },
-  };
 }

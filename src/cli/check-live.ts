@@ -1,5 +1,6 @@
 /** Holds the mappings of a sync against its live source: columns, then real rows. Reads only. */
 import { probeMapping } from '../../activities/probe-mapping.js';
+import { readTenantList, type TenantRule } from '../../activities/tenant-list.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Finding } from '../domain/finding.js';
 import type { Probe, ProbeBudget } from '../domain/probe.js';
@@ -20,11 +21,14 @@ export interface LiveCheck {
   readonly probes: readonly ({ readonly mapping: string } & Pick<Probe, 'rows' | 'all'>)[];
 }
 
-export async function checkLive(sync: SyncSpec, locate: Locate, budget: ProbeBudget): Promise<LiveCheck> {
-  const source = openSource(sync.source);
+export async function checkLive(onDisk: SyncSpec, locate: Locate, budget: ProbeBudget): Promise<LiveCheck> {
+  const source = openSource(onDisk.source);
   const findings: Finding[] = [];
   const probes: LiveCheck['probes'][number][] = [];
   try {
+    const tenant = await tenantRule(onDisk, source, locate);
+    if ('finding' in tenant) return { findings: [tenant.finding], probes };
+    const sync = { ...onDisk, tenant: tenant.rule };
     for (const mapping of sync.mappings) {
       try {
         const checked = await checkMapping(sync, mapping, source, locate, budget);
@@ -40,6 +44,23 @@ export async function checkLive(sync: SyncSpec, locate: Locate, budget: ProbeBud
     await source.close();
   }
   return { findings, probes };
+}
+
+async function tenantRule(
+  { name, tenant }: SyncSpec,
+  source: Source,
+  locate: Locate,
+): Promise<{ rule: TenantRule } | { finding: Finding }> {
+  if (tenant.kind !== 'table') return { rule: tenant };
+  try {
+    return { rule: await readTenantList(source, tenant) };
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    const [file, path] = [`${name}/sync.yaml`, ['tenant', 'from']];
+    const { code: kind, message } = error;
+    const place = placeOnly(locate(file, path));
+    return { finding: { severity: 'error', kind, file, ...place, path: path.join('.'), message } };
+  }
 }
 
 async function checkMapping(

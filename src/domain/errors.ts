@@ -72,7 +72,13 @@ export const ERROR_CATALOGUE = {
   tenant_unknown: {
     retry: 'never',
     meaning: "A row's tenant value is null or not in the sync's declared list.",
-    remedy: 'Add the value to `tenant.values` in sync.yaml, or correct the row.',
+    remedy: 'Add the value to the list of tenants that sync.yaml has or names, or correct the row.',
+  },
+  tenant_list_unusable: {
+    retry: 'never',
+    meaning:
+      'The table that `tenant.from` in sync.yaml names is no list of tenants: NULL, a value twice, no tenant id, or empty.',
+    remedy: 'Correct the rows of that table, or choose the right ones in a query; nothing is sent before.',
   },
   value_not_encodable: {
     retry: 'never',

@@ -16,7 +16,16 @@ export interface SourceConfig {
 /** One tenant for all rows, or a column whose value passes through the declared list. */
 export type TenantConfig =
   | { readonly kind: 'constant'; readonly tenant: string }
-  | { readonly kind: 'column'; readonly column: string; readonly values: ReadonlyMap<string, string> };
+  | { readonly kind: 'column'; readonly column: string; readonly values: ReadonlyMap<string, string> }
+  /** The list is in the source; each run reads it before anything else. */
+  | {
+      readonly kind: 'table';
+      readonly column: string;
+      readonly relation: Relation;
+      /** Columns of the list: the partner's value, and the platform's tenant id that it stands for. */
+      readonly value: string;
+      readonly tenant: string;
+    };
 
 /** Limits of uploading and settling. Durations in seconds, sizes in bytes. */
 export interface UploadConfig {

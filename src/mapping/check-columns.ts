@@ -86,7 +86,7 @@ export function checkColumns(
     if ('problems' in plan)
       for (const { path, message } of plan.problems) report('no_conversion', ['fields', field, ...path], message);
   }
-  const tenantColumn = tenant.kind === 'column' ? byName.get(tenant.column) : undefined;
+  const tenantColumn = tenant.kind === 'constant' ? undefined : byName.get(tenant.column);
   if (tenantColumn !== undefined && textForm(tenantColumn.type) === undefined)
     report(
       'no_conversion',
@@ -108,7 +108,7 @@ function namedColumns(mapping: MappingSpec, tenant: TenantConfig): { name: strin
   return [
     ...mapping.key.map((name, index) => ({ name, path: ['key', index] })),
     ...(mapping.cursor === null ? [] : [{ name: mapping.cursor.column, path: ['cursor', 'column'] }]),
-    ...(tenant.kind === 'column' ? [{ name: tenant.column, path: ['source'] }] : []),
+    ...(tenant.kind === 'constant' ? [] : [{ name: tenant.column, path: ['source'] }]),
     ...(mapping.deletes?.column == null ? [] : [{ name: mapping.deletes.column, path: ['deletes', 'column'] }]),
     ...fields,
   ];

@@ -44,7 +44,7 @@ export async function runExamples(
   const unfit = checkColumns(mapping, tenant, described);
   for (const { message } of unfit) language.report('columns', ['columns'], message, 'key');
   if (unfit.length > 0) return { passed: 0, findings: language.findings };
-  const compiled = compileMapping(mapping, tenant, described);
+  const compiled = compileMapping(mapping, tenantsOf(examples, tenant), described);
   let passed = 0;
   for (const [index, example] of examples.entries()) {
     const unknown = Object.keys(example.row).find((name) => !Object.hasOwn(columns, name));
@@ -56,6 +56,18 @@ export async function runExamples(
     else language.report('example_failed', ['examples', index], titled(example, problem));
   }
   return { passed, findings: language.findings };
+}
+
+/** A list that is in the source is not at hand: then the examples say which tenant a value stands for. */
+function tenantsOf(examples: readonly Example[], tenant: TenantConfig): TenantConfig {
+  if (tenant.kind !== 'table') return tenant;
+  const { column } = tenant;
+  const values = new Map<string, string>();
+  for (const example of examples) {
+    const value = example.row[column];
+    if (typeof value === 'string' && 'record' in example) values.set(value, example.tenant ?? value);
+  }
+  return { kind: 'column', column, values };
 }
 
 /** Maps a row that is given by column names; a column that it does not name is NULL. */

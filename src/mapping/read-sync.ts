@@ -1,12 +1,13 @@
 /** sync.yaml, once its form is right, to the words of the domain; durations to seconds, sizes to bytes. */
 import { durationSeconds, sizeBytes } from '../domain/duration.js';
+import type { Relation } from '../domain/source.js';
 import type { RunMode, ScheduleConfig, SourceConfig, TenantConfig, UploadConfig } from '../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
 
 /** The file's form, as `sync.schema.json` has checked it. */
 interface SyncFile {
   source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
-  tenant: string | { column: string; values: Record<string, string> };
+  tenant: TenantFile;
   mode?: RunMode;
   upload?: {
     requestsAtOnce?: number;
@@ -18,6 +19,11 @@ interface SyncFile {
   };
   schedules?: ScheduleFile[];
 }
+
+type TenantFile =
+  | string
+  | { column: string; values: Record<string, string> }
+  | { column: string; from: Relation & { value: string; tenant: string } };
 
 interface ScheduleFile {
   name: string;
@@ -53,10 +59,7 @@ export function readSync(file: LanguageFile): SyncHead {
       poolMax: source.pool?.max ?? 4,
       statementTimeout: durationSeconds(source.statementTimeout ?? '30s'),
     },
-    tenant:
-      typeof tenant === 'string'
-        ? { kind: 'constant', tenant }
-        : { kind: 'column', column: tenant.column, values: new Map(Object.entries(tenant.values)) },
+    tenant: readTenant(tenant),
     mode,
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
@@ -68,6 +71,14 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
+}
+
+function readTenant(tenant: TenantFile): TenantConfig {
+  if (typeof tenant === 'string') return { kind: 'constant', tenant };
+  const { column } = tenant;
+  if ('values' in tenant) return { kind: 'column', column, values: new Map(Object.entries(tenant.values)) };
+  const { value, tenant: id, ...relation } = tenant.from;
+  return { kind: 'table', column, relation, value, tenant: id };
 }
 
 function readSchedule(schedule: ScheduleFile, mode: RunMode): ScheduleConfig {

@@ -10,6 +10,7 @@ export function tenantReader(
   columnNamed: (name: string) => PlacedColumn,
 ): (row: SourceRow) => string | Rejection {
   if (tenant.kind === 'constant') return () => tenant.tenant;
+  if (tenant.kind === 'table') throw new Error('the list of tenants has not been read');
   const { index, column } = columnNamed(tenant.column);
   const step = textForm(column.type)?.step ?? null;
   return (row) => {
@@ -18,7 +19,11 @@ export function tenantReader(
     const text = step === null ? value : step(value);
     return (
       (typeof text === 'string' ? tenant.values.get(text) : undefined) ??
-      new Rejection('tenant', 'the value of the tenant column is not in the list of tenant.values in sync.yaml', value)
+      new Rejection(
+        'tenant',
+        'the value of the tenant column is not in the list of tenants that sync.yaml names',
+        value,
+      )
     );
   };
 }

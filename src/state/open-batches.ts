@@ -178,6 +178,8 @@ export function openBatches(knex: Knex): OpenBatches {
 /** The columns that only an open batch fills. */
 export const CLOSED = { external_ids: null, content_hashes: null };
 
+const INTENTS_AT_ONCE = 5_000;
+
 /** Writes intents, one a batch; each batch holds records of one tenant. */
 export async function insertIntents(
   trx: Knex,
@@ -187,22 +189,26 @@ export async function insertIntents(
   tenantIdOf: (tenant: string) => number,
   intendedAt: number,
 ): Promise<IntendedBatch[]> {
-  if (batches.length === 0) return [];
-  const ids = await trx('batches')
-    .insert(
-      batches.map((records) => ({
-        run_id: range.runId,
-        range_id: range.id,
-        mapping_id: range.mappingId,
-        tenant_id: tenantIdOf(records[0]!.tenant),
-        state: 'intended',
-        records: records.length,
-        read_stamp: readStamp,
-        external_ids: JSON.stringify(records.map((r) => r.externalId)),
-        content_hashes: packHashes(records.map((r) => r.contentHash).join('')),
-      })),
-    )
-    .returning<{ id: string }[]>('id');
+  const ids: { id: string }[] = [];
+  // The database takes 65,535 values in a statement, and a batch takes nine.
+  for (let i = 0; i < batches.length; i += INTENTS_AT_ONCE)
+    ids.push(
+      ...(await trx('batches')
+        .insert(
+          batches.slice(i, i + INTENTS_AT_ONCE).map((records) => ({
+            run_id: range.runId,
+            range_id: range.id,
+            mapping_id: range.mappingId,
+            tenant_id: tenantIdOf(records[0]!.tenant),
+            state: 'intended',
+            records: records.length,
+            read_stamp: readStamp,
+            external_ids: JSON.stringify(records.map((r) => r.externalId)),
+            content_hashes: packHashes(records.map((r) => r.contentHash).join('')),
+          })),
+        )
+        .returning<{ id: string }[]>('id')),
+    );
   return batches.map((records, i) => ({
     id: ids[i]!.id,
     tenant: records[0]!.tenant,

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { readTenantList } from '../../../activities/tenant-list.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding } from '../../domain/finding.js';
 import type { Finding } from '../../domain/finding.js';
@@ -79,6 +80,7 @@ async function record(folder: string, sync: SyncSpec, chosen: readonly string[],
   const { examples } = await readSyncFolder(folder, sync.name);
   const source = openSource(sync.source);
   try {
+    const tenant = sync.tenant.kind === 'table' ? await readTenantList(source, sync.tenant) : sync.tenant;
     for (const mapping of sync.mappings.filter((m) => chosen.includes(m.name))) {
       const file = examples.get(mapping.name) ?? `${sync.name}/${mapping.name}.examples.yaml`;
       if (file.endsWith('.json'))
@@ -86,7 +88,7 @@ async function record(folder: string, sync: SyncSpec, chosen: readonly string[],
       const { columns, rows: read } = await readRows(source, mapping, sync, rows);
       const path = join(folder, file);
       const existing = examples.has(mapping.name) ? await readFile(path, 'utf8') : '';
-      await writeFile(path, recordExamples(existing, mapping, sync.tenant, columns, read));
+      await writeFile(path, recordExamples(existing, mapping, tenant, columns, read));
       output.note(`${file}: ${read.length} examples added, masked; look whether they show what you mean`);
     }
   } finally {
