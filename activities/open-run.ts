@@ -91,7 +91,7 @@ function checkDeletes({ name, mappings }: SyncSpec, chosen: ReadonlySet<string>)
   if (unsure.length > 0)
     throw new PartnerSyncError(
       'config_invalid',
-      `mode mirror: rows must be found by their external id, which must be a column or a template without transforms; mappings: ${unsure.join(', ')}`,
+      `mode mirror: rows must be found by their external id, which must be a column or a template without transforms (but \`string\`); mappings: ${unsure.join(', ')}`,
     );
 }
 

@@ -1,6 +1,6 @@
 /** How rows are found by external id: by the column that holds it, or the columns of the template that makes it. */
 import type { SourceKey } from '../domain/source.js';
-import type { MappingSpec } from '../domain/sync.js';
+import type { MappingSpec, TransformCall } from '../domain/sync.js';
 import { parseTemplate, type TemplatePart } from './template.js';
 
 /** How an external id is looked up: columns, and the values that they may have for an id. */
@@ -17,16 +17,19 @@ const MOST_CUTS = 50;
 /** Whether a row of this external id would surely be found, if there is one. */
 export const isSurelyFound = (how: LookUp, id: string): boolean => how.certain && how.values(id).length < MOST_CUTS;
 
+/** The transform writes numbers digit for digit, as the database compares them. */
+const keepsText = ({ name }: TransformCall): boolean => name === 'string';
+
 /** null where rows cannot be found by what the external id is made of. */
 export function lookUpOf({ fields, schema }: Pick<MappingSpec, 'fields' | 'schema'>): LookUp | null {
   const field = fields.get(schema.externalIdField);
   if (field?.kind === 'column')
-    return { columns: [field.column], values: (id) => [[id]], certain: field.transforms.length === 0 };
+    return { columns: [field.column], values: (id) => [[id]], certain: field.transforms.every(keepsText) };
   if (field?.kind !== 'template') return null;
   const parsed = parseTemplate(field.template);
   if ('problem' in parsed) return null;
   const columns = parsed.parts.flatMap((part) => (part.kind === 'column' ? [part.column] : []));
-  return { columns, values: (id) => cuts(parsed.parts, id), certain: field.transforms.length === 0 };
+  return { columns, values: (id) => cuts(parsed.parts, id), certain: field.transforms.every(keepsText) };
 }
 
 /** The ways in which a template can have made the id: `a-b-1` by `{x}-{y}` is `a, b-1` or `a-b, 1`. */

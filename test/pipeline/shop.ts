@@ -78,6 +78,8 @@ export interface ShopSettings {
     readonly files: Readonly<Record<string, string>>;
     readonly load: (source: Database) => Promise<void>;
   };
+  /** The address of a source that the test keeps itself, of whichever kind; its sync folder is `other.files`. */
+  readonly sourceUrl?: string;
   /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
   readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
   /** Text files of the sync folder that replace or join the usual ones. */
@@ -228,7 +230,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     PARTNER_SYNC_TASK_QUEUE: taskQueue,
     PLATFORM_BASE_URL: proxy.url,
     PLATFORM_TOKEN: token,
-    SOURCE_URL: source.url,
+    SOURCE_URL: settings.sourceUrl ?? source.url,
     TEMPORAL_ADDRESS: servers?.temporal ?? inject('temporalAddress'),
   };
   const parts = compose(env);
