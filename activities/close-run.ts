@@ -20,6 +20,7 @@ export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Pro
     sync: run.sync,
     kind: run.kind,
     mode: run.mode,
+    ...(run.input.limit !== undefined && { limit: run.input.limit }),
     outcome,
     startedAt: run.started_at.toISOString(),
     endedAt: run.ended_at!.toISOString(),

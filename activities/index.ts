@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { MappingRef, OpenRunInput, RangeRef, ReplayRef, RunRef, SweepInput } from '../src/domain/work.js';
 import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
+import { deliverParents } from './deliver-parents.js';
 import { followMapping } from './follow-mapping.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
@@ -17,6 +18,7 @@ const HEARTBEAT = 2_000;
 export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => withFailures(() => openRun(deps, input)),
   planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
+  deliverParents: (input: MappingRef) => withFailures((signal) => alive(deliverParents(deps, input, signal))),
   loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
   replayLetters: (input: ReplayRef) => withFailures((signal) => alive(replayLetters(deps, input, signal))),
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),

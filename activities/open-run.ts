@@ -19,6 +19,7 @@ export async function openRun(
   const { spec } = await deps.openSync(input.sync);
   const chosen = chosenMappings(spec, input);
   checkCursors(spec, chosen, input);
+  if (input.limit !== undefined) checkSample(spec, chosen);
   const mode = modeOf(kind, input, spec);
   if (mode === 'mirror') checkDeletes(spec, chosen);
   const execution = activityInfo().workflowExecution!;
@@ -108,9 +109,21 @@ async function approve({ ledger }: Dependencies, run: RunRow, { approve: asked, 
   );
 }
 
+/** What a sample does must be as good as undone by a full run. */
+function checkSample({ mappings }: SyncSpec, chosen: ReadonlySet<string>): void {
+  const acting = mappings.filter(
+    (m) => chosen.has(m.name) && m.deletes !== null && m.deletes.column !== null && m.deletes.action !== 'ignore',
+  );
+  if (acting.length > 0)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `"limit" does not go with mappings whose \`deletes\` marks records: ${acting.map((m) => m.name).join(', ')}; name the others in "mappings"`,
+    );
+}
+
 function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {
   if (kind === 'backfill') return input.replay === undefined ? 'backfill' : 'replay';
-  return input.mode ?? spec.mode;
+  return input.limit === undefined ? (input.mode ?? spec.mode) : 'sample';
 }
 
 function chosenMappings(spec: SyncSpec, input: RunInput): ReadonlySet<string> {

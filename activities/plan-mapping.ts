@@ -1,10 +1,11 @@
-/** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, a list of ids, or dead letters. */
+/** Plans what a run reads of a mapping: one cursor range up to the fence, key ranges, a sample, a list of ids, or dead letters. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { RunInput } from '../src/domain/run.js';
-import type { KeyRange, Position } from '../src/domain/source.js';
+import type { KeyRange, Position, ReadPlan, SourceKey } from '../src/domain/source.js';
 import type { MappingRef, PlannedRanges } from '../src/domain/work.js';
 import type { NewRange } from '../src/state/ranges.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+import { EVERYTHING } from './mapped-pages.js';
 
 /** Rows of one key range: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_RANGE = 250_000;
@@ -22,15 +23,16 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   const { ranges } = deps.ledger;
   const planned = () => ranges.planned(plan.runId, mapping.mappingId);
   // A second attempt finds what the first has planned: a fence is taken once per run.
-  if ((await planned()).length === 0)
-    await ranges.plan(
-      plan.runId,
-      mapping.mappingId,
+  if ((await planned()).length === 0) {
+    const found =
       plan.input.replay === undefined
         ? await rangesOf(sync, mapping, plan, await ranges.position(mapping.mappingId))
         : // Letters that are written meanwhile are left to the next replay.
-          [{ ...OPEN, throughKey: [await deps.ledger.deadLetters.newest(mapping.mappingId)] }],
-    );
+          [{ ...OPEN, throughKey: [await deps.ledger.deadLetters.newest(mapping.mappingId)] }];
+    if (found.length > 0) await ranges.plan(plan.runId, mapping.mappingId, found);
+    // A sample of an empty table has a line in the report all the same.
+    else await ranges.forFollowing(plan.runId, mapping.mappingId);
+  }
   return { rangeIds: (await planned()).filter((r) => !r.done).map((r) => r.id), lanes: LANES };
 }
 
@@ -42,6 +44,7 @@ export async function rangesOf(
   position: Position | null,
 ): Promise<NewRange[]> {
   const { plan, spec } = mapping;
+  if (input.limit !== undefined) return firstRows(source, plan, input.limit);
   if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
   if (mode === 'incremental' && spec.cursor !== null) {
     // Such a row is never below the fence, so no incremental run would ever read it.
@@ -66,6 +69,21 @@ export async function rangesOf(
   }
   const ranges = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_RANGE);
   return ranges.map((range: KeyRange) => ({ ...OPEN, afterKey: range.after, throughKey: range.through }));
+}
+
+/** The first rows by key; where rows come in between later, they are of the sample too. */
+async function firstRows(source: OpenSync['source'], mapping: ReadPlan, limit: number): Promise<NewRange[]> {
+  const plan = { ...mapping, cursor: null };
+  const keys = plan.key.map((column) => plan.columns.indexOf(column));
+  let last: SourceKey | null = null;
+  for (let left = limit; left > 0;) {
+    const after: Position | null = last === null ? null : { cursor: null, key: last };
+    const { rows } = await source.readPage(plan, { ...EVERYTHING, after }, left);
+    if (rows.length === 0) break;
+    left -= rows.length;
+    last = keys.map((i) => rows.at(-1)![i]!);
+  }
+  return last === null ? [] : [{ ...OPEN, throughKey: last }];
 }
 
 /** Every row by key, moving no position. */

@@ -123,6 +123,8 @@ async function resolveOf(
   }
   if (found.length === 0) return;
 
+  const theirs = found.flatMap((record) => parentsOf(mapping, record));
+  if (theirs.length > 0 && depth < DEEPEST) await resolveParents({ ...scope, mapping }, theirs, depth + 1);
   const { ledger } = deps;
   const rangeId = await ledger.ranges.forFollowing(range.runId, mapping.mappingId);
   const ref = { runId: range.runId, sync: sync.spec.name, mapping: mapping.spec.name, rangeId };

@@ -16,10 +16,11 @@ export const { openRun, planMapping, closeRun, abandonRun } = proxyActivities<Ac
  * Slices heartbeat: without a timeout on it, a worker that was killed would hold its slice until startToClose.
  * Cancelling waits for the slice to finish what it has begun to send.
  */
-export const { loadSlice, replayLetters, sweepLetters, removeVanished, followMapping } = proxyActivities<Activities>({
-  startToCloseTimeout: '30m',
-  scheduleToCloseTimeout: '24h',
-  heartbeatTimeout: '10s',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: PATIENT,
-});
+export const { deliverParents, loadSlice, replayLetters, sweepLetters, removeVanished, followMapping } =
+  proxyActivities<Activities>({
+    startToCloseTimeout: '30m',
+    scheduleToCloseTimeout: '24h',
+    heartbeatTimeout: '10s',
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: PATIENT,
+  });

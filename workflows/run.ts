@@ -19,6 +19,7 @@ import type { OpenedRun } from '../src/domain/work.js';
 import {
   abandonRun,
   closeRun,
+  deliverParents,
   followMapping,
   loadSlice,
   openRun,
@@ -56,6 +57,7 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
     return await unwrapped(async () => {
       for (let stage = input.continues?.stagesDone ?? 0; stage < opened.stages.length; stage++) {
         const mappings = opened.stages[stage]!;
+        if (input.limit !== undefined) await sampleParents(opened, input, mappings);
         await together(mappings.map((mapping) => () => loadMapping(opened, input, mapping, stage, show)));
         await follow(opened, mappings, STAGE_FOLLOW, false);
       }
@@ -122,6 +124,15 @@ async function removeAll(
     if (workflowInfo().continueAsNewSuggested)
       await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: opened.stages.length } });
     await follow(opened, mappings, STAGE_FOLLOW, false);
+  }
+}
+
+/** One mapping after the other: several may share a parent. */
+async function sampleParents(opened: OpenedRun, input: RunInput, mappings: readonly string[]): Promise<void> {
+  for (const mapping of mappings) {
+    const ref = { runId: opened.runId, sync: opened.sync, mapping };
+    await planMapping({ ...ref, mode: opened.mode, input });
+    await deliverParents(ref);
   }
 }
 

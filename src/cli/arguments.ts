@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { DURATION_PATTERN, durationSeconds } from '../domain/duration.js';
 import { nearest } from '../domain/names.js';
+import { LARGEST_SAMPLE } from '../domain/run.js';
 
 export const choice =
   <T extends string>(allowed: readonly T[]) =>
@@ -44,6 +45,13 @@ export const readBackAmount = (word: string, before: 'all' | 'sample' | number |
 export const count = (value: string): number => {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('Allowed: a whole number from 1 on.');
+  return number;
+};
+
+export const sampleSize = (value: string): number => {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1 || number > LARGEST_SAMPLE)
+    throw new InvalidArgumentError(`Allowed: a whole number from 1 to ${LARGEST_SAMPLE}.`);
   return number;
 };
 

@@ -64,6 +64,11 @@ export function reportLines(report: RunReport): string[] {
   }
   const removals = removalLines(report.sync, report.removals ?? []);
   if (removals.length > 0) lines.push('', ...removals);
+  if (report.limit !== undefined)
+    lines.push(
+      '',
+      `A sample: at most ${report.limit} rows of each mapping, and their parents. No position moved; the rest goes without --limit.`,
+    );
   if (report.total.waiting > 0)
     lines.push('', `${report.total.waiting} records wait and come back by themselves with a later run.`);
   return lines;

@@ -19,6 +19,8 @@ export interface SyncInput {
   readonly mappings?: readonly string[];
   /** Ids of removal plans that a person has approved; with mode `mirror`. */
   readonly approve?: readonly string[];
+  /** A sample: so many rows of each mapping by key, at most, and the parents that they refer to; moves no position. */
+  readonly limit?: number;
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
 }
@@ -43,6 +45,9 @@ export interface ContinuedRun {
   /** How many stages are finished. */
   readonly stagesDone: number;
 }
+
+/** Rows of a sample, of each mapping: they are few enough to be read twice. */
+export const LARGEST_SAMPLE = 1000;
 
 export type RunKind = 'sync' | 'backfill';
 export type RunInput = SyncInput & BackfillInput;
@@ -105,6 +110,8 @@ export interface RunReport {
   readonly sync: string;
   readonly kind: RunKind;
   readonly mode: string;
+  /** Of a sample: the most rows of each mapping. */
+  readonly limit?: number;
   readonly outcome: RunOutcome;
   readonly startedAt: string;
   readonly endedAt: string;
@@ -125,7 +132,7 @@ export interface MappingProgress extends Books {
 }
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
-  sync: ['sync', 'mode', 'mappings', 'approve', 'continues'],
+  sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'continues'],
   backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'continues'],
 };
 
@@ -161,6 +168,7 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   list('approve');
   if (given['approve'] !== undefined && given['mode'] !== 'mirror')
     throw invalid(kind, '"approve" goes with "mode":"mirror": such a run carries out the plans that it names');
+  checkSample(given);
   list('externalIds');
   for (const field of ['from', 'to', 'mapping']) text(field);
   const { continues } = given as { continues?: Partial<ContinuedRun> };
@@ -176,6 +184,17 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
       throw invalid(kind, '"replay" can be combined with "mappings" only');
   }
   return given as unknown as RunInput;
+}
+
+function checkSample({ limit, mode }: Record<string, unknown>): void {
+  if (limit === undefined) return;
+  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > LARGEST_SAMPLE)
+    throw invalid('sync', `"limit" must be a whole number from 1 to ${LARGEST_SAMPLE}, got ${describeValue(limit)}`);
+  if (mode !== undefined)
+    throw invalid(
+      'sync',
+      '"limit" goes without "mode": a sample is the first rows of each mapping by key, and deletes nothing',
+    );
 }
 
 /** Text that a database can hold: not empty, no NUL, no half character. */

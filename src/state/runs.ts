@@ -7,6 +7,7 @@ export interface RunRow {
   readonly sync: string;
   readonly kind: RunKind;
   readonly mode: string;
+  readonly input: RunInput;
   readonly mapping_version: string;
   readonly workflow_id: string;
   readonly first_execution_run_id: string;

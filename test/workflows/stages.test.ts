@@ -18,6 +18,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
   const activities: Activities = {
     openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'full', followFor: 0, stages: STAGES }),
     planMapping: ({ mapping }) => Promise.resolve({ rangeIds: [`${mapping}-a`, `${mapping}-b`], lanes: 2 }),
+    deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadSlice({ rangeId }) {
       notes.push(`load ${rangeId}`);
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -6,7 +6,7 @@ import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { action, EXIT, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../compose.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { choice } from '../arguments.js';
+import { choice, sampleSize } from '../arguments.js';
 import { chosenMappings } from '../chosen-mappings.js';
 import { assertHolds, planOf, readPlan } from '../plan-file.js';
 import { previewSync } from '../preview-sync.js';
@@ -19,6 +19,7 @@ interface RunOptions {
   mode?: RunMode;
   mapping?: string[];
   approve?: string[];
+  limit?: number;
 }
 interface BackfillOptions {
   json?: boolean;
@@ -37,15 +38,19 @@ export function addRun(program: Command): void {
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--mapping <name...>', 'only these mappings')
     .option('--approve <plan...>', 'carry these removal plans out; goes with --mode mirror')
+    .option('--limit <N>', 'a sample: N rows of each mapping at most, and their parents; moves no position', sampleSize)
     .option('--plan <file>', 'only if what would be sent is still what preview --out wrote')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --mode full --json\n${EXIT_HELP}`,
+      `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --limit 10\n  partner-sync run online-retail --mode full --json\n${EXIT_HELP}`,
     )
     .action(
       action<[string], RunOptions>(async (context, sync, options) => {
-        if (options.plan !== undefined && (options.mode ?? options.mapping ?? options.approve) !== undefined)
+        if (
+          options.plan !== undefined &&
+          (options.mode ?? options.mapping ?? options.approve ?? options.limit) !== undefined
+        )
           throw new PartnerSyncError('input_invalid', '--plan says mode and mappings itself; leave them out');
         const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
         return start(context, 'sync', {
@@ -54,6 +59,7 @@ export function addRun(program: Command): void {
           ...(options.mode && { mode: options.mode }),
           ...(options.mapping && { mappings: options.mapping }),
           ...(options.approve && { approve: options.approve }),
+          ...(options.limit !== undefined && { limit: options.limit }),
         });
       }),
     );
