@@ -14,7 +14,7 @@ export function cutBatches(records: readonly MappedRecord[], limits: BatchLimits
   const batches: MappedRecord[][] = [];
   const open = new Map<string, { records: MappedRecord[]; bytes: number }>();
   for (const record of records) {
-    const bytes = Buffer.byteLength(record.json) + 1;
+    const bytes = record.end - record.start + 1;
     let batch = open.get(record.tenant);
     if (batch === undefined || batch.records.length >= limits.batchSize || batch.bytes + bytes > limits.batchBytes) {
       batch = { records: [], bytes: ENVELOPE_BYTES };

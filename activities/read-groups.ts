@@ -130,7 +130,7 @@ function newGroup(before: string) {
           row,
           keys.map((i) => row[i]!),
         );
-        if (result.kind === 'record') bytes += result.json.length;
+        if (result.kind === 'record') bytes += result.end - result.start;
         if (result.tenant !== null && result.tenant !== tenant) tenants.add((tenant = result.tenant));
         results.push(result);
       }

@@ -1,4 +1,5 @@
 /** Parts a group's rows: records that can be sent, and rows that cannot, unmappable ones and clashes of external ids. */
+import { compareIds } from '../src/state/record-key.js';
 import type { MappedRecord, MapResult, UnmappableRow } from '../src/domain/record.js';
 
 export interface SortedOut {
@@ -17,12 +18,22 @@ export function sortOut(results: readonly MapResult[]): SortedOut {
 }
 
 function areDistinct(records: readonly MappedRecord[]): boolean {
+  if (areRising(records)) return true;
   const ids = new Map<string, Set<string>>();
   for (const { tenant, externalId } of records) {
     let ofTenant = ids.get(tenant);
     if (ofTenant === undefined) ids.set(tenant, (ofTenant = new Set()));
     if (ofTenant.has(externalId)) return false;
     ofTenant.add(externalId);
+  }
+  return true;
+}
+
+/** Whether each is behind the one before it, as most are that are read by their key: then no two are alike. */
+function areRising(records: readonly MappedRecord[]): boolean {
+  for (let i = 1; i < records.length; i++) {
+    const [before, record] = [records[i - 1]!, records[i]!];
+    if (before.tenant !== record.tenant || compareIds(before.externalId, record.externalId) >= 0) return false;
   }
   return true;
 }

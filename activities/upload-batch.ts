@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
+import { joinTexts } from '../src/domain/record-text.js';
 import type { MappingOptions } from '../src/domain/sync.js';
 import { isInDoubt } from '../src/platform/error.js';
 import { backoffMs } from '../src/platform/retry.js';
@@ -108,7 +109,7 @@ async function uploadHalves(
   refusal: PartnerSyncError,
 ): Promise<UploadResult> {
   const tooLong = refusal.code === 'platform_too_large';
-  if (tooLong) scope.mapping.batches.tooLong(Buffer.byteLength(bodyOf(batch)));
+  if (tooLong) scope.mapping.batches.tooLong(bodyOf(batch).length);
   const middle = Math.ceil(batch.records.length / 2);
   const halves = await scope.deps.ledger.batches.split(scope.range, batch, [
     batch.records.slice(0, middle),
@@ -125,7 +126,7 @@ async function uploadHalves(
   return { sent, refused };
 }
 
-const bodyOf = ({ records }: IntendedBatch): string => `{"resources":[${records.map((r) => r.json).join(',')}]}`;
+const bodyOf = ({ records }: IntendedBatch): Buffer => joinTexts('{"resources":[', records, ']}');
 
 const uploadQuery = (options: MappingOptions) => ({
   onconflict: options.onConflict,

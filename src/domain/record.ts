@@ -1,18 +1,19 @@
 /** A mapped row on its way to the platform, or the reason why it cannot go. */
 import type { ErrorCode } from './errors.js';
 import type { JsonObject } from './json.js';
+import type { RecordText } from './record-text.js';
 import type { SourceKey } from './source.js';
 
-export interface MappedRecord {
+/** A mapped row; its JSON text, as `encodeJson` writes it, stands in UTF-8 where {@link RecordText} says. */
+export interface MappedRecord extends RecordText {
   readonly kind: 'record';
   readonly tenant: string;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  /** The record itself: JSON text as `encodeJson` writes it, fields in the order of the mapping. */
+  /** The text as a string (fields in the order of the mapping) and as an object: built when they are asked for. */
   readonly json: string;
-  /** `json` as an object, built when it is asked for: few records are looked into. */
   readonly data: JsonObject;
-  /** 128-bit hash of `json`, 32 hex digits: equal content, equal hash. Made when it is first asked for. */
+  /** 128-bit hash of the text, 32 hex digits: equal content, equal hash. Made when it is first asked for. */
   readonly contentHash: string;
   /** Where the row is deleted: whether the record says so (`apply`) or nothing is to be sent (`ignore`). */
   readonly deletion?: 'apply' | 'ignore' | undefined;

@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/finding.js';
 import type { MapResult } from '../domain/record.js';
+import { RecordTexts } from '../domain/record-text.js';
 import { referencesOf } from '../domain/references.js';
 import type { SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
@@ -56,6 +57,7 @@ export function compileMapping(
   const readId = fields.get(externalIdField)!.read;
   const isDeleted = deletedRows(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
+  const texts = new RecordTexts();
 
   function map(row: SourceRow, sourceKey: SourceKey): MapResult {
     // The external id is looked for even in a row that cannot be mapped: it is what people search by.
@@ -64,11 +66,14 @@ export function compileMapping(
     const rowTenant = readTenant(row);
     if (rowTenant instanceof Rejection)
       return { kind: 'unmappable', tenant: null, externalId, sourceKey, ...tenantUnknown(rowTenant) };
-    if (isDeleted?.(row) === true && externalId?.isWellFormed() === true)
-      return new WrittenRecord(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
+    if (isDeleted?.(row) === true && externalId?.isWellFormed() === true) {
+      texts.put(deletedJson(externalId));
+      return new WrittenRecord(rowTenant, externalId, sourceKey, texts, deletion);
+    }
     const json = (externalId === null ? undefined : write(row)) ?? mapPlainly(row);
     if (typeof json !== 'string') return { kind: 'unmappable', tenant: rowTenant, externalId, sourceKey, ...json };
-    return new WrittenRecord(rowTenant, externalId!, sourceKey, json);
+    texts.put(json);
+    return new WrittenRecord(rowTenant, externalId!, sourceKey, texts);
   }
 
   return { columns: selected, map };

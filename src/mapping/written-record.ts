@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '../domain/json.js';
 import type { MappedRecord } from '../domain/record.js';
+import { bytesOf, type RecordText } from '../domain/record-text.js';
 import type { SourceKey } from '../domain/source.js';
 
 export class WrittenRecord implements MappedRecord {
@@ -9,7 +10,9 @@ export class WrittenRecord implements MappedRecord {
   readonly tenant: string;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  readonly json: string;
+  readonly buffer: Buffer;
+  readonly start: number;
+  readonly end: number;
   readonly deletion: MappedRecord['deletion'];
   #hash: string | undefined;
 
@@ -17,14 +20,20 @@ export class WrittenRecord implements MappedRecord {
     tenant: string,
     externalId: string,
     sourceKey: SourceKey,
-    json: string,
+    { buffer, start, end }: RecordText,
     deletion?: MappedRecord['deletion'],
   ) {
     this.tenant = tenant;
     this.externalId = externalId;
     this.sourceKey = sourceKey;
-    this.json = json;
+    this.buffer = buffer;
+    this.start = start;
+    this.end = end;
     this.deletion = deletion;
+  }
+
+  get json(): string {
+    return bytesOf(this).toString('utf8');
   }
 
   get data(): JsonObject {
@@ -32,6 +41,6 @@ export class WrittenRecord implements MappedRecord {
   }
 
   get contentHash(): string {
-    return (this.#hash ??= hash('sha256', this.json, 'hex').slice(0, 32));
+    return (this.#hash ??= hash('sha256', bytesOf(this), 'hex').slice(0, 32));
   }
 }

@@ -7,14 +7,14 @@ import { isInDoubt, isNotFound } from './error.js';
 import { entriesOf, type EntryOf, type ListName } from './lists.js';
 import { backoffMs, pause } from './retry.js';
 import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './settings.js';
-import { Transport, type CallOptions } from './transport.js';
+import { Transport, type CallOptions, type ReadyBody } from './transport.js';
 
 /** The parts of a call, typed by the operation. */
 export interface CallInput<N extends OperationName> extends CallOptions {
   readonly params?: ParamsOf<Operations[N]>;
   readonly query?: QueryOf<Operations[N]>;
   /** The body, or its JSON text where it was encoded already (the hot path). */
-  readonly body?: BodyOf<Operations[N]> | string;
+  readonly body?: BodyOf<Operations[N]> | ReadyBody;
 }
 
 type Query<N extends OperationName> = QueryOf<Operations[N]>;
@@ -70,7 +70,7 @@ export class PlatformClient {
 
   /** 4.5: {@link uploadResources} for the schema named `transactions`; dates are ISO 8601 date-times. */
   uploadTransactions(
-    body: Body<'uploadTransactions'> | string,
+    body: Body<'uploadTransactions'> | ReadyBody,
     query: Query<'uploadTransactions'>,
     options: CallOptions,
   ): Data<'uploadTransactions'> {
@@ -98,7 +98,7 @@ export class PlatformClient {
    */
   uploadResources(
     schema: string,
-    body: Body<'uploadResources'> | string,
+    body: Body<'uploadResources'> | ReadyBody,
     query: Query<'uploadResources'>,
     options: CallOptions,
   ): Data<'uploadResources'> {

@@ -25,12 +25,14 @@ export interface CallOptions {
   readonly once?: boolean;
 }
 
+/** A body's JSON text, where it is encoded already (the hot path): as a string, or in UTF-8. */
+export type ReadyBody = string | Uint8Array;
+
 /** A call as any operation may have it. */
 export interface AnyCall extends CallOptions {
   readonly params?: object;
   readonly query?: object;
-  /** A string is the body's JSON text, where it is encoded already (the hot path). */
-  readonly body?: object | string;
+  readonly body?: object | ReadyBody;
 }
 
 export class Transport {
@@ -57,10 +59,10 @@ export class Transport {
     };
     const tenant = this.#tenantOf(operation, call);
     if (tenant !== undefined) headers[TENANT_HEADER] = tenant;
-    let body: string | null = null;
+    let body: ReadyBody | null = null;
     if (call.body !== undefined) {
       headers['content-type'] = 'application/json';
-      body = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
+      body = isReady(call.body) ? call.body : JSON.stringify(call.body);
     }
     return this.#exchange(operation, { method: operation.method, path, headers, body }, call);
   }
@@ -91,7 +93,7 @@ export class Transport {
 
   async #exchange(
     operation: Operation,
-    request: { method: Operation['method']; path: string; headers: Record<string, string>; body: string | null },
+    request: { method: Operation['method']; path: string; headers: Record<string, string>; body: ReadyBody | null },
     { signal, timeout }: CallOptions,
   ): Promise<RawAnswer> {
     // undici's own timeouts restart with each byte; only a total deadline ends a slow drip.
@@ -122,6 +124,8 @@ export class Transport {
     }
   }
 }
+
+const isReady = (body: object | string): body is ReadyBody => typeof body === 'string' || body instanceof Uint8Array;
 
 const NEVER_SENT = new Set([
   'ECONNREFUSED',

@@ -1,7 +1,8 @@
 /** What a platform says about a record is kept without the record's values, and can still be understood. */
 import { expect, it } from 'vitest';
 import { maskedWords } from '../../activities/platform-words.js';
-import type { MappedRecord } from '../../src/domain/record.js';
+import { recordText } from '../../src/domain/record-text.js';
+import { WrittenRecord } from '../../src/mapping/written-record.js';
 
 const data = {
   customerId: '17850',
@@ -11,15 +12,7 @@ const data = {
   note: 'must not be called before nine',
   address: { street: 'Elm Street', lines: ['Flat B'] },
 };
-const record: MappedRecord = {
-  kind: 'record',
-  tenant: 'north',
-  externalId: '17850',
-  sourceKey: ['17850'],
-  data,
-  json: JSON.stringify(data),
-  contentHash: '0'.repeat(32),
-};
+const record = new WrittenRecord('north', '17850', ['17850'], recordText(JSON.stringify(data)));
 const masked = (words: string): string => maskedWords(words, record, ['customer']);
 
 it.each([

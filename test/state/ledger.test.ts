@@ -1,9 +1,11 @@
 /** The ledger's promises, kept by PostgreSQL: who may send what, how far a run is, and books that always add up. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { recoverRange } from '../../activities/recover-range.js';
 import type { UploadScope } from '../../activities/upload-batch.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
+import { recordText } from '../../src/domain/record-text.js';
+import { WrittenRecord } from '../../src/mapping/written-record.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
@@ -54,9 +56,8 @@ async function newRange(movesPosition = true, run?: string): Promise<TakenRange>
 }
 
 const record = (externalId: string, content: string, tenant = 'north'): MappedRecord => {
-  const json = JSON.stringify({ id: externalId, content });
-  const contentHash = createHash('md5').update(json).digest('hex');
-  return { kind: 'record', tenant, externalId, sourceKey: [externalId], data: {}, json, contentHash };
+  const text = recordText(JSON.stringify({ id: externalId, content }));
+  return new WrittenRecord(tenant, externalId, [externalId], text);
 };
 
 interface Reading {
