@@ -14,7 +14,8 @@ export const ERROR_CATALOGUE = {
   config_invalid: {
     retry: 'never',
     meaning: 'A configuration value, a sync.yaml or a mapping file is wrong or missing.',
-    remedy: 'Correct the places that the message names; `partner-sync check <sync>` lists all of them at once.',
+    remedy:
+      'Correct the places that the message names; those of a sync are listed all at once by `partner-sync check <sync>`.',
   },
   input_invalid: {
     retry: 'never',

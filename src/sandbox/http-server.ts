@@ -1,4 +1,5 @@
 /** The HTTP side: Fastify with the sandbox's own body parser, host check and error envelopes. */
+import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { hostCheck } from './host-check.js';
@@ -29,6 +30,8 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
     logger: false,
     bodyLimit: settings.maxBodyBytes,
     exposeHeadRoutes: false,
+    genReqId: () => randomUUID(),
+    requestIdHeader: false,
     routerOptions: { maxParamLength: MAX_PATH_PARAMETER },
     frameworkErrors: (error, _request, reply) => {
       const answer = reply as unknown as FastifyReply; // its own type knows no bodies
@@ -40,20 +43,21 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
   parseJsonBodies(app);
 
   const checkHost = hostCheck(host, settings.allowedHosts);
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id);
     checkHost(request.headers.host);
     done();
   });
 
   app.setNotFoundHandler((request, reply) => {
-    const message = `no operation ${request.method} ${pathOf(request)}`;
+    const message = `no operation ${request.method} ${pathOf(request)}; /reference lists them all`;
     void reply.status(statuses.notFound).send(errorBody('standard', message, [], longest.errors));
   });
   app.setErrorHandler((error: FastifyError | Refusal, request, reply) => {
     const { operation } = request.routeOptions.config;
     const shape = operation?.alternativeErrors === true ? settings.errorShape : 'standard';
     const status = statusOf(error, operation, settings);
-    const place = { method: request.method, route: request.routeOptions.url ?? null, status };
+    const place = { requestId: request.id, method: request.method, route: request.routeOptions.url ?? null, status };
     if (status >= 500) {
       // Without PostgreSQL's detail, which quotes values of rows.
       logger.error({ ...place, reason: error.message, stack: error.stack }, 'a request failed');
@@ -66,17 +70,26 @@ export function createHttpServer(host: string, settings: SandboxSettings, logger
     logger.info({ ...place, ...reason }, 'a request was refused');
     const { errors, headers } = error instanceof Refusal ? error : { errors: [], headers: {} };
     if (status === 401) void reply.header('www-authenticate', settings.authScheme || 'Token');
+    const message = error instanceof Refusal ? error.message : wordsOf(error, settings);
     return reply
       .status(status)
       .headers(headers)
-      .send(errorBody(shape, error.message, errors, longest.errors));
+      .send(errorBody(shape, message, errors, longest.errors));
   });
   app.get('/health', () => ({ status: 'ok' }));
+  // For whoever opens its address in a browser.
+  app.get('/', (_request, reply) => reply.redirect('/reference'));
   return app;
 }
 
 /** Kinds of refusals that Fastify itself throws. */
 const KINDS: Readonly<Record<number, RefusalKind>> = { 400: 'invalid', 413: 'tooLarge', 415: 'notJson' };
+
+/** What Fastify says too briefly, with what to do about it. */
+function wordsOf(error: FastifyError, { maxBodyBytes }: SandboxSettings): string {
+  if (error.statusCode === 413) return `the body is larger than ${maxBodyBytes} bytes`;
+  return error.statusCode === 415 ? 'the body must be JSON, with the content-type application/json' : error.message;
+}
 
 function statusOf(
   error: FastifyError | Refusal,

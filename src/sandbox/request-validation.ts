@@ -25,9 +25,10 @@ export type RequestValidator = (request: RequestParts) => ValidRequest;
 
 type InputSettings = Pick<SandboxSettings, 'parameterNames' | 'unknownInput' | 'alsoRequired'>;
 
-const strictAjv = newAjv();
+// `verbose`: errors carry the schema, whose words they use.
+const strictAjv = newAjv({ verbose: true });
 /** Takes away the fields that a closed object does not have. */
-const tolerantAjv = newAjv({ removeAdditional: true });
+const tolerantAjv = newAjv({ verbose: true, removeAdditional: true });
 /** Query values are text; only they are turned into booleans and integers. */
 const queryAjv = newAjv({ coerceTypes: true, useDefaults: true });
 

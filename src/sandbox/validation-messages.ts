@@ -1,5 +1,6 @@
 /** What ajv found, in words that name the place, what was expected and, where it is a short list, the choices. */
 import type { ErrorObject } from 'ajv';
+import { nearest } from '../domain/names.js';
 
 /** One text for each breach: `/email must match format "email"`. `root` stands before every place: `query`, `body`. */
 export function errorTexts(errors: readonly ErrorObject[] | null | undefined, root = ''): string[] {
@@ -15,7 +16,7 @@ export function errorTexts(errors: readonly ErrorObject[] | null | undefined, ro
     if (alternative !== undefined) alternatives.set(place, named.add(alternative));
     else if (error.keyword === 'enum' || error.keyword === 'type')
       texts.push(`${place} must be ${expectedOf(error).join(' or ')}`);
-    else if (error.keyword !== 'anyOf') texts.push(`${place} ${error.message ?? 'is not valid'}${choicesOf(error)}`);
+    else if (error.keyword !== 'anyOf') texts.push(`${place} ${breachOf(error)}`);
     else if (named.size > 0) texts.push(`${place} must be ${namedTogether([...named])}`);
   }
   return [...new Set(texts)];
@@ -40,8 +41,15 @@ function expectedOf({ keyword, params }: ErrorObject): string[] {
   return keyword === 'enum' ? allowedValues.map((value) => JSON.stringify(value)) : [type].flat();
 }
 
-function choicesOf(error: ErrorObject): string {
-  const params = error.params as { additionalProperty?: string; allowedValue?: unknown };
-  if (error.keyword === 'additionalProperties') return `: ${JSON.stringify(params.additionalProperty)}`;
-  return error.keyword === 'const' ? `: ${JSON.stringify(params.allowedValue)}` : '';
+function breachOf({ keyword, params, message = 'is not valid', parentSchema }: ErrorObject): string {
+  const { additionalProperty, allowedValue } = params as { additionalProperty?: string; allowedValue?: unknown };
+  if (keyword === 'const') return `${message}: ${JSON.stringify(allowedValue)}`;
+  if (additionalProperty !== undefined) {
+    const near = nearest(additionalProperty, Object.keys((parentSchema?.['properties'] ?? {}) as object));
+    const advice = near === undefined ? '' : `; did you mean "${near}"?`;
+    return `has the unknown field ${JSON.stringify(additionalProperty)}${advice}`;
+  }
+  // A pattern says it to the letter, its field's own words say it to people.
+  const form = keyword === 'pattern' ? (parentSchema?.['form'] as string | undefined) : undefined;
+  return form === undefined ? message : `must be ${form}`;
 }

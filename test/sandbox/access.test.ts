@@ -131,11 +131,37 @@ describe('access to the sandbox', () => {
     for (const [method, path] of [
       ['GET', '/api/nothing'],
       ['DELETE', READ],
-      ['GET', '/'],
+      ['POST', '/'],
     ] as const) {
       const answer = await sandbox.call(method, path);
       expect([answer.status, answer.body.success, typeof answer.body.message]).toEqual([404, false, 'string']);
     }
+  });
+
+  it('names each request, in the answer and in the log', async () => {
+    const names = await Promise.all(
+      [1, 2].map(async () => (await fetch(`${sandbox.url}/`)).headers.get('x-request-id')),
+    );
+    expect(new Set(names).size).toBe(2);
+    expect(names.join(' ')).toMatch(/^[0-9a-f-]{36} [0-9a-f-]{36}$/);
+  });
+
+  it('shows the reference to whoever opens its address in a browser', async () => {
+    const answer = await fetch(sandbox.url);
+    expect([answer.status, new URL(answer.url).pathname]).toEqual([200, '/reference']);
+  });
+
+  it('says what to do about a body of another kind, a misspelt field and text of another form', async () => {
+    const domain = { apexDomain: 'shop.example', subdomain: 'mail', userPart: '.news', emailFromNam: 'News' };
+    const answer = await sandbox.call('POST', '/api/sending-domains', { body: domain });
+    expect(answer.body.errors).toEqual([
+      "body must have required property 'emailFromName'",
+      'body has the unknown field "emailFromNam"; did you mean "emailFromName"?',
+      "body/userPart must be letters, digits and ! # $ % & ' * + / = ? ^ _ ` { | } ~ -, with single dots between them",
+    ]);
+    const headers = { 'content-type': 'text/csv' };
+    const table = await sandbox.call('POST', '/api/sending-domains', { raw: 'a,b', headers });
+    expect(table.body.message).toBe('the body must be JSON, with the content-type application/json');
   });
 
   it('answers unknown schemas, resources and batches with 404', async () => {
@@ -155,7 +181,10 @@ describe('access to the sandbox', () => {
     const many = await sandbox.call('POST', UPLOAD, { body: { resources: Array(6).fill({ id: 'p' }) } });
     expect([many.status, many.body.message]).toEqual([413, expect.stringContaining('at most 5')]);
     const large = await sandbox.call('POST', UPLOAD, { body: { resources: [{ id: 'x'.repeat(20_000) }] } });
-    expect([large.status, large.body.success]).toEqual([413, false]);
+    expect([large.status, large.body.message]).toEqual([
+      413,
+      expect.stringMatching(/^the body is larger than \d+ bytes$/),
+    ]);
   });
 
   it('never fails on garbage: what is not a valid request is a 4xx in the error envelope', async () => {

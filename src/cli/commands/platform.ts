@@ -16,6 +16,21 @@ export function addPlatform(program: Command): void {
     );
   for (const entry of operationEntries) addOperation(platform, entry);
   addWait(groupOf(platform, 'batches'));
+  platform.addHelpText('after', () => `\n${operationLines(platform).join('\n')}\n\n${EXAMPLES}`);
+}
+
+const EXAMPLES = `Examples:
+  partner-sync platform usage list --start-date 2026-03-01 --all
+  partner-sync platform segments from-text --text "customers in France who have an email"
+  partner-sync platform resources upload customer --data @customers.json --dependency-wait-timeout 60`;
+
+/** The commands with what they do; the groups alone would say little. */
+function operationLines(platform: Command): string[] {
+  const commands = platform.commands.flatMap((group) =>
+    group.commands.map((command) => [`${group.name()} ${command.name()}`, command.summary()] as const),
+  );
+  const width = Math.max(...commands.map(([name]) => name.length));
+  return ['Operations:', ...commands.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`)];
 }
 
 function addOperation(platform: Command, entry: readonly [OperationName, Operation]): void {
@@ -48,5 +63,5 @@ function addOperation(platform: Command, entry: readonly [OperationName, Operati
 /** `batches` of `platform batches get`; made when its first operation comes. */
 function groupOf(platform: Command, name: string): Command {
   const found = platform.commands.find((command) => command.name() === name);
-  return found ?? platform.command(name).summary(name.replaceAll('-', ' '));
+  return found ?? platform.command(name, { hidden: true }).description(`Operations of ${name.replaceAll('-', ' ')}.`);
 }

@@ -45,7 +45,7 @@ export function addSandbox(program: Command): void {
     .enablePositionalOptions()
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync sandbox --port 8080 --fixture tenants.json\n  partner-sync sandbox token --tenant acme-outdoor\n  partner-sync sandbox load tenants.json\n\nSANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) signs and checks tokens; at least 32 characters.',
+      '\nExamples:\n  partner-sync sandbox --port 8080 --fixture tenants.json\n  partner-sync sandbox --settings settings.json\n  partner-sync sandbox token --tenant acme-outdoor\n  partner-sync sandbox load tenants.json\n\nSANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) signs and checks tokens; at least 32 characters.',
     )
     .action(
       action<[], SandboxFlags>(async ({ parts, output }, flags) => {
@@ -62,7 +62,7 @@ export function addSandbox(program: Command): void {
             ...(flags.settings !== undefined && { settings: await readJson(flags.settings, parseSettings) }),
           }),
         );
-        output.note(`sandbox ready at ${server.url}`);
+        output.note(`sandbox ready at ${server.url} (to read and try: ${server.url}/reference)`);
         await firstSignal();
         await server.close();
         return EXIT.done;

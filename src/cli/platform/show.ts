@@ -33,7 +33,7 @@ function collect(before: string, value: Row, fields: [string, string][], lists: 
     const name = before === '' ? key : `${before}.${key}`;
     if (isObject(member)) collect(name, member, fields, lists);
     else if (Array.isArray(member) && member.some(isObject)) lists.push([name, member.filter(isObject)]);
-    else fields.push([name, Array.isArray(member) ? member.map(wordOf).join(', ') : wordOf(member)]);
+    else fields.push([name, Array.isArray(member) ? member.map(wordOf).join(', ') || '-' : wordOf(member)]);
   }
 }
 

@@ -1,6 +1,6 @@
 /** `partner-sync platform batches wait`: follows a batch until it is complete. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { operations } from '../../platform/contract/operations.js';
@@ -23,7 +23,11 @@ export function addWait(batches: Command): void {
     .summary('waits until a batch is complete')
     .description('Follows a batch until `completedAt` is set, and shows what came of it.')
     .option('--tenant <id>', 'tenant to act for (default: PLATFORM_TENANT)')
-    .option('--for <duration>', 'how long at most, such as 90s or 10m', duration, 600_000)
+    .addOption(
+      new Option('--for <duration>', 'how long at most, such as 90s or 10m')
+        .argParser(duration)
+        .default(600_000, '10m'),
+    )
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',

@@ -118,7 +118,7 @@ function securityScheme({ authHeader, authScheme }: OpenApiChoices): Json {
 
 /** A schema of the contract as JSON Schema alone, with both names of each twin. */
 function plain(schema: TSchema): Json {
-  const { twins, ...rest } = schema as Json & { readonly twins?: TwinTable };
+  const { twins, form: _, ...rest } = schema as Json & { readonly twins?: TwinTable };
   const copy = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plainValue(value)]));
   if (twins === undefined) return copy;
   const properties = copy['properties'] as Record<string, Json>;

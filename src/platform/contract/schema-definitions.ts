@@ -6,8 +6,12 @@ import { Maybe, OneOf, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 import { SCHEMA_DEFINITION_TWINS } from './twins.js';
 
+/** Of a name, in words. */
+const form = '1 to 128 letters, digits, "_" or "-", the first one no "-"';
+
 export const SchemaName = Type.String({
   pattern: SCHEMA_NAME_PATTERN,
+  form,
   description: 'letters, digits, underscore and hyphen; immutable after creation',
 });
 
@@ -43,7 +47,7 @@ export const SchemaDefinitionInput = Type.Object(
     schema: RecordSchema,
     pluralName: Type.Optional(SchemaName),
     plural_name: Type.Optional(
-      Type.String({ pattern: SCHEMA_NAME_PATTERN, deprecated: true, description: 'older name of pluralName' }),
+      Type.String({ pattern: SCHEMA_NAME_PATTERN, form, deprecated: true, description: 'older name of pluralName' }),
     ),
     externalIdField: Type.Optional(Text("field of the resource that is its id in the partner's system")),
     external_id_field: Type.Optional(

@@ -41,21 +41,26 @@ export const sendingDomainOperations = {
         apexDomain: Type.String({
           maxLength: 253,
           pattern: `^(${LABEL}\\.)+${LABEL}$`,
+          form: 'a domain name such as shop.example',
           description: 'the domain that the tenant owns, such as shop.example',
         }),
         subdomain: Type.String({
           maxLength: 63,
           pattern: `^${LABEL}$`,
+          form: 'one label of a domain: letters, digits and inner hyphens',
           description: 'label that mail is sent from, such as mail',
         }),
         userPart: Type.String({
           minLength: 1,
           maxLength: 64,
           pattern: USER_PART,
+          form: "letters, digits and ! # $ % & ' * + / = ? ^ _ ` { | } ~ -, with single dots between them",
           description: 'what stands before the @',
         }),
         emailFromName: Text('name that mail is sent under'),
-        emailReplyTo: Type.Optional(Type.String({ pattern: REPLY_TO, description: 'address for replies' })),
+        emailReplyTo: Type.Optional(
+          Type.String({ pattern: REPLY_TO, form: 'an email address', description: 'address for replies' }),
+        ),
         makeDefaultWhenVerified: Type.Optional(
           Type.Boolean({
             default: true,
