@@ -18,6 +18,8 @@ export interface OpenMapping {
   readonly plan: ReadPlan;
   /** Fields of the record that refer to other records. */
   readonly referenceFields: ReadonlySet<string>;
+  /** Those of them that lead in a circle, and are left out at first (running-order.ts). */
+  readonly deferred: ReadonlySet<string>;
   /** How large its batches are cut, in this process. */
   readonly batches: LearntLimits;
   /** The compiled mapping for columns of these types. */

@@ -4,6 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { MappedRecord } from '../src/domain/record.js';
+import { recordText } from '../src/domain/record-text.js';
+import { WrittenRecord } from '../src/mapping/written-record.js';
 
 export interface Drawn {
   readonly record: MappedRecord;
@@ -27,7 +29,7 @@ export function openSample(size: number, seed: string): Sample {
     offer(record, keyRange) {
       const lot = lotOf(seed, record);
       if (lot >= worst) return;
-      kept.push({ record, keyRange, lot });
+      kept.push({ record: alone(record), keyRange, lot });
       if (kept.length >= 2 * size) cut();
     },
     drawn() {
@@ -39,3 +41,7 @@ export function openSample(size: number, seed: string): Sample {
 
 const lotOf = (seed: string, { tenant, externalId }: MappedRecord): number =>
   createHash('md5').update(`${seed}/${tenant}/${externalId}`).digest().readUIntBE(0, 6);
+
+/** A copy, so that the texts of its neighbours are not kept for its sake. */
+const alone = ({ tenant, externalId, sourceKey, json, deletion }: MappedRecord): MappedRecord =>
+  new WrittenRecord(tenant, externalId, sourceKey, recordText(json), deletion);

@@ -1,9 +1,10 @@
 /** Carries a range forward for one slice: read, map, validate, claim, upload, settle, checkpoint. */
 import type { RangeRef, SliceResult } from '../src/domain/work.js';
+import { deliverAhead } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
+import { END_OF_RANGE, rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { readGroups, readKeys, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
@@ -31,20 +32,22 @@ async function load(scope: UploadScope): Promise<boolean> {
       ? readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)
       : readIds(scope, scope.range.externalIds);
   const done = await inOrder(groups, () => performance.now() < deadline && !signal.aborted, {
-    start: (group) => deliverGroup(scope, group),
-    finish: async (group, delivery) => {
-      await deps.ledger.checkpoint(scope.range, {
-        ...delivery,
-        reading: { kind: 'first', before: group.before, after: group.after },
-        readTwice: group.results.length - rowsOf(delivery),
-        position: group.position,
-        done: false,
-      });
-    },
+    start: (group) => (scope.range.ahead ? deliverAhead(scope, group) : deliver(scope, group)),
+    finish: (group, outcome) =>
+      deps.ledger.checkpoint(scope.range, { ...outcome, position: group.position, done: false }),
   });
   signal.throwIfAborted();
   if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
   return done;
+}
+
+async function deliver(scope: UploadScope, group: Group): Promise<Omit<GroupOutcome, 'position' | 'done'>> {
+  const delivery = await deliverGroup(scope, group);
+  return {
+    ...delivery,
+    reading: { kind: 'first', before: group.before, after: group.after },
+    readTwice: group.results.length - rowsOf(delivery),
+  };
 }
 
 export async function takeRange(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<UploadScope> {

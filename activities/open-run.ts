@@ -7,7 +7,8 @@ import type { RunInput, RunKind } from '../src/domain/run.js';
 import type { SyncSpec } from '../src/domain/sync.js';
 import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
 import { lookUpOf } from '../src/mapping/look-up.js';
-import { mappingNode, stagesOf } from '../src/mapping/stages.js';
+import { runningOrder } from '../src/mapping/running-order.js';
+import { mappingNode } from '../src/mapping/stages.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
 
@@ -44,14 +45,19 @@ export async function openRun(
   await endAbandoned(deps, run);
   if (kind === 'sync') await takeLease(deps, run);
   await approve(deps, run, input);
-  const stages = stagesOf(spec.mappings.map(mappingNode));
+  const order = runningOrder(spec.mappings);
+  const stages = order
+    .map(({ ahead, full }) => ({ ahead: ahead.filter((n) => chosen.has(n)), full: full.filter((n) => chosen.has(n)) }))
+    .filter(({ ahead, full }) => ahead.length + full.length > 0);
   return {
     runId: run.id,
     sync: spec.name,
     mode,
-    followed: stages.flat().filter((name) => connected(spec, chosen).has(name)),
+    followed: order.flatMap((stage) => stage.full).filter((name) => connected(spec, chosen).has(name)),
     followFor: spec.upload.followFor,
-    stages: stages.map((stage) => stage.filter((name) => chosen.has(name))).filter((stage) => stage.length > 0),
+    stages: stages.map((stage) => stage.full),
+    // A replay reads letters, not rows in an order; its children wait for each other as any others do.
+    ahead: input.replay === undefined ? stages.map((stage) => stage.ahead) : [],
   };
 }
 

@@ -15,13 +15,15 @@ const LANES = 2;
 export interface PlanInput extends MappingRef {
   readonly mode: string;
   readonly input: RunInput;
+  /** The first of two passes; the second reads up to the same fence. */
+  readonly ahead?: boolean;
 }
 
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedRanges> {
   const sync = await deps.openSync(plan.sync, plan.runId);
   const mapping = await sync.mapping(plan.mapping);
   const { ranges } = deps.ledger;
-  const planned = () => ranges.planned(plan.runId, mapping.mappingId);
+  const planned = () => ranges.planned(plan.runId, mapping.mappingId, plan.ahead);
   // A second attempt finds what the first has planned: a fence is taken once per run.
   if ((await planned()).length === 0) {
     const found =
@@ -32,6 +34,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
     if (found.length > 0) await ranges.plan(plan.runId, mapping.mappingId, found);
     // A sample of an empty table has a line in the report all the same.
     else await ranges.forFollowing(plan.runId, mapping.mappingId);
+    if (plan.ahead && found.length > 0) await ranges.plan(plan.runId, mapping.mappingId, found, true);
   }
   return { rangeIds: (await planned()).filter((r) => !r.done).map((r) => r.id), lanes: LANES };
 }

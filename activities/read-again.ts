@@ -5,6 +5,7 @@ import type { SourceKey } from '../src/domain/source.js';
 import { maskedShape } from '../src/mapping/mask.js';
 import type { DeadLetter, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { WaitingRow } from '../src/state/waiting.js';
+import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import { readKeys, type Group } from './read-groups.js';
@@ -50,6 +51,7 @@ async function deliverAgain(scope: UploadScope, due: readonly WaitingRow[]): Pro
     await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys),
     byKey,
   );
+  await deliverAheadNow(scope, group);
   const delivery = rowByRow(await deliverGroup(scope, group));
   const ends = [...delivery.ends, ...parked.map((w): RowEnd => ({ ...w, column: 'waiting' }))];
   const ended = new Set(ends.map(idOf));

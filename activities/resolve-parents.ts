@@ -5,6 +5,7 @@
 import type { MappedRecord } from '../src/domain/record.js';
 import { referencedIds, referencesOf } from '../src/domain/references.js';
 import type { ParentCode } from '../src/domain/parent.js';
+import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
@@ -130,6 +131,7 @@ async function resolveOf(
   const ref = { runId: range.runId, sync: sync.spec.name, mapping: mapping.spec.name, rangeId };
   const parentScope = await takeRange(deps, ref, signal);
   const group = { results: [...new Set(found)], before, after, position: null };
+  await deliverAheadNow(parentScope, group);
   const delivery = rowByRow(await deliverGroup(parentScope, group));
   await ledger.checkpoint(parentScope.range, {
     ...delivery,

@@ -7,6 +7,7 @@ import type { SourceColumn } from './domain/source.js';
 import type { MappingSpec, SyncSpec } from './domain/sync.js';
 import { compileMapping } from './mapping/compile-mapping.js';
 import { readPlanOf } from './mapping/read-plan.js';
+import { deferredReferences } from './mapping/running-order.js';
 import { openRequestLimit } from './platform/request-limit.js';
 import { openSource } from './source/open-source.js';
 import type { Catalog } from './state/catalog.js';
@@ -28,6 +29,7 @@ export function composeSync(spec: SyncSpec, mappingIds: () => Promise<MappingIds
   const limit = openRequestLimit(spec.upload.requestsAtOnce);
   const limits = new Map<string, LearntLimits>();
   const runs = new Map<string, OpenSync>();
+  const deferred = deferredReferences(spec.mappings).fields;
   const open = (): OpenSync => {
     const tenant = once(async (): Promise<TenantRule> =>
       spec.tenant.kind === 'table' ? readTenantList(source, spec.tenant) : spec.tenant,
@@ -37,7 +39,10 @@ export function composeSync(spec: SyncSpec, mappingIds: () => Promise<MappingIds
       let batches = limits.get(name);
       if (batches === undefined) limits.set(name, (batches = openBatchLimits(mappingSpec, spec.upload)));
       const mappingId = await (await mappingIds()).mappingId(spec.name, name);
-      return openMapping(mappingSpec, mappingId, batches, await tenant());
+      return openMapping(mappingSpec, await tenant(), {
+        ...{ mappingId, batches },
+        deferred: new Set(deferred.get(name)),
+      });
     };
     const mappings = new Map(spec.mappings.map(({ name }) => [name, once(() => mapping(name))]));
     return {
@@ -74,13 +79,16 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
 }
 
 /** A mapping that is compiled on first use, per set of column types. */
-function openMapping(spec: MappingSpec, mappingId: number, batches: LearntLimits, tenant: TenantRule): OpenMapping {
+function openMapping(
+  spec: MappingSpec,
+  tenant: TenantRule,
+  known: Pick<OpenMapping, 'mappingId' | 'batches' | 'deferred'>,
+): OpenMapping {
   const compiled = new Map<string, ReturnType<OpenMapping['mapper']>>();
   return {
     spec,
-    mappingId,
+    ...known,
     plan: readPlanOf(spec, tenant),
-    batches,
     referenceFields: new Set(referencesOf(spec.schema.schema).map((r) => r.field)),
     mapper(columns: readonly SourceColumn[]) {
       const types = columns.map((c) => c.databaseType).join();

@@ -17,10 +17,15 @@ export function detailsOf(opened: OpenedRun, mappings: readonly MappingProgress[
     ].join(' | '),
   );
   return [
-    `Run ${opened.runId} of **${opened.sync}** (${opened.mode}); stages: ${opened.stages.map((s) => s.join(' + ')).join(' -> ')}`,
+    `Run ${opened.runId} of **${opened.sync}** (${opened.mode}); stages: ${stagesIn(opened)}`,
     '',
     '| mapping | read | sent | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---|',
     ...rows.map((row) => `| ${row} |`),
   ].join('\n');
 }
+
+const stagesIn = ({ stages, ahead = [] }: OpenedRun): string =>
+  stages
+    .map((stage, i) => [...(ahead[i] ?? []).map((name) => `${name} (first pass)`), ...stage].join(' + '))
+    .join(' -> ');

@@ -57,9 +57,13 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
     return await unwrapped(async () => {
       for (let stage = input.continues?.stagesDone ?? 0; stage < opened.stages.length; stage++) {
         const mappings = opened.stages[stage]!;
-        if (input.limit !== undefined) await sampleParents(opened, input, mappings);
-        await together(mappings.map((mapping) => () => loadMapping(opened, input, mapping, stage, show)));
-        await follow(opened, mappings, STAGE_FOLLOW, false);
+        const ahead = opened.ahead?.[stage] ?? [];
+        if (input.limit !== undefined) await sampleParents(opened, input, [...ahead, ...mappings]);
+        await together([
+          ...ahead.map((mapping) => () => loadMapping(opened, input, { mapping, ahead: true }, stage, show)),
+          ...mappings.map((mapping) => () => loadMapping(opened, input, { mapping }, stage, show)),
+        ]);
+        await follow(opened, [...ahead, ...mappings], STAGE_FOLLOW, false);
       }
       await follow(opened, opened.followed ?? opened.stages.flat(), opened.followFor, true);
       // Every row was read: a letter that is still there may be that of a row which is gone.
@@ -80,12 +84,12 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
 async function loadMapping(
   opened: OpenedRun,
   input: RunInput,
-  mapping: string,
+  { mapping, ...pass }: { readonly mapping: string; readonly ahead?: boolean },
   stage: number,
   show: (progress: readonly MappingProgress[]) => void,
 ): Promise<void> {
   const ref = { runId: opened.runId, sync: opened.sync, mapping };
-  const { rangeIds, lanes } = await planMapping({ ...ref, mode: opened.mode, input });
+  const { rangeIds, lanes } = await planMapping({ ...ref, ...pass, mode: opened.mode, input });
   const queue = [...rangeIds];
   const lane = async (): Promise<void> => {
     for (let rangeId = queue.shift(); rangeId !== undefined; rangeId = queue.shift()) {

@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { nearest } from '../domain/names.js';
 import type { SyncSpec } from '../domain/sync.js';
-import { mappingNode, stagesOf } from '../mapping/stages.js';
+import { runningOrder } from '../mapping/running-order.js';
 
 /** Throws `input_invalid` for a name that there is not; all of them where none is asked for. */
 export function chosenMappings(spec: SyncSpec, asked: readonly string[] | undefined): string[] {
@@ -15,6 +15,6 @@ export function chosenMappings(spec: SyncSpec, asked: readonly string[] | undefi
       `sync ${spec.name} has no mapping "${unknown}"${near === undefined ? '' : `; did you mean "${near}"?`} It has: ${known.join(', ')}`,
     );
   }
-  const all = stagesOf(spec.mappings.map(mappingNode)).flat();
+  const all = runningOrder(spec.mappings).flatMap((stage) => stage.full);
   return asked === undefined ? all : all.filter((name) => asked.includes(name));
 }

@@ -50,7 +50,7 @@ function parentsFirst(definitions: readonly SchemaDefinitionFile[]): SchemaDefin
       .map((r) => r.schemaName)
       .filter((r) => byName.has(r)),
   }));
-  return stagesOf(nodes)
-    .flat()
-    .map((schemaName) => byName.get(schemaName)!);
+  // Definitions that refer to each other in a circle have no order; the platform takes them in any.
+  const ordered = new Set([...stagesOf(nodes).flat(), ...byName.keys()]);
+  return [...ordered].map((schemaName) => byName.get(schemaName)!);
 }

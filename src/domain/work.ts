@@ -16,6 +16,11 @@ export interface OpenedRun {
   /** Mapping names, stage by stage: parents before children. */
   readonly stages: readonly (readonly string[])[];
   /**
+   * Beside the mappings of each stage: those of which new records are sent without the references that lead in a
+   * circle; in full they come in a later stage. Absent in old histories.
+   */
+  readonly ahead?: readonly (readonly string[])[];
+  /**
    * Mappings whose waiting records the run looks after at its end, parents first: its own, and those that are
    * connected with them by references, since parents are fetched and children come back. Absent in old histories.
    */

@@ -5,7 +5,7 @@ import type { FieldSpec, MappingSpec } from '../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { propertiesOf } from './target.js';
-import { cycleOf } from './stages.js';
+import { deferredReferences } from './running-order.js';
 import { didYouMean } from './violation-message.js';
 
 export interface CheckedMapping {
@@ -75,12 +75,14 @@ function refExpected(field: string, schema: string, schemaOf: ReadonlyMap<string
 }
 
 function checkCycle(mappings: readonly CheckedMapping[]): void {
-  const refsOf = (spec: MappingSpec): string[] =>
-    [...spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : []));
-  const cycle = cycleOf(mappings.map(({ spec }) => ({ name: spec.name, refs: refsOf(spec) })));
-  if (cycle === null) return;
-  const { spec, file } = mappings.find((mapping) => mapping.spec.name === cycle[0])!;
-  const [field] = [...spec.fields].find(([, fieldSpec]) => fieldSpec.kind === 'ref' && fieldSpec.mapping === cycle[1])!;
-  const message = `the mappings refer to each other in a circle (${cycle.join(' -> ')}), which is not supported yet`;
+  const { circle } = deferredReferences(mappings.map(({ spec }) => spec));
+  if (circle === null) return;
+  const { spec, file } = mappings.find((mapping) => mapping.spec.name === circle[0])!;
+  const [field] = [...spec.fields].find(
+    ([, fieldSpec]) => fieldSpec.kind === 'ref' && fieldSpec.mapping === circle[1],
+  )!;
+  const message =
+    `the mappings refer to each other in a circle (${circle.join(' -> ')}), and no record on it can be sent first: ` +
+    'one of the references must not be required by its schema definition, in a mapping with onConflict: upsert';
   file.report('reference_cycle', ['fields', field, 'ref'], message);
 }

@@ -20,14 +20,20 @@ export interface TakenRange {
   readonly byCursor: boolean;
   readonly bounds: ReadBounds;
   readonly externalIds: readonly string[] | null;
+  /** Read for the first of two passes (deliver-ahead.ts). */
+  readonly ahead: boolean;
   readonly done: boolean;
   readonly epoch: number;
 }
 
 export interface Ranges {
   /** Plans a mapping's ranges, unless an earlier call has. */
-  plan(runId: string, mappingId: number, ranges: readonly NewRange[]): Promise<void>;
-  planned(runId: string, mappingId: number): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
+  plan(runId: string, mappingId: number, ranges: readonly NewRange[], ahead?: boolean): Promise<void>;
+  planned(
+    runId: string,
+    mappingId: number,
+    ahead?: boolean,
+  ): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
   /** Takes a range over: attempts that held it before are fenced off from now on. */
   take(rangeId: string): Promise<TakenRange>;
   position(mappingId: number): Promise<Position | null>;
@@ -39,12 +45,15 @@ export interface Ranges {
 
 /** Numbers of the ranges that belong to no plan. */
 const FOLLOWING = -1;
+/** Ranges of a first pass are numbered downwards from here, the others upwards from 0. */
+const FIRST_AHEAD = -2;
 const REMOVING = -2;
 
 interface RangeRow {
   id: string;
   run_id: string;
   mapping_id: number;
+  no: number;
   mapping_version: string;
   by_cursor: boolean;
   cursor_from: string | null;
@@ -68,21 +77,21 @@ export function openRanges(knex: Knex): Ranges {
     return (await knex('ranges').where(range).first<{ id: string }>('id')).id;
   };
   return {
-    planned: (runId, mappingId) =>
+    planned: (runId, mappingId, ahead = false) =>
       knex('ranges')
         .where({ run_id: runId, mapping_id: mappingId })
-        .where('no', '>=', 0)
-        .orderBy('no')
+        .where('no', ...(ahead ? (['<=', FIRST_AHEAD] as const) : (['>=', 0] as const)))
+        .orderBy('no', ahead ? 'desc' : 'asc')
         .select<{ id: string; done: boolean }[]>('id', 'done'),
-    async plan(runId, mappingId, ranges) {
+    async plan(runId, mappingId, ranges, ahead = false) {
       await knex('ranges')
         .insert(
-          ranges.map((r, no) => ({
+          ranges.map((r, i) => ({
             run_id: runId,
             mapping_id: mappingId,
-            no,
+            no: ahead ? FIRST_AHEAD - i : i,
             by_cursor: r.byCursor,
-            moves_position: r.movesPosition,
+            moves_position: r.movesPosition && !ahead,
             cursor_from: r.cursorFrom,
             cursor_before: r.cursorBefore,
             after_key: r.afterKey,
@@ -115,6 +124,7 @@ export function openRanges(knex: Knex): Ranges {
           throughKey: row.through_key,
         },
         externalIds: row.external_ids,
+        ahead: row.no <= FIRST_AHEAD,
         done: row.done,
         epoch: row.epoch,
       };

@@ -1,7 +1,9 @@
 /** `partner-sync check`: all findings about a sync's files at once, held against the live source where it answers. */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
+import type { SyncSpec } from '../../domain/sync.js';
 import { lintSync } from '../../mapping/load-sync.js';
+import { deferredReferences, runningOrder } from '../../mapping/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../check-live.js';
 import { EXIT, look } from '../command-context.js';
@@ -49,6 +51,7 @@ export function addCheck(program: Command): void {
             ? await checkLive(lint.sync, lint.locate, budget)
             : { findings: [], probes: [] };
         const findings = [...lint.findings, ...live.findings];
+        const order = lint.sync === null ? [] : orderOf(lint.sync);
         const errors = findings.filter((f) => f.severity === 'error').length;
         const skipped = options.offline
           ? 'not compared with the source (--offline)'
@@ -62,12 +65,14 @@ export function addCheck(program: Command): void {
             errors,
             warnings: findings.length - errors,
             probes: live.probes,
+            order,
             ...(skipped && { skipped }),
           },
           () => [
             ...findings.map((f) => printable(formatFinding(f))),
             ...(findings.length > 0 ? [''] : []),
             ...live.probes.map(lookedAt),
+            ...(order.some(({ ahead }) => ahead.length > 0) ? [orderLine(order)] : []),
             `${errors} errors, ${findings.length - errors} warnings${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
@@ -78,3 +83,19 @@ export function addCheck(program: Command): void {
 
 const lookedAt = ({ mapping, rows, all }: LiveCheck['probes'][number]): string =>
   `${mapping}: looked at ${all ? 'all ' : ''}${rows.toLocaleString('en-GB')} rows${all ? '' : '; --probe-rows looks at more'}`;
+
+/** Stages of a run; in the first of two passes a mapping's new records are sent without some fields. */
+function orderOf({ mappings }: SyncSpec) {
+  const { fields } = deferredReferences(mappings);
+  return runningOrder(mappings).map(({ ahead, full }) => ({
+    ahead: ahead.map((mapping) => ({ mapping, without: fields.get(mapping)! })),
+    full,
+  }));
+}
+
+const orderLine = (order: ReturnType<typeof orderOf>): string =>
+  `order: ${order
+    .map(({ ahead, full }) =>
+      [...ahead.map((a) => `${a.mapping} without ${a.without.join(', ')}`), ...full].join(' + '),
+    )
+    .join(' -> ')}`;
