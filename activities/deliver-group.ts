@@ -22,7 +22,9 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     tenantIds,
     cut: (sendable) => cutBatches(sendable, scope.mapping.batches.now()),
   });
-  for (const [index, verdict] of claimed.verdicts) build.verdict(records[index]!, verdict);
+  claimed.verdicts.forEach((verdict, index) => {
+    if (verdict !== undefined) build.verdict(records[index]!, verdict);
+  });
   // Everything that was begun is waited for, even if one batch fails: no POST may outlive its attempt.
   const uploads = await Promise.allSettled(
     claimed.batches.map(async (batch) => {

@@ -13,7 +13,8 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 /** Rows of a page, at most: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
 const PAGE_ROWS = 1000;
 /** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
-const GROUP_ROWS = 4000;
+const GROUP_ROWS = 8000;
+/** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 /** A group of many tenants grows beyond that, or its batches would be of a record or two each (ADR 0017). */
 const ROWS_OF_A_TENANT = 50;
@@ -39,12 +40,8 @@ export async function* readGroups(
   let bounds = range.bounds;
   let before = await ledger.stamp();
   let limit = FIRST_PAGE_ROWS;
-  const read = async (): Promise<{ page: Page; after: string }> => ({
-    page: await sync.source.readPage(plan, bounds, limit),
-    after: await ledger.stamp(),
-  });
-  const readAhead = (): ReturnType<typeof read> => {
-    const page = read();
+  const readAhead = (): Promise<Page> => {
+    const page = sync.source.readPage(plan, bounds, limit);
     // It may fail while the caller is busy with the group before: the failure is met when the page is awaited.
     page.catch(() => undefined);
     return page;
@@ -53,21 +50,23 @@ export async function* readGroups(
   let group = newGroup(before);
   try {
     for (;;) {
-      const { page, after } = await next;
+      const page = await next;
       const last = page.rows.at(-1);
       // Only an empty page is the end: a short one may be a connection that failed quietly.
       if (last === undefined) break;
       bounds = { ...bounds, after: place(last) };
-      limit = Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / averageBytes(page))));
+      const rowBytes = averageBytes(page);
+      limit = Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / rowBytes)));
+      const isLast = group.isFullWith(page, rowBytes);
+      // Between two groups the clock moves on: after all of the one has arrived, before any of the other is asked for.
+      if (isLast) before = await ledger.stamp();
       next = readAhead();
-      group.add(page, mapping, plan, after, bounds.after);
-      before = after;
-      if (group.isFull) {
-        yield group.finish();
-        group = newGroup(before);
-      }
+      group.add(page, mapping, plan, rowBytes);
+      if (!isLast) continue;
+      yield group.finish(before, bounds.after);
+      group = newGroup(before);
     }
-    if (group.rows > 0) yield group.finish();
+    if (group.rows > 0) yield group.finish(await ledger.stamp(), bounds.after);
   } finally {
     // The page that is being read ahead when the caller stops early.
     await next.catch(() => undefined);
@@ -85,8 +84,9 @@ export async function readKeys(
   const before = await ledger.stamp();
   const page = await readWhatFits(sync.source, mapping.plan, columns, values);
   const group = newGroup(before);
-  group.add(page, mapping, mapping.plan, await ledger.stamp(), null);
-  return group.finish();
+  const after = await ledger.stamp();
+  group.add(page, mapping, mapping.plan, averageBytes(page));
+  return group.finish(after, null);
 }
 
 /** Characters of a row, on average, from a few of the page's rows. */
@@ -107,8 +107,6 @@ function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
 
 function newGroup(before: string) {
   const results: MapResult[] = [];
-  let after = before;
-  let position: Position | null = null;
   let bytes = 0;
   const tenants = new Set<string>();
   let tenant: string | null = null;
@@ -116,13 +114,14 @@ function newGroup(before: string) {
     get rows() {
       return results.length;
     },
-    get isFull() {
-      const rows = Math.min(MOST_GROUP_ROWS, Math.max(GROUP_ROWS, ROWS_OF_A_TENANT * tenants.size));
-      return results.length >= rows || bytes >= GROUP_BYTES;
+    /** Whether it needs no more than this page. */
+    isFullWith({ rows }: Page, rowBytes: number): boolean {
+      const most = Math.min(MOST_GROUP_ROWS, Math.max(GROUP_ROWS, ROWS_OF_A_TENANT * tenants.size));
+      return results.length + rows.length >= most || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
-    add(page: Page, mapping: OpenMapping, plan: ReadPlan, stamp: string, end: Position | null): void {
-      after = stamp;
+    add(page: Page, mapping: OpenMapping, plan: ReadPlan, rowBytes: number): void {
       if (page.rows.length === 0) return;
+      bytes += page.rows.length * rowBytes;
       const map = mapping.mapper(page.columns);
       const keys = plan.key.map((column) => plan.columns.indexOf(column));
       for (const row of page.rows) {
@@ -130,12 +129,10 @@ function newGroup(before: string) {
           row,
           keys.map((i) => row[i]!),
         );
-        if (result.kind === 'record') bytes += result.end - result.start;
         if (result.tenant !== null && result.tenant !== tenant) tenants.add((tenant = result.tenant));
         results.push(result);
       }
-      position = end;
     },
-    finish: (): Group => ({ results, before, after, position }),
+    finish: (after: string, position: Position | null): Group => ({ results, before, after, position }),
   };
 }

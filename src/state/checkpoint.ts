@@ -22,8 +22,9 @@ export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutc
     if (!(await isHeldStill(trx, group.reading))) return;
     await writeOutcomes(trx, range, group.reading.after, group.records, group.bulk);
     await closeBatches(trx, group);
-    await closeDeadLetters(trx, range.mappingId, group);
-    const { moved, gone } = await endWaiting(trx, range, group);
+    const open = await openEntries(trx, range.mappingId);
+    if (open.letters) await closeDeadLetters(trx, range.mappingId, group);
+    const { moved, gone } = await endWaiting(trx, range, group, open.waiting);
     await writeWaiting(trx, range, group);
     await writeDeadLetters(trx, range, group);
     await addToBooks(trx, [...booksOf(range, group, gone), ...moved]);
@@ -39,6 +40,16 @@ async function isHeldStill(trx: Knex, reading: Reading): Promise<boolean> {
     [reading.batchId, reading.seen],
   );
   return rows.length === 1;
+}
+
+/** Whether the mapping has waiting records and dead letters. Nearly always there are none, and asking costs next to nothing. */
+async function openEntries(trx: Knex, mappingId: number): Promise<{ waiting: boolean; letters: boolean }> {
+  const { rows } = await trx.raw<{ rows: { waiting: boolean; letters: boolean }[] }>(
+    `SELECT EXISTS (SELECT FROM waiting WHERE mapping_id = :mapping) AS waiting,
+       EXISTS (SELECT FROM dead_letters WHERE mapping_id = :mapping) AS letters`,
+    { mapping: mappingId },
+  );
+  return rows[0]!;
 }
 
 async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {

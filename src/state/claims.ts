@@ -30,8 +30,8 @@ export interface ClaimRequest {
 
 export interface Claimed {
   readonly batches: readonly IntendedBatch[];
-  /** Verdicts of the records that are not sent, by their index in the request. */
-  readonly verdicts: ReadonlyMap<number, Verdict>;
+  /** Verdicts of the request's records; undefined for those that are sent. */
+  readonly verdicts: readonly (Verdict | undefined)[];
 }
 
 /** Any constant; the second number of the lock is the mapping's. */
@@ -55,20 +55,20 @@ export async function claimGroup(
     // Two claims at once would not see each other's batches.
     await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, range.mappingId]);
     // What is held is looked up before what is known: a batch that is settled meanwhile is seen in one of the two.
-    const verdicts = new Map<number, Verdict>(await held.verdicts(trx, range.mappingId, keys, request));
+    const heldBack = await held.verdicts(trx, range.mappingId, keys, request);
     const [before, runId] = [Number(request.before), Number(range.runId)];
     // Of a deleted row the platform has nothing, as far as nothing else is known.
-    const unknown = new Set(records.flatMap(({ deletion }, index) => (deletion === undefined ? [] : [index])));
+    const verdicts = records.map(({ deletion }): Verdict | undefined =>
+      deletion === undefined ? undefined : 'unchanged',
+    );
     await readRecords(trx, range.mappingId, keys, (index, known) => {
-      unknown.delete(index);
-      if (verdicts.has(index)) return;
       if (isInStep(records[index]!, known.contentHash))
-        verdicts.set(index, known.runId === runId ? 'accepted' : 'unchanged');
+        verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
       // Read before, or beside, what was sent last: it might be older.
-      else if (known.readStamp >= before) verdicts.set(index, 'busy');
+      else verdicts[index] = known.readStamp >= before ? 'busy' : undefined;
     });
-    for (const index of unknown) if (!verdicts.has(index)) verdicts.set(index, 'unchanged');
-    const cut = request.cut(verdicts.size === 0 ? records : records.filter((_, index) => !verdicts.has(index)));
+    for (const [index, verdict] of heldBack) verdicts[index] = verdict;
+    const cut = request.cut(records.filter((_, index) => verdicts[index] === undefined));
     const batches = await insertIntents(trx, range, request.after, cut, (t) => tenantIds.get(t)!, intendedAt);
     return { batches, verdicts };
   });

@@ -6,9 +6,6 @@ import type { TakenRange } from './ranges.js';
 
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
 export async function closeDeadLetters(trx: Knex, mappingId: number, group: GroupOutcome): Promise<void> {
-  // Nearly always there are none, and the existence check costs next to nothing.
-  const any = await trx.raw<{ rows: object[] }>('SELECT FROM dead_letters WHERE mapping_id = ? LIMIT 1', [mappingId]);
-  if (any.rows.length === 0) return;
   const delivered = endsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
   await trx.raw(
     `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND source_key IN

@@ -29,14 +29,18 @@ export interface Ended {
   readonly gone: ReadonlySet<RowEnd>;
 }
 
-/** Ends the waiting of records that have an outcome now. */
-export async function endWaiting(trx: Knex, range: TakenRange, group: GroupOutcome): Promise<Ended> {
+/** Ends the waiting of records that have an outcome now. `anyWaiting`: whether any of the mapping's does. */
+export async function endWaiting(
+  trx: Knex,
+  range: TakenRange,
+  group: GroupOutcome,
+  anyWaiting: boolean,
+): Promise<Ended> {
   const { reading, ends, waiting } = group;
   const announced = new Set(waiting.map((w) => `${w.tenantId}/${w.externalId}`));
   const isAnnounced = (e: RowEnd): boolean => announced.has(`${e.tenantId}/${e.externalId ?? ''}`);
   const gone = new Set(ends.filter((e) => e.column === 'waiting' && !isAnnounced(e)));
-  const any = await trx.raw<{ rows: object[] }>('SELECT FROM waiting WHERE mapping_id = ? LIMIT 1', [range.mappingId]);
-  if (any.rows.length === 0) return { moved: [], gone };
+  if (!anyWaiting) return { moved: [], gone };
 
   const named = endsOf(group).filter((e) => e.externalId !== null);
   const { rows } = await trx.raw<{ rows: Entry[] }>(
