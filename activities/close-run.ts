@@ -2,15 +2,18 @@
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { addBooks, EMPTY_BOOKS, outcomeOf, type MappingProgress, type RunReport } from '../src/domain/run.js';
 import { needsAttention } from '../src/domain/removal.js';
-import type { RunRef } from '../src/domain/work.js';
+import type { CloseRunInput, RunRef } from '../src/domain/work.js';
 import type { Dependencies } from './dependencies.js';
 
-export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Promise<RunReport> {
+export async function closeRun(
+  { ledger }: Dependencies,
+  { runId, stopped = [], notes = [] }: CloseRunInput,
+): Promise<RunReport> {
   const mappings = await ledger.books.progress(runId);
   const total = mappings.reduce(addBooks, EMPTY_BOOKS);
   const removals = await ledger.removals.ofRun(runId);
   // Records of vanished rows that a person has to look at are not in step with the source.
-  const outcome = removals.some(needsAttention) ? 'incomplete' : outcomeOf(mappings);
+  const outcome = removals.some(needsAttention) || stopped.length > 0 ? 'incomplete' : outcomeOf(mappings);
   await ledger.runs.end(runId, outcome);
   const run = await ledger.runs.get(runId);
   if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
@@ -27,6 +30,8 @@ export async function closeRun({ ledger }: Dependencies, { runId }: RunRef): Pro
     mappings: mappings.map(({ sent: _sent, done: _done, ...report }: MappingProgress) => report),
     deadLetters: await ledger.books.deadLetterGroups(runId),
     removals,
+    ...(stopped.length > 0 && { stopped }),
+    ...(notes.length > 0 && { notes }),
     total,
   };
 }

@@ -1,8 +1,18 @@
 /** All activities, by the verbs of the domain; workflows import this file's type only. */
 import { Context } from '@temporalio/activity';
-import type { MappingRef, OpenRunInput, RangeRef, ReplayRef, RunRef, SweepInput } from '../src/domain/work.js';
+import type {
+  CloseRunInput,
+  CompareInput,
+  MappingRef,
+  OpenRunInput,
+  RangeRef,
+  ReplayRef,
+  RunRef,
+  SweepInput,
+} from '../src/domain/work.js';
 import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
+import { compareSource } from './compare-source.js';
 import { deliverParents } from './deliver-parents.js';
 import { followMapping } from './follow-mapping.js';
 import { loadSlice } from './load-slice.js';
@@ -17,6 +27,7 @@ const HEARTBEAT = 2_000;
 
 export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => withFailures(() => openRun(deps, input)),
+  compareSource: (input: CompareInput) => withFailures(() => compareSource(deps, input)),
   planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
   deliverParents: (input: MappingRef) => withFailures((signal) => alive(deliverParents(deps, input, signal))),
   loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
@@ -24,7 +35,7 @@ export const createActivities = (deps: Dependencies) => ({
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
   followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
   removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
-  closeRun: (input: RunRef) => withFailures(() => closeRun(deps, input)),
+  closeRun: (input: CloseRunInput) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),
 });
 

@@ -6,7 +6,7 @@ import type { Activities } from '../activities/index.js';
 const PATIENT: RetryPolicy = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' };
 
 /** Short look-ups and entries in the ledger. */
-export const { openRun, planMapping, closeRun, abandonRun } = proxyActivities<Activities>({
+export const { openRun, compareSource, planMapping, closeRun, abandonRun } = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   scheduleToCloseTimeout: '6h',
   retry: PATIENT,

@@ -1,8 +1,8 @@
 /** The run's story for the Web UI: current details as a Markdown table. */
 import type { MappingProgress } from '../src/domain/run.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import type { ComparedRun } from './compared-run.js';
 
-export function detailsOf(opened: OpenedRun, mappings: readonly MappingProgress[]): string {
+export function detailsOf(opened: ComparedRun, mappings: readonly MappingProgress[]): string {
   const rows = mappings.map((m) =>
     [
       m.mapping,
@@ -22,10 +22,11 @@ export function detailsOf(opened: OpenedRun, mappings: readonly MappingProgress[
     '| mapping | read | sent | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---|',
     ...rows.map((row) => `| ${row} |`),
+    ...(opened.stopped ?? []).map(({ mapping, message }) => `\n**Stopped**: ${mapping}, since ${message}`),
   ].join('\n');
 }
 
-const stagesIn = ({ stages, ahead = [] }: OpenedRun): string =>
+const stagesIn = ({ stages, ahead = [] }: ComparedRun): string =>
   stages
     .map((stage, i) => [...(ahead[i] ?? []).map((name) => `${name} (first pass)`), ...stage].join(' + '))
     .join(' -> ');

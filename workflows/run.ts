@@ -14,7 +14,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { checkRunInput, type MappingProgress, type RunInput, type RunKind, type RunReport } from '../src/domain/run.js';
+import {
+  checkRunInput,
+  type MappingNote,
+  type MappingProgress,
+  type RunInput,
+  type RunKind,
+  type RunReport,
+} from '../src/domain/run.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import {
   abandonRun,
@@ -28,6 +35,7 @@ import {
   replayLetters,
   sweepLetters,
 } from './activities.js';
+import { compared, continuing, type ComparedRun } from './compared-run.js';
 import { detailsOf } from './details.js';
 
 /** The run's id and its books as of the last finished slice. */
@@ -45,9 +53,10 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
   const input = checked(kind, given);
   let progress: RunProgress = { runId: null, mappings: [] };
   setHandler(progressQuery, () => progress);
-  const opened = await unwrapped(() =>
+  let opened: ComparedRun = await unwrapped(() =>
     openRun({ kind, input, firstExecutionRunId: workflowInfo().firstExecutionRunId }),
   );
+  const asked = opened.stages.flat();
   const show = (mappings: readonly MappingProgress[]): void => {
     progress = { runId: opened.runId, mappings };
     setCurrentDetails(detailsOf(opened, mappings));
@@ -55,6 +64,7 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
   show([]);
   try {
     return await unwrapped(async () => {
+      opened = await compared(opened, input);
       for (let stage = input.continues?.stagesDone ?? 0; stage < opened.stages.length; stage++) {
         const mappings = opened.stages[stage]!;
         const ahead = opened.ahead?.[stage] ?? [];
@@ -70,7 +80,12 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
       if ((opened.mode === 'full' || opened.mode === 'mirror') && patched('sweep-letters'))
         await sweepLetters({ runId: opened.runId, sync: opened.sync, mappings: opened.stages.flat() });
       if (opened.mode === 'mirror') await removeAll(opened, input, show);
-      const report = await closeRun(opened);
+      const ofAsked = <T extends MappingNote>(notes: readonly T[] = []): T[] =>
+        notes.filter(({ mapping }) => asked.includes(mapping));
+      const report = await closeRun({
+        ...{ runId: opened.runId, sync: opened.sync },
+        ...{ stopped: ofAsked(opened.stopped), notes: ofAsked(opened.notes) },
+      });
       show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
       return report;
     });
@@ -82,7 +97,7 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
 
 /** Reads all ranges of a mapping, a few side by side; a long history continues as a new execution. */
 async function loadMapping(
-  opened: OpenedRun,
+  opened: ComparedRun,
   input: RunInput,
   { mapping, ...pass }: { readonly mapping: string; readonly ahead?: boolean },
   stage: number,
@@ -104,13 +119,12 @@ async function loadMapping(
     }
   };
   await together(Array.from({ length: Math.min(lanes, rangeIds.length) }, () => lane));
-  if (workflowInfo().continueAsNewSuggested)
-    await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: stage } });
+  if (workflowInfo().continueAsNewSuggested) await continueRun(continuing(input, opened, stage));
 }
 
 /** Marks records whose rows are gone: children first, and only once every row was read and settled. */
 async function removeAll(
-  opened: OpenedRun,
+  opened: ComparedRun,
   input: RunInput,
   show: (progress: readonly MappingProgress[]) => void,
 ): Promise<void> {
@@ -125,8 +139,7 @@ async function removeAll(
         }
       }),
     );
-    if (workflowInfo().continueAsNewSuggested)
-      await continueRun({ ...input, continues: { runId: opened.runId, stagesDone: opened.stages.length } });
+    if (workflowInfo().continueAsNewSuggested) await continueRun(continuing(input, opened, opened.stages.length));
     await follow(opened, mappings, STAGE_FOLLOW, false);
   }
 }

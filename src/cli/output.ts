@@ -1,8 +1,9 @@
 /** Where a command's words go: results to stdout, progress and notes to stderr, one JSON document with --json. */
+import { ERROR_CATALOGUE } from '../domain/errors.js';
 import type { RunReport } from '../domain/run.js';
 import { formatSeconds } from '../domain/duration.js';
 import { removalLines } from './removal-lines.js';
-import { table } from './table.js';
+import { printable, table } from './table.js';
 
 export interface Output {
   readonly json: boolean;
@@ -64,6 +65,15 @@ export function reportLines(report: RunReport): string[] {
   }
   const removals = removalLines(report.sync, report.removals ?? []);
   if (removals.length > 0) lines.push('', ...removals);
+  if (report.stopped !== undefined)
+    lines.push(
+      '',
+      'stopped, and nothing of them was read:',
+      ...report.stopped.map(({ mapping, code, message }) => `  ${mapping}: ${code}: ${printable(message)}`),
+      `  ${ERROR_CATALOGUE.source_changed.remedy}`,
+    );
+  if (report.notes !== undefined)
+    lines.push('', ...report.notes.map(({ mapping, message }) => `note: ${mapping}: ${printable(message)}`));
   if (report.limit !== undefined)
     lines.push(
       '',

@@ -55,6 +55,12 @@ export const ERROR_CATALOGUE = {
     meaning: 'A table, view or column that a mapping names is not in the source.',
     remedy: 'Correct the mapping, or grant SELECT; `partner-sync check <sync>` names the nearest columns.',
   },
+  source_changed: {
+    retry: 'never',
+    meaning: 'A column that a mapping reads is gone or of another type since its last run; the mapping was stopped.',
+    remedy:
+      'Correct the mapping, see `partner-sync check <sync>`; where a new type is right as it is: `partner-sync run <sync> --accept-changes`.',
+  },
   source_key_unusable: {
     retry: 'never',
     meaning: 'The key of a mapping is NULL in a row, or two rows share it, so that pages by key could skip rows.',

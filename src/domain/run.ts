@@ -5,7 +5,7 @@
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
-import { PartnerSyncError } from './errors.js';
+import { PartnerSyncError, type ErrorCode } from './errors.js';
 import { isSyncName, nearest } from './names.js';
 import type { RemovalPlan } from './removal.js';
 import { RUN_MODES, type RunMode } from './sync.js';
@@ -21,6 +21,8 @@ export interface SyncInput {
   readonly approve?: readonly string[];
   /** A sample: so many rows of each mapping by key, at most, and the parents that they refer to; moves no position. */
   readonly limit?: number;
+  /** Take changed types of columns as they are, which otherwise stop a mapping (`source_changed`). */
+  readonly acceptChanges?: boolean;
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
 }
@@ -36,6 +38,7 @@ export interface BackfillInput {
   readonly externalIds?: readonly string[];
   /** Instead: the rows of dead letters, read again and mapped anew; `{}` for all of them. */
   readonly replay?: Omit<DeadLetterFilter, 'mappings'>;
+  readonly acceptChanges?: boolean;
   readonly continues?: ContinuedRun;
 }
 
@@ -44,6 +47,19 @@ export interface ContinuedRun {
   readonly runId: string;
   /** How many stages are finished. */
   readonly stagesDone: number;
+  /** What its beginning found of the source. */
+  readonly stopped?: readonly StoppedMapping[];
+  readonly notes?: readonly MappingNote[];
+}
+
+export interface MappingNote {
+  readonly mapping: string;
+  readonly message: string;
+}
+
+/** A mapping that did not run, since its source has changed. */
+export interface StoppedMapping extends MappingNote {
+  readonly code: ErrorCode;
 }
 
 /** Rows of a sample, of each mapping: they are few enough to be read twice. */
@@ -119,6 +135,10 @@ export interface RunReport {
   readonly deadLetters: readonly DeadLetterGroup[];
   /** Of mode `mirror`: what was found gone, mapping by mapping. Absent in reports of before there was such a mode. */
   readonly removals?: readonly RemovalPlan[];
+  /** Mappings that did not run; absent where there are none. */
+  readonly stopped?: readonly StoppedMapping[];
+  /** What else changed in the source; absent where nothing did. */
+  readonly notes?: readonly MappingNote[];
   readonly total: Books;
 }
 
@@ -132,8 +152,8 @@ export interface MappingProgress extends Books {
 }
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
-  sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'continues'],
-  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'continues'],
+  sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues'],
+  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'acceptChanges', 'continues'],
 };
 
 /** Checks a workflow's input; throws `input_invalid` naming the field, what came and what is allowed. */
@@ -171,6 +191,8 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   checkSample(given);
   list('externalIds');
   for (const field of ['from', 'to', 'mapping']) text(field);
+  if (given['acceptChanges'] !== undefined && typeof given['acceptChanges'] !== 'boolean')
+    throw invalid(kind, `"acceptChanges" must be true or false, got ${describeValue(given['acceptChanges'])}`);
   const { continues } = given as { continues?: Partial<ContinuedRun> };
   if (continues !== undefined && !(/^\d+$/.test(String(continues?.runId)) && Number.isInteger(continues?.stagesDone)))
     throw invalid(kind, '"continues" is set by a run that continues itself, not by hand');

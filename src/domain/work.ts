@@ -1,6 +1,6 @@
 /** One object in, one object out: what workflows and activities tell each other. Ids and counts, never rows. */
 import type { DeadLetterFilter } from './dead-letter.js';
-import type { MappingProgress, RunInput, RunKind } from './run.js';
+import type { MappingNote, MappingProgress, RunInput, RunKind, StoppedMapping } from './run.js';
 
 export interface OpenRunInput {
   /** The first execution of the workflow's chain: a continued run is the same run. */
@@ -62,6 +62,21 @@ export interface SliceResult {
   readonly done: boolean;
   readonly progress: readonly MappingProgress[];
 }
+
+export interface CompareInput {
+  readonly sync: string;
+  readonly mappings: readonly string[];
+  /** Whether changed types are taken as they are. */
+  readonly accept: boolean;
+}
+
+/** How the source differs from what it was when the mappings last ran. */
+export interface SourceDrift {
+  readonly stopped: readonly StoppedMapping[];
+  readonly notes: readonly MappingNote[];
+}
+
+export interface CloseRunInput extends RunRef, Partial<SourceDrift> {}
 
 export interface RunRef {
   readonly runId: string;

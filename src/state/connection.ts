@@ -5,9 +5,10 @@ import * as ledger from './migrations/0001-ledger.js';
 import * as parents from './migrations/0002-parents.js';
 import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 import * as removals from './migrations/0004-removals.js';
+import * as seenColumns from './migrations/0005-seen-columns.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS = [ledger, parents, pushedDefinitions, removals];
+const MIGRATIONS = [ledger, parents, pushedDefinitions, removals, seenColumns];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
 

@@ -15,6 +15,7 @@ import { openReceipts, type Receipts } from './receipts.js';
 import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs.js';
 import { openSchemaIds, type SchemaIds } from './schema-ids.js';
+import { openSeenColumns, type SeenColumns } from './seen-columns.js';
 import { openWaiting, type Waiting } from './waiting.js';
 
 export interface Ledger {
@@ -29,6 +30,7 @@ export interface Ledger {
   readonly removals: Removals;
   readonly standings: Standings;
   readonly schemaIds: SchemaIds;
+  readonly seenColumns: SeenColumns;
   /** The next moment of the logical reading clock. */
   stamp(): Promise<string>;
   claim(range: TakenRange, request: ClaimRequest): Promise<Claimed>;
@@ -58,6 +60,7 @@ export async function openLedger(url: string): Promise<Ledger> {
     removals: guarded(openRemovals(knex)),
     standings: guarded(openStandings(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
+    seenColumns: guarded(openSeenColumns(knex)),
     stamp: () => inState(() => nextStamp(knex)),
     claim: (range, request) => inState(() => twice(() => claimGroup(knex, held, range, request))),
     checkpoint: (range, group) => inState(() => twice(() => checkpoint(knex, range, group))),

@@ -176,7 +176,10 @@ it('does nothing when the source cannot be read', async () => {
 
   const run = await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'] });
 
-  expect(await failureOf(run)).toMatchObject({ type: 'source_relation_missing' });
+  expect(await run.result()).toMatchObject({
+    outcome: 'incomplete',
+    stopped: [{ mapping: 'customers', code: 'source_changed' }],
+  });
   expect(shop.proxy.uploads()).toBe(0);
 });
 

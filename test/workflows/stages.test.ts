@@ -17,6 +17,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
   const notes: string[] = [];
   const activities: Activities = {
     openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'full', followFor: 0, stages: STAGES }),
+    compareSource: () => Promise.resolve({ stopped: [], notes: [] }),
     planMapping: ({ mapping }) => Promise.resolve({ rangeIds: [`${mapping}-a`, `${mapping}-b`], lanes: 2 }),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadSlice({ rangeId }) {

@@ -20,6 +20,7 @@ interface RunOptions {
   mapping?: string[];
   approve?: string[];
   limit?: number;
+  acceptChanges?: boolean;
 }
 interface BackfillOptions {
   json?: boolean;
@@ -39,6 +40,7 @@ export function addRun(program: Command): void {
     .option('--mapping <name...>', 'only these mappings')
     .option('--approve <plan...>', 'carry these removal plans out; goes with --mode mirror')
     .option('--limit <N>', 'a sample: N rows of each mapping at most, and their parents; moves no position', sampleSize)
+    .option('--accept-changes', 'take changed types of columns as they are, which otherwise stop a mapping')
     .option('--plan <file>', 'only if what would be sent is still what preview --out wrote')
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -60,6 +62,7 @@ export function addRun(program: Command): void {
           ...(options.mapping && { mappings: options.mapping }),
           ...(options.approve && { approve: options.approve }),
           ...(options.limit !== undefined && { limit: options.limit }),
+          ...(options.acceptChanges && { acceptChanges: true }),
         });
       }),
     );
