@@ -3,7 +3,20 @@ export { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from './domain/erro
 export { PlatformClient, type CallInput } from './platform/client.js';
 export type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './platform/contract/operation.js';
 export { operations, type OperationName, type Operations } from './platform/contract/operations.js';
-export { isInDoubt, isNotFound, PlatformError } from './platform/error.js';
+export {
+  isInDoubt,
+  isNotFound,
+  PlatformAnswerInvalid,
+  PlatformBusy,
+  PlatformError,
+  PlatformFailed,
+  PlatformRefused,
+  PlatformTooLarge,
+  PlatformUnauthorized,
+  PlatformUnreachable,
+  RedirectRefused,
+  type PlatformErrorCode,
+} from './platform/error.js';
 export type { EntryOf, ListName } from './platform/lists.js';
 export { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './platform/settings.js';
 export type { CallOptions } from './platform/transport.js';

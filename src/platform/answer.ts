@@ -1,11 +1,10 @@
 /** Turns what came back over HTTP into data of the contract, or into an error that says what came instead. */
 import { Ajv, type ValidateFunction } from 'ajv';
-import type { ErrorCode } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import { renamer, withCamelNames } from './contract/twins.js';
-import { PlatformError } from './error.js';
+import { platformError, type PlatformError, type PlatformErrorCode } from './error.js';
 import { classifyStatus, retryAfterMs, type StatusClass } from './retry.js';
 
 export interface RawAnswer {
@@ -46,7 +45,7 @@ export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
   const operation: Operation = operations[name];
   const body = parsed(answer.text);
   if (!isObject(body))
-    throw new PlatformError('platform_answer_invalid', operation, `answered ${kindOf(answer, body)}`, seen(answer));
+    throw platformError('platform_answer_invalid', operation, `answered ${kindOf(answer, body)}`, seen(answer));
   if (!operation.flat && body['success'] === false) throw refusal('platform_refused', operation, answer, body);
   const { rename, validate } = readerOf(name);
   const raw = operation.flat ? body : body['data'];
@@ -55,7 +54,7 @@ export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
   const problems = (validate.errors ?? []).map(
     (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
   );
-  throw new PlatformError(
+  throw platformError(
     'platform_answer_invalid',
     operation,
     `answered ${answer.status}, but ${problems.slice(0, 3).join('; ')}`,
@@ -63,7 +62,7 @@ export function readSuccess(name: OperationName, answer: RawAnswer): unknown {
   );
 }
 
-const CODES: Record<StatusClass, ErrorCode> = {
+const CODES: Record<StatusClass, PlatformErrorCode> = {
   refused_for_now: 'platform_busy',
   unclear: 'platform_failed',
   unauthorized: 'platform_unauthorized',
@@ -82,7 +81,7 @@ export function readFailure(operation: Operation, answer: RawAnswer): PlatformEr
 }
 
 function refusal(
-  code: ErrorCode,
+  code: PlatformErrorCode,
   operation: Operation,
   answer: RawAnswer,
   body: Record<string, unknown>,
@@ -94,7 +93,7 @@ function refusal(
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
   // A refusal of records may quote them, and this message goes into histories and logs.
   const quotes = operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large');
-  return new PlatformError(
+  return platformError(
     code,
     operation,
     quotes ? `answered ${answer.status}` : `answered ${answer.status}: ${words || 'no message'}`,

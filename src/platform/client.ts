@@ -23,8 +23,8 @@ type Body<N extends OperationName> = BodyOf<Operations[N]>;
 type Data<N extends OperationName> = Promise<DataOf<Operations[N]>>;
 
 /**
- * Every method throws {@link PlatformError}, whose `code` says what kind of failure it was, and `input_invalid` or
- * `config_invalid` before anything is sent. Data comes with camelCase names where a field has two, and is validated:
+ * Every method throws a {@link PlatformError} of the class and `code` that the kind of failure has, and `input_invalid`
+ * or `config_invalid` before anything is sent. Data comes with camelCase names where a field has two, and is validated:
  * a field that the types promise is there. Busy answers (425, 429, 503) are repeated after `Retry-After`; lost and
  * unclear ones only where the operation is idempotent; all within `retryBudget`.
  *
@@ -42,25 +42,37 @@ export class PlatformClient {
     this.#transport = new Transport(this.#settings);
   }
 
-  /** 4.1: usage of the engagement product, ranked by total sends; counts of sends lie within the range of dates. */
+  /**
+   * 4.1: one page of the usage of the engagement product, tenant by tenant, ranked by total sends. Sends are counted
+   * within the range (ISO 8601, both ends included), active automations and SMS numbers as they are now.
+   * Throws {@link PlatformRefused} (400) for a wrong limit, date or cursor.
+   */
   listTenantUsage(query: Query<'listTenantUsage'> = {}, options: CallOptions = {}): Data<'listTenantUsage'> {
     return this.call('listTenantUsage', { ...options, query });
   }
 
   /**
-   * 4.2: conditions of a segment from a description in words. What is not understood is no error: `success` is then
-   * false, and `failureReason` says why.
+   * 4.2: conditions of a segment from a description in words, with a title and a description of its own. What is not
+   * understood is no error: `success` is then false, and `failureReason` says why. Nothing is stored.
+   * Throws {@link PlatformRefused} (400) for an empty text.
    */
   textToSegment(body: Body<'textToSegment'>, options: CallOptions): Data<'textToSegment'> {
     return this.call('textToSegment', { ...options, body });
   }
 
-  /** 4.3: registers a sending domain; answers the DNS records to publish, `ttl` in seconds. */
+  /**
+   * 4.3: registers a sending domain of the tenant; answers its id and the DNS records to publish, `ttl` in seconds.
+   * Throws {@link PlatformRefused}: 400 names each wrong field, 409 a domain that the tenant has registered.
+   */
   createSendingDomain(body: Body<'createSendingDomain'>, options: CallOptions): Data<'createSendingDomain'> {
     return this.call('createSendingDomain', { ...options, body });
   }
 
-  /** 4.4: creates a schema definition, for all tenants. Throws `platform_refused` (409) when the name is taken. */
+  /**
+   * 4.4: creates a schema definition, for all tenants; answers it with id and version number. Its name, plural name,
+   * category and external id field can never be changed.
+   * Throws {@link PlatformRefused}: 400 names each wrong field, 409 says that the name is taken.
+   */
   createSchemaDefinition(
     body: Body<'createSchemaDefinition'>,
     options: CallOptions = {},
@@ -68,7 +80,10 @@ export class PlatformClient {
     return this.call('createSchemaDefinition', { ...options, body });
   }
 
-  /** 4.5: {@link uploadResources} for the schema named `transactions`; dates are ISO 8601 date-times. */
+  /**
+   * 4.5: {@link uploadResources} for the schema definition of transactions. `transactionDate` is an ISO 8601 date-time,
+   * `transactionTotal` a number in the currency's own unit, `customerId` a reference. Throws the same errors.
+   */
   uploadTransactions(
     body: Body<'uploadTransactions'> | ReadyBody,
     query: Query<'uploadTransactions'>,
@@ -78,14 +93,18 @@ export class PlatformClient {
   }
 
   /**
-   * 4.6: copies library items into a tenant and takes others away; each item's outcome is in `results`.
-   * Null when there was nothing to do. Throws `platform_refused` (404) for an unknown tenant.
+   * 4.6: copies library items into a tenant and takes others away, by their uuids; each item's outcome is in
+   * `results`. Null when there was nothing to do.
+   * Throws {@link PlatformRefused}: 404 for an unknown tenant or item, 400 for an item in both lists.
    */
   syncLibrary(tenantId: string, body: Body<'syncLibrary'>, options: CallOptions = {}): Data<'syncLibrary'> {
     return this.call('syncLibrary', { ...options, params: { tenantId }, body });
   }
 
-  /** 4.7: `count` of all recipients in the included segments and not in the excluded ones, and one page of them. */
+  /**
+   * 4.7: `count` of all recipients in the included segments and not in the excluded ones, and one page of them (1 to
+   * 1000, default 100). Throws {@link PlatformRefused}: 404 for an unknown segment or automation.
+   */
   countSegments(body: Body<'countSegments'>, options: CallOptions): Data<'countSegments'> {
     return this.call('countSegments', { ...options, body });
   }
@@ -94,7 +113,7 @@ export class PlatformClient {
    * 4.8: takes resources for asynchronous processing; follow the batch with {@link getBatch}.
    * `dependencyWaitTimeout` is in seconds. The body may be ready JSON text, `{"resources":[...]}`.
    * Two uploads are two batches: an answer that was lost is not repeated, see {@link isInDoubt}.
-   * Throws `platform_refused` (400, 404) and `platform_too_large` (413).
+   * Throws {@link PlatformRefused} (400, 404) and {@link PlatformTooLarge}. What fails of a batch later is in its status.
    */
   uploadResources(
     schema: string,
@@ -110,14 +129,18 @@ export class PlatformClient {
     });
   }
 
-  /** 4.9: creates a channel account of the tenant. Throws `platform_refused` (404) for an unknown integration. */
+  /**
+   * 4.9: creates a channel account of the tenant on a channel integration; answers it with its domain and what of it is
+   * verified. Throws {@link PlatformRefused}: 404 for an unknown integration, 409 where the tenant has such an account.
+   */
   createChannelAccount(body: Body<'createChannelAccount'>, options: CallOptions): Data<'createChannelAccount'> {
     return this.call('createChannelAccount', { ...options, body });
   }
 
   /**
-   * 4.10: one resource, and with `include` those it refers to. Throws `platform_refused` (404) when there is none;
-   * {@link findResource} answers null instead.
+   * 4.10: one resource, and with `include` (fields, nested by dots, separated by commas) those it refers to, in
+   * `included`. References are `{ type, id }`, or with `referenceFormat: 'id'` plain external ids.
+   * Throws {@link PlatformRefused} (404) when there is none; {@link findResource} answers null instead.
    */
   getResource(
     schema: string,
@@ -132,7 +155,10 @@ export class PlatformClient {
     });
   }
 
-  /** 4.11: creates a channel integration of the partner account. */
+  /**
+   * 4.11: creates a channel integration of the partner account; answers its id and its metadata.
+   * Throws {@link PlatformRefused} (400) for a provider that does not carry the type.
+   */
   createChannelIntegration(
     body: Body<'createChannelIntegration'>,
     options: CallOptions = {},
@@ -140,7 +166,7 @@ export class PlatformClient {
     return this.call('createChannelIntegration', { ...options, body });
   }
 
-  /** 4.12: one page of the partner's channel integrations. */
+  /** 4.12: one page of the partner's channel integrations (default 100). Throws {@link PlatformRefused} (400). */
   listChannelIntegrations(
     query: Query<'listChannelIntegrations'> = {},
     options: CallOptions = {},
@@ -148,25 +174,31 @@ export class PlatformClient {
     return this.call('listChannelIntegrations', { ...options, query });
   }
 
-  /** 4.13: an automation; throws `platform_refused` (404) for a hidden one without the feature `reputation`. */
+  /**
+   * 4.13: an automation with its trigger, actions and segments. Throws {@link PlatformRefused} (404) for an unknown one,
+   * and for a hidden one without the feature `reputation`.
+   */
   getAutomation(id: string, query: Query<'getAutomation'>, options: CallOptions): Data<'getAutomation'> {
     return this.call('getAutomation', { ...options, params: { id }, query });
   }
 
   /**
    * 4.14: how far a batch is. It is done when `completedAt` is set; `successRate` is a share from 0 to 1.
-   * Throws `platform_refused` (404) when it is not there (yet); {@link findBatch} answers null instead.
+   * Throws {@link PlatformRefused} (404) when it is not there (yet); {@link findBatch} answers null instead.
    */
   getBatch(batchId: string, query: Query<'getBatch'>, options: CallOptions): Data<'getBatch'> {
     return this.call('getBatch', { ...options, params: { batchId }, query });
   }
 
-  /** 4.15: the email and text message of an automation. Throws `platform_refused` (404) when there is none. */
+  /** 4.15: the email and text message of an automation. Throws {@link PlatformRefused} (404) when there is none. */
   getCommunicationGroup(id: string, options: CallOptions): Data<'getCommunicationGroup'> {
     return this.call('getCommunicationGroup', { ...options, params: { id } });
   }
 
-  /** 4.16: sums of voice calls by tenant: durations in seconds, costs in cents. `tenant` limits it to one. */
+  /**
+   * 4.16: one page of sums of voice calls by tenant: durations in seconds, costs in cents. `tenant` limits it to one.
+   * Throws {@link PlatformRefused} (400) for a wrong limit, date or cursor.
+   */
   listVoiceAggregates(
     query: Query<'listVoiceAggregates'> = {},
     options: CallOptions = {},
@@ -174,7 +206,7 @@ export class PlatformClient {
     return this.call('listVoiceAggregates', { ...options, query });
   }
 
-  /** 4.17: a tenant's SMS registration, or null. Throws `platform_refused` (404) for an unknown tenant. */
+  /** 4.17: a tenant's SMS registration, or null. Throws {@link PlatformRefused} (404) for an unknown tenant. */
   getSmsRegistration(tenantId: string, options: CallOptions = {}): Data<'getSmsRegistration'> {
     return this.call('getSmsRegistration', { ...options, params: { id: tenantId } });
   }

@@ -2,6 +2,9 @@
 import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import type { Operation } from './contract/operation.js';
 
+/** The kinds of {@link PlatformError}. */
+export type PlatformErrorCode = Extract<ErrorCode, `platform_${string}` | 'redirect_refused'>;
+
 /** What is known of a failed call, besides the operation. */
 export interface CallFacts {
   readonly status?: number;
@@ -18,13 +21,8 @@ export interface CallFacts {
 }
 
 /**
- * A call that did not end with data. `code` tells the kinds apart, and `docs/errors.md` explains them:
- *
- * - `platform_unreachable`: no complete answer; `platform_busy`: 425, 429 or 503; `platform_failed`: 408 or 5xx
- * - `platform_unauthorized`: 401 or 403; `platform_refused`: 400, 404, 409 and the like; `platform_too_large`: 413
- * - `platform_answer_invalid`: HTML, half an answer, a field missing; `redirect_refused`: 3xx, which is never followed
- *
- * `path` is the path of the contract with its placeholders: ids stay out of logs.
+ * A call that did not end with data: one of the classes below, by the kind of failure. `code` says the kind too, and
+ * `docs/errors.md` explains it. `path` is the path of the contract with its placeholders: ids stay out of logs.
  */
 export class PlatformError extends PartnerSyncError {
   readonly method: string;
@@ -34,7 +32,7 @@ export class PlatformError extends PartnerSyncError {
   readonly words: string;
   readonly errors: readonly string[];
 
-  constructor(code: ErrorCode, operation: Operation, what: string, facts: CallFacts = {}) {
+  constructor(code: PlatformErrorCode, operation: Operation, what: string, facts: CallFacts = {}) {
     const { method, path } = operation;
     super(code, `${describe(operation)} ${what}`, { method, path, ...facts });
     this.method = method;
@@ -45,6 +43,42 @@ export class PlatformError extends PartnerSyncError {
     this.errors = facts.errors ?? [];
   }
 }
+
+/** No complete answer came (`platform_unreachable`). */
+export class PlatformUnreachable extends PlatformError {}
+/** The platform asks for patience: 425, 429 or 503 (`platform_busy`). */
+export class PlatformBusy extends PlatformError {}
+/** The platform failed: 408 or 5xx (`platform_failed`). */
+export class PlatformFailed extends PlatformError {}
+/** The token is refused, or what it may do: 401 or 403 (`platform_unauthorized`). */
+export class PlatformUnauthorized extends PlatformError {}
+/** The request is refused: 400, 404, 409, 422 and the like (`platform_refused`). */
+export class PlatformRefused extends PlatformError {}
+/** The request is refused for its size: 413 (`platform_too_large`). */
+export class PlatformTooLarge extends PlatformError {}
+/** HTML, half an answer, or a field that is missing (`platform_answer_invalid`). */
+export class PlatformAnswerInvalid extends PlatformError {}
+/** A redirect, which is never followed: token and data stay (`redirect_refused`). */
+export class RedirectRefused extends PlatformError {}
+
+const CLASSES: Readonly<Record<PlatformErrorCode, typeof PlatformError>> = {
+  platform_unreachable: PlatformUnreachable,
+  platform_busy: PlatformBusy,
+  platform_failed: PlatformFailed,
+  platform_unauthorized: PlatformUnauthorized,
+  platform_refused: PlatformRefused,
+  platform_too_large: PlatformTooLarge,
+  platform_answer_invalid: PlatformAnswerInvalid,
+  redirect_refused: RedirectRefused,
+};
+
+/** The error of the class that its code has. */
+export const platformError = (
+  code: PlatformErrorCode,
+  operation: Operation,
+  what: string,
+  facts: CallFacts = {},
+): PlatformError => new CLASSES[code](code, operation, what, facts);
 
 /** `GET /api/batches/{batchId}` */
 export const describe = ({ method, path }: Operation): string => `${method} ${path}`;

@@ -2,7 +2,7 @@
 import type { Pagination } from './contract/pagination.js';
 import type { DataOf, Operation } from './contract/operation.js';
 import { operations, type OperationName, type Operations } from './contract/operations.js';
-import { PlatformError } from './error.js';
+import { platformError } from './error.js';
 
 /** The operations that answer a list in pages. */
 export type ListName = { [N in OperationName]: Operations[N] extends { pages: object } ? N : never }[OperationName];
@@ -34,7 +34,7 @@ export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPa
     cursor = pagination.cursor;
     const wrong = cursor == null ? 'without a cursor' : seen.has(cursor) ? 'by a cursor it gave before' : null;
     if (wrong !== null)
-      throw new PlatformError('platform_answer_invalid', operation, `answered that there is another page, ${wrong}`);
+      throw platformError('platform_answer_invalid', operation, `answered that there is another page, ${wrong}`);
     seen.add(cursor!);
   }
 }

@@ -6,7 +6,7 @@ import { isTenantId } from '../domain/names.js';
 import type { RawAnswer } from './answer.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
-import { describe, PlatformError } from './error.js';
+import { describe, platformError } from './error.js';
 import { fillPath, fillQuery } from './path.js';
 import type { PlatformSettings } from './settings.js';
 
@@ -117,7 +117,7 @@ export class Transport {
       if (signal?.aborted) throw signal.reason;
       const code = errorCode(error);
       const reason = deadline.aborted ? `no complete answer within ${limit} ms` : code || (error as Error).name;
-      throw new PlatformError('platform_unreachable', operation, `failed: ${reason}`, {
+      throw platformError('platform_unreachable', operation, `failed: ${reason}`, {
         // Refused or unresolved connections never carried the request; everything else may have.
         inDoubt: !NEVER_SENT.has(code),
       });
@@ -141,8 +141,7 @@ async function readText(operation: Operation, body: AsyncIterable<Buffer>, limit
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > limit)
-      throw new PlatformError('platform_answer_invalid', operation, `answered more than ${limit} bytes`);
+    if (size > limit) throw platformError('platform_answer_invalid', operation, `answered more than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size).toString('utf8');

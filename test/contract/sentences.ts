@@ -43,6 +43,9 @@ export const SENTENCES = {
     '2, 9.4: plural_name, external_id_field and fields_to_expose are accepted next to their replacements',
     '2: schema is a JSON Schema; reference fields use $ref',
     '2: displayMetadata is an object or null',
+    '2: fieldsToExpose are the fields offered in segments, each with name, jsonPath, exposure and description',
+    '2: exposeNameJsonPath is a JSON path, and may be omitted',
+    '2: name, pluralName, category and externalIdField are immutable',
     '9.3: schema definitions carry a version number',
   ],
   uploadTransactions: [
@@ -65,6 +68,7 @@ export const SENTENCES = {
     '4.7, 8: limit is 1..1000, default 100, and the cursor of the body leads on',
     '4.7: filter is all, email or phone',
     '2: groups are AND-joined with each other',
+    "2: conditions inside a group use that group's own logic",
     '2: a recipient shows its opt-outs',
   ],
   uploadResources: [
@@ -107,6 +111,7 @@ export const SENTENCES = {
     '4.13, 7.4: a managed_hidden automation is returned only for the feature reputation; otherwise the response is 404',
     '4.13: feature is one of five, default engage',
     '5.1: a platform token acts as one tenant by the header service-tenant-id',
+    '5.1: the header is optional',
   ],
   getBatch: [
     '4.14: a flag includes the details of pending resources and their dependencies',

@@ -39,6 +39,20 @@ export interface Setting {
 
 /** The tenant that has something of everything, in the fixture that ships. */
 export const ACME = { tenant: 'acme-outdoor' };
+/** One group of two conditions, once with each logic. */
+const OF_TWO_TESTS = (['or', 'and'] as const).map((logic) => {
+  const condition = (jsonPath: string, operator: 'is' | 'is_set', value: string[]) => ({
+    ...{ type: 'property' as const, schema: 'customer', description: '', jsonPath, operator, value },
+  });
+  const conditions = [condition('$.country', 'is', ['France']), condition('$.phone', 'is_set', [])];
+  const id = `french-${logic}-with-phone`;
+  return {
+    id,
+    name: id,
+    description: id,
+    conditionGroups: [{ type: 'group' as const, description: id, logic, conditions }],
+  };
+});
 /** Enough tenants that lists have more than one page of the default size. */
 export const CROWD = Array.from({ length: 30 }, (_, i) => ({
   id: `crowd-${i}`,
@@ -52,7 +66,10 @@ export async function openSetting({ name, sandbox: given, client }: Variant): Pr
   // Schema definitions and records have operations that create them.
   const { schemaDefinitions: _, tenants, ...shipped } = defaultFixture();
   const without = tenants.map(({ resources: _resources, ...tenant }) => tenant);
-  const fixture: Fixture = { ...shipped, tenants: [...without, ...CROWD] };
+  const withLogic = without.map((tenant) =>
+    tenant.id === ACME.tenant ? { ...tenant, segments: [...(tenant.segments ?? []), ...OF_TWO_TESTS] } : tenant,
+  );
+  const fixture: Fixture = { ...shipped, tenants: [...withLogic, ...CROWD] };
   const settings = completeSettings({ expiryCheckInterval: 50, ...given });
   const sandbox = await startSandbox({ stateUrl: database.url, port: 0, jwtSecret: SECRET, fixture, settings });
   const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });

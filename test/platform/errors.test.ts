@@ -1,6 +1,7 @@
 /** What an error of the client tells: the call, the answer, the platform's own words, and never the token. */
 import { describe, expect, it } from 'vitest';
 import { PlatformClient } from '../../src/platform/client.js';
+import * as errors from '../../src/platform/error.js';
 import { isNotFound, PlatformError } from '../../src/platform/error.js';
 import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.js';
 
@@ -47,6 +48,31 @@ describe('an error of the platform', () => {
     const { message } = await platformErrorOf(client.listTenantUsage());
     expect(message.length).toBeLessThan(400);
     expect(message).not.toMatch(/\p{Cc}/u);
+  });
+});
+
+describe('the class of an error', () => {
+  it.each([
+    ['PlatformRefused', 400],
+    ['PlatformUnauthorized', 401],
+    ['PlatformUnauthorized', 403],
+    ['PlatformRefused', 409],
+    ['PlatformTooLarge', 413],
+    ['PlatformRefused', 422],
+    ['PlatformBusy', 429],
+    ['PlatformFailed', 500],
+    ['PlatformBusy', 503],
+    ['RedirectRefused', 302],
+    ['PlatformAnswerInvalid', 200],
+  ] as const)('is %s where the platform answers %i', async (name, status) => {
+    const { client } = await stubPlatform([answer(status, { message: 'no' })], { retryBudget: 0 });
+    const error = await platformErrorOf(client.listTenantUsage());
+    expect([error.constructor.name, error instanceof errors[name]]).toEqual([name, true]);
+  });
+
+  it('is PlatformUnreachable where no answer comes', async () => {
+    const { client } = await stubPlatform([(response) => response.destroy()], { retryBudget: 0 });
+    expect(await platformErrorOf(client.listTenantUsage())).toBeInstanceOf(errors.PlatformUnreachable);
   });
 });
 

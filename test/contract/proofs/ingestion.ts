@@ -99,12 +99,43 @@ export const createSchemaDefinition: Proofs<'createSchemaDefinition'> = {
     await refusesDefinition(setting, 'schema', [{ schema: { properties: { id: { type: 'no such type' } } } }]);
   },
   async '2: displayMetadata is an object or null'(setting) {
-    const displayMetadata = { icon: { type: 'set', value: 'cube' }, color: 'red' };
+    const reporting = {
+      ...{ status: { path: '$.color' }, effectiveDate: { path: '$.size' } },
+      resourceLink: { source: 'field', path: '$.id' },
+    };
+    const displayMetadata = { icon: { type: 'set', value: 'cube' }, color: 'red', reporting };
     const shown = await setting.platform.createSchemaDefinition(definition({ displayMetadata }));
     expect(shown.displayMetadata).toEqual(displayMetadata);
     const without = await setting.platform.createSchemaDefinition(definition({ displayMetadata: null }));
     expect(without.displayMetadata ?? null).toBeNull();
     await refusesDefinition(setting, 'displayMetadata', [{ displayMetadata: 'red' }]);
+  },
+  async '2: fieldsToExpose are the fields offered in segments, each with name, jsonPath, exposure and description'({
+    platform,
+  }) {
+    const name = unique('visitor');
+    const exposed = { name: 'Color', jsonPath: '$.color', exposure: ['segments'], description: 'its color' };
+    const fieldsToExpose = [exposed, { name: 'Size', jsonPath: '$.size', exposure: ['emails'] }];
+    const created = await platform.createSchemaDefinition(
+      definition({ name, category: 'contacts_schema', fieldsToExpose }),
+    );
+    expect(created.fieldsToExpose).toEqual(fieldsToExpose);
+    const about = async (field: string) =>
+      (await platform.textToSegment({ text: `${name.replaceAll('_', ' ')} with a ${field}` }, ACME)).success;
+    expect([await about('color'), await about('size')]).toEqual([true, false]);
+  },
+  async '2: exposeNameJsonPath is a JSON path, and may be omitted'(setting) {
+    const create = (more: object) => setting.platform.createSchemaDefinition(definition(more));
+    expect((await create({ exposeNameJsonPath: '$.color' })).exposeNameJsonPath).toBe('$.color');
+    expect((await create({})).exposeNameJsonPath ?? null).toBeNull();
+    await refusesDefinition(setting, 'exposeNameJsonPath', [{ exposeNameJsonPath: 'color' }]);
+  },
+  async '2: name, pluralName, category and externalIdField are immutable'(setting) {
+    const { id, name } = await setting.platform.createSchemaDefinition(definition());
+    const other = definition({ name, pluralName: 'others', category: 'locations_schema', externalIdField: 'color' });
+    expect((await refusalOf(setting.platform.createSchemaDefinition(other))).status).toBe(409);
+    await setting.upload(id, [{ id: 'still-by-id', color: 'red' }]);
+    expect(await dataOf(setting, name, 'still-by-id')).toEqual({ id: 'still-by-id', color: 'red' });
   },
   async '9.3: schema definitions carry a version number'({ platform }) {
     expect((await platform.createSchemaDefinition(definition())).versionNumber).toBe(1);
@@ -135,7 +166,10 @@ export const uploadTransactions: Proofs<'uploadTransactions'> = {
     await platform.uploadTransactions(unknown, { ignoreUnknownFields: true }, ACME);
   },
   async '2: transactionDate is an ISO 8601 date-time, transactionTotal a number'({ raw }) {
-    for (const more of [{ transactionDate: 'yesterday' }, { transactionTotal: 'ten' }, { transactionId: 5 }]) {
+    for (const more of [
+      ...[{ transactionDate: 'yesterday' }, { transactionTotal: 'ten' }],
+      ...[{ transactionId: 5 }, { transactionDetailUrl: 5 }],
+    ]) {
       const body = { resources: [{ ...sale('t-53', 'c-1'), ...more }] };
       expect((await raw('POST', '/api/resources/transactions/batch', { ...ACME, body })).status).toBe(400);
     }

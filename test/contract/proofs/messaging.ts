@@ -1,5 +1,7 @@
 /** Proofs of segments, channels, automations and the library. */
 import { expect } from 'vitest';
+import { mintToken } from '../../../src/sandbox/token.js';
+import { SECRET } from '../../sandbox/running-sandbox.js';
 import { anyNumber, anyText, textLike, textWith } from '../matchers.js';
 import type { Proofs } from '../proof.js';
 import { ACME, refusalOf, type Setting } from '../setting.js';
@@ -77,6 +79,10 @@ export const countSegments: Proofs<'countSegments'> = {
   async '2: groups are AND-joined with each other'(setting) {
     // British and at least three transactions: c-2 is British only.
     expect(await chosen(setting, { includeSegments: ['british-regulars'] })).toEqual(['c-1']);
+  },
+  async "2: conditions inside a group use that group's own logic"(setting) {
+    expect(await chosen(setting, { includeSegments: ['french-or-with-phone'] })).toEqual(['c-2', 'c-3']);
+    expect(await chosen(setting, { includeSegments: ['french-and-with-phone'] })).toEqual([]);
   },
   async '2: a recipient shows its opt-outs'({ platform }) {
     const { recipients } = await platform.countSegments({ search: 'bob' }, ACME);
@@ -244,7 +250,15 @@ export const getAutomation: Proofs<'getAutomation'> = {
         { actionType: 'send_communication', actionMetadata: { communicationGroupId: 'autumn-sale-message' } },
       ],
       includeSegmentIds: ['reachable-by-email'],
+      excludeSegmentIds: ['opted-out'],
       businessId: anyText,
+      createdAt: textLike(/^2026-11-02T10:00:00/),
+      updatedAt: textLike(/^2026-11-09T16:20:00/),
+      derivedRevenue: 0,
+      derivedOrders: 0,
+      extraMergeFieldsInUse: [{ templateName: 'first_name', staticValue: 'there', type: 'static' }, { id: anyText }],
+      usePointOfContactSender: false,
+      senderProfileId: anyText,
     });
   },
   async '4.13, 7.4: a managed_hidden automation is returned only for the feature reputation; otherwise the response is 404'({
@@ -266,6 +280,11 @@ export const getAutomation: Proofs<'getAutomation'> = {
     const other = platform.getAutomation('autumn-sale', {}, { tenant: 'elm-garage' });
     expect((await refusalOf(other)).status).toBe(404);
     expect((await platform.getAutomation('service-reminder', {}, { tenant: 'elm-garage' })).status).toBe('active');
+  },
+  async '5.1: the header is optional'({ raw }) {
+    const token = await mintToken({ secret: SECRET, scope: 'tenant', ...ACME, expiresIn: '1h' });
+    const { status, body } = await raw('GET', '/api/automations/autumn-sale', { token });
+    expect([status, body]).toMatchObject([200, { data: { id: 'autumn-sale' } }]);
   },
 };
 
