@@ -6,12 +6,14 @@ export const SOURCE_SCHEMES = {
   'mysql:': 'mysql',
   'mariadb:': 'mysql',
   'sqlite:': 'sqlite',
+  'sqlserver:': 'mssql',
+  'mssql:': 'mssql',
 } as const;
 export type SourceDialect = (typeof SOURCE_SCHEMES)[keyof typeof SOURCE_SCHEMES];
 
 /** What an address may look like, for messages. */
 export const SOURCE_ADDRESSES =
-  'postgres://user@host:5432/database, mysql://user@host:3306/database, mariadb://user@host:3306/database or sqlite:path/to/file.db';
+  'postgres://user@host:5432/database, mysql://user@host:3306/database, mariadb://user@host:3306/database, sqlserver://user@host:1433/database or sqlite:path/to/file.db';
 
 /** The kind of database of an address; undefined where its scheme is none of {@link SOURCE_SCHEMES}. */
 export function dialectOf(address: string): SourceDialect | undefined {

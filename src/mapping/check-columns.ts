@@ -59,6 +59,8 @@ export function checkColumns(
     cursor !== undefined &&
     cursor.type !== 'timestamptz' &&
     cursor.type !== 'date' &&
+    // SQL Server's own counter of changes has a fence of its own.
+    cursor.databaseType !== 'rowversion' &&
     !(cursor.type === 'timestamp' && zoned)
   )
     report(

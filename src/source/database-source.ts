@@ -6,7 +6,7 @@ import type { Page, ReadBounds, ReadPlan, Relation, Source, SourceColumn, Source
 import { tablesOf } from './catalog.js';
 import type { ColumnType, Dialect, Query, RawPage, RunOptions, Session } from './dialect.js';
 import { inSource, readAgain } from './failure.js';
-import { byValuesQuery, fromClause, pageQuery, query, type KeysetColumn, type Reading } from './keyset.js';
+import { byValuesQuery, fromClause, limited, pageQuery, query, type KeysetColumn, type Reading } from './keyset.js';
 import { stampMinus } from './local-time.js';
 import { PAGE_BUDGET, PageSizer, type PageFacts } from './page-sizer.js';
 import { splitKeys } from './split-keys.js';
@@ -61,7 +61,7 @@ export function openDatabase(dialect: Dialect, session: Session, statementTimeou
     const list = names?.map((name) => `q.${dialect.quote(name)}`).join(', ') ?? 'q.*';
     const { fields } = await ask(
       `describing ${nameOf(relation)}`,
-      query(dialect, (bind) => `SELECT ${list} FROM ${fromClause(dialect, relation)} ${dialect.limit(0, bind)}`),
+      query(dialect, (bind) => limited(dialect, list, fromClause(dialect, relation), 0, bind)),
     );
     const found = await typesOf(fields);
     return fields.map((f, i) => ({ name: f.name, type: found[i]! }));
@@ -174,10 +174,14 @@ export function openDatabase(dialect: Dialect, session: Session, statementTimeou
     (
       await ask(
         `looking for NULL in ${column}`,
-        query(
-          dialect,
-          (bind) =>
-            `SELECT 1 FROM ${fromClause(dialect, plan.relation)} WHERE q.${dialect.quote(column)} IS NULL ${dialect.limit(1, bind)}`,
+        query(dialect, (bind) =>
+          limited(
+            dialect,
+            '1',
+            `${fromClause(dialect, plan.relation)} WHERE q.${dialect.quote(column)} IS NULL`,
+            1,
+            bind,
+          ),
         ),
       )
     ).rows.length > 0;

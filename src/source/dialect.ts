@@ -83,7 +83,9 @@ export interface Dialect {
   placeholder(index: number): string;
   /** Whether `(a, b) > (x, y)` is understood and uses an index. */
   readonly comparesRows: boolean;
-  /** Ends a query after `rows` rows. */
+  /** What stands behind SELECT to end a query after `rows` rows, where the database says it there. */
+  readonly top?: (rows: number) => string;
+  /** What stands at the end of the query to the same end. */
   limit(rows: number, bind: Bind): string;
   classify(error: unknown): Classified;
   /** The fence in the cursor's own terms; see `Source.fence`. */

@@ -43,6 +43,10 @@ export function query(dialect: Dialect, write: (bind: Bind) => string): Query {
   return { sql, bindings };
 }
 
+/** `SELECT list FROM rest`, ended after `rows` rows. */
+export const limited = (dialect: Dialect, list: string, rest: string, rows: number, bind: Bind): string =>
+  `SELECT ${dialect.top?.(rows) ?? ''}${list} FROM ${rest} ${dialect.limit(rows, bind)}`;
+
 /** One page after `bounds.after`, in reading order. */
 export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds, limit: number): Query {
   const { key, cursor } = reading;
@@ -67,7 +71,13 @@ export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds
       conditions.push(...compare(dialect, termsOf(dialect, key, reading.unique), '<=', bounds.throughKey, bind));
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const by = order.map((term) => term.sql).join(', ');
-    return `SELECT ${selectList(dialect, reading)} FROM ${fromClause(dialect, reading.relation)}${where} ORDER BY ${by} ${dialect.limit(limit, bind)}`;
+    return limited(
+      dialect,
+      selectList(dialect, reading),
+      `${fromClause(dialect, reading.relation)}${where} ORDER BY ${by}`,
+      limit,
+      bind,
+    );
   });
 }
 

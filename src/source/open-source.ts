@@ -5,6 +5,8 @@ import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openDatabase } from './database-source.js';
 import type { Dialect, Session } from './dialect.js';
+import { mssql } from './mssql/mssql.js';
+import { openMssqlSession } from './mssql/session.js';
 import { mysql } from './mysql/mysql.js';
 import { openMysqlSession } from './mysql/session.js';
 import { postgres } from './postgres/postgres.js';
@@ -20,6 +22,7 @@ interface Kind {
 const KINDS: Readonly<Record<SourceDialect, Kind>> = {
   postgres: { dialect: postgres, open: openPostgresSession },
   mysql: { dialect: mysql, open: openMysqlSession },
+  mssql: { dialect: mssql, open: openMssqlSession },
   sqlite: { dialect: sqlite, open: openSqliteSession },
 };
 

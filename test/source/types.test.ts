@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { format, resolveConfig } from 'prettier';
 import type { Source } from '../../src/domain/source.js';
 import { mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
+import { typeOfCode } from '../../src/source/mssql/types.js';
 import { ALL, open, plan } from './reading.js';
 import { TYPE_CASES, type TypeCase } from './type-cases.js';
 
@@ -51,7 +52,31 @@ the row is a dead letter that says why. The kind decides what a mapping can do w
 Written from the tests of the dialects (\`test/source/type-cases.ts\`), which read each value below from a real database.
 
 ${parts.join('\n\n')}
+
+## SQL Server
+
+Untested: no server was to be had. What stands here is how each value is asked for, not what a server answered. \`rowversion\` may be a
+cursor; a column of another type must be CAST in a query.
+
+${untestedTable()}
 `;
+}
+
+/** Types of SQL Server as the driver's metadata, and the expression that reads them. */
+const UNTESTED = [
+  ...['tinyint', 'smallint', 'int', 'bigint', 'decimal/12/2', 'money', 'smallmoney', 'real', 'float', 'bit', 'date'],
+  ...['time//7', 'datetime', 'smalldatetime', 'datetime2//7', 'datetimeoffset//7', 'uniqueidentifier', 'rowversion'],
+  ...['binary///8', 'varbinary///65535', 'nchar///10', 'nvarchar///100', 'nvarchar///65535', 'varchar///50/0'],
+  ...['varchar///50/52', 'text', 'ntext', 'xml', 'image', 'sql_variant', 'udt'],
+];
+
+function untestedTable(): string {
+  const rows = UNTESTED.map((code) => {
+    const { type, databaseType, select, order } = typeOfCode(`${code}////`);
+    const old = order === undefined ? '' : ' of a collation whose name begins with SQL_';
+    return `| \`${databaseType}\`${old} | ${type} | ${type === 'other' ? 'not at all' : `\`${select?.('c') ?? 'c'}\``} |`;
+  });
+  return ['| Column | Kind | How column c is read |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
 function tableOf(cases: readonly TypeCase[]): string {

@@ -1,0 +1,93 @@
+/**
+ * Bounds as expressions of their column's own type. A value of another type would decide which side is converted, and
+ * a datetime that is compared as a datetime2 is not equal to itself.
+ */
+import { Temporal } from 'temporal-polyfill';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { ColumnType } from '../dialect.js';
+
+const WHOLE = /^-?\d+$/;
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const STAMP = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?))?$/;
+const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
+const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,7})?)?$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const BYTES = /^\\x([0-9a-f]{2})*$/i;
+/** Digits of a decimal, at most. */
+const DIGITS = 38;
+
+const RANGES: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
+  tinyint: [0n, 255n],
+  smallint: [-(2n ** 15n), 2n ** 15n - 1n],
+  int: [-(2n ** 31n), 2n ** 31n - 1n],
+  bigint: [-(2n ** 63n), 2n ** 63n - 1n],
+};
+
+/** The expression of a text that the database wrote or a person typed. Throws `config_invalid`. */
+export function literal(column: ColumnType, given: string): string {
+  const expression = expressionOf(column, given);
+  if (expression !== undefined) return expression;
+  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${column.databaseType} column`, {
+    unfitValue: true,
+  });
+}
+
+function expressionOf({ type, databaseType }: ColumnType, given: string): string | undefined {
+  const as = (value: string): string => `CAST(${value} AS ${databaseType})`;
+  switch (type) {
+    case 'integer': {
+      const [least, most] = RANGES[databaseType] ?? RANGES['bigint']!;
+      if (!WHOLE.test(given) || BigInt(given) < least || BigInt(given) > most) return undefined;
+      return as(`'${given}'`);
+    }
+    case 'decimal':
+      // Not cast: a value with more digits than the column's would be rounded, and equal what it is not.
+      return NUMBER.test(given) && given.replace(/\D/g, '').length <= DIGITS ? given : undefined;
+    case 'float':
+      return given.trim() !== '' && Number.isFinite(Number(given))
+        ? as(`${Number(given)}${/e/.test(String(Number(given))) ? '' : 'e0'}`)
+        : undefined;
+    case 'boolean':
+      return given === 't' || given === '1' ? as('1') : given === 'f' || given === '0' ? as('0') : undefined;
+    case 'bytes':
+      return BYTES.test(given) ? `0x${given.slice(2)}` : undefined;
+    case 'uuid':
+      return UUID.test(given) ? as(`'${given}'`) : undefined;
+    case 'date':
+      return STAMP.test(given) ? as(`'${given.slice(0, 10)}'`) : undefined;
+    case 'time':
+      return TIME.test(given) ? as(`'${given}'`) : undefined;
+    case 'timestamp':
+      return stamp(databaseType, given);
+    case 'timestamptz':
+      return DAY.test(given)
+        ? as(`'${given}T00:00:00+00:00'`)
+        : INSTANT.test(given)
+          ? as(`'${instantText(given)}'`)
+          : undefined;
+    default:
+      return textLiteral(given);
+  }
+}
+
+/** With a T, so that no language setting of the server takes the day for the month. */
+function stamp(databaseType: string, given: string): string | undefined {
+  const parts = STAMP.exec(given);
+  if (parts === null) return undefined;
+  const [, day, clock = '00:00:00'] = parts;
+  const seconds = clock.length === 5 ? `${clock}:00` : clock;
+  // These two take no more than three digits, and round to what they can hold.
+  const cut = databaseType === 'datetime' || databaseType === 'smalldatetime' ? seconds.slice(0, 12) : seconds;
+  return `CAST('${day}T${cut}' AS ${databaseType})`;
+}
+
+/** As UTF-16 bytes, so that no character of the text can end the literal, whatever the server's settings. */
+export const textLiteral = (text: string): string =>
+  `CAST(0x${Buffer.from(text, 'utf16le').toString('hex')} AS nvarchar(${text.length > 4000 ? 'max' : 4000}))`;
+
+function instantText(given: string): string {
+  const iso = given.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
+  const utc = Temporal.Instant.from(iso).toString({ fractionalSecondDigits: 7, roundingMode: 'trunc' });
+  return utc.replace('Z', '+00:00');
+}
