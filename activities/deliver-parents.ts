@@ -3,7 +3,8 @@ import type { MappingRef } from '../src/domain/work.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
 import { readGroups } from './read-groups.js';
-import { parentKey, parentsOf, resolveParents } from './resolve-parents.js';
+import { parentKey, parentsOf } from './parents.js';
+import { resolveParents } from './resolve-parents.js';
 
 /** Parents that are looked up in one query. */
 const PARENTS_AT_ONCE = 500;

@@ -87,6 +87,12 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       case 'rejected':
         rejected(record, known.words);
         return false;
+      case 'orphaned': {
+        const missing = known.missing.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
+        outcomes.push({ ...sent(record), outcome: 'rejected' });
+        wait(record, { ...AGAIN, reason: 'expired', missing, dueIn: READ_AGAIN_IN });
+        return false;
+      }
       case 'unclear':
         outcomes.push({ ...sent(record), outcome: 'unclear' });
         readAgain(record, 'unclear');

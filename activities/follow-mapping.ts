@@ -6,6 +6,7 @@ import type { WaitingRow } from '../src/state/waiting.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
 import { fetchParents, hasOrphans, reviveOrphans, wakeChildren } from './follow-parents.js';
+import { patience } from './patience.js';
 import { readAgain } from './read-again.js';
 import { recoverRange } from './recover-range.js';
 import type { ParentFate } from './resolve-parents.js';
@@ -13,8 +14,6 @@ import { fatesOf } from './settle-batch.js';
 import type { UploadScope } from './upload-batch.js';
 
 const DUE_AT_ONCE = 500;
-/** Seconds until a record that expired is sent again: at once, then a minute, two, four, up to an hour. */
-const patience = (tries: number): number => (tries === 0 ? 0 : Math.min(3600, 60 * 2 ** (tries - 1)));
 
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<FollowResult> {
   const sync = await deps.openSync(ref.sync, ref.runId);

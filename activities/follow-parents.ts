@@ -6,7 +6,8 @@ import type { WaitingRow } from '../src/state/waiting.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import { readKeys } from './read-groups.js';
-import { deliveredParents, parentKey, parentsOf, resolveParents, type ParentFate } from './resolve-parents.js';
+import { deliveredParents, parentKey, parentsOf } from './parents.js';
+import { resolveParents, type ParentFate } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
 
 const AT_ONCE = 500;
@@ -53,8 +54,8 @@ export async function fetchParents(
 export async function wakeChildren(scope: UploadScope, now: string): Promise<void> {
   const { waiting } = scope.deps.ledger;
   const { mappingId } = scope.mapping;
-  for (let after = ''; ;) {
-    const rows = await waiting.parked(mappingId, now, after, AT_ONCE);
+  for (let after: Pick<WaitingRow, 'tenantId' | 'externalId'> = { tenantId: 0, externalId: '' }; ;) {
+    const rows: readonly WaitingRow[] = await waiting.parked(mappingId, now, after, AT_ONCE);
     const last = rows.at(-1);
     if (last === undefined) return;
     const tenants = await scope.deps.ledger.catalog.tenantNames([...new Set(rows.map((row) => row.tenantId))]);
@@ -63,7 +64,7 @@ export async function wakeChildren(scope: UploadScope, now: string): Promise<voi
     const there = await deliveredParents(scope, rows.flatMap(missed));
     const free = rows.filter((row) => row.missing.length > 0 && missed(row).every((m) => there.has(parentKey(m))));
     if (free.length > 0) await waiting.wake(mappingId, free);
-    after = last.externalId;
+    after = last;
   }
 }
 

@@ -8,14 +8,14 @@ import type { WaitingRow } from '../src/state/waiting.js';
 import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
+import { PARKED, patience, TRIES } from './patience.js';
 import { readKeys, type Group } from './read-groups.js';
-import { parentKey, parentsOf, resolveParents, type MissedParent } from './resolve-parents.js';
+import { parentKey, parentsOf, type MissedParent } from './parents.js';
+import { resolveParents, type ParentFate } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
 
-/** Readings of a record that fails without a reason before it is put aside, and sendings of one that expires. */
-const TRIES = 5;
-/** Seconds: a record that has expired so often waits in the ledger until its parents are delivered (follow-parents.ts). */
-const PARKED = 10 * 365 * 86_400;
+/** Seconds until a record is looked at again whose parent is on its way. */
+const PARENT_COMES_IN = 2;
 
 type Keyed = { readonly sourceKey: SourceKey };
 const keyOf = ({ sourceKey }: Keyed): string => JSON.stringify(sourceKey);
@@ -61,11 +61,14 @@ async function deliverAgain(scope: UploadScope, due: readonly WaitingRow[]): Pro
   const hopeless = new Set(
     delivery.waiting.filter((w) => w.reason === 'unclear' && (byKey.get(keyOf(w))?.tries ?? 0) >= TRIES),
   );
+  // The platform has refused it once more for want of its parent.
+  const withPatience = (w: WaitingRecord): WaitingRecord =>
+    w.reason === 'expired' ? { ...w, dueIn: patience((byKey.get(keyOf(w))?.tries ?? 0) + 1) } : w;
   const hopelessKeys = new Set([...hopeless].map(keyOf));
   await deps.ledger.checkpoint(range, {
     ...delivery,
     reading: { kind: 'again', before: group.before, after: group.after },
-    waiting: [...delivery.waiting.filter((w) => !hopeless.has(w)), ...parked],
+    waiting: [...delivery.waiting.filter((w) => !hopeless.has(w)).map(withPatience), ...parked],
     deadLetters: [...delivery.deadLetters, ...[...hopeless].map(failedWithoutReason)],
     ends: [
       ...ends.map((end): RowEnd => (hopelessKeys.has(keyOf(end)) ? { ...end, column: 'deadLettered' } : end)),
@@ -100,9 +103,18 @@ async function withParents(
       const fate = fates.get(parentKey(parent)) ?? 'unknown';
       if (isParentCode(fate)) return [orphan(result, parent, fate)];
     }
-    if (row.tries < TRIES || mine.every((parent) => fates.get(parentKey(parent)) === 'there')) return [result];
+    const is = (fate: ParentFate) => (parent: MissedParent) => fates.get(parentKey(parent)) === fate;
+    // Where the platform does not wait for it, it would only be refused once more.
+    const tooEarly = scope.mapping.spec.options.dependencyWaitTimeout === 0 && mine.some(is('coming'));
+    if (mine.every(is('there')) || (row.tries < TRIES && !tooEarly)) return [result];
     const missing = mine.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
-    const again = { batchId: null, contentHash: null, missing, expiresAt: null, dueIn: PARKED };
+    const again = {
+      batchId: null,
+      contentHash: null,
+      missing,
+      expiresAt: null,
+      dueIn: row.tries < TRIES ? PARENT_COMES_IN : PARKED,
+    };
     parked.push({
       ...{ tenantId: row.tenantId, externalId: row.externalId, sourceKey: row.sourceKey },
       reason: 'expired',

@@ -3,34 +3,22 @@
  * mapping. Those that are found are delivered, with their own parents before them; of the others it is said why.
  */
 import type { MappedRecord } from '../src/domain/record.js';
-import { referencedIds, referencesOf } from '../src/domain/references.js';
 import type { ParentCode } from '../src/domain/parent.js';
 import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
-import type { OpenMapping, OpenSync } from './dependencies.js';
+import type { OpenMapping } from './dependencies.js';
 import { findRows } from './find-rows.js';
 import { takeRange } from './load-slice.js';
+import { parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
-
-export interface MissedParent {
-  /** The child's tenant: a parent in another one does not count. */
-  readonly tenant: string;
-  /** The child's field that refers to it; empty where only the platform's word is known. */
-  readonly field: string;
-  readonly schemaName: string;
-  readonly externalId: string;
-}
 
 /**
  * - `there`: the platform has it; `coming`: sent, and not settled yet;
  * - a code: it will not come as things are; `unknown`: nobody can tell.
  */
 export type ParentFate = 'there' | 'coming' | 'unknown' | ParentCode;
-
-export const parentKey = ({ tenant, schemaName, externalId }: MissedParent): string =>
-  JSON.stringify([tenant, schemaName, externalId]);
 
 /** Generations that are followed upwards; deeper ones come with the next look. */
 const DEEPEST = 8;
@@ -53,38 +41,6 @@ export async function resolveParents(
     else await resolveOf(scope, mapping, parents, depth, fates);
   }
   return fates;
-}
-
-/** The parents that a record refers to. */
-export const parentsOf = ({ spec }: OpenMapping, record: MappedRecord): MissedParent[] =>
-  referencesOf(spec.schema.schema).flatMap(({ field, schemaName }) =>
-    referencedIds(record.data[field]).map((externalId) => ({ tenant: record.tenant, field, schemaName, externalId })),
-  );
-
-/** Those of the parents that the platform has accepted. */
-export async function deliveredParents(
-  scope: Pick<UploadScope, 'deps' | 'sync' | 'mapping'>,
-  parents: readonly MissedParent[],
-): Promise<ReadonlySet<string>> {
-  const there = new Set<string>();
-  for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
-    const mapping = await parentMapping(scope, schemaName);
-    if (mapping === null) continue;
-    const same = parents.filter((p) => p.schemaName === schemaName);
-    for (const [parent] of await receiptsOf(scope.deps, mapping, same)) there.add(parentKey(parent));
-  }
-  return there;
-}
-
-/** The mapping that the child's own reference names, or any that fills the schema. */
-async function parentMapping(
-  { sync, mapping }: { readonly sync: OpenSync; readonly mapping: OpenMapping },
-  schemaName: string,
-): Promise<OpenMapping | null> {
-  const named = [...mapping.spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : []));
-  const filling = sync.spec.mappings.filter((m) => m.schema.name === schemaName).map((m) => m.name);
-  const name = filling.find((n) => named.includes(n)) ?? filling[0];
-  return name === undefined ? null : sync.mapping(name);
 }
 
 async function resolveOf(

@@ -5,6 +5,7 @@ import { differingField } from '../src/domain/compare.js';
 import { ERROR_CATALOGUE } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { BatchStatus, PendingResource } from '../src/platform/contract/batches.js';
+import { deliveredParents, parentKey, parentsOf, type MissedParent } from './parents.js';
 import { maskedWords } from './platform-words.js';
 import type { SentBatch, UploadScope } from './upload-batch.js';
 
@@ -13,8 +14,13 @@ export type RecordFate =
   /** `words`: the platform's own message about the record, masked where it comes from {@link settleBatch}. */
   | { readonly kind: 'rejected'; readonly words: string }
   | { readonly kind: 'waiting'; readonly pending: PendingResource }
+  /** Rejected at once for want of its parents, where the platform was not asked to wait for them. */
+  | { readonly kind: 'orphaned'; readonly missing: readonly MissedParent[] }
   /** Nobody can tell: the record is read and sent again. */
   | { readonly kind: 'unclear' };
+
+/** What a batch's status alone can say. */
+type StatedFate = Exclude<RecordFate, { kind: 'orphaned' }>;
 
 /** Fates by external id, or that every record is accepted: nearly all batches are, and need no word on each. */
 export type Fates = ReadonlyMap<string, RecordFate> | typeof ALL_ACCEPTED;
@@ -27,7 +33,7 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
   const status = await pollUntilSettled(scope, batch.platformBatchId, batch.tenant);
   if (status !== null && isAllAccepted(status, batch.records.length)) return ALL_ACCEPTED;
   const ids = batch.records.map((r) => r.externalId);
-  const fates = status === null ? new Map<string, RecordFate>() : fatesOf(status, ids, ids.length);
+  const fates = new Map<string, RecordFate>(status === null ? [] : fatesOf(status, ids, ids.length));
   const open = batch.records.filter((r) => !fates.has(r.externalId));
   if (status !== null && open.length > 0) warn('batch_inconsistent', scope, batch.platformBatchId, status);
   if (scope.mapping.spec.options.onConflict === 'reject')
@@ -40,6 +46,7 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
     }),
   );
   if (status !== null) nameTheNameless(status, batch, fates);
+  await findOrphans(scope, batch, fates);
   const schemas = scope.sync.spec.mappings.map((m) => m.schema.name);
   for (const record of batch.records) {
     const fate = fates.get(record.externalId);
@@ -61,6 +68,28 @@ function nameTheNameless(status: BatchStatus, { records }: SentBatch, fates: Map
   if (nameless.length === 0 || nameless.length !== unclear.length || !addsUp) return;
   const words = [...new Set(nameless)].slice(0, 5).join('; or ');
   for (const { externalId } of unclear) fates.set(externalId, { kind: 'rejected', words });
+}
+
+/** What the platform may call a reference that leads nowhere, beside the parent's own name. */
+const OF_REFERENCES = /dependenc|referenc|parent/i;
+
+/** Of the rejected records, those that the platform could not take since their parents are not delivered yet. */
+async function findOrphans(scope: UploadScope, { records }: SentBatch, fates: Map<string, RecordFate>): Promise<void> {
+  const rejected = records.flatMap((record) => {
+    const fate = fates.get(record.externalId);
+    const parents = fate?.kind === 'rejected' ? parentsOf(scope.mapping, record) : [];
+    return fate?.kind === 'rejected' && parents.length > 0 ? [{ record, words: fate.words, parents }] : [];
+  });
+  if (rejected.length === 0) return;
+  const there = await deliveredParents(
+    scope,
+    rejected.flatMap((r) => r.parents),
+  );
+  for (const { record, words, parents } of rejected) {
+    const missing = parents.filter((parent) => !there.has(parentKey(parent)));
+    if (missing.length > 0 && (OF_REFERENCES.test(words) || missing.some((m) => words.includes(m.externalId))))
+      fates.set(record.externalId, { kind: 'orphaned', missing });
+  }
 }
 
 /** A batch that is not as it should be gets a name in the log; its records are looked at one by one. */
@@ -115,7 +144,7 @@ export function isSettled({ completedAt, progress }: BatchStatus): boolean {
  *
  * @param sent how many records the batch was sent with
  */
-export function fatesOf(status: BatchStatus, externalIds: readonly string[], sent: number): Map<string, RecordFate> {
+export function fatesOf(status: BatchStatus, externalIds: readonly string[], sent: number): Map<string, StatedFate> {
   const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
   const failures = new Map<string, string>();
   for (const words of status.errors?.recordErrors ?? []) {
@@ -125,7 +154,7 @@ export function fatesOf(status: BatchStatus, externalIds: readonly string[], sen
   const { successfulRecords, failedRecords, pendingRecords } = status.progress;
   const allNamed = failures.size === failedRecords && pending.size === pendingRecords;
   const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
-  const fates = new Map<string, RecordFate>();
+  const fates = new Map<string, StatedFate>();
   for (const id of externalIds) {
     const wait = pending.get(id);
     const words = failures.get(id);

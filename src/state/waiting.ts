@@ -23,8 +23,13 @@ export interface Waiting {
   ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
   /** Rows that are to be read and sent again at `asOf`; what is put back by handling them is due later. */
   due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
-  /** Expired records that are not due yet, in the order of their ids behind `after`. */
-  parked(mappingId: number, asOf: string, after: string, limit: number): Promise<readonly WaitingRow[]>;
+  /** Expired records that are not due yet, by tenant and id, behind `after`. */
+  parked(
+    mappingId: number,
+    asOf: string,
+    after: Pick<WaitingRow, 'tenantId' | 'externalId'>,
+    limit: number,
+  ): Promise<readonly WaitingRow[]>;
   /** Makes rows due at once, by their external ids. */
   wake(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
   /** `tenant id/external id` of those of the records that wait. */
@@ -83,8 +88,8 @@ export function openWaiting(knex: Knex): Waiting {
     parked: (mappingId, asOf, after, limit) =>
       find(
         `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'expired' AND w.due_at > CAST(? AS timestamptz)
-           AND w.external_id COLLATE "C" > ? ORDER BY w.external_id COLLATE "C" LIMIT ?`,
-        [mappingId, asOf, after, limit],
+           AND (w.tenant_id, w.external_id COLLATE "C") > (?, ?) ORDER BY w.tenant_id, w.external_id COLLATE "C" LIMIT ?`,
+        [mappingId, asOf, after.tenantId, after.externalId, limit],
       ),
     async wake(mappingId, rows) {
       await knex.raw(

@@ -1,0 +1,117 @@
+/** Children that the platform rejects at once for want of their parents: fetched, sent again with patience, brought back. */
+import { expect, it } from 'vitest';
+import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+
+const letters = async (shop: Shop) =>
+  (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
+    l.mapping,
+    l.externalId,
+    l.code,
+  ]);
+const waiting = (shop: Shop) =>
+  shop.state.query<{ reason: string; tries: number; seconds: number }>(
+    `SELECT reason, tries, round(extract(epoch FROM due_at - now()))::int AS seconds FROM partner_sync.waiting`,
+  );
+const order = (shop: Shop, no: string, customer: number) =>
+  shop.source.query('INSERT INTO shop.orders (no, customer_id, total) VALUES ($1, $2, 1)', [no, customer]);
+
+/** Blanks around the id: a look-up by value cannot be sure that there is no such customer. */
+const UNSURE = {
+  'customers.mapping.yaml': `schema: customer
+source: { table: shop.customers }
+key: [id]
+fields: { customerId: { column: name, transforms: [trim] } }
+`,
+};
+
+it('brings a child back that was rejected at once, with the run that delivers its parent', async () => {
+  const shop = await shopForTest({ upload: { followFor: '20s' } });
+  await order(shop, 'early', 999);
+
+  expect(await shop.run()).toMatchObject({
+    outcome: 'complete_with_dead_letters',
+    total: { read: 1, accepted: 0, waiting: 0, deadLettered: 1 },
+  });
+  expect(await letters(shop)).toEqual([['orders', 'early', 'parent_missing']]);
+
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (999, 'Late', 'A', clock_timestamp())`,
+  );
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+  expect(await shop.stored('order', 'early')).toMatchObject({ customerId: '999' });
+  expect(await letters(shop)).toEqual([]);
+  expect(await shop.differences()).toBe(0);
+});
+
+it('fetches every generation of parents, though the platform waits for none of them', async () => {
+  const shop = await shopForTest({ upload: { followFor: '30s' } });
+  await fill(shop, 25);
+
+  const report = await shop.run({ mappings: ['lines'] });
+
+  expect(report.outcome).toBe('complete');
+  expect(report.mappings.map((m) => [m.mapping, m.read, m.accepted])).toEqual(
+    expect.arrayContaining([
+      ['lines', 25, 25],
+      ['orders', 25, 25],
+      ['customers', 25, 25],
+    ]),
+  );
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.differences()).toBe(0);
+});
+
+it('leaves a rejection that has nothing to do with the missing parent a dead letter of its own', async () => {
+  const shop = await shopForTest({ upload: { followFor: '5s' } });
+  await order(shop, 'o1', 7);
+  const otherWords = (body: string): string =>
+    body.replace(/missing dependency customer \\"7\\"/, '/total is too large');
+  shop.proxy.fail((request) =>
+    request.path.startsWith('/api/batches/')
+      ? { forward: true, answer: (own) => ({ ...own, body: otherWords(own.body) }) }
+      : undefined,
+  );
+
+  await shop.run({ mappings: ['orders'] });
+
+  expect(await letters(shop)).toEqual([['orders', 'o1', 'platform_refused']]);
+});
+
+it.each([
+  ['rejects it at once', '0s'],
+  ['lets its wait expire', '10m'],
+])('sends an orphan again with growing pauses, then not at all, where the platform %s', async (_, wait) => {
+  const shop = await shopForTest({ wait, upload: { followFor: '1s' }, files: UNSURE });
+  await order(shop, 'o1', 7);
+  // Behind it in the order of reading, so that no run reads the orphan's row anew.
+  await shop.source.query(`INSERT INTO shop.orders (no, total, updated_at) VALUES ('o2', 1, now() + interval '1 ms')`);
+  await shop.run();
+  const pauses: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    await expirePending(shop);
+    // The wait of the platform is over, and so is ours.
+    await shop.state.query('UPDATE partner_sync.waiting SET due_at = now() WHERE batch_id IS NULL');
+    await shop.run();
+    await expirePending(shop);
+    await shop.run();
+    const [row] = await waiting(shop);
+    expect(row!.reason).toBe('expired');
+    pauses.push(row!.seconds);
+  }
+
+  const [row] = await waiting(shop);
+  expect(row!.tries).toBeGreaterThanOrEqual(5);
+  expect(row!.seconds).toBeGreaterThan(365 * 86_400);
+  const growing = pauses.filter((seconds) => seconds < 86_400);
+  expect(growing.length).toBeGreaterThan(1);
+  expect(growing).toEqual([...growing].sort((a, b) => a - b));
+  expect(shop.proxy.uploads()).toBeLessThanOrEqual(7);
+
+  shop.proxy.forget();
+  await shop.run();
+  expect(shop.proxy.uploads()).toBe(0);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, ' 7 ', 'A')`);
+  await shop.run({ mappings: ['customers'] });
+  expect(await shop.stored('order', 'o1')).toMatchObject({ customerId: '7' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
