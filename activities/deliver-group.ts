@@ -3,9 +3,9 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import { cutBatches } from './cut-batches.js';
 import { startDelivery, type Delivery } from './delivery.js';
 import type { Group } from './read-groups.js';
-import { settleBatch } from './settle-batch.js';
+import { ALL_ACCEPTED, settleBatch, type Fates } from './settle-batch.js';
 import { sortOut } from './sort-out.js';
-import { uploadBatch, type RefusedRecord, type UploadScope } from './upload-batch.js';
+import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } from './upload-batch.js';
 
 export async function deliverGroup(scope: UploadScope, group: Group): Promise<Delivery> {
   const { deps, range } = scope;
@@ -29,8 +29,7 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
   const uploads = await Promise.allSettled(
     claimed.batches.map(async (batch) => {
       const { sent, refused } = await uploadBatch(scope, batch);
-      const fates = await Promise.all(sent.map(async (s) => ({ batch: s, fates: await settleBatch(scope, s) })));
-      return { sent: fates, refused };
+      return { sent: await Promise.all(sent.map((s) => settle(scope, s, group.after))), refused };
     }),
   );
   for (const upload of uploads) if (upload.status === 'rejected') throw upload.reason;
@@ -41,6 +40,19 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     for (const { batch, record, error } of upload.value.refused) build.refused(batch.id, record, wordsOf(error));
   }
   return build.finish();
+}
+
+/** A batch with its fates; one that holds records back is in the ledger from then on, so that it can be followed. */
+async function settle(
+  scope: UploadScope,
+  batch: SentBatch,
+  readStamp: string,
+): Promise<{ readonly batch: SentBatch; readonly fates: Fates }> {
+  const fates = await settleBatch(scope, batch);
+  const holdsBack = fates !== ALL_ACCEPTED && [...fates.values()].some((fate) => fate.kind === 'waiting');
+  if (batch.id !== null || !holdsBack) return { batch, fates };
+  const id = await scope.deps.ledger.batches.note(scope.range, readStamp, batch, batch.platformBatchId);
+  return { batch: { ...batch, id }, fates };
 }
 
 /** So many records refused one by one, and none taken, are no dead letters but a mistake that concerns them all. */

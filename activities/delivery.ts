@@ -77,7 +77,10 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       shape: '',
     });
   };
-  const fate = (record: MappedRecord, fates: ReadonlyMap<string, RecordFate>, batchId: string): boolean => {
+  const settle = (batchId: string | null): void => {
+    if (batchId !== null) settled.push(batchId);
+  };
+  const fate = (record: MappedRecord, fates: ReadonlyMap<string, RecordFate>, batchId: string | null): boolean => {
     const known = fates.get(record.externalId) ?? { kind: 'unclear' };
     switch (known.kind) {
       case 'accepted':
@@ -132,16 +135,16 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
     batch(batch: SentBatch, fates: Fates): void {
       if (fates === ALL_ACCEPTED) {
         bulk.push({ tenantId: batch.tenantId, column: 'accepted', sent: true, records: batch.records });
-        settled.push(batch.id);
+        settle(batch.id);
         return;
       }
       const open = batch.records.filter((record) => fate(record, fates, batch.id));
-      if (open.length > 0) held.push({ id: batch.id, externalIds: open.map((r) => r.externalId) });
-      else settled.push(batch.id);
+      if (open.length > 0) held.push({ id: batch.id!, externalIds: open.map((r) => r.externalId) });
+      else settle(batch.id);
     },
-    refused(batchId: string, record: MappedRecord, words: string): void {
+    refused(batchId: string | null, record: MappedRecord, words: string): void {
       rejected(record, words);
-      settled.push(batchId);
+      settle(batchId);
     },
     finish: (): Delivery => ({
       bulk,

@@ -24,7 +24,8 @@ export interface ExplainedRow {
 }
 
 /** `equal`: the platform accepted what the row says now; `different`: something else; `none`: nothing that we know of. */
-export type ReceiptState = 'equal' | 'different' | 'none';
+/** `not_kept`: the mapping keeps no records in the ledger. */
+export type ReceiptState = 'equal' | 'different' | 'none' | 'not_kept';
 
 export type PlatformState =
   | { readonly kind: 'equal' | 'absent' | 'there' }
@@ -64,6 +65,7 @@ export async function explainRecord(
     views.ledger.standings.ofRecord(mapping.mappingId, externalId),
     views.ledger.deadLetters.ofRecord(mapping.mappingId, externalId),
   ]);
+  const keeps = mapping.spec.options.ledger === 'full';
   const candidates = await sync.tenants();
   const receipts = await receiptsOf(
     views,
@@ -87,7 +89,7 @@ export async function explainRecord(
     return {
       tenant,
       row: result === undefined ? null : explainedRow(mapping, found.page.rows[at]!, result, showValues),
-      receipt: hash === undefined ? 'none' : same ? 'equal' : 'different',
+      receipt: keeps ? (hash === undefined ? 'none' : same ? 'equal' : 'different') : 'not_kept',
       waiting: standing.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: standing.batches.find((b) => b.tenant === tenant) ?? null,
       deadLetters: letters.filter((l) => l.tenant === tenant),

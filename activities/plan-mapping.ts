@@ -26,6 +26,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   const planned = () => ranges.planned(plan.runId, mapping.mappingId, plan.ahead);
   // A second attempt finds what the first has planned: a fence is taken once per run.
   if ((await planned()).length === 0) {
+    await deps.ledger.catalog.keepRecords(mapping.mappingId, mapping.spec.options.ledger === 'full');
     const found =
       plan.input.replay === undefined
         ? await rangesOf(sync, mapping, plan, await ranges.position(mapping.mappingId))

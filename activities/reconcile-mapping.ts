@@ -3,6 +3,7 @@
  * both are summed up by spans of the ledger's order. Only where the sums differ are rows and receipts read again, and
  * held against each other one by one (drill-down.ts).
  */
+import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { FIRST_PLACE, type RecordPlace } from '../src/state/receipts.js';
@@ -43,6 +44,11 @@ export async function reconcileMapping(
   mapping: OpenMapping,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
+  if (mapping.spec.options.ledger === 'off' && options.readBack !== 'all')
+    throw new PartnerSyncError(
+      'input_invalid',
+      `mapping ${mapping.spec.name} keeps no records in the ledger (options.ledger: off): only --read-back all can prove what is on the platform`,
+    );
   const work = await startReconciling(deps, sync, mapping, options.tell);
   const sample = openSample(typeof options.readBack === 'number' ? options.readBack : 0, options.seed);
   const rows = await sumUpRows(work, options, async (records, keyRange) => {

@@ -99,7 +99,7 @@ async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch
     // within one delay of its intent, so that a successor knows when its ghost must be over.
     timeout: sync.spec.upload.inDoubtDelay * 500,
   });
-  await deps.ledger.batches.sent(batch.id, accepted.batchId);
+  await deps.ledger.batches.sent(batch, accepted.batchId);
   return { ...batch, platformBatchId: accepted.batchId };
 }
 

@@ -113,6 +113,8 @@ export interface MappingOptions {
   /** Seconds, 0..86400 (platform-api.md 4.8). */
   readonly dependencyWaitTimeout: number;
   readonly batchSize: number | null;
+  /** `off`: the ledger keeps no record of what was sent (docs/adr/0020). */
+  readonly ledger: 'full' | 'off';
 }
 
 export const SCHEMA_CATEGORIES = [

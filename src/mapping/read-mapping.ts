@@ -30,6 +30,7 @@ interface MappingFile {
     onConflict?: 'upsert' | 'reject';
     ignoreUnknownFields?: boolean;
     dependencyWaitTimeout?: string;
+    ledger?: MappingOptions['ledger'];
     batchSize?: number;
   };
 }
@@ -72,6 +73,12 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec)])),
     options: readOptions(options),
   };
+  if (draft.deletes !== null && draft.options.ledger === 'off')
+    file.report(
+      'bad_option',
+      ['options', 'ledger'],
+      'deletes need the ledger, which knows what is on the platform; take "ledger: off" or "deletes" away',
+    );
   for (const [field, spec] of draft.fields) checkField(file, ['fields', field], spec);
   return draft;
 }
@@ -99,6 +106,7 @@ function readOptions(options: NonNullable<MappingFile['options']>): MappingOptio
     ignoreUnknownFields: options.ignoreUnknownFields ?? false,
     dependencyWaitTimeout: durationSeconds(options.dependencyWaitTimeout ?? '0s'),
     batchSize: options.batchSize ?? null,
+    ledger: options.ledger ?? 'full',
   };
 }
 

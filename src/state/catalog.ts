@@ -3,11 +3,19 @@ import type { Knex } from 'knex';
 
 export interface Catalog {
   mappingId(sync: string, mapping: string): Promise<number>;
+  /**
+   * Whether the mapping keeps records from now on. One that does not forgets what it has: it would grow old, and a
+   * record that came back to it would be taken for unchanged.
+   */
+  keepRecords(mappingId: number, keep: boolean): Promise<void>;
   /** Ids of tenants, made on first sight; call it with distinct ids. */
   tenantIds(platformIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The platform's ids of tenants, by ours. */
   tenantNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
+
+/** What looking needs of it. */
+export type CatalogView = Omit<Catalog, 'keepRecords'>;
 
 export function openCatalog(knex: Knex): Catalog {
   const mappings = new Map<string, number>();
@@ -44,11 +52,16 @@ export function openCatalog(knex: Knex): Catalog {
       return tenants;
     },
     tenantNames: (ids) => tenantNames(knex, ids),
+    keepRecords: (id, keep) =>
+      knex.transaction(async (trx) => {
+        await trx('mappings').where({ id, keeps_records: !keep }).update({ keeps_records: keep });
+        if (!keep) await trx('record_blocks').where({ mapping_id: id }).delete();
+      }),
   };
 }
 
 /** Writes nothing: a mapping that no run has seen has the id 0, which no row carries; unknown tenants have none. */
-export const openCatalogView = (knex: Knex): Catalog => ({
+export const openCatalogView = (knex: Knex): CatalogView => ({
   async mappingId(sync, mapping) {
     return (await knex('mappings').where({ sync, name: mapping }).first<{ id: number } | undefined>('id'))?.id ?? 0;
   },

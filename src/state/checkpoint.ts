@@ -20,7 +20,7 @@ export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutc
     // Two runs that meet the same busy records must see each other's entries, or the books of one keep them for ever.
     if (group.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, range.mappingId]);
     if (!(await isHeldStill(trx, group.reading))) return;
-    await writeOutcomes(trx, range, group.reading.after, group.records, group.bulk);
+    if (range.keepsRecords) await writeOutcomes(trx, range, group.reading.after, group.records, group.bulk);
     await closeBatches(trx, group);
     const open = await openEntries(trx, range.mappingId);
     if (open.letters) await closeDeadLetters(trx, range.mappingId, group);

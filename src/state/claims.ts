@@ -43,6 +43,7 @@ export async function claimGroup(
   range: TakenRange,
   request: ClaimRequest,
 ): Promise<Claimed> {
+  if (!range.keepsRecords) return claimUnkept(request);
   // Before the transaction: a process that is frozen in it must know, on waking, how old its intents are.
   const intendedAt = Date.now();
   const { records, tenantIds } = request;
@@ -74,4 +75,14 @@ export async function claimGroup(
   });
   held.note(range.mappingId, claimed.batches);
   return claimed;
+}
+
+/** Where no records are kept, all are sent, and their batches leave a trace only once the platform holds some back. */
+function claimUnkept({ records, tenantIds, cut }: ClaimRequest): Claimed {
+  const intendedAt = Date.now();
+  const batches = cut(records).map((of): IntendedBatch => {
+    const { tenant } = of[0]!;
+    return { id: null, tenant, tenantId: tenantIds.get(tenant)!, records: of, intendedAt };
+  });
+  return { batches, verdicts: [] };
 }

@@ -6,9 +6,10 @@ import * as parents from './migrations/0002-parents.js';
 import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 import * as removals from './migrations/0004-removals.js';
 import * as seenColumns from './migrations/0005-seen-columns.js';
+import * as keptRecords from './migrations/0006-kept-records.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS = [ledger, parents, pushedDefinitions, removals, seenColumns];
+const MIGRATIONS = [ledger, parents, pushedDefinitions, removals, seenColumns, keptRecords];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
 

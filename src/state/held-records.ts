@@ -3,7 +3,7 @@
  * once, and those of its own batches not at all.
  */
 import type { Knex } from 'knex';
-import type { IntendedBatch } from './open-batches.js';
+import type { WrittenIntent } from './open-batches.js';
 import { compareIds, type RecordKeys } from './record-key.js';
 import { noteHeldAgain, type Reread } from './waiting-rows.js';
 
@@ -15,7 +15,7 @@ export interface HeldRecords {
   /** Verdicts of those of the keys that are held, by their index: on their way, or waiting on the platform. */
   verdicts(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<Map<number, HeldVerdict>>;
   /** Batches that this process has just written. */
-  note(mappingId: number, batches: readonly IntendedBatch[]): void;
+  note(mappingId: number, batches: readonly WrittenIntent[]): void;
 }
 
 interface Hold extends Readonly<Span> {

@@ -1,6 +1,6 @@
 /** The ledger, opened by commands that only look: it cannot write, and it does not create or update the tables. */
 import { openBooks, type BooksView } from './books.js';
-import { openCatalogView, type Catalog } from './catalog.js';
+import { openCatalogView, type CatalogView } from './catalog.js';
 import { assertMigrated, guarded, openState } from './connection.js';
 import { openDeadLetters, type DeadLetters } from './dead-letter-box.js';
 import { openRanges, type Ranges } from './ranges.js';
@@ -13,7 +13,7 @@ import { openSchemaIds, type SchemaIds } from './schema-ids.js';
 /** The part of the ledger that writes nothing. Every open ledger is one, too. */
 export interface LedgerView {
   readonly runs: Pick<Runs, 'get' | 'latest'>;
-  readonly catalog: Catalog;
+  readonly catalog: CatalogView;
   readonly ranges: Pick<Ranges, 'position'>;
   readonly books: BooksView;
   readonly deadLetters: Pick<DeadLetters, 'causes' | 'count' | 'page' | 'get' | 'ofRecord'>;

@@ -7,12 +7,18 @@ import { coalesced } from './coalesced.js';
 import { hashAt, packHashes } from './record-block.js';
 
 export interface IntendedBatch {
-  readonly id: string;
+  /** null where the ledger keeps no records: then it knows nothing of the batch. */
+  readonly id: string | null;
   readonly tenant: string;
   readonly tenantId: number;
   readonly records: readonly MappedRecord[];
   /** Milliseconds of this process's clock, taken before the intent was written. */
   readonly intendedAt: number;
+}
+
+/** A batch that the ledger knows. */
+export interface WrittenIntent extends IntendedBatch {
+  readonly id: string;
 }
 
 export interface OpenBatch {
@@ -35,8 +41,10 @@ export interface OpenBatch {
 }
 
 export interface OpenBatches {
-  /** Notes the id that the platform gave a batch. */
-  sent(batchId: string, platformBatchId: string): Promise<void>;
+  /** Notes the id that the platform gave a batch, of those that are written. */
+  sent(batch: IntendedBatch, platformBatchId: string): Promise<void>;
+  /** Writes a batch that was not, since the platform holds some of its records back; answers its id. */
+  note(range: TakenRange, readStamp: string, batch: IntendedBatch, platformBatchId: string): Promise<string>;
   /** The intent, written anew for a POST that had to wait; throws `fenced_off` when another attempt took over. */
   renew(range: TakenRange, batch: IntendedBatch): Promise<IntendedBatch>;
   /** Replaces an intent by intents of its parts. */
@@ -113,17 +121,29 @@ export function openBatches(knex: Knex): OpenBatches {
     );
   });
   return {
-    sent: (batchId, platformBatchId) => noteSent([batchId, platformBatchId]),
+    sent: async ({ id }, platformBatchId) => (id === null ? undefined : noteSent([id, platformBatchId])),
+    async note(range, readStamp, { records, tenantId, intendedAt }, platformBatchId) {
+      return knex.transaction(async (trx) => {
+        await holdRange(trx, range);
+        const [intent] = await insertIntents(trx, range, readStamp, [records], () => tenantId, intendedAt);
+        const { id } = intent!;
+        await trx('batches')
+          .where({ id })
+          .update({ state: 'sent', platform_batch_id: platformBatchId, sent_at: trx.fn.now() });
+        return id;
+      });
+    },
     async renew(range, batch) {
       const intendedAt = Date.now();
       await knex.transaction(async (trx) => {
         await holdRange(trx, range);
-        await trx('batches').where({ id: batch.id }).update({ intended_at: trx.fn.now() });
+        if (batch.id !== null) await trx('batches').where({ id: batch.id }).update({ intended_at: trx.fn.now() });
       });
       return { ...batch, intendedAt };
     },
     async split(range, batch, parts) {
       const intendedAt = Date.now();
+      if (batch.id === null) return parts.map((records) => ({ ...batch, records, intendedAt }));
       return knex.transaction(async (trx) => {
         await holdRange(trx, range);
         const [whole] = await trx('batches')
@@ -188,7 +208,7 @@ export async function insertIntents(
   batches: readonly (readonly MappedRecord[])[],
   tenantIdOf: (tenant: string) => number,
   intendedAt: number,
-): Promise<IntendedBatch[]> {
+): Promise<WrittenIntent[]> {
   const ids: { id: string }[] = [];
   // The database takes 65,535 values in a statement, and a batch takes nine.
   for (let i = 0; i < batches.length; i += INTENTS_AT_ONCE)

@@ -17,6 +17,8 @@ export interface TakenRange {
   readonly runId: string;
   readonly mappingId: number;
   readonly mappingVersion: string;
+  /** Whether the ledger keeps what was sent of each record. */
+  readonly keepsRecords: boolean;
   readonly byCursor: boolean;
   readonly bounds: ReadBounds;
   readonly externalIds: readonly string[] | null;
@@ -55,6 +57,7 @@ interface RangeRow {
   mapping_id: number;
   no: number;
   mapping_version: string;
+  keeps_records: boolean;
   by_cursor: boolean;
   cursor_from: string | null;
   cursor_before: string | null;
@@ -105,7 +108,8 @@ export function openRanges(knex: Knex): Ranges {
     async take(rangeId) {
       const result = await knex.raw<{ rows: RangeRow[] }>(
         `UPDATE ranges SET epoch = epoch + 1, started_at = coalesce(started_at, now()) WHERE id = ?
-         RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = ranges.run_id)`,
+         RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = ranges.run_id),
+           (SELECT keeps_records FROM mappings WHERE mappings.id = ranges.mapping_id)`,
         [rangeId],
       );
       const row = result.rows[0];
@@ -116,6 +120,7 @@ export function openRanges(knex: Knex): Ranges {
         runId: row.run_id,
         mappingId: row.mapping_id,
         mappingVersion: row.mapping_version,
+        keepsRecords: row.keeps_records,
         byCursor: row.by_cursor,
         bounds: {
           after: key === null ? null : { cursor: row.position_cursor, key },

@@ -95,7 +95,7 @@ async function outcome(
             contentHash: r.contentHash,
             outcome: 'accepted',
           })),
-    settled: claimed?.batches.map((b) => b.id) ?? [],
+    settled: claimed?.batches.map((b) => b.id!) ?? [],
     held: [],
     waiting: [],
     deadLetters: [],
@@ -246,7 +246,7 @@ it('moves a position by a checkpoint only, and only for ranges that may', async 
   const rows = [record('a', '1')];
   const position = { cursor: '2020-01-01 00:00:00.000001+00', key: ['a'] };
   const claimed = await claim(range, rows);
-  await ledger.batches.sent(claimed.batches[0]!.id, 'platform-1');
+  await ledger.batches.sent(claimed.batches[0]!, 'platform-1');
   expect(await ledger.ranges.position(mappingId)).toBeNull();
 
   await ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { position }));
@@ -448,7 +448,7 @@ for (let seed = 1; seed <= 8; seed++)
         waiting,
         deadLetters,
         ends,
-        settled: batch === undefined ? [] : [batch.id],
+        settled: batch === undefined ? [] : [batch.id!],
       });
     };
     const check = async (): Promise<void> => {

@@ -70,6 +70,7 @@ function linesOf({ mapping, externalId }: Explanation, record: ExplainedRecord, 
       equal: 'the platform has accepted what the row says now',
       different: 'the platform has accepted other content than the row has now',
       none: 'nothing is known to have been accepted',
+      not_kept: 'keeps no records of this mapping (options.ledger: off)',
     }[receipt],
   ]);
   if (batch !== null)

@@ -76,7 +76,7 @@ export function verdictOf(sync: string, spec: SyncSpec, about: Explanation, reco
       )
     : verdict(
         'not_sent_yet',
-        `no run has delivered it yet; a run that reads its row sends it${scheduled(spec)}`,
+        `${receipt === 'none' ? 'no run has delivered it yet' : 'it was never sent, or not as its row is now'}; a run that reads its row sends it${scheduled(spec)}`,
         again,
       );
 }
@@ -88,7 +88,7 @@ function withoutRow(
   verdict: (state: RecordVerdict['state'], why: string, ...next: string[]) => RecordVerdict,
 ): RecordVerdict {
   const unsure = certain ? [] : ['the mapping transforms the external id, so a row with another spelling may exist'];
-  if (receipt !== 'none' || deadLetters.length > 0 || platform.kind === 'there')
+  if (receipt === 'equal' || receipt === 'different' || deadLetters.length > 0 || platform.kind === 'there')
     return verdict(
       'row_gone',
       platform.kind === 'there'
