@@ -344,6 +344,61 @@ for (const dialect of [postgres, mariadb, sqlite])
 
     if (dialect.name === 'SQLite') return;
 
+    it('reads a partitioned table whole, in order, whichever partition a row is in', async () => {
+      const parts = {
+        PostgreSQL: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
+          CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
+          CREATE TABLE parted_2 PARTITION OF parted DEFAULT;`,
+        MariaDB: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE COLUMNS (day)
+          (PARTITION p1 VALUES LESS THAN ('2020-02-01'), PARTITION p2 VALUES LESS THAN (MAXVALUE))`,
+      };
+      await database.run(parts[dialect.name as keyof typeof parts]);
+      for (const [id, day] of [
+        [1, '2020-03-01'],
+        [2, '2020-01-15'],
+        [3, '2020-01-31'],
+        [4, '2020-02-01'],
+        [5, '2019-12-31'],
+      ])
+        await database.run(`INSERT INTO parted VALUES (${id}, '${day}')`);
+      const [table] = await source.tables(['parted']);
+      expect(table).toMatchObject({ primaryKey: ['day', 'id'], kind: 'table' });
+      for (const size of [1, 2, 5])
+        expect(await readAll(source, plan('parted', ['day', 'id']), size)).toEqual([
+          ...['2019-12-31|5', '2020-01-15|2', '2020-01-31|3', '2020-02-01|4', '2020-03-01|1'],
+        ]);
+      // The partitions are the table's own affair.
+      expect((await source.tables()).map((t) => t.name).filter((name) => /^parted/.test(name))).toEqual(['parted']);
+    });
+
+    it('keeps a distance to the clock where the account may not see the transactions of others, and says what to grant', async () => {
+      const name = `reader_${Date.now()}`;
+      const { username, password } = new URL(database.url);
+      const grants = {
+        PostgreSQL: `CREATE ROLE ${name} LOGIN PASSWORD 'secret'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name}`,
+        MariaDB: `CREATE USER ${name}@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON *.* TO ${name}@'%'`,
+      };
+      await database.run(`CREATE TABLE watched (id int PRIMARY KEY, at ${instant} DEFAULT ${dialect.now})`);
+      await database.run(grants[dialect.name as keyof typeof grants]);
+      const reader = open(
+        database.url.replace(`${username}${password === '' ? '' : `:${password}`}@`, `${name}:secret@`),
+      );
+      onTestFinished(() => reader.close());
+      const server = await reader.server();
+      expect(server).toMatchObject({ seesOpenTransactions: false });
+      const fence = await reader.fence(plan('watched', ['id'], 'at'));
+      const behind = (Date.parse(server.clock) - Date.parse(`${fence.slice(0, 19).replace(' ', 'T')}Z`)) / 1000;
+      expect(behind).toBeGreaterThan(28);
+      expect(behind).toBeLessThan(33);
+      // Whoever follows the advice is no longer told it.
+      await database.run(server.grantForOpenTransactions!);
+      const seeing = open(
+        database.url.replace(`${username}${password === '' ? '' : `:${password}`}@`, `${name}:secret@`),
+      );
+      onTestFinished(() => seeing.close());
+      expect(await seeing.server()).toMatchObject({ seesOpenTransactions: true, grantForOpenTransactions: null });
+    });
+
     it('reads a page again when its session is killed in the middle of it', async () => {
       const slow = query(`SELECT i AS id, ${dialect.slow(0.05)} AS s FROM ${numbers(30)}`, ['id', 's'], ['id']);
       const reading = source.readPage(slow, ALL, 1000);

@@ -10,6 +10,8 @@ import { eventually } from '../pipeline/shop.js';
 export interface MariaDbServer {
   /** A root's connection string of the database `name`. */
   url(name: string): string;
+  /** Ends the server as a power cut would, and starts it again on the same data and port. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -19,7 +21,8 @@ const MISSING =
 /** Debian keeps the server where only root looks. */
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
 
-export async function startMariaDb(): Promise<MariaDbServer> {
+/** `settings`: arguments of the server's own; of a folder that it can read, say. */
+export async function startMariaDb(settings: readonly string[] = []): Promise<MariaDbServer> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-mariadb-'));
   chmodSync(folder, 0o755);
   const account = process.getuid?.() === 0 ? ['--user=mysql'] : [];
@@ -35,48 +38,62 @@ export async function startMariaDb(): Promise<MariaDbServer> {
 
   const port = await freePort();
   const log = join(folder, 'log');
-  const server = spawn(
-    'mariadbd',
-    [
-      '--no-defaults',
-      ...account,
-      `--datadir=${data}`,
-      `--socket=${join(folder, 'socket')}`,
-      `--port=${port}`,
-      '--bind-address=127.0.0.1',
-      `--log-error=${log}`,
-      // Losing this database in a power cut loses nothing.
-      '--innodb-flush-log-at-trx-commit=0',
-      '--innodb-buffer-pool-size=64M',
-      // Far from the session's UTC: what leaks in from the system's zone shows.
-      '--default-time-zone=+05:30',
-    ],
-    { stdio: 'ignore', env },
-  );
-  const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  const stop = async (): Promise<void> => {
-    server.kill('SIGTERM');
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
-  };
   const url = (name: string): string => `mariadb://root@127.0.0.1:${port}/${name}`;
-  try {
-    await eventually('MariaDB answers', async () => {
-      if (server.exitCode !== null) throw new Error(`mariadbd ended: ${readFileSync(log, 'utf8')}`);
-      const connection = await mysql
-        .createConnection(url('mysql').replace('mariadb:', 'mysql:'))
-        .catch(() => undefined);
-      await connection?.end();
-      return connection !== undefined;
-    });
-  } catch (error) {
-    await stop();
-    throw error;
-  }
-  return { url, stop };
+  const launch = async () => {
+    const server = spawn(
+      'mariadbd',
+      [
+        '--no-defaults',
+        ...account,
+        `--datadir=${data}`,
+        `--socket=${join(folder, 'socket')}`,
+        `--port=${port}`,
+        '--bind-address=127.0.0.1',
+        `--log-error=${log}`,
+        // Losing this database in a power cut loses nothing.
+        '--innodb-flush-log-at-trx-commit=0',
+        '--innodb-buffer-pool-size=64M',
+        // Far from the session's UTC: what leaks in from the system's zone shows.
+        '--default-time-zone=+05:30',
+        ...settings,
+      ],
+      { stdio: 'ignore', env },
+    );
+    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    const end = async (signal: NodeJS.Signals): Promise<void> => {
+      server.kill(signal);
+      await ended;
+    };
+    try {
+      await eventually('MariaDB answers', async () => {
+        if (server.exitCode !== null) throw new Error(`mariadbd ended: ${readFileSync(log, 'utf8')}`);
+        const connection = await mysql
+          .createConnection(url('mysql').replace('mariadb:', 'mysql:'))
+          .catch(() => undefined);
+        await connection?.end();
+        return connection !== undefined;
+      });
+    } catch (error) {
+      await end('SIGTERM');
+      throw error;
+    }
+    return end;
+  };
+  let end = await launch();
+  return {
+    url,
+    async restart() {
+      await end('SIGKILL');
+      end = await launch();
+    },
+    async stop() {
+      await end('SIGTERM');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
-function giveTo(name: string, folder: string): void {
+export function giveTo(name: string, folder: string): void {
   const id = (flag: string): number => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
   if (!(id('-u') > 0)) throw new Error(MISSING);
   chownSync(folder, id('-u'), id('-g'));

@@ -49,7 +49,8 @@ export const mysql: Dialect = {
     const { errno, sqlState = '' } = error as { errno?: number; sqlState?: string };
     if (sqlState === '' || errno === undefined) {
       const code = errorCode(error);
-      return REFUSED.test(code) ? { code: 'config_invalid', shown: code } : classifyConnection(code, error);
+      const shown = code === 'HANDSHAKE_SSL_ERROR' ? `TLS: ${code}` : code;
+      return REFUSED.test(code) ? { code: 'config_invalid', shown } : classifyConnection(code, error);
     }
     const shown = `error ${errno}, SQLSTATE ${sqlState}`;
     const code = BY_STATE.find(([prefix]) => sqlState.startsWith(prefix))?.[1] ?? 'source_query_failed';

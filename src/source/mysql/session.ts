@@ -1,4 +1,5 @@
 /** A pool of MySQL or MariaDB sessions that can only read, in UTC, with every wait bounded. */
+import { isIP } from 'node:net';
 import knexLibrary, { type Knex } from 'knex';
 import type { Connection, FieldPacket } from 'mysql2';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -90,6 +91,12 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
     );
   }
   const ssl = tlsOptions(url.searchParams);
+  // The driver would hold the certificate against the name "localhost" instead.
+  if (ssl?.verifyIdentity === true && isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      'the address of the source: sslmode verify-full needs a host name, not a number; use verify-ca where there is none',
+    );
   return {
     host: url.hostname,
     port: url.port === '' ? 3306 : Number(url.port),

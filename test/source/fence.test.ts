@@ -1,0 +1,71 @@
+/** The fence of stamps without a zone, where clocks are set back: the hour that comes twice is not read too early. */
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, it } from 'vitest';
+import { fenceText } from '../../src/source/fence.js';
+import type { CursorColumn } from '../../src/source/dialect.js';
+import { mariadb, postgres, sqlite } from './dialect-databases.js';
+import { ALL, open, placeOf, plan } from './reading.js';
+
+const cursor = (zone: string): CursorColumn => ({
+  ...{ name: 'at', type: 'timestamp', databaseType: 'timestamp', zone, from: 't q' },
+});
+const fenceAt = (instant: Temporal.Instant, zone: string): string =>
+  fenceText(instant.toString({ fractionalSecondDigits: 6 }), cursor(zone), { digits: 6, utcSuffix: '' });
+const localText = (instant: Temporal.Instant, zone: string): string =>
+  instant.toZonedDateTimeISO(zone).toPlainDateTime().toString({ fractionalSecondDigits: 6 }).replace('T', ' ');
+
+it('never lies behind a local time that a clock will still show', () => {
+  const zones = ['Europe/London', 'America/St_Johns', 'Australia/Lord_Howe', 'Asia/Kolkata', 'UTC', 'Pacific/Apia'];
+  const year = 31_556_952_000;
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      // Around any moment of two years, and within a day after it.
+      fc.integer({ min: 40 * year, max: 42 * year }),
+      fc.integer({ min: 0, max: 26 * 3_600_000 }),
+      (zone, now, later) => {
+        const fence = fenceAt(Temporal.Instant.fromEpochMilliseconds(now), zone);
+        const shown = localText(Temporal.Instant.fromEpochMilliseconds(now + later), zone);
+        expect(shown >= fence, `${shown} in ${zone}`).toBe(true);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});
+
+describe.each([postgres, mariadb, sqlite])('$name', ({ create, local, name }) => {
+  it('reads every row of the night in which clocks are set back, whenever a run comes by', async () => {
+    const database = await create();
+    const source = open(database.url);
+    try {
+      // A partner's clock in London: 01:00 to 02:00 comes twice on 25 October 2020.
+      const [zone, first] = ['Europe/London', Temporal.Instant.from('2020-10-24T23:30:00Z')];
+      await database.run(`CREATE TABLE night (id int PRIMARY KEY, at ${local})`);
+      const read = { ...plan('night', ['id'], 'at'), cursorZone: zone };
+      const seen = new Set<string>();
+      let after = null as ReturnType<typeof placeOf> | null;
+      const run = async (now: Temporal.Instant): Promise<void> => {
+        // From the position itself, without an overlap that would read again what was skipped.
+        for (;;) {
+          const page = await source.readPage(read, { ...ALL, after, cursorBefore: fenceAt(now, zone) }, 3);
+          if (page.rows.length === 0) return;
+          for (const [id] of page.rows) seen.add(id!);
+          after = placeOf(read, page);
+        }
+      };
+      const minutes = 240;
+      for (let minute = 0; minute < minutes; minute++) {
+        const now = first.add({ minutes: minute });
+        await database.run(`INSERT INTO night VALUES (${minute}, '${localText(now, zone)}')`);
+        if (minute % 7 === 0) await run(now.add({ seconds: 1 }));
+      }
+      // Whole again an hour after the clocks were set back, and not before.
+      await run(first.add({ minutes }));
+      expect(seen.size, name).toBe(minutes);
+    } finally {
+      await source.close();
+      await database.drop();
+    }
+  });
+});
