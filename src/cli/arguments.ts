@@ -67,8 +67,10 @@ export const since = (value: string): string => {
   return new Date(ms).toISOString();
 };
 
-/** Milliseconds of a duration such as `90s`. */
-export const duration = (value: string): number => {
+export const durationText = (value: string): string => {
   if (!new RegExp(DURATION_PATTERN).test(value)) throw new InvalidArgumentError('Allowed: such as 90s, 10m or 1h.');
-  return durationSeconds(value) * 1000;
+  return value;
 };
+
+/** Milliseconds of a duration such as `90s`. */
+export const duration = (value: string): number => durationSeconds(durationText(value)) * 1000;

@@ -112,7 +112,7 @@ const fromError = (mapping: MappingSpec, error: PartnerSyncError, locate: Locate
   file: mapping.file,
   ...placeOnly(locate(mapping.file, ['source'])),
   path: 'source',
-  message: error.message,
+  message: error.message.replace(/^source: /, ''),
 });
 
 const placeOnly = ({ line, column }: { line: number; column: number }) => ({ line, column });

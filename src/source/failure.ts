@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Classified, Dialect } from './dialect.js';
+import { inWords } from './failure-words.js';
 
 /** Driver texts may quote rows and are left behind: only the code is shown. */
 export async function inSource<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
@@ -12,7 +13,7 @@ export async function inSource<T>(dialect: Dialect, what: string, work: () => Pr
     const { code, shown, timedOut = false, unfitValue = false } = dialect.classify(error);
     throw new PartnerSyncError(
       code,
-      `source: ${what} failed (${shown})`,
+      `source: ${what} failed (${inWords(shown)})`,
       { databaseCode: shown, timedOut, unfitValue },
       { cause: error },
     );

@@ -5,6 +5,7 @@ import type { LedgerView } from '../../state/ledger-view.js';
 import type { PlannedRemoval, RemovalKey } from '../../state/removals.js';
 import { allOrCount } from '../arguments.js';
 import { EXIT, look } from '../command-context.js';
+import { assertKnown } from '../known-sync.js';
 import { removalLines } from '../removal-lines.js';
 import { table } from '../table.js';
 
@@ -35,6 +36,7 @@ export function addRemovals(program: Command): void {
       look<[string, string | undefined], RemovalsFlags>(async ({ parts, output }, sync, id, { limit = SHOWN }) => {
         const ledger = await parts.ledger();
         const plans = await ledger.removals.waiting(sync);
+        if (plans.length === 0) await assertKnown(parts, sync);
         if (id === undefined) {
           output.result({ sync, plans }, () =>
             plans.length === 0 ? [`no removal plan of ${sync} waits for approval`] : removalLines(sync, plans),

@@ -1,7 +1,7 @@
 /** `partner-sync run` and `backfill`: start a workflow, follow it, print its report. */
 import type { Command } from 'commander';
 import { connectTemporal } from '../../worker/temporal-connection.js';
-import { EXIT_CODES, type RunInput, type RunKind } from '../../domain/run.js';
+import { checkRunInput, EXIT_CODES, type RunInput, type RunKind } from '../../domain/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { action, EXIT, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../compose.js';
@@ -10,6 +10,7 @@ import { choice, sampleSize } from '../arguments.js';
 import { chosenMappings } from '../chosen-mappings.js';
 import { assertHolds, planOf, readPlan } from '../plan-file.js';
 import { previewSync } from '../preview-sync.js';
+import { assertKnown } from '../known-sync.js';
 import { followRun } from '../follow-run.js';
 import { reportLines } from '../output.js';
 
@@ -87,12 +88,21 @@ export function addBackfill(program: Command): void {
       action<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId }) =>
         start(context, 'backfill', {
           sync,
-          ...(externalId ? { mapping: mapping?.[0] ?? '', externalIds: externalId } : mapping && { mappings: mapping }),
+          ...(externalId ? { ...theMapping(mapping), externalIds: externalId } : mapping && { mappings: mapping }),
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
         }),
       ),
     );
+}
+
+function theMapping(mappings: readonly string[] = []): Pick<RunInput, 'mapping'> {
+  if (mappings.length !== 1)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `--external-id needs --mapping with one mapping; got ${mappings.length}`,
+    );
+  return { mapping: mappings[0]! };
 }
 
 /** Looks at every row once more; throws `plan_outdated`, and then nothing was sent. */
@@ -111,6 +121,9 @@ async function plannedInput(parts: Parts, name: string, file: string): Promise<P
 }
 
 async function start({ parts, output }: CommandContext, kind: RunKind, input: RunInput): Promise<number> {
+  // A worker says the same, once there is one: this is sooner.
+  checkRunInput(kind, input);
+  await assertKnown(parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
   const temporal = await connectTemporal(parts.env);
   let interrupted = false;
   process.once('SIGINT', () => {

@@ -1,6 +1,7 @@
 /** `partner-sync status`: the latest runs, and where each mapping of a sync stands. */
 import type { Command } from 'commander';
 import { EXIT, look } from '../command-context.js';
+import { assertKnown } from '../known-sync.js';
 import { removalLines } from '../removal-lines.js';
 import { table } from '../table.js';
 
@@ -28,6 +29,7 @@ export function addStatus(program: Command): void {
           endedAt: run.ended_at?.toISOString() ?? null,
           workflowId: run.workflow_id,
         }));
+        if (sync !== undefined && runs.length === 0) await assertKnown(parts, sync);
         const mappings = sync === undefined ? [] : await ledger.books.positions(sync);
         const removals = sync === undefined ? [] : await ledger.removals.waiting(sync);
         output.result({ runs, mappings, removals }, () => [

@@ -22,6 +22,8 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['57P', 'source_unreachable'], // shutdown, crash, cannot connect now
   ['25P', 'source_unreachable'], // the session sat idle too long and was ended
 ];
+/** What the driver says, without a code, where TLS was asked for. */
+const NO_TLS = 'The server does not support SSL connections';
 const QUERY_CANCELED = '57014';
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -35,6 +37,8 @@ export const postgres: Dialect = {
   limit: (rows, bind) => `LIMIT ${bind(rows)}`,
   classify(error) {
     const code = errorCode(error);
+    if (error instanceof Error && error.message === NO_TLS)
+      return { code: 'config_invalid', shown: 'TLS: the server has none' };
     if (!/^[0-9A-Z]{5}$/.test(code)) return classifyConnection(code, error);
     return {
       code: BY_STATE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'source_query_failed',

@@ -1,6 +1,7 @@
 /** A pool of PostgreSQL sessions that can only read, in UTC, with every wait bounded. */
 import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
+import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
@@ -25,7 +26,20 @@ function textWithin(budget: number) {
   return { types: { getTypeParser: () => keep }, exceeded: () => left < 0 };
 }
 
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/** The driver takes a mode that it does not know for one with TLS, and says nothing. */
+function assertKnownMode(address: string): void {
+  const mode = URL.canParse(address) ? new URL(address).searchParams.get('sslmode') : null;
+  if (mode !== null && !TLS_MODES.includes(mode))
+    throw new PartnerSyncError(
+      'config_invalid',
+      `the address of the source has an unknown sslmode; known: ${TLS_MODES.join(', ')}`,
+    );
+}
+
 export function openPostgresSession(config: SourceConfig): Session {
+  assertKnownMode(config.connection);
   const knex = openPool(config);
   const run: Session['run'] = ({ sql, bindings }, { name, budget = Infinity } = {}) =>
     withConnection(knex, async (client: Client) => {

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../../domain/errors.js';
 import { action, EXIT } from '../../command-context.js';
+import { assertKnown } from '../../known-sync.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
 
 interface DropFlags extends FilterFlags {
@@ -25,6 +26,7 @@ export function addDrop(parent: Command): void {
         const { deadLetters } = await parts.ledger();
         const filter = filterOf(flags);
         const found = await deadLetters.count(sync, filter);
+        if (found === 0) await assertKnown(parts, sync, flags.mapping);
         if (found > 0 && !flags.yes && !(await confirmed(`${whatHappens(found, sync, flagsOf(filter))} Drop them?`))) {
           output.result({ sync, dropped: 0 }, () => ['nothing was dropped']);
           return EXIT.failed;

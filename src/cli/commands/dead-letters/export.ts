@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { StoredLetter } from '../../../domain/dead-letter.js';
 import { EXIT, look } from '../../command-context.js';
+import { assertKnown } from '../../known-sync.js';
 import { printable } from '../../table.js';
 import { filterOf, withFilter, type FilterFlags } from './filter.js';
 
@@ -37,6 +38,8 @@ export function addExport(parent: Command): void {
     .action(
       look<[string], FilterFlags>(async ({ parts }, sync, flags) => {
         const { deadLetters } = await parts.ledger();
+        if ((await deadLetters.causes(sync, filterOf(flags))).length === 0)
+          await assertKnown(parts, sync, flags.mapping);
         const write = async (text: string): Promise<void> => {
           if (!process.stdout.write(text)) await once(process.stdout, 'drain');
         };

@@ -1,7 +1,8 @@
 /** The options by which the commands of dead letters choose, and the filter that they make. */
 import type { Command } from 'commander';
 import type { DeadLetterFilter } from '../../../domain/dead-letter.js';
-import { since } from '../../arguments.js';
+import { ERROR_CATALOGUE } from '../../../domain/errors.js';
+import { choice, since } from '../../arguments.js';
 
 export interface FilterFlags {
   json?: boolean;
@@ -15,10 +16,13 @@ export const withFilter = (command: Command): Command =>
   command
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mapping <name...>', 'only those of these mappings')
-    .option('--code <code...>', 'only those with these codes: record_invalid, platform_refused ...')
+    .option('--code <code...>', 'only those with these codes: record_invalid, platform_refused ...', eachCode)
     .option('--field <pointer...>', 'only those of these fields: /email')
     .option('--since <time>', 'only those seen at this time or later; 2h is two hours ago', since)
     .option('--json', 'print one JSON document');
+
+const code = choice(Object.keys(ERROR_CATALOGUE));
+const eachCode = (value: string, before: readonly string[] = []): string[] => [...before, code(value)];
 
 export const filterOf = ({ mapping, code, field, since: from }: FilterFlags): DeadLetterFilter => ({
   ...(mapping && { mappings: mapping }),

@@ -4,6 +4,7 @@ import type { DeadLetterCause, StoredLetter } from '../../../domain/dead-letter.
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../../domain/errors.js';
 import { count } from '../../arguments.js';
 import { EXIT, look } from '../../command-context.js';
+import { assertKnown } from '../../known-sync.js';
 import { printable, table } from '../../table.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
 
@@ -27,6 +28,7 @@ export function addList(parent: Command): void {
         const { deadLetters } = await parts.ledger();
         const filter = filterOf(flags);
         const causes = await deadLetters.causes(sync, filter);
+        if (causes.length === 0) await assertKnown(parts, sync, flags.mapping);
         const letters = await deadLetters.page(sync, filter, '0', flags.limit ?? SHOWN);
         const total = causes.reduce((n, cause) => n + cause.count, 0);
         output.result({ sync, total, causes, letters }, () => listLines(sync, total, causes, letters, flagsOf(filter)));

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { EXIT_CODES } from '../../../domain/run.js';
 import { connectTemporal } from '../../../worker/temporal-connection.js';
 import { action, EXIT, EXIT_HELP } from '../../command-context.js';
+import { assertKnown } from '../../known-sync.js';
 import { followRun } from '../../follow-run.js';
 import { reportLines } from '../../output.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
@@ -23,6 +24,7 @@ export function addReplay(parent: Command): void {
         const { mappings, ...filter } = filterOf(flags);
         const before = await deadLetters.count(sync, { ...filter, ...(mappings && { mappings }) });
         if (before === 0) {
+          await assertKnown(parts, sync, mappings);
           output.result({ sync, replayed: 0 }, () => [`no dead letters of ${sync} to replay`]);
           return EXIT.done;
         }
