@@ -2,8 +2,11 @@
 import { nearest } from '../domain/names.js';
 import type { MappingSpec } from '../domain/sync.js';
 import { brokenRules } from './check-fields.js';
+import type { CheckedMapping } from './check-references.js';
 import type { LanguageFile } from './language-file.js';
+import { lookUpOf } from './look-up.js';
 import type { Path } from './place.js';
+import type { SyncHead } from './read-sync.js';
 import { requiredOf } from './target.js';
 import { didYouMean } from './violation-message.js';
 
@@ -65,4 +68,24 @@ function checkField(mapping: MappingSpec, file: LanguageFile, path: Path, field:
     file.report('deletes_field', path, `"${field}" is a reference; it can be cleared, not set`, 'key');
   else return true;
   return false;
+}
+
+/** Holds the mode mirror, where the sync or a schedule of it has it, against its mappings. */
+export function checkMirror(head: SyncHead, syncFile: LanguageFile, mappings: readonly CheckedMapping[]): void {
+  const schedule = head.schedules.findIndex(({ mode }) => mode === 'mirror');
+  if (head.mode !== 'mirror' && schedule < 0) return;
+  const acting = mappings.filter(({ spec }) => spec.deletes !== null && spec.deletes.action !== 'ignore');
+  if (acting.length === 0)
+    syncFile.report(
+      'mirror_without_deletes',
+      head.mode === 'mirror' ? ['mode'] : ['schedules', schedule, 'mode'],
+      'no mapping says with deletes what becomes of records whose rows are gone; declare an action, or take full',
+    );
+  for (const { spec, file } of acting)
+    if (lookUpOf(spec)?.certain !== true)
+      file.report(
+        'mirror_unsure',
+        ['fields', spec.schema.externalIdField],
+        'mode mirror looks rows up by their external id, which must be a column or a template without transforms (but string)',
+      );
 }

@@ -2,6 +2,7 @@
 import type { Finding } from '../domain/finding.js';
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
 import type { FieldSpec, MappingSpec, SyncSpec } from '../domain/sync.js';
+import { lookUpOf } from './look-up.js';
 import { formatPath } from './place.js';
 import type { Locate, Path } from './place.js';
 import { asObject, propertiesOf, requiredOf } from './target.js';
@@ -30,6 +31,7 @@ export function checkTable(
   if (table.kind === 'table') {
     checkKey(mapping, table, report);
     checkCursorIndex(sync, mapping, table, report);
+    checkIdIndex(mapping, table, report);
   }
   const columns = new Map(table.columns.map((column) => [column.name, column]));
   for (const [field, spec] of mapping.fields) {
@@ -74,6 +76,20 @@ function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTab
     'cursor_not_indexed',
     ['cursor'],
     `no index begins with ${cursor}, so each page scans ${rows}: CREATE INDEX ON ${table.table} (${wanted})`,
+  );
+}
+
+/** A mirror run looks the row of every record up by its external id. */
+function checkIdIndex(mapping: MappingSpec, table: SourceTable, report: Report): void {
+  if (mapping.deletes === null || mapping.deletes.action === 'ignore') return;
+  if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
+  const columns = lookUpOf(mapping)?.columns;
+  if (columns === undefined || table.indexes.some((index) => columns.includes(index.columns[0] ?? ''))) return;
+  report(
+    'warning',
+    'external_id_not_indexed',
+    ['deletes'],
+    `a mirror run looks rows up by ${columns.join(', ')}, and no index begins with it: CREATE INDEX ON ${table.table} (${columns.join(', ')})`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { Finding } from '../domain/finding.js';
 import type { JsonValue } from '../domain/json.js';
 import { nearest } from '../domain/names.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
-import { checkDeletes } from './check-deletes.js';
+import { checkDeletes, checkMirror } from './check-deletes.js';
 import { checkFields } from './check-fields.js';
 import { checkReferences } from './check-references.js';
 import type { CheckedMapping } from './check-references.js';
@@ -64,6 +64,7 @@ export async function lintSync(mappingsFolder: string, syncName: string, env: En
   }
   checkReferences(mappings, [...folder.mappings.keys()]);
   reportUnused(definitionFiles, mappingFiles);
+  if (syncFile !== null && head !== null) checkMirror(head, syncFile, mappings);
 
   const files = [
     ...(syncFile === null ? [] : [syncFile]),

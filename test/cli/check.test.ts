@@ -143,6 +143,20 @@ describe('what the catalogue says of the table', () => {
     expect(withNull.code).toBe(1);
   });
 
+  it('an external id wants an index where vanished rows are looked for by it', async () => {
+    await people(2000);
+    await source.query(`ALTER TABLE people ADD COLUMN code text`);
+    await source.query(`UPDATE people SET code = id::text; ALTER TABLE people ALTER code SET NOT NULL`);
+    const byCode = MAPPING.replace('personId: id', 'personId: code');
+    write('people.mapping.yaml', byCode.replace('fields:', 'deletes: { action: { clear: [email] } }\nfields:'));
+    const { findings } = await check();
+    expect(findings.map((f) => [f.severity, f.kind, f.line])).toEqual([['warning', 'external_id_not_indexed', 4]]);
+    expect(findings[0]!.message).toContain('CREATE INDEX ON people (code)');
+
+    await source.query(`CREATE INDEX ON people (code)`);
+    expect(await kinds()).toEqual([]);
+  });
+
   it('a column that may be NULL does not fill a required field, a longer one not a shorter', async () => {
     await people(3);
     await source.query(`ALTER TABLE people ALTER level DROP NOT NULL, ALTER email TYPE varchar(200)`);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { checkColumns } from '../../src/mapping/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile-mapping.js';
 import type { SourceType } from '../../src/domain/source.js';
-import { columns, definition, findingsOf, lint } from './sync-on-disk.js';
+import { columns, definition, FILES, findingsOf, lint } from './sync-on-disk.js';
 
 const ROWS = 'source: { table: people }\nkey: [id]\n';
 const files = (deletes: string, more = 'cursor: changed\n') => ({
@@ -134,4 +134,23 @@ it.each([
   ],
 ])('refuses %s', async (_, deletes, more, finding) => {
   expect(await findingsOf(files(deletes, more))).toEqual([`people.mapping.yaml:${finding}`]);
+});
+
+describe('a sync that mirrors', () => {
+  const mirror = { 'sync.yaml': `${FILES['sync.yaml']}schedules: [{ name: nightly, every: 24h, mode: mirror }]\n` };
+
+  it('is refused where no mapping says what becomes of vanished rows', async () => {
+    expect(await findingsOf({ ...files('{ action: ignore }'), ...mirror })).toEqual([
+      'sync.yaml:5:48 error mirror_without_deletes schedules[0].mode: no mapping says with deletes what becomes of records whose rows are gone; declare an action, or take full',
+    ]);
+    expect(await findingsOf({ ...files(`{ ${ACTION} }`), ...mirror })).toEqual([]);
+  });
+
+  it('is refused where rows cannot be found by their external id', async () => {
+    const { 'people.mapping.yaml': mapping, ...rest } = files(`{ ${ACTION} }`);
+    const trimmed = mapping.replace('personId: id', 'personId: { column: id, transforms: [trim] }');
+    expect(await findingsOf({ ...rest, 'people.mapping.yaml': trimmed, ...mirror })).toEqual([
+      'people.mapping.yaml:7:13 error mirror_unsure fields.personId: mode mirror looks rows up by their external id, which must be a column or a template without transforms (but string)',
+    ]);
+  });
 });
