@@ -1,5 +1,7 @@
 /** Takes a group of mapped rows to their outcomes: claim, upload, settle; what is to be written is returned. */
 import { PartnerSyncError } from '../src/domain/errors.js';
+import type { MappedRecord } from '../src/domain/record.js';
+import { clashesAmong, knownClashes } from './clashes.js';
 import { cutBatches } from './cut-batches.js';
 import { startDelivery, type Delivery } from './delivery.js';
 import type { Group } from './read-groups.js';
@@ -9,25 +11,46 @@ import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } fro
 
 export async function deliverGroup(scope: UploadScope, group: Group): Promise<Delivery> {
   const { deps, range } = scope;
-  const { records, letters } = sortOut(group.results);
+  const sorted = sortOut(group.results);
+  const known = await knownClashes(scope, sorted.records);
+  const records = known.size === 0 ? sorted.records : sorted.records.filter((record) => !known.has(record));
   const tenants = new Set<string>();
   for (const { tenant } of group.results) if (tenant !== null) tenants.add(tenant);
   const tenantIds = await deps.ledger.catalog.tenantIds([...tenants]);
   const build = startDelivery((tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!));
-  for (const letter of letters) build.dead(letter);
-  const claimed = await deps.ledger.claim(range, {
-    before: group.before,
-    after: group.after,
-    records,
-    tenantIds,
-    cut: (sendable) => cutBatches(sendable, scope.mapping.batches.now()),
-  });
-  claimed.verdicts.forEach((verdict, index) => {
-    if (verdict !== undefined) build.verdict(records[index]!, verdict);
-  });
+  for (const letter of sorted.letters) build.dead(letter);
+  build.clashes(known);
+  const claim = async (some: readonly MappedRecord[], eachOnce: boolean) => {
+    const { batches, verdicts } = await deps.ledger.claim(range, {
+      before: group.before,
+      after: group.after,
+      records: some,
+      eachOnce,
+      tenantIds,
+      cut: (sendable) => cutBatches(sendable, scope.mapping.batches.now()),
+    });
+    const met: MappedRecord[] = [];
+    verdicts.forEach((verdict, index) => {
+      if (verdict === 'met') met.push(some[index]!);
+      else if (verdict !== undefined) build.verdict(some[index]!, verdict);
+    });
+    return { batches: [...batches], met };
+  };
+  // A second pass sends again what the first has sent without some fields.
+  const { batches, met } = await claim(records, scope.mapping.deferred.size === 0);
+  if (met.length > 0) {
+    const clashes = await clashesAmong(scope, met);
+    build.clashes(clashes);
+    // The others have changed since they were sent.
+    const changed = await claim(
+      met.filter((record) => !clashes.has(record)),
+      false,
+    );
+    batches.push(...changed.batches);
+  }
   // Everything that was begun is waited for, even if one batch fails: no POST may outlive its attempt.
   const uploads = await Promise.allSettled(
-    claimed.batches.map(async (batch) => {
+    batches.map(async (batch) => {
       const { sent, refused } = await uploadBatch(scope, batch);
       return { sent: await Promise.all(sent.map((s) => settle(scope, s, group.after))), refused };
     }),

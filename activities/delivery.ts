@@ -1,5 +1,6 @@
 /** Collects what becomes of a group's rows, until one checkpoint writes it. */
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { Clashes } from './clashes.js';
 import type { Verdict } from '../src/state/claims.js';
 import {
   endsOf,
@@ -119,7 +120,15 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
   };
   return {
     dead,
-    verdict(record: MappedRecord, verdict: Verdict): void {
+    /** The records' own rows end here; of the others it is only noted that they clash. */
+    clashes(found: Clashes): void {
+      for (const [own, ...others] of found.values()) {
+        dead(own!);
+        for (const { kind: _, tenant, ...letter } of others)
+          deadLetters.push({ ...letter, tenantId: tenantIdOf(tenant) });
+      }
+    },
+    verdict(record: MappedRecord, verdict: Exclude<Verdict, 'met'>): void {
       if (verdict === 'busy') readAgain(record, 'busy');
       else if (verdict === 'waiting') end(record, 'waiting');
       else {

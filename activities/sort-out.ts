@@ -56,7 +56,8 @@ function withoutClashes(mapped: readonly MappedRecord[], unmappable: readonly Un
   return { records, letters };
 }
 
-const clash = ({ tenant, externalId, sourceKey }: MappedRecord): UnmappableRow => ({
+/** The dead letter of a row whose external id another row has too. */
+export const clash = ({ tenant, externalId, sourceKey }: MappedRecord): UnmappableRow => ({
   ...{ kind: 'unmappable', tenant, externalId, sourceKey },
   ...{ code: 'duplicate_external_id', pointer: '', rule: 'unique external id', shape: '' },
   reason: 'another row maps to the same external id',

@@ -94,7 +94,7 @@ export const ERROR_CATALOGUE = {
   },
   duplicate_external_id: {
     retry: 'never',
-    meaning: 'Two rows of one page map to the same external id.',
+    meaning: 'Two rows map to the same external id.',
     remedy: 'Make the external id unique in the mapping.',
   },
   parent_missing: {

@@ -15,7 +15,8 @@ import { readRecords } from './record-blocks.js';
 export type Verdict =
   | HeldVerdict
   | 'accepted' // this very run delivered this content already (an attempt before this one)
-  | 'unchanged'; // the platform has this content
+  | 'unchanged' // the platform has this content
+  | 'met'; // this very run sent other content: another row has the same id, or the row has changed meanwhile
 
 export interface ClaimRequest {
   /** Stamp drawn before the first page of the group was read. */
@@ -23,6 +24,8 @@ export interface ClaimRequest {
   /** Stamp drawn after its last page had arrived. */
   readonly after: string;
   readonly records: readonly MappedRecord[];
+  /** Whether the run reads each row once, so that a record which it has sent already is {@link Verdict met}. */
+  readonly eachOnce?: boolean;
   readonly tenantIds: ReadonlyMap<string, number>;
   /** Cuts the claimed records into batches of one tenant each. */
   readonly cut: (claimed: readonly MappedRecord[]) => readonly (readonly MappedRecord[])[];
@@ -65,6 +68,8 @@ export async function claimGroup(
     await readRecords(trx, range.mappingId, keys, (index, known) => {
       if (isInStep(records[index]!, known.contentHash))
         verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
+      else if (request.eachOnce === true && known.runId === runId && known.contentHash !== null)
+        verdicts[index] = 'met';
       // Read before, or beside, what was sent last: it might be older.
       else verdicts[index] = known.readStamp >= before ? 'busy' : undefined;
     });

@@ -23,6 +23,8 @@ export interface DeadLetters {
     filter: DeadLetterFilter,
     bounds: { readonly after: string; readonly through: string; readonly limit: number },
   ): Promise<readonly LetterKey[]>;
+  /** Those of the external ids that several rows had; null where the mapping has no such letter at all. */
+  clashing(mappingId: number, externalIds: readonly string[]): Promise<ReadonlySet<string> | null>;
   /** The id of a mapping's newest letter; 0 where there is none. */
   newest(mappingId: number): Promise<string>;
   /** Deletes letters whose rows are gone, unless a reading that was not over by `before` wrote them anew. */
@@ -124,6 +126,14 @@ export function openDeadLetters(knex: Knex): DeadLetters {
         .limit(limit)
         .select<{ id: string; source_key: string[] }[]>('d.id', 'd.source_key');
       return rows.map((row) => ({ id: row.id, sourceKey: row.source_key }));
+    },
+    async clashing(mappingId, externalIds) {
+      const clashes = () => knex('dead_letters').where({ mapping_id: mappingId, code: 'duplicate_external_id' });
+      if ((await clashes().first('id')) === undefined) return null;
+      const rows = await clashes()
+        .whereRaw('external_id = ANY (CAST(? AS text[]))', [externalIds as string[]])
+        .distinct<{ external_id: string }[]>('external_id');
+      return new Set(rows.map((row) => row.external_id));
     },
     async newest(mappingId) {
       const row = await knex('dead_letters')

@@ -424,7 +424,7 @@ for (let seed = 1; seed <= 8; seed++)
           end('waiting');
         };
         const verdict = claimed.verdicts[i];
-        if (verdict === 'busy') return wait('busy');
+        if (verdict === 'busy' || verdict === 'met') return wait('busy');
         if (verdict !== undefined) return void end(verdict);
         const fate = pick(['accepted', 'accepted', 'rejected', 'unclear'] as const);
         records.push({ tenantId, externalId: r.externalId, contentHash: r.contentHash, outcome: fate });
