@@ -74,7 +74,9 @@ async function main({ size, rounds, only, latencyMs, workers }) {
   const version = await withClient(sourceUrl, (c) => c.query('SHOW server_version'));
   const machine = describeMachine({
     postgres: version.rows[0].server_version,
-    temporal: only.some((name) => name === 'partner-sync' || name === 'ledger-off') ? await temporalVersion(log) : 'no server',
+    temporal: only.some((name) => name === 'partner-sync' || name === 'ledger-off')
+      ? await temporalVersion(log)
+      : 'no server',
   });
   const file = join(BENCH, 'results', `${new Date().toISOString().replaceAll(':', '')}-${size}.jsonl`);
   mkdirSync(join(BENCH, 'results'), { recursive: true });
