@@ -50,17 +50,26 @@ export function encodeBlock({ low, until, entries }: RecordBlock): string {
   return JSON.stringify({ low, until, ids, hashes: packed, sendings } satisfies Stored);
 }
 
-export function decodeBlock(text: string): RecordBlock {
+/** A block as it is stored. An entry is made when it is looked at: all of them at once would outlive the look. */
+export interface StoredBlock extends Omit<RecordBlock, 'entries'> {
+  readonly ids: readonly string[];
+  entryAt(index: number): RecordEntry;
+}
+
+export function decodeBlock(text: string): StoredBlock {
   const { low, until, ids, hashes, sendings } = JSON.parse(text) as Stored;
   const digits = Buffer.from(hashes, 'base64').toString('hex');
-  const entries: RecordEntry[] = [];
-  for (const [count, readStamp, runId] of sendings)
-    for (let i = entries.length, end = i + count; i < end; i++) {
-      const hash = hashAt(digits, i);
-      entries.push({ externalId: ids[i]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId });
-    }
-  return { low, until, entries };
+  const entryAt = (index: number): RecordEntry => {
+    let at = 0;
+    for (let end = sendings[0]![0]; end <= index; end += sendings[at]![0]) at++;
+    const [, readStamp, runId] = sendings[at]!;
+    const hash = hashAt(digits, index);
+    return { externalId: ids[index]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId };
+  };
+  return { low, until, ids, entryAt };
 }
+
+export const entriesOf = ({ ids, entryAt }: StoredBlock): RecordEntry[] => ids.map((_, index) => entryAt(index));
 
 /** Content hashes, written one after the other in hex digits, as bytes. */
 export const packHashes = (digits: string): Buffer => Buffer.from(digits, 'hex');

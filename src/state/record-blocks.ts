@@ -6,7 +6,15 @@
  * of the block that covers a key is the only one to read and write the record, also where there is none yet.
  */
 import type { Knex } from 'knex';
-import { decodeBlock, encodeBlock, mergeEntries, type RecordBlock, type RecordEntry } from './record-block.js';
+import {
+  decodeBlock,
+  encodeBlock,
+  entriesOf,
+  mergeEntries,
+  type RecordBlock,
+  type RecordEntry,
+  type StoredBlock,
+} from './record-block.js';
 import { compareIds, compareKeys, idHex, type RecordKeys } from './record-key.js';
 
 /** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
@@ -24,7 +32,11 @@ const SEPARATOR = '\u001e';
 /** Less than any external id. */
 export const LOWEST = '';
 
-interface Block extends RecordBlock {
+interface Block extends StoredBlock {
+  readonly tenantId: number;
+}
+
+interface WrittenBlock extends RecordBlock {
   readonly tenantId: number;
 }
 
@@ -40,7 +52,7 @@ export async function changeRecords(
 ): Promise<void> {
   const order = inOrder(keys);
   const blocks = await blocksOf(trx, mappingId, keys, order, true);
-  const written: Block[] = [];
+  const written: WrittenBlock[] = [];
   walk(keys, order, blocks, (block, indexes) => {
     const changed = decideBlock(block, keys, indexes, decide);
     if (changed.length > 0) written.push(...cut(block, changed));
@@ -133,7 +145,7 @@ function walk(
 }
 
 function decideBlock(
-  { entries }: Block,
+  { ids, entryAt }: Block,
   keys: RecordKeys,
   indexes: readonly number[],
   decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
@@ -142,8 +154,8 @@ function decideBlock(
   let at = 0;
   for (const index of indexes) {
     const externalId = keys.externalIds[index]!;
-    while (at < entries.length && compareIds(entries[at]!.externalId, externalId) < 0) at++;
-    const stored = entries[at]?.externalId === externalId ? entries[at] : undefined;
+    while (at < ids.length && compareIds(ids[at]!, externalId) < 0) at++;
+    const stored = ids[at] === externalId ? entryAt(at) : undefined;
     const again = changed.at(-1)?.externalId === externalId;
     const entry = decide(index, again ? changed.at(-1) : stored);
     if (entry === undefined) continue;
@@ -157,23 +169,23 @@ function decideBlock(
  * A block that has grown too large, in parts of about one size. What arrives in its middle singly arrives so
  * again: then parts are small, since each later record costs reading and writing its whole block.
  */
-function cut(block: Block, changed: readonly RecordEntry[]): Block[] {
-  const grown = mergeEntries(block.entries, changed);
-  const added = grown.length - block.entries.length;
-  const appended = compareIds(changed.at(-1)!.externalId, block.entries.at(-1)?.externalId ?? LOWEST) > 0;
+function cut({ tenantId, low, until, ...block }: Block, changed: readonly RecordEntry[]): WrittenBlock[] {
+  const grown = mergeEntries(entriesOf({ low, until, ...block }), changed);
+  const added = grown.length - block.ids.length;
+  const appended = compareIds(changed.at(-1)!.externalId, block.ids.at(-1) ?? LOWEST) > 0;
   const fill = added < FEW && !appended ? SMALL_BLOCK : BLOCK_ENTRIES;
   const characters = grown.reduce((sum, e) => sum + e.externalId.length, 0);
   const fits = grown.length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
-  if (added === 0 || fits) return [{ ...block, entries: grown }];
+  if (added === 0 || fits) return [{ tenantId, low, until, entries: grown }];
   const count = Math.max(Math.ceil(grown.length / fill), Math.ceil(characters / BLOCK_CHARACTERS));
   const size = Math.ceil(grown.length / count);
   const parts: RecordEntry[][] = [];
   for (let i = 0; i < grown.length; i += size) parts.push(grown.slice(i, i + size));
-  const lows = parts.map((part, i) => (i === 0 ? block.low : part[0]!.externalId));
+  const lows = parts.map((part, i) => (i === 0 ? low : part[0]!.externalId));
   return parts.map((entries, i) => ({
-    tenantId: block.tenantId,
+    tenantId,
     low: lows[i]!,
-    until: lows[i + 1] ?? block.until,
+    until: lows[i + 1] ?? until,
     entries,
   }));
 }
@@ -219,7 +231,7 @@ async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]
   );
 }
 
-async function store(trx: Knex, mappingId: number, blocks: readonly Block[]): Promise<void> {
+async function store(trx: Knex, mappingId: number, blocks: readonly WrittenBlock[]): Promise<void> {
   if (blocks.length === 0) return;
   await trx.raw(
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
