@@ -44,6 +44,8 @@ export async function createProgram(first?: string): Promise<Command> {
     .description("Keeps a messaging platform exactly in step with a partner's own SQL database.")
     .version(version)
     .showSuggestionAfterError()
+    // What stands behind a command is its own: `sandbox load --state-url` would be taken for an option of `sandbox`.
+    .enablePositionalOptions()
     .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
   if (first === '--version' || first === '-V') return program;
   const named = Object.values(GROUPS).find((commands) => first !== undefined && Object.hasOwn(commands, first));

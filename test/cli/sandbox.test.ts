@@ -1,9 +1,12 @@
 /** `partner-sync sandbox`: start, load, tokens, and what is wrong with its files. */
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { assertServer } from '../../src/sandbox/migrations.js';
 import { CLI } from '../pipeline/worker-process.js';
 import { createDatabase, type TestDatabase } from '../sandbox/running-sandbox.js';
 import { partnerSync } from './command-line.js';
@@ -46,6 +49,40 @@ async function started(args: readonly string[]): Promise<{ url: string; child: C
 }
 
 describe('partner-sync sandbox', () => {
+  it('says that its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await partnerSync(['sandbox', '--port', String(port)], env);
+    other.close();
+    const words = `cannot listen on 127.0.0.1 at port ${port} (EADDRINUSE)`;
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+  });
+
+  it.each([
+    ['postgres://sandbox:a-password@127.0.0.1:1/none', "the sandbox's database cannot be used (ECONNREFUSED)"],
+    ['mysql://sandbox:a-password@127.0.0.1/none', "the address of the sandbox's database is none of PostgreSQL"],
+    ['a-password', "the address of the sandbox's database is none of PostgreSQL"],
+  ])('says what is wrong with the database %s, without its password', async (url, words) => {
+    const { code, stderr } = await partnerSync(['sandbox', '--port', '0', '--state-url', url], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(stderr).not.toContain('a-password');
+  });
+
+  it('says that the database is not there', async () => {
+    const url = new URL(database.url);
+    url.pathname = '/not_there';
+    const { code, stderr } = await partnerSync(['sandbox', 'load', '--state-url', url.href], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used (3D000)')]);
+  });
+
+  it('refuses a server that is too old for some operations', async () => {
+    const query = () => Promise.resolve({ rows: [{ version: '150013', words: '15.13' }] });
+    await expect(assertServer({ query } as unknown as Parameters<typeof assertServer>[0])).rejects.toThrowError(
+      'the sandbox needs PostgreSQL 16 or newer, and its database is of 15.13',
+    );
+  });
+
   it('starts with the made-up fixture and the settings of a file, takes more tenants in, and stops on a signal', async () => {
     const settings = file('settings.json', { authHeader: 'x-token', authScheme: '', callers: { open: ['platform'] } });
     const { url, child } = await started(['--settings', settings]);
@@ -79,6 +116,7 @@ describe('partner-sync sandbox', () => {
 
   it.each([
     [['sandbox', 'token', '--tenant', 'no such'], '"no such" is no tenant id'],
+    [['sandbox', 'token', '--expires-in', 'never'], 'Allowed: such as 90s, 10m or 1h.'],
     [['sandbox', 'load', 'not-there.json'], 'not-there.json cannot be read (ENOENT)'],
     [['sandbox', 'load', '<broken>'], 'broken.json is not JSON'],
     [['sandbox', 'load', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],

@@ -239,11 +239,14 @@ describe.each(operationEntries)('%s', (name, operation) => {
     });
 
     it('never fails on a body with any one thing changed', async () => {
-      for (const parts of fc.sample(validRequest(name, operation), 3))
-        for (const { value } of breakages(parts.body, schemaOf(body))) {
-          const { status, text } = await request(operation, { ...parts, body: value });
-          expect(status, `${JSON.stringify(value)}\n${text}`).toBeLessThan(500);
-        }
+      await Promise.all(
+        fc.sample(validRequest(name, operation), 3).map(async (parts) => {
+          for (const { value } of breakages(parts.body, schemaOf(body))) {
+            const { status, text } = await request(operation, { ...parts, body: value });
+            expect(status, `${JSON.stringify(value)}\n${text}`).toBeLessThan(500);
+          }
+        }),
+      );
     });
   }
 

@@ -7,14 +7,15 @@ import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import { defaultFixture } from '../../sandbox/fixture/default-fixture.js';
-import { FixtureError } from '../../sandbox/fixture/fixture-error.js';
 import { loadInto } from '../../sandbox/fixture/load.js';
 import { parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { parseSettings } from '../../sandbox/settings.js';
 import { mintToken } from '../../sandbox/token.js';
 import { durationText, port } from '../arguments.js';
-import { action, EXIT, type CommandContext } from '../command-context.js';
+import { findStateUrl, jwtSecret } from '../sandbox/environment.js';
+import { sayingWhatIsWrong } from '../sandbox/failure.js';
+import { action, EXIT } from '../command-context.js';
 
 interface SandboxFlags {
   json?: boolean;
@@ -41,7 +42,6 @@ export function addSandbox(program: Command): void {
       'JSON file with tenants and what they have (default: made-up ones, if there is no tenant)',
     )
     .option('--settings <file>', 'JSON file with settings; docs/sandbox.md lists them')
-    // `sandbox load --state-url` is an option of load.
     .enablePositionalOptions()
     .addHelpText(
       'after',
@@ -100,27 +100,6 @@ export function addSandbox(program: Command): void {
     );
 }
 
-async function jwtSecret(env: CommandContext['parts']['env']): Promise<string> {
-  const secret = await readVariable(env, 'SANDBOX_JWT_SECRET');
-  if (secret === undefined || secret.length < 32)
-    throw new PartnerSyncError(
-      'config_invalid',
-      'SANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) must hold at least 32 characters',
-    );
-  return secret;
-}
-
-async function findStateUrl(env: CommandContext['parts']['env'], given: string | undefined): Promise<string> {
-  const stateUrl =
-    given ?? (await readVariable(env, 'SANDBOX_STATE_URL')) ?? (await readVariable(env, 'PARTNER_SYNC_STATE_URL'));
-  if (stateUrl === undefined)
-    throw new PartnerSyncError(
-      'config_invalid',
-      'no database for the sandbox: give SANDBOX_STATE_URL, PARTNER_SYNC_STATE_URL or --state-url',
-    );
-  return stateUrl;
-}
-
 /** What `parse` makes of a JSON file; whatever is wrong with it is said with its name. */
 async function readJson<T>(file: string, parse: (value: unknown, file: string) => T): Promise<T> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
@@ -133,12 +112,6 @@ async function readJson<T>(file: string, parse: (value: unknown, file: string) =
     throw new PartnerSyncError('config_invalid', reason);
   }
 }
-
-/** A fixture that the database does not take is wrong input, no failure of the program. */
-const sayingWhatIsWrong = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw error instanceof FixtureError ? new PartnerSyncError('config_invalid', error.message) : error;
-  });
 
 const firstSignal = (): Promise<void> =>
   new Promise((resolve) => {

@@ -120,8 +120,11 @@ export const createSendingDomain: Proofs<'createSendingDomain'> = {
     setting,
   ) {
     await refusesDomain(setting, 'userPart', ['', '.news', 'news.', 'ne..ws', 'two words', 'a@b', 'x'.repeat(65)]);
-    for (const [i, userPart] of ["o'neil+tag", 'a.b.c', "!#$%&'*+/=?^_`{|}~-", 'x'.repeat(64)].entries())
-      await setting.platform.createSendingDomain(domain(`user-part-${i}.example`, { userPart }), ACME);
+    await Promise.all(
+      ["o'neil+tag", 'a.b.c', "!#$%&'*+/=?^_`{|}~-", 'x'.repeat(64)].map((userPart, i) =>
+        setting.platform.createSendingDomain(domain(`user-part-${i}.example`, { userPart }), ACME),
+      ),
+    );
   },
   async '4.3, 8: emailFromName has at least one character'(setting) {
     await refusesDomain(setting, 'emailFromName', ['']);
@@ -132,16 +135,15 @@ export const createSendingDomain: Proofs<'createSendingDomain'> = {
   },
   async '4.3: makeDefaultWhenVerified defaults to true when omitted'({ platform, database }) {
     const given = [{}, { makeDefaultWhenVerified: true }, { makeDefaultWhenVerified: false }];
-    const stored = [];
-    for (const [i, more] of given.entries()) {
-      const { id } = await platform.createSendingDomain(domain(`default-${i}.example`, more), ACME);
-      const { rows } = await database.query(
-        'select make_default_when_verified as made from sandbox.sending_domains where id = $1',
-        [id],
-      );
-      stored.push((rows[0] as { made: boolean }).made);
-    }
-    expect(stored).toEqual([true, true, false]);
+    const created = await Promise.all(
+      given.map((more, i) => platform.createSendingDomain(domain(`default-${i}.example`, more), ACME)),
+    );
+    const { rows } = await database.query(
+      'select id, make_default_when_verified as made from sandbox.sending_domains where id = any($1)',
+      [created.map(({ id }) => id)],
+    );
+    const stored = new Map((rows as { id: string; made: boolean }[]).map(({ id, made }) => [id, made]));
+    expect(created.map(({ id }) => stored.get(id))).toEqual([true, true, false]);
   },
 };
 

@@ -1,0 +1,31 @@
+/** What the sandbox takes from the environment: its database, and the secret that signs tokens. */
+import { readVariable, type Env } from '../../config/environment.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+
+export async function jwtSecret(env: Env): Promise<string> {
+  const secret = await readVariable(env, 'SANDBOX_JWT_SECRET');
+  if (secret === undefined || secret.length < 32)
+    throw new PartnerSyncError(
+      'config_invalid',
+      'SANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) must hold at least 32 characters',
+    );
+  return secret;
+}
+
+/** The address of the sandbox's database, `given` on the command line or from the environment. */
+export async function findStateUrl(env: Env, given: string | undefined): Promise<string> {
+  const stateUrl =
+    given ?? (await readVariable(env, 'SANDBOX_STATE_URL')) ?? (await readVariable(env, 'PARTNER_SYNC_STATE_URL'));
+  if (stateUrl === undefined)
+    throw new PartnerSyncError(
+      'config_invalid',
+      'no database for the sandbox: give SANDBOX_STATE_URL, PARTNER_SYNC_STATE_URL or --state-url',
+    );
+  // Quoted nowhere: it may hold a password.
+  if (!URL.canParse(stateUrl) || !/^postgres(ql)?:$/.test(new URL(stateUrl).protocol))
+    throw new PartnerSyncError(
+      'config_invalid',
+      "the address of the sandbox's database is none of PostgreSQL, such as postgres://user:password@127.0.0.1:5432/sandbox",
+    );
+  return stateUrl;
+}
