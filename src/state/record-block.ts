@@ -53,7 +53,7 @@ export function encodeBlock({ low, until, entries }: RecordBlock): string {
 /** A block as it is stored. An entry is made when it is looked at: all of them at once would outlive the look. */
 export interface StoredBlock extends Omit<RecordBlock, 'entries'> {
   readonly ids: readonly string[];
-  entryAt(index: number): RecordEntry;
+  readonly entryAt: (index: number) => RecordEntry;
 }
 
 export function decodeBlock(text: string): StoredBlock {

@@ -273,7 +273,7 @@ describe('references', () => {
       'may not form a circle of which every one is required',
       {
         ...child('{ ref: dogs, column: mother_id }', { $ref: 'dog' }),
-        'dog.schema.json': definition('dog', { dogId: {}, owner: { $ref: 'dog' } as never }, ['owner']),
+        'dog.schema.json': definition('dog', { dogId: {}, owner: { $ref: 'dog' } }, ['owner']),
       },
       '6:17 error reference_cycle fields.owner.ref: the mappings refer to each other in a circle (dogs -> dogs)',
     ],
