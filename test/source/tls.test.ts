@@ -201,7 +201,7 @@ describe('MariaDB', () => {
     ]);
   });
 
-  it('says what is wrong with a mode or a file', async () => {
+  it('says what is wrong with a mode or a file', () => {
     for (const parameters of ['?sslmode=require', '?ssl=true', `?sslrootcert=${file('no-such.crt')}`])
       expect(() => open(at('localhost', parameters))).toThrow('the address of the source');
   });
