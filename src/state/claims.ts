@@ -9,7 +9,8 @@ import { isInStep, type MappedRecord } from '../domain/record.js';
 import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
-import { readRecords } from './record-blocks.js';
+import { changeRecords, readRecords } from './record-blocks.js';
+import type { RecordKeys } from './record-key.js';
 
 /** Why a record of a group is not sent now. */
 export type Verdict =
@@ -56,8 +57,7 @@ export async function claimGroup(
   };
   const claimed = await knex.transaction(async (trx) => {
     await holdRange(trx, range);
-    // Two claims at once would not see each other's batches.
-    await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, range.mappingId]);
+    if (await lockClaims(trx, range)) await noteSeen(trx, range.mappingId, keys, request);
     // What is held is looked up before what is known: a batch that is settled meanwhile is seen in one of the two.
     const heldBack = await held.verdicts(trx, range.mappingId, keys, request);
     const [before, runId] = [Number(request.before), Number(range.runId)];
@@ -80,6 +80,37 @@ export async function claimGroup(
   });
   held.note(range.mappingId, claimed.batches);
   return claimed;
+}
+
+/**
+ * Two claims at once would not see each other's batches. Answers whether another run reads the mapping just now; one
+ * that begins to while this waits for the lock reads later than this has read.
+ */
+async function lockClaims(trx: Knex, { mappingId, runId }: TakenRange): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { beside: boolean }[] }>(
+    `SELECT pg_advisory_xact_lock(:lock, :mapping), EXISTS (
+       SELECT FROM runs JOIN ranges ON ranges.run_id = runs.id
+       WHERE runs.ended_at IS NULL AND runs.id <> :run AND ranges.mapping_id = :mapping AND ranges.epoch > 0) AS beside`,
+    { lock: CLAIM_LOCK, mapping: mappingId, run: runId },
+  );
+  return rows[0]!.beside;
+}
+
+/**
+ * Records that are seen as the platform has them are noted as read now, or another run that has read their rows before,
+ * when they were different for a while, would send that. Alone on the mapping, nobody has: then nothing is written.
+ */
+async function noteSeen(
+  trx: Knex,
+  mappingId: number,
+  keys: RecordKeys,
+  { records, after }: ClaimRequest,
+): Promise<void> {
+  await changeRecords(trx, mappingId, keys, (index, entry) =>
+    entry?.contentHash === records[index]!.contentHash
+      ? { ...entry, readStamp: Math.max(entry.readStamp, Number(after)) }
+      : undefined,
+  );
 }
 
 /** Where no records are kept, all are sent, and their batches leave a trace only once the platform holds some back. */

@@ -160,6 +160,33 @@ it('never claims what was read before what was claimed last', async () => {
   expect((await claim(slow, [record('a', 'newest')])).verdicts.some(Boolean)).toBe(false);
 });
 
+it('never claims what was read before the row was seen to be as the platform has it', async () => {
+  const [first, slow, second] = [await newRange(), await newRange(), await newRange()];
+  await deliver(first, [record('a', 'A'), record('b', 'A')]);
+  // The row is B for a moment, in which it is read; then it is A again, and another run finds nothing to send.
+  const early = await reading();
+  expect((await claim(second, [record('a', 'A')])).verdicts).toEqual(['unchanged']);
+
+  const claimed = await claim(slow, [record('a', 'B'), record('b', 'B')], early);
+
+  expect(claimed.verdicts).toEqual(['busy', undefined]);
+  expect((await claim(slow, [record('a', 'B')])).verdicts).toEqual([undefined]);
+});
+
+it('writes nothing for unchanged records while no other run reads the mapping', async () => {
+  const [range, other] = [await newRange(), await newRange()];
+  await deliver(range, [record('a', 'A')]);
+  await ledger.runs.end(range.runId, 'complete');
+  const version = () => database.query(`SELECT xmin::text, ctid::text FROM partner_sync.record_blocks`);
+  const before = await version();
+
+  for (const run of await ledger.runs.unended('shop'))
+    if (run.id !== other.runId) await ledger.runs.end(run.id, 'failed');
+  expect((await claim(other, [record('a', 'A')])).verdicts).toEqual(['unchanged']);
+
+  expect(await version()).toEqual(before);
+});
+
 it('lets a record that failed be sent again, and knows nothing of its content then', async () => {
   const range = await newRange();
   const a = record('a', '1');
