@@ -136,3 +136,17 @@ it('check says which references come in a second pass, and refuses a circle of r
   );
   expect(refused.code).toBe(1);
 });
+
+it('sends a sample with everybody whom its rows lead to, around the circle', async () => {
+  const shop = await open(6);
+
+  const report = await shop.run({ limit: 1, mappings: ['badges'] });
+
+  // Badge 1 is of employee 1, under managers 2 to 6; their departments 2 to 7 have heads among them.
+  expect(report).toMatchObject({ outcome: 'complete', total: { deadLettered: 0, waiting: 0 } });
+  expect(await shop.stored('badge', '1')).toEqual({ badgeId: '1', employeeId: '1' });
+  expect(await shop.stored('employee', '1')).toEqual({ employeeId: '1', managerId: '2', departmentId: '2' });
+  expect(await shop.stored('employee', '6')).toMatchObject({ departmentId: '7' });
+  expect(await shop.stored('badge', '2')).toBeNull();
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+}, 60_000);
