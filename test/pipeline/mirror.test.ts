@@ -167,6 +167,50 @@ it('takes a row that cannot be mapped any more for a row, and one of another ten
   expect(await shop.stored('customer', '4', 'south')).toMatchObject({ status: 'active' });
 });
 
+it('marks every record once in the books though answers of the platform are lost', async () => {
+  const shop = await shopForTest({ files: files('records: 1000, percent: 100') });
+  await fill(shop, 600);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id > 50');
+  let lost = 0;
+  shop.proxy.fail(({ upload, no }) =>
+    upload && no % 2 === 0 && lost < 3 ? (lost++, { forward: true, answer: 'cut' }) : undefined,
+  );
+
+  const report = await mirror(shop);
+
+  expect(lost).toBe(3);
+  expect(report).toMatchObject({ outcome: 'complete', total: { read: 600, unchanged: 50, accepted: 550 } });
+  expect(await gone(shop)).toHaveLength(550);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
+it('makes a dead letter of a mark that the platform refuses, and tries it again with the next mirror run', async () => {
+  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 7)');
+  const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
+  shop.proxy.fail(({ upload, body }) =>
+    upload && body.includes('"7"') ? { forward: false, answer: refusal } : undefined,
+  );
+
+  const report = await mirror(shop);
+
+  expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 1, deadLettered: 1 } });
+  expect(await gone(shop)).toEqual(['3']);
+  const letters = async () =>
+    (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 10)).map((l) => [l.externalId, l.code]);
+  expect(await letters()).toEqual([['7', 'platform_refused']]);
+
+  shop.proxy.fail(undefined);
+  // A replay reads rows by their keys, of which this record has none.
+  expect(await shop.backfill({ replay: {} })).toMatchObject({ outcome: 'complete', total: { read: 0 } });
+  await mirror(shop);
+  expect(await gone(shop)).toEqual(['3', '7']);
+  expect(await letters()).toEqual([]);
+});
+
 it('does nothing when the source cannot be read', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });
   await fill(shop, 10);
