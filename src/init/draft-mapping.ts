@@ -85,7 +85,7 @@ function otherField(
     const field = draftField(column, { table, name: takeName(taken, fieldName(column.name)), zone: around.zone });
     const circle = around.circular.find((r) => r.from === table.table && r.column === column.name);
     if (field === null || circle === undefined) return field;
-    const note = `It refers to ${circle.to}, in a circle; such references are not made.`;
+    const note = `It refers to ${circle.to}, in a circle of columns that are never NULL; one of them cannot be a reference.`;
     return { ...field, comments: [...field.comments, note] };
   }
   const parent = around.names.get(reference.to)!;

@@ -25,8 +25,8 @@ export function isMappable(table: SourceTable): boolean {
 }
 
 /**
- * The references that mappings can make, without circles, which the language does not know: there the one
- * that some row may do without is given up.
+ * The references that mappings can make. Of a circle in which every column is NOT NULL one is given up: no record on it
+ * could be sent first.
  */
 export function referencesAmong(tables: readonly SourceTable[]): {
   readonly kept: readonly DraftReference[];
@@ -48,12 +48,12 @@ export function referencesAmong(tables: readonly SourceTable[]): {
   for (;;) {
     const nodes = tables.map(({ table }) => ({
       name: table,
-      refs: kept.filter((r) => r.from === table).map((r) => r.to),
+      refs: kept.filter((r) => r.from === table && !nullable(r)).map((r) => r.to),
     }));
     const cycle = cycleOf(nodes);
     if (cycle === null) return { kept, circular };
-    const onIt = kept.filter((r) => cycle.some((name, i) => name === r.from && cycle[i + 1] === r.to));
-    const given = onIt.find(nullable) ?? onIt[0]!;
+    const onIt = (r: DraftReference): boolean => cycle.some((name, i) => name === r.from && cycle[i + 1] === r.to);
+    const given = kept.find((r) => !nullable(r) && onIt(r))!;
     circular.push(given);
     kept = kept.filter((r) => r !== given);
   }

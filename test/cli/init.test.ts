@@ -114,6 +114,9 @@ describe('on a database that nobody tidied', () => {
       CREATE TABLE a (id int PRIMARY KEY, shop_id int);
       CREATE TABLE b (id int PRIMARY KEY, a_id int NOT NULL REFERENCES a, shop_id int);
       ALTER TABLE a ADD COLUMN b_id int REFERENCES b;
+      CREATE TABLE hen (id int PRIMARY KEY, egg_id int NOT NULL, shop_id int);
+      CREATE TABLE egg (id int PRIMARY KEY, hen_id int NOT NULL REFERENCES hen, shop_id int);
+      ALTER TABLE hen ADD FOREIGN KEY (egg_id) REFERENCES egg;
       CREATE TABLE order_detail (order_id bigint REFERENCES "Order", no int, "{" text, changed timestamptz, shop_id int, PRIMARY KEY (order_id, no));
       CREATE TABLE passport (id int PRIMARY KEY REFERENCES staff, no text, shop_id int);
       CREATE TABLE visit (at timestamp PRIMARY KEY, shop_id int);
@@ -134,7 +137,10 @@ describe('on a database that nobody tidied', () => {
     expect(read('sync.yaml')).toContain('every table has shop_id');
     expect(read('order.mapping.yaml')).toContain('# photo (bytea) has no conversion');
     expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
-    expect(read('a.mapping.yaml')).toContain('in a circle');
+    expect(read('a.mapping.yaml')).toContain('bId: { ref: b, column: b_id, omitNull: true }');
+    expect(read('public-staff.mapping.yaml')).toContain('boss: { ref: public-staff, column: boss, omitNull: true }');
+    expect(read('egg.mapping.yaml')).toContain('in a circle of columns that are never NULL');
+    expect(read('hen.mapping.yaml')).toContain('eggId: { ref: egg, column: egg_id }');
     expect(read('b.mapping.yaml')).toContain('aId: { ref: a, column: a_id }');
     expect(read('passport.mapping.yaml')).toContain('id: { ref: public-staff, column: id }');
     expect(read('public-staff.mapping.yaml')).toContain('cursor:\n  column: modified_on');
