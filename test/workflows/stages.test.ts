@@ -86,7 +86,18 @@ it('begins a stage only after its parents are loaded and looked after', async ()
 });
 
 it('loads the mappings of one stage side by side', async () => {
-  const { notes } = await runWith({});
+  // None of the four ranges ends before all of them have begun.
+  let allBegun = (): void => undefined;
+  const begun = new Promise<void>((resolve) => (allBegun = resolve));
+  const { notes, end } = await runWith({}, (taken) => ({
+    async loadSlice({ rangeId }) {
+      taken.push(`load ${rangeId}`);
+      if (taken.length === 4) allBegun();
+      await begun;
+      return { done: true, progress: [] };
+    },
+  }));
+  expect(end).toBe('complete');
   expect(new Set(notes.slice(0, 4))).toEqual(
     new Set(['load customers-a', 'load customers-b', 'load products-a', 'load products-b']),
   );
