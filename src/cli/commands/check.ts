@@ -7,6 +7,7 @@ import { deferredReferences, runningOrder } from '../../mapping/running-order.js
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../check-live.js';
 import { EXIT, look } from '../command-context.js';
+import { counted } from '../counted.js';
 import { printable } from '../table.js';
 
 interface CheckFlags {
@@ -73,7 +74,7 @@ export function addCheck(program: Command): void {
             ...(findings.length > 0 ? [''] : []),
             ...live.probes.map(lookedAt),
             ...(order.some(({ ahead }) => ahead.length > 0) ? [orderLine(order)] : []),
-            `${errors} errors, ${findings.length - errors} warnings${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
+            `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
         return errors > 0 ? EXIT.failed : EXIT.done;

@@ -6,6 +6,7 @@ import { EXIT, look } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
 import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
 import { examineSource } from '../doctor/examine-source.js';
+import { counted } from '../counted.js';
 import { printable } from '../table.js';
 import type { LookingParts } from '../../compose.js';
 import type { SyncSpec } from '../../domain/sync.js';
@@ -57,7 +58,11 @@ async function examineFiles(
   const examined =
     errors.length === 0
       ? ok('files', `${sync?.mappings.length ?? 0} mappings, version ${sync?.version.slice(0, 12)}`)
-      : fail('files', `${errors.length} errors, the first: ${formatFinding(errors[0]!)}`, `partner-sync check ${name}`);
+      : fail(
+          'files',
+          `${counted(errors.length, 'error')}, the first: ${formatFinding(errors[0]!)}`,
+          `partner-sync check ${name}`,
+        );
   return { examined: [examined], sync };
 }
 

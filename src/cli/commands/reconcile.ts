@@ -11,6 +11,7 @@ import { chosenMappings } from '../chosen-mappings.js';
 import { EXIT, look } from '../command-context.js';
 import { readBackAmount } from '../arguments.js';
 import type { Output } from '../output.js';
+import { counted } from '../counted.js';
 import { printable, table } from '../table.js';
 
 interface ReconcileFlags {
@@ -148,6 +149,6 @@ export function reconciliationLines(results: readonly Reconciliation[]): string[
       lines.push(printable(`  ${kind.padEnd(10)} ${mapping}/${externalId ?? `key ${key?.join(', ')}`}: ${what}`));
   }
   const differences = results.reduce((n, r) => n + r.rows - r.equal + r.extra, 0);
-  lines.push('', differences === 0 ? '0 differences: source and platform agree' : `${differences} differences`);
+  lines.push('', differences === 0 ? '0 differences: source and platform agree' : counted(differences, 'difference'));
   return lines;
 }
