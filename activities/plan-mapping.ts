@@ -50,6 +50,7 @@ export async function rangesOf(
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
   if (input.externalIds !== undefined) return [{ ...OPEN, externalIds: input.externalIds }];
+  if (input.afterKey !== undefined || input.throughKey !== undefined) return keyRange(spec, input);
   if (mode === 'incremental' && spec.cursor !== null) {
     // Such a row is never below the fence, so no incremental run would ever read it.
     if (await source.hasNull(plan, spec.cursor.column))
@@ -73,6 +74,17 @@ export async function rangesOf(
   }
   const ranges = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_RANGE);
   return ranges.map((range: KeyRange) => ({ ...OPEN, afterKey: range.after, throughKey: range.through }));
+}
+
+function keyRange({ name, key }: OpenMapping['spec'], input: RunInput): NewRange[] {
+  const [afterKey, throughKey] = [input.afterKey ?? null, input.throughKey ?? null];
+  for (const [field, values] of Object.entries({ afterKey, throughKey }))
+    if (values !== null && values.length !== key.length)
+      throw new PartnerSyncError(
+        'input_invalid',
+        `"${field}" must have a value for each key column of mapping ${name} (${key.join(', ')}), got ${values.length} for ${key.length}`,
+      );
+  return [{ ...OPEN, afterKey, throughKey }];
 }
 
 /** The first rows by key; where rows come in between later, they are of the sample too. */

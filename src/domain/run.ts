@@ -8,6 +8,7 @@ import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from './errors.js';
 import { isSyncName, nearest } from './names.js';
 import type { RemovalPlan } from './removal.js';
+import type { SourceKey } from './source.js';
 import { RUN_MODES, type RunMode } from './sync.js';
 
 /** Input of the `sync` workflow, as typed into the Start Workflow form: `{"sync":"online-retail"}`. */
@@ -27,7 +28,7 @@ export interface SyncInput {
   readonly continues?: ContinuedRun;
 }
 
-/** Input of the `backfill` workflow: a range of the cursor, a list of external ids of one mapping, or dead letters. */
+/** Input of the `backfill` workflow: a range of the cursor, keys or external ids of one mapping, or dead letters. */
 export interface BackfillInput {
   readonly sync: string;
   readonly mappings?: readonly string[];
@@ -36,6 +37,9 @@ export interface BackfillInput {
   readonly to?: string;
   readonly mapping?: string;
   readonly externalIds?: readonly string[];
+  /** Of the one mapping: rows behind the one key (not of it) and up to the other (with it), a value for each key column. */
+  readonly afterKey?: SourceKey;
+  readonly throughKey?: SourceKey;
   /** Instead: the rows of dead letters, read again and mapped anew; `{}` for all of them. */
   readonly replay?: Omit<DeadLetterFilter, 'mappings'>;
   readonly acceptChanges?: boolean;
@@ -153,8 +157,23 @@ export interface MappingProgress extends Books {
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
   sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues'],
-  backfill: ['sync', 'mappings', 'from', 'to', 'mapping', 'externalIds', 'replay', 'acceptChanges', 'continues'],
+  backfill: [
+    'sync',
+    'mappings',
+    'from',
+    'to',
+    'mapping',
+    'externalIds',
+    'afterKey',
+    'throughKey',
+    'replay',
+    'acceptChanges',
+    'continues',
+  ],
 };
+
+/** What speaks of the rows of one mapping. */
+const OF_ONE_MAPPING = ['externalIds', 'afterKey', 'throughKey'] as const;
 
 /** Checks a workflow's input; throws `input_invalid` naming the field, what came and what is allowed. */
 export function checkRunInput(kind: RunKind, input: unknown): RunInput {
@@ -189,20 +208,23 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   if (given['approve'] !== undefined && given['mode'] !== 'mirror')
     throw invalid(kind, '"approve" goes with "mode":"mirror": such a run carries out the plans that it names');
   checkSample(given);
-  list('externalIds');
+  for (const field of OF_ONE_MAPPING) list(field);
   for (const field of ['from', 'to', 'mapping']) text(field);
   if (given['acceptChanges'] !== undefined && typeof given['acceptChanges'] !== 'boolean')
     throw invalid(kind, `"acceptChanges" must be true or false, got ${describeValue(given['acceptChanges'])}`);
   const { continues } = given as { continues?: Partial<ContinuedRun> };
   if (continues !== undefined && !(/^\d+$/.test(String(continues?.runId)) && Number.isInteger(continues?.stagesDone)))
     throw invalid(kind, '"continues" is set by a run that continues itself, not by hand');
-  if ((given['externalIds'] === undefined) !== (given['mapping'] === undefined))
-    throw invalid(kind, '"mapping" and "externalIds" go together: the ids are those of one mapping');
-  if (given['externalIds'] !== undefined && ['mappings', 'from', 'to'].some((f) => given[f] !== undefined))
-    throw invalid(kind, '"externalIds" cannot be combined with "mappings", "from" or "to"');
+  const ofOne = OF_ONE_MAPPING.filter((field) => given[field] !== undefined);
+  if (ofOne.length > 0 !== (given['mapping'] !== undefined))
+    throw invalid(kind, '"mapping" goes with "externalIds", "afterKey" or "throughKey": they are those of one mapping');
+  if (ofOne.length > 0 && ['mappings', 'from', 'to'].some((f) => given[f] !== undefined))
+    throw invalid(kind, `"${ofOne[0]!}" cannot be combined with "mappings", "from" or "to"`);
+  if (given['externalIds'] !== undefined && ofOne.length > 1)
+    throw invalid(kind, '"externalIds" cannot be combined with a range of keys');
   if (given['replay'] !== undefined) {
     checkReplay(given['replay']);
-    if (['mapping', 'externalIds', 'from', 'to'].some((f) => given[f] !== undefined))
+    if (['mapping', 'from', 'to'].some((f) => given[f] !== undefined))
       throw invalid(kind, '"replay" can be combined with "mappings" only');
   }
   return given as unknown as RunInput;

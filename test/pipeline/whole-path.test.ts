@@ -92,7 +92,7 @@ describe('a shop of customers, orders and order lines', () => {
     expect(await shop.differences()).toBe(0);
   });
 
-  it('loads a list of records, or a range, again without moving the position', async () => {
+  it('loads a list of records, or a range of cursor or key, again without moving the position', async () => {
     const position = () =>
       shop.state.query(
         `SELECT m.name, cursor, key FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = mapping_id`,
@@ -110,6 +110,16 @@ describe('a shop of customers, orders and order lines', () => {
     const range = await shop.backfill({ mappings: ['customers'], from: stamp, to: '2999-01-01' });
     expect(range.total.accepted).toBe(1);
     expect(await shop.stored('customer', '21')).toMatchObject({ name: 'Again' });
+    // Keys of two columns, in the database's order: behind the one, up to the other.
+    const keys = await shop.source.query<{ order_no: string; line: number }>(
+      'SELECT order_no, line FROM shop.lines ORDER BY 1, 2 LIMIT 4',
+    );
+    const [first, , , last] = keys.map((k) => [k.order_no, String(k.line)]) as [string[], unknown, unknown, string[]];
+    await shop.source.query(`UPDATE shop.lines SET sku = 'again'`);
+    expect(await shop.backfill({ mapping: 'lines', afterKey: first, throughKey: last })).toMatchObject({
+      outcome: 'complete',
+      total: { read: 3, accepted: 3 },
+    });
     expect(await position()).toEqual(before);
   });
 });

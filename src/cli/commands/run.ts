@@ -29,6 +29,8 @@ interface BackfillOptions {
   from?: string;
   to?: string;
   externalId?: string[];
+  afterKey?: string[];
+  throughKey?: string[];
 }
 
 export function addRun(program: Command): void {
@@ -79,16 +81,21 @@ export function addBackfill(program: Command): void {
     .option('--from <cursor>', 'from this value of the cursor column on')
     .option('--to <cursor>', 'up to, not including, this value of the cursor column')
     .option('--external-id <id...>', 'only these records of the one mapping')
+    .option('--after-key <value...>', 'only rows of the one mapping behind this key: a value for each key column')
+    .option('--through-key <value...>', 'only rows of the one mapping up to this key, and its own')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      `\nExamples:\n  partner-sync backfill online-retail --mapping customers --from 2010-12-01 --to 2010-12-08\n  partner-sync backfill online-retail --mapping customers --external-id 17850 13047\n${EXIT_HELP}`,
+      `\nExamples:\n  partner-sync backfill online-retail --mapping customers --from 2010-12-01 --to 2010-12-08\n  partner-sync backfill online-retail --mapping customers --external-id 17850 13047\n  partner-sync backfill online-retail --mapping customers --after-key 13000 --through-key 14000\n${EXIT_HELP}`,
     )
     .action(
-      action<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId }) =>
+      action<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId, afterKey, throughKey }) =>
         start(context, 'backfill', {
           sync,
-          ...(externalId ? { ...theMapping(mapping), externalIds: externalId } : mapping && { mappings: mapping }),
+          ...(externalId || afterKey || throughKey ? theMapping(mapping) : mapping && { mappings: mapping }),
+          ...(externalId !== undefined && { externalIds: externalId }),
+          ...(afterKey !== undefined && { afterKey }),
+          ...(throughKey !== undefined && { throughKey }),
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
         }),
@@ -100,7 +107,7 @@ function theMapping(mappings: readonly string[] = []): Pick<RunInput, 'mapping'>
   if (mappings.length !== 1)
     throw new PartnerSyncError(
       'input_invalid',
-      `--external-id needs --mapping with one mapping; got ${mappings.length}`,
+      `--external-id, --after-key and --through-key need --mapping with one mapping; got ${mappings.length}`,
     );
   return { mapping: mappings[0]! };
 }
