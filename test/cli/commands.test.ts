@@ -133,7 +133,7 @@ describe('in the order of a first day', () => {
   it('says why a wrong input is wrong', async () => {
     const { code, stderr, stdout } = await call('backfill', SYNC, '--external-id', '2', '--json');
     expect(code).toBe(2);
-    expect(stderr).toContain('"mapping"');
+    expect(stderr).toContain('--mapping');
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'input_invalid' } });
   });
 
