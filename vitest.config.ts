@@ -6,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/servers.ts'],
     pool: 'forks',
+    // Most files wait for servers most of the time.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     env: { TZ: 'America/St_Johns' },
