@@ -1,7 +1,8 @@
 /** Rows through the compiled mapping, page by page, for work that only looks: preview, probes, reconcile. */
 import type { MapResult } from '../src/domain/record.js';
-import type { Page, Position, ReadBounds, ReadPlan, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
+import type { Position, ReadBounds, ReadPlan, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
 import type { RowMapper } from './dependencies.js';
+import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
 
 /** What is needed to read rows and map them. */
 export interface Reading {
@@ -19,12 +20,6 @@ export interface MappedPage {
   readonly columns: readonly SourceColumn[];
   readonly rows: readonly MappedRow[];
 }
-
-/** A small first page shows how large rows are. */
-const FIRST_PAGE_ROWS = 100;
-const PAGE_ROWS = 1000;
-/** Characters of a page, about. */
-const PAGE_BYTES = 4 * 1024 * 1024;
 
 export const EVERYTHING: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
 
@@ -44,11 +39,6 @@ export async function* mappedPages(reading: Reading, bounds: ReadBounds, limit: 
     yield { columns: page.columns, rows: page.rows.map((row) => ({ row, result: map(row, keyOf(row)) })) };
     after = { cursor: cursor < 0 ? null : last[cursor]!, key: keyOf(last) };
     left -= page.rows.length;
-    pageRows = Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / averageBytes(page))));
+    pageRows = pageRowsOf(averageBytes(page));
   }
-}
-
-function averageBytes({ rows }: Page): number {
-  const bytes = rows.reduce((sum, row) => sum + row.reduce((n, value) => n + (value?.length ?? 0), 1), 0);
-  return bytes / rows.length;
 }

@@ -4,14 +4,9 @@ import type { Page, Position, ReadPlan, SourceKey, SourceRow } from '../src/doma
 import type { Ledger } from '../src/state/ledger.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
+import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
 import { readWhatFits } from './read-what-fits.js';
 
-/** Rows of the first page, which tells how large rows are. */
-const FIRST_PAGE_ROWS = 100;
-/** Characters of a page, about: memory must not grow with the width of rows. */
-const PAGE_BYTES = 4 * 1024 * 1024;
-/** Rows of a page, at most: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
-const PAGE_ROWS = 1000;
 /** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
 const GROUP_ROWS = 8000;
 /** Characters of a group's rows, about. */
@@ -56,7 +51,7 @@ export async function* readGroups(
       if (last === undefined) break;
       bounds = { ...bounds, after: place(last) };
       const rowBytes = averageBytes(page);
-      limit = Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / rowBytes)));
+      limit = pageRowsOf(rowBytes);
       const isLast = group.isFullWith(page, rowBytes);
       // Between two groups the clock moves on: after all of the one has arrived, before any of the other is asked for.
       if (isLast) before = await ledger.stamp();
@@ -87,15 +82,6 @@ export async function readKeys(
   const after = await ledger.stamp();
   group.add(page, mapping, mapping.plan, averageBytes(page));
   return group.finish(after, null);
-}
-
-/** Characters of a row, on average, from a few of the page's rows. */
-function averageBytes({ rows }: Page): number {
-  const step = Math.ceil(rows.length / 20);
-  let bytes = 1;
-  let seen = 0;
-  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows[i]!) bytes += value?.length ?? 0;
-  return bytes / Math.max(1, seen);
 }
 
 /** The place of a row in the reading order. */

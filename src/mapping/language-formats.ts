@@ -4,6 +4,7 @@ import { durationSeconds } from '../domain/duration.js';
 import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
 import { cronProblem } from './cron.js';
 import { dialectOf, SOURCE_ADDRESSES } from '../domain/source-address.js';
+import { isTimeZone } from '../domain/time-zone.js';
 import { parseTemplate } from './template.js';
 
 const LONGEST_WAIT = 86_400;
@@ -12,7 +13,7 @@ const LONGEST_WAIT = 86_400;
 export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string | undefined>> = {
   cron: cronProblem,
   'time-zone': (text) =>
-    isZone(text) ? undefined : 'is not a time zone; use an IANA name such as Europe/London or UTC',
+    isTimeZone(text) ? undefined : 'is not a time zone; use an IANA name such as Europe/London or UTC',
   template: (text) => {
     const parsed = parseTemplate(text);
     return 'problem' in parsed ? parsed.problem : undefined;
@@ -24,12 +25,3 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   'positive-duration': (text) => (durationSeconds(text) === 0 ? 'must be longer than 0s' : undefined),
   'dependency-wait': (text) => (durationSeconds(text) > LONGEST_WAIT ? 'must be between 0s and 24h' : undefined),
 };
-
-function isZone(zone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: zone });
-    return true;
-  } catch {
-    return false;
-  }
-}
