@@ -4,8 +4,7 @@
  */
 import { encodeJson } from '../src/domain/json.js';
 import type { MappedRecord } from '../src/domain/record.js';
-import { recordText } from '../src/domain/record-text.js';
-import { WrittenRecord } from '../src/mapping/written-record.js';
+import { writtenRecord } from '../src/mapping/written-record.js';
 import type { GroupOutcome } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
@@ -39,5 +38,5 @@ function withoutFields(record: MappedRecord, fields: ReadonlySet<string>): Mappe
   const { tenant, externalId, sourceKey, data } = record;
   const kept = Object.entries(data).filter(([name, value]) => value === null || !fields.has(name));
   if (kept.length === Object.keys(data).length) return record;
-  return new WrittenRecord(tenant, externalId, sourceKey, recordText(encodeJson(Object.fromEntries(kept))));
+  return writtenRecord(tenant, externalId, sourceKey, encodeJson(Object.fromEntries(kept)));
 }

@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { MappedRecord } from '../src/domain/record.js';
-import { recordText } from '../src/domain/record-text.js';
-import { WrittenRecord } from '../src/mapping/written-record.js';
+import { writtenRecord } from '../src/mapping/written-record.js';
 
 export interface Drawn {
   readonly record: MappedRecord;
@@ -44,4 +43,4 @@ const lotOf = (seed: string, { tenant, externalId }: MappedRecord): number =>
 
 /** A copy, so that the texts of its neighbours are not kept for its sake. */
 const alone = ({ tenant, externalId, sourceKey, json, deletion }: MappedRecord): MappedRecord =>
-  new WrittenRecord(tenant, externalId, sourceKey, recordText(json), deletion);
+  writtenRecord(tenant, externalId, sourceKey, json, deletion);

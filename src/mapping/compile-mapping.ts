@@ -2,7 +2,6 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/finding.js';
 import type { MapResult } from '../domain/record.js';
-import { RecordTexts } from '../domain/record-text.js';
 import { referencesOf } from '../domain/references.js';
 import type { SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
@@ -19,7 +18,7 @@ import { recordWriter } from './record-writer.js';
 import { Rejection } from './rejection.js';
 import { FORBIDDEN_NAMES, targetOf } from './target.js';
 import { tenantReader } from './tenant-reader.js';
-import { WrittenRecord } from './written-record.js';
+import { RecordWriter } from './written-record.js';
 
 export interface CompiledMapping {
   /** What must be selected, in the order of the rows that {@link map} takes. */
@@ -57,7 +56,7 @@ export function compileMapping(
   const readId = fields.get(externalIdField)!.read;
   const isDeleted = deletedRows(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
-  const texts = new RecordTexts();
+  const records = new RecordWriter();
 
   function map(row: SourceRow, sourceKey: SourceKey): MapResult {
     // The external id is looked for even in a row that cannot be mapped: it is what people search by.
@@ -67,13 +66,11 @@ export function compileMapping(
     if (rowTenant instanceof Rejection)
       return { kind: 'unmappable', tenant: null, externalId, sourceKey, ...tenantUnknown(rowTenant) };
     if (isDeleted?.(row) === true && externalId?.isWellFormed() === true) {
-      texts.put(deletedJson(externalId));
-      return new WrittenRecord(rowTenant, externalId, sourceKey, texts, deletion);
+      return records.write(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
     }
     const json = (externalId === null ? undefined : write(row)) ?? mapPlainly(row);
     if (typeof json !== 'string') return { kind: 'unmappable', tenant: rowTenant, externalId, sourceKey, ...json };
-    texts.put(json);
-    return new WrittenRecord(rowTenant, externalId!, sourceKey, texts);
+    return records.write(rowTenant, externalId!, sourceKey, json);
   }
 
   return { columns: selected, map };

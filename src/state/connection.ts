@@ -1,6 +1,8 @@
 /** Opens the state database and brings its schema up to date. */
 import knexLibrary, { type Knex } from 'knex';
+import type { Client } from 'pg';
 import { PartnerSyncError } from '../domain/errors.js';
+import { limitAnswers } from '../postgres/answer-deadline.js';
 import * as ledger from './migrations/0001-ledger.js';
 import * as openRuns from './migrations/0007-open-runs.js';
 import * as parents from './migrations/0002-parents.js';
@@ -25,12 +27,18 @@ export function openState(url: string, { poolMax = 8, readOnly = false } = {}): 
       connectionString: url,
       application_name: 'partner-sync',
       keepAlive: true,
-      query_timeout: 75_000,
       // A process that is frozen in a transaction must not block its successor for ever.
       options: `-c idle_in_transaction_session_timeout=15s -c lock_timeout=30s -c statement_timeout=60s${readOnly ? ' -c default_transaction_read_only=on' : ''}`,
     },
     searchPath: [STATE_SCHEMA],
-    pool: { min: 0, max: poolMax },
+    pool: {
+      min: 0,
+      max: poolMax,
+      afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
+        limitAnswers(connection, 75_000);
+        done(null, connection);
+      },
+    },
     acquireConnectionTimeout: 15_000,
     log: QUIET,
   });

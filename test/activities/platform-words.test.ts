@@ -1,8 +1,7 @@
 /** What a platform says about a record is kept without the record's values, and can still be understood. */
 import { expect, it } from 'vitest';
 import { maskedWords } from '../../activities/platform-words.js';
-import { recordText } from '../../src/domain/record-text.js';
-import { WrittenRecord } from '../../src/mapping/written-record.js';
+import { writtenRecord } from '../../src/mapping/written-record.js';
 
 const data = {
   customerId: '17850',
@@ -12,7 +11,7 @@ const data = {
   note: 'must not be called before nine',
   address: { street: 'Elm Street', lines: ['Flat B'] },
 };
-const record = new WrittenRecord('north', '17850', ['17850'], recordText(JSON.stringify(data)));
+const record = writtenRecord('north', '17850', ['17850'], JSON.stringify(data));
 const masked = (words: string): string => maskedWords(words, record, ['customer']);
 
 it.each([

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { recoverRange } from '../../activities/recover-range.js';
 import type { UploadScope } from '../../activities/upload-batch.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import { recordText } from '../../src/domain/record-text.js';
-import { WrittenRecord } from '../../src/mapping/written-record.js';
+import { writtenRecord } from '../../src/mapping/written-record.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
@@ -55,10 +54,8 @@ async function newRange(movesPosition = true, run?: string): Promise<TakenRange>
   return ledger.ranges.take(planned!.id);
 }
 
-const record = (externalId: string, content: string, tenant = 'north'): MappedRecord => {
-  const text = recordText(JSON.stringify({ id: externalId, content }));
-  return new WrittenRecord(tenant, externalId, [externalId], text);
-};
+const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
+  writtenRecord(tenant, externalId, [externalId], JSON.stringify({ id: externalId, content }));
 
 interface Reading {
   readonly before: string;

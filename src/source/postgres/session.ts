@@ -1,10 +1,11 @@
 /** A pool of PostgreSQL sessions that can only read, in UTC, with every wait bounded. */
 import knexLibrary, { type Knex } from 'knex';
-import type { Client } from 'pg';
+import type { Client, QueryConfig } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
+import { limitAnswers } from '../../postgres/answer-deadline.js';
 import type { Session } from '../dialect.js';
 import { SILENT, withConnection } from '../pool.js';
 import { readTypes } from './types.js';
@@ -53,7 +54,13 @@ export function openPostgresSession(config: SourceConfig): Session {
         queryMode: 'extended',
         types: kept.types,
       };
-      const send = (named: object): Promise<Answer> => client.query({ ...asked, ...named } as never);
+      const send = (named: object): Promise<Answer> =>
+        new Promise((resolve, reject) => {
+          client.query({ ...asked, ...named } as QueryConfig, (error: Error | null, answer) => {
+            if (error) reject(error);
+            else resolve(answer as unknown as Answer);
+          });
+        });
       const { rows, fields } = await send(name === undefined ? {} : { name }).catch((error: unknown) => {
         // The table changed under a prepared statement, which cannot be used again.
         if (name !== undefined && errorCode(error) === '0A000') return send({});
@@ -80,13 +87,12 @@ function openPool(config: SourceConfig): Knex {
       application_name: 'partner-sync',
       connectionTimeoutMillis: 15_000,
       keepAlive: true,
-      // The client's own deadline: a server that vanished sends no timeout.
-      query_timeout: (seconds + 10) * 1000,
     },
     pool: {
       min: 0,
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
+        limitAnswers(connection, (seconds + 10) * 1000);
         connection
           .query(
             `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';
