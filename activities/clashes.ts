@@ -4,14 +4,15 @@
  */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { RecordList } from '../src/domain/record-list.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import { findRows } from './find-rows.js';
 import { clash } from './sort-out.js';
 import type { UploadScope } from './upload-batch.js';
 
-/** For each record whose id another row has too: dead letters of all these rows, its own first. */
-export type Clashes = ReadonlyMap<MappedRecord, readonly UnmappableRow[]>;
+/** By the index of each record whose id another row has too: dead letters of all these rows, its own first. */
+export type Clashes = ReadonlyMap<number, readonly UnmappableRow[]>;
 
 const AT_ONCE = 500;
 /** Slices at whose beginning the mapping had no such dead letter: it is not asked for with each group. */
@@ -19,26 +20,25 @@ const quiet = new WeakSet<TakenRange>();
 
 export async function clashesAmong(
   { sync, mapping }: Pick<UploadScope, 'sync' | 'mapping'>,
-  records: readonly MappedRecord[],
+  records: RecordList,
 ): Promise<Clashes> {
-  const clashes = new Map<MappedRecord, UnmappableRow[]>();
+  const clashes = new Map<number, UnmappableRow[]>();
   for (let i = 0; i < records.length; i += AT_ONCE) {
     const some = records.slice(i, i + AT_ONCE);
-    const rows = await rowsOf(sync, mapping, some);
-    for (const record of some) {
+    const rows = await rowsOf(sync, mapping, some.externalIds);
+    some.map((record, index) => {
       const own = JSON.stringify(record.sourceKey);
       const others = rows.filter(
         (r) => r.tenant === record.tenant && r.externalId === record.externalId && JSON.stringify(r.sourceKey) !== own,
       );
-      if (others.length > 0) clashes.set(record, [record, ...others].map(clash));
-    }
+      if (others.length > 0) clashes.set(i + index, [record, ...others].map(clash));
+    });
   }
   return clashes;
 }
 
-async function rowsOf(sync: OpenSync, mapping: OpenMapping, records: readonly MappedRecord[]): Promise<MappedRecord[]> {
+async function rowsOf(sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> {
   try {
-    const ids = records.map((r) => r.externalId);
     return (await findRows(sync, mapping, ids)).results.filter((r) => r.kind === 'record');
   } catch (error) {
     // Without an index on the external id the look-up may take too long: then nobody can tell, and nothing is held up.
@@ -48,18 +48,14 @@ async function rowsOf(sync: OpenSync, mapping: OpenMapping, records: readonly Ma
 }
 
 /** Clashes that an earlier reading has noticed, and that are there still: none of their rows is sent meanwhile. */
-export async function knownClashes(scope: UploadScope, records: readonly MappedRecord[]): Promise<Clashes> {
+export async function knownClashes(scope: UploadScope, records: RecordList): Promise<Clashes> {
   const { deps, mapping, range } = scope;
   const { deadLetters } = deps.ledger;
   if (quiet.has(range)) return new Map();
-  const ids = await deadLetters.clashing(
-    mapping.mappingId,
-    records.map((r) => r.externalId),
-  );
+  const ids = await deadLetters.clashing(mapping.mappingId, records.externalIds);
   if (ids === null) quiet.add(range);
   if (ids === null || ids.size === 0) return new Map();
-  return clashesAmong(
-    scope,
-    records.filter((r) => ids.has(r.externalId)),
-  );
+  const suspects = [...records.externalIds.keys()].filter((index) => ids.has(records.at(index).externalId));
+  const clashes = await clashesAmong(scope, records.some(suspects));
+  return new Map([...clashes].map(([index, rows]) => [suspects[index]!, rows]));
 }

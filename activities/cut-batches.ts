@@ -1,5 +1,5 @@
 /** Cuts records into batches: one tenant each, at most so many records and bytes. */
-import type { MappedRecord } from '../src/domain/record.js';
+import type { RecordList } from '../src/domain/record-list.js';
 
 export interface BatchLimits {
   readonly batchSize: number;
@@ -10,19 +10,19 @@ export interface BatchLimits {
 /** `{"resources":[]}` */
 const ENVELOPE_BYTES = 16;
 
-export function cutBatches(records: readonly MappedRecord[], limits: BatchLimits): MappedRecord[][] {
-  const batches: MappedRecord[][] = [];
-  const open = new Map<string, { records: MappedRecord[]; bytes: number }>();
-  for (const record of records) {
-    const bytes = record.end - record.start + 1;
-    let batch = open.get(record.tenant);
-    if (batch === undefined || batch.records.length >= limits.batchSize || batch.bytes + bytes > limits.batchBytes) {
-      batch = { records: [], bytes: ENVELOPE_BYTES };
-      batches.push(batch.records);
-      open.set(record.tenant, batch);
+export function cutBatches(records: RecordList, limits: BatchLimits): RecordList[] {
+  const batches: number[][] = [];
+  const open = new Map<string, { indexes: number[]; bytes: number }>();
+  for (let i = 0; i < records.length; i++) {
+    const bytes = records.sizeAt(i) + 1;
+    let batch = open.get(records.tenantAt(i));
+    if (batch === undefined || batch.indexes.length >= limits.batchSize || batch.bytes + bytes > limits.batchBytes) {
+      batch = { indexes: [], bytes: ENVELOPE_BYTES };
+      batches.push(batch.indexes);
+      open.set(records.tenantAt(i), batch);
     }
-    batch.records.push(record);
+    batch.indexes.push(i);
     batch.bytes += bytes;
   }
-  return batches;
+  return batches.map((indexes) => records.some(indexes));
 }

@@ -4,20 +4,20 @@
  */
 import { encodeJson } from '../src/domain/json.js';
 import type { MappedRecord } from '../src/domain/record.js';
-import { writtenRecord } from '../src/mapping/written-record.js';
+import { recordOf } from '../src/domain/record-list.js';
 import type { GroupOutcome } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
-import type { Group } from './read-groups.js';
+import { withResults, type Group } from './read-groups.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
 
 /** What it leaves are receipts, and records that the platform holds: no row ends here, and none is counted. */
 export async function deliverAhead(scope: UploadScope, group: Group): Promise<Omit<GroupOutcome, 'position' | 'done'>> {
-  const live = group.results.filter((r) => r.kind === 'record').filter((r) => r.deletion === undefined);
+  const live = [...group.records].filter((r) => r.deletion === undefined);
   const receipts = await receiptsOf(scope.deps, scope.mapping, live);
   const results = live.filter((r) => !receipts.has(r)).map((r) => withoutFields(r, scope.mapping.deferred));
-  const delivery = rowByRow(await deliverGroup(scope, { ...group, results }));
+  const delivery = rowByRow(await deliverGroup(scope, withResults(group, results)));
   return {
     ...delivery,
     reading: { kind: 'again', before: group.before, after: group.after },
@@ -38,5 +38,5 @@ function withoutFields(record: MappedRecord, fields: ReadonlySet<string>): Mappe
   const { tenant, externalId, sourceKey, data } = record;
   const kept = Object.entries(data).filter(([name, value]) => value === null || !fields.has(name));
   if (kept.length === Object.keys(data).length) return record;
-  return writtenRecord(tenant, externalId, sourceKey, encodeJson(Object.fromEntries(kept)));
+  return recordOf(tenant, externalId, sourceKey, encodeJson(Object.fromEntries(kept)));
 }

@@ -1,6 +1,6 @@
 /** Takes a group of mapped rows to their outcomes: claim, upload, settle; what is to be written is returned. */
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { MappedRecord } from '../src/domain/record.js';
+import type { RecordList } from '../src/domain/record-list.js';
 import { clashesAmong, knownClashes } from './clashes.js';
 import { cutBatches } from './cut-batches.js';
 import { startDelivery, type Delivery } from './delivery.js';
@@ -11,16 +11,15 @@ import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } fro
 
 export async function deliverGroup(scope: UploadScope, group: Group): Promise<Delivery> {
   const { deps, range } = scope;
-  const sorted = sortOut(group.results);
+  const sorted = sortOut(group);
   const known = await knownClashes(scope, sorted.records);
-  const records = known.size === 0 ? sorted.records : sorted.records.filter((record) => !known.has(record));
-  const tenants = new Set<string>();
-  for (const { tenant } of group.results) if (tenant !== null) tenants.add(tenant);
-  const tenantIds = await deps.ledger.catalog.tenantIds([...tenants]);
+  const records = known.size === 0 ? sorted.records : sorted.records.pick((index) => !known.has(index));
+  const tenants = [...group.records.tenants, ...group.letters.flatMap(({ tenant }) => tenant ?? [])];
+  const tenantIds = await deps.ledger.catalog.tenantIds([...new Set(tenants)]);
   const build = startDelivery((tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!));
   for (const letter of sorted.letters) build.dead(letter);
   build.clashes(known);
-  const claim = async (some: readonly MappedRecord[], eachOnce: boolean) => {
+  const claim = async (some: RecordList, eachOnce: boolean) => {
     const { batches, verdicts } = await deps.ledger.claim(range, {
       before: group.before,
       after: group.after,
@@ -29,12 +28,8 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
       tenantIds,
       cut: (sendable) => cutBatches(sendable, scope.mapping.batches.now()),
     });
-    const met: MappedRecord[] = [];
-    verdicts.forEach((verdict, index) => {
-      if (verdict === 'met') met.push(some[index]!);
-      else if (verdict !== undefined) build.verdict(some[index]!, verdict);
-    });
-    return { batches: [...batches], met };
+    build.verdicts(some, verdicts);
+    return { batches: [...batches], met: some.pick((index) => verdicts[index] === 'met') };
   };
   // A second pass sends again what the first has sent without some fields.
   const { batches, met } = await claim(records, scope.mapping.deferred.size === 0);
@@ -43,7 +38,7 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     build.clashes(clashes);
     // The others have changed since they were sent.
     const changed = await claim(
-      met.filter((record) => !clashes.has(record)),
+      met.pick((index) => !clashes.has(index)),
       false,
     );
     batches.push(...changed.batches);

@@ -14,8 +14,8 @@ export async function deliverParents(deps: Dependencies, ref: MappingRef, signal
   const { mappingId } = await (await deps.openSync(ref.sync)).mapping(ref.mapping);
   for (const { id } of await ranges.planned(ref.runId, mappingId)) {
     const scope = await takeRange(deps, { ...ref, rangeId: id }, signal);
-    for await (const { results } of readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)) {
-      const parents = results.flatMap((r) => (r.kind === 'record' ? parentsOf(scope.mapping, r) : []));
+    for await (const { records } of readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)) {
+      const parents = [...records].flatMap((r) => parentsOf(scope.mapping, r));
       const distinct = [...new Map(parents.map((parent) => [parentKey(parent), parent])).values()];
       for (let i = 0; i < distinct.length; i += PARENTS_AT_ONCE) {
         signal.throwIfAborted();

@@ -1,5 +1,6 @@
 /** Collects what becomes of a group's rows, until one checkpoint writes it. */
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { RecordList } from '../src/domain/record-list.js';
 import type { Clashes } from './clashes.js';
 import type { Verdict } from '../src/state/claims.js';
 import {
@@ -33,7 +34,6 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
   const deadLetters: DeadLetter[] = [];
   const ends: RowEnd[] = [];
   const bulk: Bulk[] = [];
-  const alike = new Map<string, MappedRecord[]>();
 
   const sent = ({ tenant, externalId, contentHash }: MappedRecord) => ({
     ...{ tenantId: tenantIdOf(tenant), externalId, contentHash },
@@ -128,18 +128,23 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
           deadLetters.push({ ...letter, tenantId: tenantIdOf(tenant) });
       }
     },
-    verdict(record: MappedRecord, verdict: Exclude<Verdict, 'met'>): void {
-      if (verdict === 'busy') readAgain(record, 'busy');
-      else if (verdict === 'waiting') end(record, 'waiting');
-      else {
-        const tenantId = tenantIdOf(record.tenant);
-        let records = alike.get(`${tenantId}/${verdict}`);
-        if (records === undefined) {
-          alike.set(`${tenantId}/${verdict}`, (records = []));
-          bulk.push({ tenantId, column: verdict, sent: false, records });
+    /** What is not sent, by index; of those that were `met` more has to be found out. */
+    verdicts(records: RecordList, verdicts: readonly (Verdict | undefined)[]): void {
+      const alike = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };
+      verdicts.forEach((verdict, index) => {
+        if (verdict === undefined || verdict === 'met') return;
+        if (verdict === 'busy') readAgain(records.at(index), 'busy');
+        else if (verdict === 'waiting') end(records.at(index), 'waiting');
+        else {
+          const tenant = records.tenantAt(index);
+          const same = alike[verdict].get(tenant);
+          if (same === undefined) alike[verdict].set(tenant, [index]);
+          else same.push(index);
         }
-        records.push(record);
-      }
+      });
+      for (const column of ['accepted', 'unchanged'] as const)
+        for (const [tenant, indexes] of alike[column])
+          bulk.push({ tenantId: tenantIdOf(tenant), column, sent: false, records: records.some(indexes) });
     },
     batch(batch: SentBatch, fates: Fates): void {
       if (fates === ALL_ACCEPTED) {
@@ -148,7 +153,7 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
         return;
       }
       const open = batch.records.filter((record) => fate(record, fates, batch.id));
-      if (open.length > 0) held.push({ id: batch.id!, externalIds: open.map((r) => r.externalId) });
+      if (open.length > 0) held.push({ id: batch.id!, externalIds: open.externalIds });
       else settle(batch.id);
     },
     refused(batchId: string | null, record: MappedRecord, words: string): void {

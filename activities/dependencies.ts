@@ -1,5 +1,6 @@
 /** What activities need of the outside world; src/compose.ts fills it in, tests may fill in parts. */
 import type { MapResult } from '../src/domain/record.js';
+import type { Records } from '../src/domain/record-list.js';
 import type { ReadPlan, Source, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
 import type { MappingSpec, SyncSpec } from '../src/domain/sync.js';
 import type { PlatformClient } from '../src/platform/client.js';
@@ -8,8 +9,8 @@ import type { Ledger } from '../src/state/ledger.js';
 import type { LedgerView } from '../src/state/ledger-view.js';
 import type { LearntLimits } from './batch-limits.js';
 
-/** Maps one row of the mapping's columns; never throws for bad data. */
-export type RowMapper = (row: SourceRow, key: SourceKey) => MapResult;
+/** Maps one row of the mapping's columns, to a record of `records` if it can be; never throws for bad data. */
+export type RowMapper = (row: SourceRow, key: SourceKey, records?: Records) => MapResult;
 
 /** A mapping, ready to be read and mapped. */
 export interface OpenMapping {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { MappedRecord } from '../src/domain/record.js';
-import { writtenRecord } from '../src/mapping/written-record.js';
+import { recordOf } from '../src/domain/record-list.js';
 
 export interface Drawn {
   readonly record: MappedRecord;
@@ -43,4 +43,4 @@ const lotOf = (seed: string, { tenant, externalId }: MappedRecord): number =>
 
 /** A copy, so that the texts of its neighbours are not kept for its sake. */
 const alone = ({ tenant, externalId, sourceKey, json, deletion }: MappedRecord): MappedRecord =>
-  writtenRecord(tenant, externalId, sourceKey, json, deletion);
+  recordOf(tenant, externalId, sourceKey, json, deletion);

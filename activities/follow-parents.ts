@@ -5,7 +5,7 @@ import type { OpenBatch } from '../src/state/open-batches.js';
 import type { WaitingRow } from '../src/state/waiting.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
-import { readKeys } from './read-groups.js';
+import { readKeys, withResults } from './read-groups.js';
 import { deliveredParents, parentKey, parentsOf } from './parents.js';
 import { resolveParents, type ParentFate } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
@@ -85,14 +85,14 @@ export async function reviveOrphans(scope: UploadScope): Promise<void> {
     after = last.id;
     const keys = letters.map((l) => l.sourceKey);
     const group = await readKeys(ledger, sync, mapping, mapping.plan.key, keys);
-    const records = group.results.filter((r) => r.kind === 'record');
+    const records = [...group.records];
     const there = await deliveredParents(
       scope,
       records.flatMap((r) => parentsOf(mapping, r)),
     );
     const free = records.filter((r) => parentsOf(mapping, r).every((p) => there.has(parentKey(p))));
     if (free.length === 0) continue;
-    const delivery = rowByRow(await deliverGroup(scope, { ...group, results: free }));
+    const delivery = rowByRow(await deliverGroup(scope, withResults(group, free)));
     await ledger.checkpoint(range, {
       ...delivery,
       reading: { kind: 'first', before: group.before, after: group.after },

@@ -6,7 +6,7 @@ import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { END_OF_RANGE, rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
-import { readGroups, readKeys, type Group } from './read-groups.js';
+import { readGroups, readKeys, rowsIn, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
 
@@ -46,7 +46,7 @@ async function deliver(scope: UploadScope, group: Group): Promise<Omit<GroupOutc
   return {
     ...delivery,
     reading: { kind: 'first', before: group.before, after: group.after },
-    readTwice: group.results.length - rowsOf(delivery),
+    readTwice: rowsIn(group) - rowsOf(delivery),
   };
 }
 

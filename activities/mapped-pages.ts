@@ -1,5 +1,6 @@
 /** Rows through the compiled mapping, page by page, for work that only looks: preview, probes, reconcile. */
 import type { MapResult } from '../src/domain/record.js';
+import { Records } from '../src/domain/record-list.js';
 import type { Position, ReadBounds, ReadPlan, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
 import type { RowMapper } from './dependencies.js';
 import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
@@ -36,7 +37,8 @@ export async function* mappedPages(reading: Reading, bounds: ReadBounds, limit: 
     const last = page.rows.at(-1);
     if (last === undefined) return;
     const map = reading.mapper(page.columns);
-    yield { columns: page.columns, rows: page.rows.map((row) => ({ row, result: map(row, keyOf(row)) })) };
+    const records = new Records();
+    yield { columns: page.columns, rows: page.rows.map((row) => ({ row, result: map(row, keyOf(row), records) })) };
     after = { cursor: cursor < 0 ? null : last[cursor]!, key: keyOf(last) };
     left -= page.rows.length;
     pageRows = pageRowsOf(averageBytes(page));

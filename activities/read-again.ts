@@ -1,5 +1,5 @@
 /** Reads due records again by their keys and delivers them; what has no hope becomes a dead letter with its reason. */
-import type { UnmappableRow } from '../src/domain/record.js';
+import type { MapResult, UnmappableRow } from '../src/domain/record.js';
 import { isParentCode, PARENT_REASONS, type ParentCode } from '../src/domain/parent.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { maskedShape } from '../src/mapping/mask.js';
@@ -9,7 +9,7 @@ import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import { PARKED, patience, TRIES } from './patience.js';
-import { readKeys, type Group } from './read-groups.js';
+import { readKeys, resultsOf, withResults, type Group } from './read-groups.js';
 import { parentKey, parentsOf, type MissedParent } from './parents.js';
 import { resolveParents, type ParentFate } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
@@ -89,15 +89,15 @@ async function withParents(
   group: Group,
   byKey: ReadonlyMap<string, WaitingRow>,
 ): Promise<{ group: Group; parked: WaitingRecord[] }> {
-  const expired = group.results.filter((r) => r.kind === 'record' && byKey.get(keyOf(r))?.reason === 'expired');
+  const expired = [...group.records].filter((r) => byKey.get(keyOf(r))?.reason === 'expired');
   if (expired.length === 0) return { group, parked: [] };
-  const parents = new Map(expired.map((r) => [r, r.kind === 'record' ? parentsOf(scope.mapping, r) : []]));
+  const parents = new Map(expired.map((r) => [keyOf(r), parentsOf(scope.mapping, r)]));
   const all = new Map([...parents.values()].flat().map((parent) => [parentKey(parent), parent]));
   const fates = await resolveParents(scope, [...all.values()]);
   const parked: WaitingRecord[] = [];
-  const results = group.results.flatMap((result): Group['results'][number][] => {
+  const results = resultsOf(group).flatMap((result): MapResult[] => {
     const row = byKey.get(keyOf(result));
-    const mine = parents.get(result);
+    const mine = parents.get(keyOf(result));
     if (result.kind !== 'record' || row === undefined || mine === undefined) return [result];
     for (const parent of mine) {
       const fate = fates.get(parentKey(parent)) ?? 'unknown';
@@ -122,7 +122,7 @@ async function withParents(
     });
     return [];
   });
-  return { group: { ...group, results }, parked };
+  return { group: withResults(group, results), parked };
 }
 
 const orphan = (

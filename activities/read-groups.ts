@@ -1,5 +1,6 @@
 /** Reads a range page by page, one page ahead of the work, and hands rows on in groups of bounded size. */
-import type { MapResult } from '../src/domain/record.js';
+import type { MapResult, UnmappableRow } from '../src/domain/record.js';
+import { RecordList, Records } from '../src/domain/record-list.js';
 import type { Page, Position, ReadPlan, SourceKey, SourceRow } from '../src/domain/source.js';
 import type { Ledger } from '../src/state/ledger.js';
 import type { TakenRange } from '../src/state/ranges.js';
@@ -16,7 +17,9 @@ const ROWS_OF_A_TENANT = 50;
 const MOST_GROUP_ROWS = 16_000;
 
 export interface Group {
-  readonly results: readonly MapResult[];
+  /** The rows that were read: records, and those that cannot be delivered. */
+  readonly records: RecordList;
+  readonly letters: readonly UnmappableRow[];
   /** Logical times around the reading of all of the group's pages. */
   readonly before: string;
   readonly after: string;
@@ -68,6 +71,22 @@ export async function* readGroups(
   }
 }
 
+/** How many rows were read. */
+export const rowsIn = ({ records, letters }: Group): number => records.length + letters.length;
+
+/** All of the rows, the records first. */
+export const resultsOf = ({ records, letters }: Group): MapResult[] => [...records, ...letters];
+
+/** A group of these rows instead. */
+export const withResults = <G extends Pick<Group, 'before' | 'after' | 'position'>>(
+  group: G,
+  results: readonly MapResult[],
+): G & Group => ({
+  ...group,
+  records: RecordList.of(results.filter((r) => r.kind === 'record')),
+  letters: results.filter((r) => r.kind === 'unmappable'),
+});
+
 /** Rows found by their key, as one group that moves no position. */
 export async function readKeys(
   ledger: Ledger,
@@ -92,18 +111,19 @@ function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
 }
 
 function newGroup(before: string) {
-  const results: MapResult[] = [];
+  const records = new Records();
+  const letters: UnmappableRow[] = [];
   let bytes = 0;
   const tenants = new Set<string>();
   let tenant: string | null = null;
   return {
     get rows() {
-      return results.length;
+      return records.length + letters.length;
     },
     /** Whether it needs no more than this page. */
     isFullWith({ rows }: Page, rowBytes: number): boolean {
       const most = Math.min(MOST_GROUP_ROWS, Math.max(GROUP_ROWS, ROWS_OF_A_TENANT * tenants.size));
-      return results.length + rows.length >= most || bytes + rows.length * rowBytes >= GROUP_BYTES;
+      return this.rows + rows.length >= most || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, rowBytes: number): void {
       if (page.rows.length === 0) return;
@@ -114,11 +134,15 @@ function newGroup(before: string) {
         const result = map(
           row,
           keys.map((i) => row[i]!),
+          records,
         );
         if (result.tenant !== null && result.tenant !== tenant) tenants.add((tenant = result.tenant));
-        results.push(result);
+        if (result.kind === 'unmappable') letters.push(result);
       }
     },
-    finish: (after: string, position: Position | null): Group => ({ results, before, after, position }),
+    finish: (after: string, position: Position | null): Group => ({
+      ...{ records: new RecordList(records), letters },
+      ...{ before, after, position },
+    }),
   };
 }

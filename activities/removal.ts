@@ -1,7 +1,7 @@
 /** The record that says of a row that it is deleted, made without the row. */
 import type { MappedRecord } from '../src/domain/record.js';
+import { recordOf } from '../src/domain/record-list.js';
 import { deletedRecords } from '../src/mapping/deleted-record.js';
-import { writtenRecord } from '../src/mapping/written-record.js';
 import type { OpenMapping } from './dependencies.js';
 
 /** A record of a tenant, by names. */
@@ -10,7 +10,7 @@ export type Named = Pick<MappedRecord, 'tenant' | 'externalId'>;
 /** Its row was never read, so its key is none that a row can have: one value too many. */
 export function removalOf({ spec }: Pick<OpenMapping, 'spec'>, { tenant, externalId }: Named): MappedRecord {
   const { json, deletion } = deletedRecords(spec);
-  return writtenRecord(tenant, externalId, [...spec.key.map(() => ''), externalId], json(externalId), deletion);
+  return recordOf(tenant, externalId, [...spec.key.map(() => ''), externalId], json(externalId), deletion);
 }
 
 /** Whether the platform has accepted that the record's row is deleted; `receipt`: what it accepted last. */

@@ -10,6 +10,7 @@ import type { Dependencies } from './dependencies.js';
 import { assertFindable, findVanished, isEmpty, withoutRows } from './find-vanished.js';
 import { removalOf } from './removal.js';
 import { takeRange } from './load-slice.js';
+import { withResults } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
 
@@ -76,7 +77,10 @@ async function carryOut(scope: UploadScope, plan: OpenPlan, goesOn: () => boolea
     // The row is the truth: it may be back.
     const gone = await withoutRows(sync, mapping, keys);
     const position = { cursor: null, key: [String(last.tenantId), last.externalId] };
-    const group = { results: gone.map((r) => removalOf(mapping, r)), before, after: await ledger.stamp(), position };
+    const group = withResults(
+      { before, after: await ledger.stamp(), position },
+      gone.map((r) => removalOf(mapping, r)),
+    );
     const reading = { kind: 'first', before, after: group.after } as const;
     await ledger.checkpoint(range, {
       ...(await deliverGroup(scope, group)),

@@ -6,7 +6,7 @@ import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
-import { readKeys } from './read-groups.js';
+import { readKeys, resultsOf, rowsIn } from './read-groups.js';
 import { readWhatFits } from './read-what-fits.js';
 import { recoverRange } from './recover-range.js';
 
@@ -44,7 +44,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
       mapping.mappingId,
       gone(
         letters,
-        group.results.map((r) => r.sourceKey),
+        resultsOf(group).map((r) => r.sourceKey),
       ),
       group.before,
     );
@@ -52,7 +52,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
     await ledger.checkpoint(range, {
       ...delivery,
       reading: { kind: 'first', before: group.before, after: group.after },
-      readTwice: group.results.length - rowsOf(delivery),
+      readTwice: rowsIn(group) - rowsOf(delivery),
       position: { cursor: null, key: [last.id] },
       done: false,
     });

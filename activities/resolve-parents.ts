@@ -10,6 +10,7 @@ import { rowByRow } from './delivery.js';
 import type { OpenMapping } from './dependencies.js';
 import { findRows } from './find-rows.js';
 import { takeRange } from './load-slice.js';
+import { withResults } from './read-groups.js';
 import { parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
@@ -86,13 +87,13 @@ async function resolveOf(
   const rangeId = await ledger.ranges.forFollowing(range.runId, mapping.mappingId);
   const ref = { runId: range.runId, sync: sync.spec.name, mapping: mapping.spec.name, rangeId };
   const parentScope = await takeRange(deps, ref, signal);
-  const group = { results: [...new Set(found)], before, after, position: null };
+  const group = withResults({ before, after, position: null }, [...new Set(found)]);
   await deliverAheadNow(parentScope, group);
   const delivery = rowByRow(await deliverGroup(parentScope, group));
   await ledger.checkpoint(parentScope.range, {
     ...delivery,
     reading: { kind: 'first', before, after },
-    readTwice: group.results.length - delivery.ends.length,
+    readTwice: group.records.length - delivery.ends.length,
     position: null,
     done: false,
   });

@@ -32,9 +32,9 @@ const LONGEST_POLL = 2_000;
 export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise<Fates> {
   const status = await pollUntilSettled(scope, batch.platformBatchId, batch.tenant);
   if (status !== null && isAllAccepted(status, batch.records.length)) return ALL_ACCEPTED;
-  const ids = batch.records.map((r) => r.externalId);
+  const ids = batch.records.externalIds;
   const fates = new Map<string, RecordFate>(status === null ? [] : fatesOf(status, ids, ids.length));
-  const open = batch.records.filter((r) => !fates.has(r.externalId));
+  const open = [...batch.records].filter((r) => !fates.has(r.externalId));
   if (status !== null && open.length > 0) warn('batch_inconsistent', scope, batch.platformBatchId, status);
   if (scope.mapping.spec.options.onConflict === 'reject')
     // "Exists" may be our own earlier attempt whose answer was lost; what is stored tells.
@@ -62,7 +62,7 @@ export async function settleBatch(scope: UploadScope, batch: SentBatch): Promise
  */
 function nameTheNameless(status: BatchStatus, { records }: SentBatch, fates: Map<string, RecordFate>): void {
   const nameless = (status.errors?.recordErrors ?? []).filter((words) => failedIdIn(words) === undefined);
-  const unclear = records.filter((r) => fates.get(r.externalId)?.kind === 'unclear');
+  const unclear = [...records].filter((r) => fates.get(r.externalId)?.kind === 'unclear');
   const { successfulRecords, failedRecords, pendingRecords } = status.progress;
   const addsUp = successfulRecords + failedRecords + pendingRecords === records.length;
   if (nameless.length === 0 || nameless.length !== unclear.length || !addsUp) return;
@@ -75,7 +75,7 @@ const OF_REFERENCES = /dependenc|referenc|parent/i;
 
 /** Of the rejected records, those that the platform could not take since their parents are not delivered yet. */
 async function findOrphans(scope: UploadScope, { records }: SentBatch, fates: Map<string, RecordFate>): Promise<void> {
-  const rejected = records.flatMap((record) => {
+  const rejected = [...records].flatMap((record) => {
     const fate = fates.get(record.externalId);
     const parents = fate?.kind === 'rejected' ? parentsOf(scope.mapping, record) : [];
     return fate?.kind === 'rejected' && parents.length > 0 ? [{ record, words: fate.words, parents }] : [];

@@ -1,23 +1,16 @@
 /** Parts a group's rows: records that can be sent, and rows that cannot, unmappable ones and clashes of external ids. */
 import { compareIds } from '../src/state/record-key.js';
-import type { MappedRecord, MapResult, UnmappableRow } from '../src/domain/record.js';
+import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { RecordList } from '../src/domain/record-list.js';
+import type { Group } from './read-groups.js';
 
-export interface SortedOut {
-  readonly records: readonly MappedRecord[];
-  readonly letters: readonly UnmappableRow[];
-}
+export type SortedOut = Pick<Group, 'records' | 'letters'>;
 
-export function sortOut(results: readonly MapResult[]): SortedOut {
-  const records: MappedRecord[] = [];
-  const letters: UnmappableRow[] = [];
-  for (const result of results) {
-    if (result.kind === 'record') records.push(result);
-    else letters.push(result);
-  }
+export function sortOut({ records, letters }: SortedOut): SortedOut {
   return areDistinct(records) ? { records, letters } : withoutClashes(records, letters);
 }
 
-function areDistinct(records: readonly MappedRecord[]): boolean {
+function areDistinct(records: RecordList): boolean {
   if (areRising(records)) return true;
   const ids = new Map<string, Set<string>>();
   for (const { tenant, externalId } of records) {
@@ -30,30 +23,31 @@ function areDistinct(records: readonly MappedRecord[]): boolean {
 }
 
 /** Whether each is behind the one before it, as most are that are read by their key: then no two are alike. */
-function areRising(records: readonly MappedRecord[]): boolean {
-  for (let i = 1; i < records.length; i++) {
-    const [before, record] = [records[i - 1]!, records[i]!];
-    if (before.tenant !== record.tenant || compareIds(before.externalId, record.externalId) >= 0) return false;
-  }
+function areRising(records: RecordList): boolean {
+  const { externalIds } = records;
+  for (let i = 1; i < externalIds.length; i++)
+    if (records.tenantAt(i - 1) !== records.tenantAt(i) || compareIds(externalIds[i - 1]!, externalIds[i]!) >= 0)
+      return false;
   return true;
 }
 
-function withoutClashes(mapped: readonly MappedRecord[], unmappable: readonly UnmappableRow[]): SortedOut {
-  const byId = new Map<string, MappedRecord[]>();
-  for (const record of mapped) {
-    const id = `${record.tenant}/${record.externalId}`;
+function withoutClashes(records: RecordList, unmappable: readonly UnmappableRow[]): SortedOut {
+  const byId = new Map<string, number[]>();
+  records.map(({ tenant, externalId }, index) => {
+    const id = `${tenant}/${externalId}`;
     const same = byId.get(id);
-    if (same === undefined) byId.set(id, [record]);
-    else same.push(record);
-  }
-  const records: MappedRecord[] = [];
+    if (same === undefined) byId.set(id, [index]);
+    else same.push(index);
+  });
+  const kept = new Set<number>();
   const letters = [...unmappable];
   for (const same of byId.values()) {
+    const rows = same.map((index) => records.at(index));
     // One row read twice (it changed meanwhile): the later reading counts. Two rows with one id: neither does.
-    if (new Set(same.map((r) => JSON.stringify(r.sourceKey))).size === 1) records.push(same.at(-1)!);
-    else letters.push(...same.map(clash));
+    if (new Set(rows.map((r) => JSON.stringify(r.sourceKey))).size === 1) kept.add(same.at(-1)!);
+    else letters.push(...rows.map(clash));
   }
-  return { records, letters };
+  return { records: records.pick((index) => kept.has(index)), letters };
 }
 
 /** The dead letter of a row whose external id another row has too. */

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
-import { joinTexts } from '../src/domain/record-text.js';
 import type { MappingOptions } from '../src/domain/sync.js';
 import { isInDoubt } from '../src/platform/error.js';
 import { backoffMs } from '../src/platform/retry.js';
@@ -79,7 +78,7 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
 
 /** The words of a refusal that concerns this record alone go into its dead letter, without its values. */
 function refusedAlone({ sync }: UploadScope, batch: IntendedBatch, error: PartnerSyncError): RefusedRecord {
-  const record = batch.records[0]!;
+  const record = batch.records.at(0);
   const schemas = sync.spec.mappings.map((m) => m.schema.name);
   const { status, words, errors } = error.details as { status: number; words: string; errors: readonly string[] };
   const masked = (text: string): string => maskedWords(text, record, schemas);
@@ -126,7 +125,7 @@ async function uploadHalves(
   return { sent, refused };
 }
 
-const bodyOf = ({ records }: IntendedBatch): Buffer => joinTexts('{"resources":[', records, ']}');
+const bodyOf = ({ records }: IntendedBatch): Buffer => records.joined('{"resources":[', ']}');
 
 const uploadQuery = (options: MappingOptions) => ({
   onconflict: options.onConflict,

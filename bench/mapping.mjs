@@ -10,7 +10,7 @@
 import { Buffer } from 'node:buffer';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { joinTexts } from '../dist/src/domain/record-text.js';
+import { RecordList, Records } from '../dist/src/domain/record-list.js';
 import { compileMapping } from '../dist/src/mapping/compile-mapping.js';
 import { loadSync } from '../dist/src/mapping/load-sync.js';
 
@@ -118,16 +118,17 @@ for (const mapping of sync.mappings) {
   const columns = Object.entries(types).map(([name, type]) => ({ name, type, databaseType: type }));
   const compiled = compileMapping(mapping, sync.tenant, columns);
   const pages = pagesOf(compiled.columns, row);
-  const record = (values) => {
-    const result = compiled.map(values, [values[0]]);
-    if (result.kind !== 'record') throw new Error('a row that was not mapped');
-    return result;
+  const listOf = (rows) => {
+    const records = new Records();
+    for (const values of rows)
+      if (compiled.map(values, [values[0]], records).kind !== 'record') throw new Error('a row that was not mapped');
+    return new RecordList(records);
   };
-  const bodyOf = (records) => joinTexts('{"resources":[', records, ']}');
-  const mapped = (rows) => bodyOf(rows.map(record));
+  const bodyOf = (records) => records.joined('{"resources":[', ']}');
+  const mapped = (rows) => bodyOf(listOf(rows));
   const hashed = (rows) => {
-    const records = rows.map(record);
-    for (const { contentHash } of records) if (contentHash.length !== 32) throw new Error('a record without its hash');
+    const records = listOf(rows);
+    if (records.hashes.length !== 16 * rows.length) throw new Error('a record without its hash');
     return bodyOf(records);
   };
   const json = BY_HAND[mapping.name]((...names) => names.map((name) => compiled.columns.indexOf(name)));

@@ -95,7 +95,7 @@ function openMapping(
       let map = compiled.get(types);
       if (map === undefined) {
         const ready = compileMapping(spec, tenant, columns);
-        compiled.set(types, (map = (row, key) => ready.map(row, key)));
+        compiled.set(types, (map = (row, key, records) => ready.map(row, key, records)));
       }
       return map;
     },

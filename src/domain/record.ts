@@ -1,16 +1,15 @@
 /** A mapped row on its way to the platform, or the reason why it cannot go. */
 import type { ErrorCode } from './errors.js';
 import type { JsonObject } from './json.js';
-import type { RecordText } from './record-text.js';
 import type { SourceKey } from './source.js';
 
-/** A mapped row; its JSON text, as `encodeJson` writes it, stands in UTF-8 where {@link RecordText} says. */
-export interface MappedRecord extends RecordText {
+/** A mapped row, as one of the records of a list (record-list.ts). */
+export interface MappedRecord {
   readonly kind: 'record';
   readonly tenant: string;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  /** The text as a string (fields in the order of the mapping) and as an object: built when they are asked for. */
+  /** The text as `encodeJson` writes it (fields in the order of the mapping), and as an object: built when asked for. */
   readonly json: string;
   readonly data: JsonObject;
   /** 128-bit hash of the text, 32 hex digits: equal content, equal hash. Made when it is first asked for. */

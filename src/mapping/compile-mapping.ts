@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/finding.js';
 import type { MapResult } from '../domain/record.js';
+import { Records } from '../domain/record-list.js';
 import { referencesOf } from '../domain/references.js';
 import type { SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
@@ -18,12 +19,12 @@ import { recordWriter } from './record-writer.js';
 import { Rejection } from './rejection.js';
 import { FORBIDDEN_NAMES, targetOf } from './target.js';
 import { tenantReader } from './tenant-reader.js';
-import { RecordWriter } from './written-record.js';
 
 export interface CompiledMapping {
   /** What must be selected, in the order of the rows that {@link map} takes. */
   readonly columns: readonly string[];
-  readonly map: (row: SourceRow, sourceKey: SourceKey) => MapResult;
+  /** A record is appended to `records`. */
+  readonly map: (row: SourceRow, sourceKey: SourceKey, records?: Records) => MapResult;
 }
 
 /**
@@ -56,9 +57,8 @@ export function compileMapping(
   const readId = fields.get(externalIdField)!.read;
   const isDeleted = deletedRows(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
-  const records = new RecordWriter();
 
-  function map(row: SourceRow, sourceKey: SourceKey): MapResult {
+  function map(row: SourceRow, sourceKey: SourceKey, records = new Records()): MapResult {
     // The external id is looked for even in a row that cannot be mapped: it is what people search by.
     const id = readId(row);
     const externalId = id instanceof Rejection ? null : externalIdText(id);
@@ -66,11 +66,11 @@ export function compileMapping(
     if (rowTenant instanceof Rejection)
       return { kind: 'unmappable', tenant: null, externalId, sourceKey, ...tenantUnknown(rowTenant) };
     if (isDeleted?.(row) === true && externalId?.isWellFormed() === true) {
-      return records.write(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
+      return records.add(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
     }
     const json = (externalId === null ? undefined : write(row)) ?? mapPlainly(row);
     if (typeof json !== 'string') return { kind: 'unmappable', tenant: rowTenant, externalId, sourceKey, ...json };
-    return records.write(rowTenant, externalId!, sourceKey, json);
+    return records.add(rowTenant, externalId!, sourceKey, json);
   }
 
   return { columns: selected, map };

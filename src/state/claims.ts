@@ -5,7 +5,8 @@
  * last; so no record is in two unfinished batches, and older never overwrites newer.
  */
 import type { Knex } from 'knex';
-import { isInStep, type MappedRecord } from '../domain/record.js';
+import { isInStep } from '../domain/record.js';
+import type { RecordList } from '../domain/record-list.js';
 import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { holdRange, type TakenRange } from './ranges.js';
@@ -24,12 +25,12 @@ export interface ClaimRequest {
   readonly before: string;
   /** Stamp drawn after its last page had arrived. */
   readonly after: string;
-  readonly records: readonly MappedRecord[];
+  readonly records: RecordList;
   /** Whether the run reads each row once, so that a record which it has sent already is {@link Verdict met}. */
   readonly eachOnce?: boolean;
   readonly tenantIds: ReadonlyMap<string, number>;
   /** Cuts the claimed records into batches of one tenant each. */
-  readonly cut: (claimed: readonly MappedRecord[]) => readonly (readonly MappedRecord[])[];
+  readonly cut: (claimed: RecordList) => readonly RecordList[];
 }
 
 export interface Claimed {
@@ -51,10 +52,8 @@ export async function claimGroup(
   // Before the transaction: a process that is frozen in it must know, on waking, how old its intents are.
   const intendedAt = Date.now();
   const { records, tenantIds } = request;
-  const keys = {
-    tenantIds: records.map((r) => tenantIds.get(r.tenant)!),
-    externalIds: records.map((r) => r.externalId),
-  };
+  const { externalIds } = records;
+  const keys = { tenantIds: externalIds.map((_, i) => tenantIds.get(records.tenantAt(i))!), externalIds };
   const claimed = await knex.transaction(async (trx) => {
     await holdRange(trx, range);
     if (await lockClaims(trx, range)) await noteSeen(trx, range.mappingId, keys, request);
@@ -62,11 +61,11 @@ export async function claimGroup(
     const heldBack = await held.verdicts(trx, range.mappingId, keys, request);
     const [before, runId] = [Number(request.before), Number(range.runId)];
     // Of a deleted row the platform has nothing, as far as nothing else is known.
-    const verdicts = records.map(({ deletion }): Verdict | undefined =>
-      deletion === undefined ? undefined : 'unchanged',
+    const verdicts = externalIds.map((_, i): Verdict | undefined =>
+      records.deletionAt(i) === undefined ? undefined : 'unchanged',
     );
     await readRecords(trx, range.mappingId, keys, (index, known) => {
-      if (isInStep(records[index]!, known.contentHash))
+      if (isInStep(records.at(index), known.contentHash))
         verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
       else if (request.eachOnce === true && known.runId === runId && known.contentHash !== null)
         verdicts[index] = 'met';
@@ -74,7 +73,7 @@ export async function claimGroup(
       else verdicts[index] = known.readStamp >= before ? 'busy' : undefined;
     });
     for (const [index, verdict] of heldBack) verdicts[index] = verdict;
-    const cut = request.cut(records.filter((_, index) => verdicts[index] === undefined));
+    const cut = request.cut(records.pick((index) => verdicts[index] === undefined));
     const batches = await insertIntents(trx, range, request.after, cut, (t) => tenantIds.get(t)!, intendedAt);
     return { batches, verdicts };
   });
@@ -107,7 +106,7 @@ async function noteSeen(
   { records, after }: ClaimRequest,
 ): Promise<void> {
   await changeRecords(trx, mappingId, keys, (index, entry) =>
-    entry?.contentHash === records[index]!.contentHash
+    entry?.contentHash === records.at(index).contentHash
       ? { ...entry, readStamp: Math.max(entry.readStamp, Number(after)) }
       : undefined,
   );
@@ -117,7 +116,7 @@ async function noteSeen(
 function claimUnkept({ records, tenantIds, cut }: ClaimRequest): Claimed {
   const intendedAt = Date.now();
   const batches = cut(records).map((of): IntendedBatch => {
-    const { tenant } = of[0]!;
+    const tenant = of.tenantAt(0);
     return { id: null, tenant, tenantId: tenantIds.get(tenant)!, records: of, intendedAt };
   });
   return { batches, verdicts: [] };

@@ -45,13 +45,7 @@ export function openHeldRecords(): HeldRecords {
     note(mappingId, batches) {
       const holds = holdsOf(mappingId);
       for (const { id, tenantId, records } of batches)
-        holds.set(
-          id,
-          hold(
-            tenantId,
-            records.map((r) => r.externalId),
-          ),
-        );
+        holds.set(id, hold(tenantId, records.externalIds));
     },
   };
 }

@@ -1,17 +1,17 @@
 /** Batches on their way: sent, left behind by a dead attempt, or held by the platform for dependencies. */
 import type { Knex } from 'knex';
-import type { MappedRecord } from '../domain/record.js';
+import type { RecordList } from '../domain/record-list.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
 import { coalesced } from './coalesced.js';
-import { hashAt, packHashes } from './record-block.js';
+import { hashAt } from './record-block.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */
   readonly id: string | null;
   readonly tenant: string;
   readonly tenantId: number;
-  readonly records: readonly MappedRecord[];
+  readonly records: RecordList;
   /** Milliseconds of this process's clock, taken before the intent was written. */
   readonly intendedAt: number;
 }
@@ -51,7 +51,7 @@ export interface OpenBatches {
   split(
     range: TakenRange,
     batch: IntendedBatch,
-    parts: readonly (readonly MappedRecord[])[],
+    parts: readonly RecordList[],
   ): Promise<readonly IntendedBatch[]>;
   /**
    * Batches whose settling is not finished, and that nobody works on: those of the range itself, and those that
@@ -205,7 +205,7 @@ export async function insertIntents(
   trx: Knex,
   range: TakenRange,
   readStamp: string,
-  batches: readonly (readonly MappedRecord[])[],
+  batches: readonly RecordList[],
   tenantIdOf: (tenant: string) => number,
   intendedAt: number,
 ): Promise<WrittenIntent[]> {
@@ -219,20 +219,20 @@ export async function insertIntents(
             run_id: range.runId,
             range_id: range.id,
             mapping_id: range.mappingId,
-            tenant_id: tenantIdOf(records[0]!.tenant),
+            tenant_id: tenantIdOf(records.tenantAt(0)),
             state: 'intended',
             records: records.length,
             read_stamp: readStamp,
-            external_ids: JSON.stringify(records.map((r) => r.externalId)),
-            content_hashes: packHashes(records.map((r) => r.contentHash).join('')),
+            external_ids: JSON.stringify(records.externalIds),
+            content_hashes: records.hashes,
           })),
         )
         .returning<{ id: string }[]>('id')),
     );
   return batches.map((records, i) => ({
     id: ids[i]!.id,
-    tenant: records[0]!.tenant,
-    tenantId: tenantIdOf(records[0]!.tenant),
+    tenant: records.tenantAt(0),
+    tenantId: tenantIdOf(records.tenantAt(0)),
     records,
     intendedAt,
   }));

@@ -1,6 +1,6 @@
 /** What became of records that were sent, as the ledger keeps it for the next reading. */
 import type { Knex } from 'knex';
-import type { MappedRecord } from '../domain/record.js';
+import type { RecordList } from '../domain/record-list.js';
 import type { TakenRange } from './ranges.js';
 import { changeRecords } from './record-blocks.js';
 
@@ -21,7 +21,7 @@ export interface Bulk {
   readonly column: 'accepted' | 'unchanged';
   /** Whether they were sent; if not, the ledger knows their content already. */
   readonly sent: boolean;
-  readonly records: readonly MappedRecord[];
+  readonly records: RecordList;
 }
 
 /** What an outcome leaves as the content known to be on the platform: it is set by acceptance only. */
@@ -41,20 +41,20 @@ export async function writeOutcomes(
 ): Promise<void> {
   const [runId, readStamp] = [Number(range.runId), Number(stamp)];
   const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
-  const accepted: MappedRecord[] = [];
+  const accepted: string[] = [];
   for (const { tenantId, sent, records } of bulk) {
     if (!sent) continue;
-    for (const record of records) {
-      accepted.push(record);
+    for (const { externalId, contentHash } of records) {
+      accepted.push(contentHash);
       keys.tenantIds.push(tenantId);
-      keys.externalIds.push(record.externalId);
+      keys.externalIds.push(externalId);
     }
   }
   await changeRecords(trx, range.mappingId, keys, (index, entry) => {
     const sent = outcomes[index];
     const contentHash =
       sent === undefined
-        ? accepted[index - outcomes.length]!.contentHash
+        ? accepted[index - outcomes.length]!
         : KNOWN_CONTENT[sent.outcome](sent, entry?.contentHash ?? null);
     return { externalId: keys.externalIds[index]!, contentHash, readStamp, runId };
   });

@@ -5,7 +5,7 @@
  * outcome of an older reading does not end it, or the newer content would be lost.
  */
 import type { Knex } from 'knex';
-import type { MappedRecord } from '../domain/record.js';
+import type { RecordList } from '../domain/record-list.js';
 import { EMPTY_BOOKS } from '../domain/run.js';
 import { endsOf, type BooksEntry, type GroupOutcome, type RowEnd } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
@@ -153,7 +153,7 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
 export interface Reread {
   /** Stamp drawn after it. */
   readonly after: string;
-  readonly records: readonly MappedRecord[];
+  readonly records: RecordList;
 }
 
 /**

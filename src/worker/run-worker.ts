@@ -1,6 +1,7 @@
 /** Runs a worker: workflows from their bundle, activities wired to the outside, drained on the first signal. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { Parts } from '../compose.js';
@@ -13,6 +14,7 @@ const GRACE = '30s';
 
 /** Works until a signal asks it to drain; a second signal ends the process at once. */
 export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
+  keepYoungWhatDiesYoung();
   Runtime.install({
     logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
@@ -42,6 +44,15 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   } finally {
     await connection.close();
   }
+}
+
+/**
+ * V8 puts what comes from a place whose objects lived on before straight among the old: rows of a page that happened to be on
+ * its way at a collection are enough. There they are dead soon, and keep alive all that they refer to. Without this, a worker
+ * takes a tenth less time (docs/performance.md).
+ */
+function keepYoungWhatDiesYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
 /** The bundle that the build made; from the sources (tests) it is bundled at start, which takes a second. */

@@ -1,7 +1,7 @@
 /** What a platform says about a record is kept without the record's values, and can still be understood. */
 import { expect, it } from 'vitest';
 import { maskedWords } from '../../activities/platform-words.js';
-import { writtenRecord } from '../../src/mapping/written-record.js';
+import { recordOf } from '../../src/domain/record-list.js';
 
 const data = {
   customerId: '17850',
@@ -11,7 +11,7 @@ const data = {
   note: 'must not be called before nine',
   address: { street: 'Elm Street', lines: ['Flat B'] },
 };
-const record = writtenRecord('north', '17850', ['17850'], JSON.stringify(data));
+const record = recordOf('north', '17850', ['17850'], JSON.stringify(data));
 const masked = (words: string): string => maskedWords(words, record, ['customer']);
 
 it.each([

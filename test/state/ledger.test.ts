@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { recoverRange } from '../../activities/recover-range.js';
 import type { UploadScope } from '../../activities/upload-batch.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import { writtenRecord } from '../../src/mapping/written-record.js';
+import { recordOf, RecordList } from '../../src/domain/record-list.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Column, GroupOutcome, WaitingRecord } from '../../src/state/group-outcome.js';
 import type { Claimed } from '../../src/state/claims.js';
@@ -55,7 +55,7 @@ async function newRange(movesPosition = true, run?: string): Promise<TakenRange>
 }
 
 const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
-  writtenRecord(tenant, externalId, [externalId], JSON.stringify({ id: externalId, content }));
+  recordOf(tenant, externalId, [externalId], JSON.stringify({ id: externalId, content }));
 
 interface Reading {
   readonly before: string;
@@ -67,7 +67,7 @@ const reading = async (): Promise<Reading> => ({ before: await ledger.stamp(), a
 const claim = async (range: TakenRange, records: readonly MappedRecord[], read?: Reading): Promise<Claimed> =>
   ledger.claim(range, {
     ...(read ?? (await reading())),
-    records,
+    records: RecordList.of(records),
     tenantIds,
     cut: (all) => (all.length === 0 ? [] : [all]),
   });
@@ -216,7 +216,7 @@ it('fences an attempt off that was superseded, whatever it tries to write', asyn
     'fenced_off',
   );
   expect(await codeOf(ledger.batches.renew(zombie, batch!))).toBe('fenced_off');
-  expect(await codeOf(ledger.batches.split(zombie, batch!, [[record('a', '1')], []]))).toBe('fenced_off');
+  expect(await codeOf(ledger.batches.split(zombie, batch!, [RecordList.of([record('a', '1')]), RecordList.of([])]))).toBe('fenced_off');
   const [open] = await ledger.batches.leftBehind(successor);
   expect(await codeOf(ledger.batches.recover(zombie, open!, [], []))).toBe('fenced_off');
   expect(open).toMatchObject({ id: batch!.id, externalIds: ['a'], state: 'intended' });
