@@ -8,13 +8,13 @@ import type { OpenMapping, OpenSync } from './dependencies.js';
 import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
 import { readWhatFits } from './read-what-fits.js';
 
-/** A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. */
-const GROUP_ROWS = 8000;
+/**
+ * A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. Where its rows
+ * are of many tenants, batches are cut from it that are too small to be cheap, if it is small itself (ADR 0017).
+ */
+const GROUP_ROWS = 16_000;
 /** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
-/** A group of many tenants grows beyond that, or its batches would be of a record or two each (ADR 0017). */
-const ROWS_OF_A_TENANT = 50;
-const MOST_GROUP_ROWS = 16_000;
 
 export interface Group {
   /** The rows that were read: records, and those that cannot be delivered. */
@@ -114,16 +114,13 @@ function newGroup(before: string) {
   const records = new Records();
   const letters: UnmappableRow[] = [];
   let bytes = 0;
-  const tenants = new Set<string>();
-  let tenant: string | null = null;
   return {
     get rows() {
       return records.length + letters.length;
     },
     /** Whether it needs no more than this page. */
     isFullWith({ rows }: Page, rowBytes: number): boolean {
-      const most = Math.min(MOST_GROUP_ROWS, Math.max(GROUP_ROWS, ROWS_OF_A_TENANT * tenants.size));
-      return this.rows + rows.length >= most || bytes + rows.length * rowBytes >= GROUP_BYTES;
+      return this.rows + rows.length >= GROUP_ROWS || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, rowBytes: number): void {
       if (page.rows.length === 0) return;
@@ -136,7 +133,6 @@ function newGroup(before: string) {
           keys.map((i) => row[i]!),
           records,
         );
-        if (result.tenant !== null && result.tenant !== tenant) tenants.add((tenant = result.tenant));
         if (result.kind === 'unmappable') letters.push(result);
       }
     },

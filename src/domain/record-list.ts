@@ -17,25 +17,32 @@ const COMMA = 0x2c;
 /** Bytes of a content hash. */
 export const HASH_BYTES = 16;
 
+/** Numbers of each record's place: buffer, start and end of its text, and tenant. */
+const enum Of {
+  Buffer,
+  Start,
+  End,
+  Tenant,
+  Numbers,
+}
+
 /** The columns; records are appended, and never change. */
 export class Records {
-  readonly tenants: string[] = [];
   readonly externalIds: string[] = [];
   /** A key of one value is kept as that. */
   readonly #keys: (string | SourceKey)[] = [];
+  #places = new Uint32Array(Of.Numbers);
+  readonly #tenants: string[] = [];
   /** The JSON texts in UTF-8, a comma behind each; neighbours mostly stand behind each other. */
   readonly #buffers: Buffer[] = [];
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
+  #free = 0;
   /** Of the records that have one only. */
   readonly #deletions: MappedRecord['deletion'][] = [];
   #hashes = Buffer.alloc(0);
-  readonly #isHashed: boolean[] = [];
-  #open = Buffer.alloc(0);
-  #free = 0;
+  #isHashed = new Uint8Array(0);
 
   get length(): number {
-    return this.#ends.length;
+    return this.externalIds.length;
   }
 
   add(
@@ -45,24 +52,42 @@ export class Records {
     json: string,
     deletion?: MappedRecord['deletion'],
   ): MappedRecord {
-    const most = json.length * WIDEST + 1;
-    if (this.#open.length - this.#free < most) {
-      const size = Math.max(FIRST_TEXT_BYTES, Math.min(TEXT_BYTES, 2 * this.#open.length));
-      this.#open = Buffer.allocUnsafeSlow(Math.max(size, most));
-      this.#free = 0;
-    }
-    const end = this.#free + this.#open.write(json, this.#free, 'utf8');
-    this.#open[end] = COMMA;
-    const index = this.#ends.length;
-    this.tenants.push(tenant);
-    this.externalIds.push(externalId);
+    const index = this.externalIds.push(externalId) - 1;
     this.#keys.push(sourceKey.length === 1 ? sourceKey[0]! : sourceKey);
-    this.#buffers.push(this.#open);
-    this.#starts.push(this.#free);
-    this.#ends.push(end);
     if (deletion !== undefined) this.#deletions[index] = deletion;
+    const buffer = this.#bufferFor(json.length * WIDEST + 1);
+    const end = this.#free + buffer.write(json, this.#free, 'utf8');
+    buffer[end] = COMMA;
+    const place = index * Of.Numbers;
+    if (place === this.#places.length) this.#places = larger(this.#places, new Uint32Array(2 * place));
+    this.#places[place + Of.Buffer] = this.#buffers.length - 1;
+    this.#places[place + Of.Start] = this.#free;
+    this.#places[place + Of.End] = end;
+    this.#places[place + Of.Tenant] = this.#tenantIndex(tenant);
     this.#free = end + 1;
     return new RecordAt(this, index);
+  }
+
+  /** The last buffer, with room for so many bytes. */
+  #bufferFor(bytes: number): Buffer {
+    const last = this.#buffers.at(-1);
+    if (last !== undefined && last.length - this.#free >= bytes) return last;
+    const size = last === undefined ? FIRST_TEXT_BYTES : Math.min(TEXT_BYTES, 2 * last.length);
+    const buffer = Buffer.allocUnsafeSlow(Math.max(size, bytes));
+    this.#buffers.push(buffer);
+    this.#free = 0;
+    return buffer;
+  }
+
+  #tenantIndex(tenant: string): number {
+    const last = this.#tenants.length - 1;
+    if (this.#tenants[last] === tenant) return last;
+    // Where tenants alternate, each change is noted: cheaper than looking for the one before.
+    return this.#tenants.push(tenant) - 1;
+  }
+
+  tenant(index: number): string {
+    return this.#tenants[this.#places[index * Of.Numbers + Of.Tenant]!]!;
   }
 
   sourceKey(index: number): SourceKey {
@@ -76,11 +101,13 @@ export class Records {
 
   /** Bytes of the text. */
   size(index: number): number {
-    return this.#ends[index]! - this.#starts[index]!;
+    return this.#places[index * Of.Numbers + Of.End]! - this.#places[index * Of.Numbers + Of.Start]!;
   }
 
   text(index: number): Buffer {
-    return this.#buffers[index]!.subarray(this.#starts[index], this.#ends[index]);
+    const place = index * Of.Numbers;
+    const buffer = this.#buffers[this.#places[place + Of.Buffer]!]!;
+    return buffer.subarray(this.#places[place + Of.Start], this.#places[place + Of.End]);
   }
 
   /** Writes the content hash, made when it is first asked for, to `target`. */
@@ -97,34 +124,40 @@ export class Records {
 
   #hashed(index: number): number {
     const from = index * HASH_BYTES;
-    if (this.#isHashed[index] === true) return from;
-    if (this.#hashes.length < this.length * HASH_BYTES) {
-      const grown = Buffer.allocUnsafeSlow(2 * this.length * HASH_BYTES);
-      this.#hashes.copy(grown);
-      this.#hashes = grown;
+    if (this.#isHashed[index] === 1) return from;
+    if (this.#isHashed.length < this.length) {
+      this.#isHashed = larger(this.#isHashed, new Uint8Array(2 * this.length));
+      this.#hashes = larger(this.#hashes, Buffer.allocUnsafeSlow(2 * this.length * HASH_BYTES));
     }
     this.#hashes.write(hash('sha256', this.text(index), 'binary'), from, HASH_BYTES, 'binary');
-    this.#isHashed[index] = true;
+    this.#isHashed[index] = 1;
     return from;
   }
 
   /** The texts as one JSON array's elements between `opening` and `closing`; neighbours are copied as one. */
-  joined(indexes: readonly number[], opening: string, closing: string): Buffer {
+  joined(indexes: Uint32Array, opening: string, closing: string): Buffer {
     const parts: Uint8Array[] = [Buffer.from(opening)];
+    const places = this.#places;
     for (let i = 0; i < indexes.length;) {
-      const buffer = this.#buffers[indexes[i]!]!;
-      const start = this.#starts[indexes[i]!]!;
-      let end = this.#ends[indexes[i]!]!;
-      while (
-        ++i < indexes.length &&
-        this.#buffers[indexes[i]!] === buffer &&
-        this.#starts[indexes[i]!] === end + 1
-      )
-        end = this.#ends[indexes[i]!]!;
-      parts.push(buffer.subarray(start, i < indexes.length ? end + 1 : end));
+      const place = indexes[i]! * Of.Numbers;
+      const buffer = places[place + Of.Buffer]!;
+      let end = places[place + Of.End]!;
+      for (i++; i < indexes.length; i++) {
+        const next = indexes[i]! * Of.Numbers;
+        if (places[next + Of.Buffer] !== buffer || places[next + Of.Start] !== end + 1) break;
+        end = places[next + Of.End]!;
+      }
+      const comma = i < indexes.length ? 1 : 0;
+      parts.push(this.#buffers[buffer]!.subarray(places[place + Of.Start], end + comma));
     }
     return Buffer.concat([...parts, Buffer.from(closing)]);
   }
+}
+
+/** `array` with the numbers of the smaller one. */
+function larger<T extends Uint8Array | Uint32Array>(smaller: T, array: T): T {
+  array.set(smaller);
+  return array;
 }
 
 /** A record as one looks at it. */
@@ -142,7 +175,7 @@ class RecordAt implements MappedRecord {
   }
 
   get tenant(): string {
-    return this.#records.tenants[this.#index]!;
+    return this.#records.tenant(this.#index);
   }
 
   get externalId(): string {
@@ -173,11 +206,11 @@ class RecordAt implements MappedRecord {
 /** Some of the records, in an order. */
 export class RecordList implements Iterable<MappedRecord> {
   readonly #records: Records;
-  readonly #indexes: readonly number[];
+  readonly #indexes: Uint32Array;
 
-  constructor(records: Records, indexes: readonly number[] = Array.from(records.externalIds.keys())) {
+  constructor(records: Records, indexes?: Uint32Array) {
     this.#records = records;
-    this.#indexes = indexes;
+    this.#indexes = indexes ?? new Uint32Array(records.length).map((_, index) => index);
   }
 
   static of(records: Iterable<MappedRecord>): RecordList {
@@ -200,11 +233,11 @@ export class RecordList implements Iterable<MappedRecord> {
   }
 
   map<T>(make: (record: MappedRecord, index: number) => T): T[] {
-    return this.#indexes.map((at, index) => make(new RecordAt(this.#records, at), index));
+    return Array.from(this.#indexes, (at, index) => make(new RecordAt(this.#records, at), index));
   }
 
-  filter(isWanted: (record: MappedRecord, index: number) => boolean): RecordList {
-    return this.pick((index) => isWanted(this.at(index), index));
+  filter(isWanted: (record: MappedRecord) => boolean): RecordList {
+    return this.pick((index) => isWanted(this.at(index)));
   }
 
   /** Those of whose index in the list it is true. */
@@ -217,10 +250,9 @@ export class RecordList implements Iterable<MappedRecord> {
 
   /** Those at these indexes of the list. */
   some(indexes: readonly number[]): RecordList {
-    return new RecordList(
-      this.#records,
-      indexes.map((index) => this.#indexes[index]!),
-    );
+    const wanted = new Uint32Array(indexes.length);
+    for (let i = 0; i < indexes.length; i++) wanted[i] = this.#indexes[indexes[i]!]!;
+    return new RecordList(this.#records, wanted);
   }
 
   slice(from: number, to?: number): RecordList {
@@ -235,7 +267,7 @@ export class RecordList implements Iterable<MappedRecord> {
   }
 
   tenantAt(index: number): string {
-    return this.#records.tenants[this.#indexes[index]!]!;
+    return this.#records.tenant(this.#indexes[index]!);
   }
 
   deletionAt(index: number): MappedRecord['deletion'] {
@@ -249,7 +281,9 @@ export class RecordList implements Iterable<MappedRecord> {
 
   get externalIds(): string[] {
     const { externalIds } = this.#records;
-    return this.#indexes.map((index) => externalIds[index]!);
+    const ids = new Array<string>(this.length);
+    for (let i = 0; i < ids.length; i++) ids[i] = externalIds[this.#indexes[i]!]!;
+    return ids;
   }
 
   /** Content hashes, {@link HASH_BYTES} each, one behind the other. */

@@ -25,8 +25,8 @@ const SMALL_BLOCK = 8;
 const FEW = 8;
 /** Characters of external ids in a block, at most: a row should fit into a page of the database. */
 const BLOCK_CHARACTERS = 2_500;
-/** Of keys in order, each so many-th is looked up first: its block nearly always covers those behind it. */
-const SAMPLE = 16;
+/** Neighbouring keys nearly always lie in blocks of about so many: all of these are asked for at once. */
+const DENSE = 48;
 /** Never in a JSON text. */
 const SEPARATOR = '\u001e';
 /** Less than any external id. */
@@ -93,12 +93,11 @@ async function blocksOf(
   order: readonly number[],
   lock: boolean,
 ): Promise<Block[]> {
-  const blocks: Block[] = [];
+  let blocks: Block[] = [];
   let open: readonly number[] = order;
   for (let round = 0; open.length > 0; round++) {
-    const wanted = round === 0 ? order.filter((_, i) => i % SAMPLE === 0 || i === order.length - 1) : open;
-    blocks.push(...(await find(knex, mappingId, keys, wanted, lock)));
-    blocks.sort((a, b) => a.tenantId - b.tenantId || compareIds(a.low, b.low));
+    const spans = round === 0 ? spansOf(keys, order) : open.map((i): KeySpan => ({ first: i, last: i, most: 1 }));
+    blocks = distinct([...blocks, ...(await find(knex, mappingId, keys, spans, lock))]);
     // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
     open = uncovered(keys, order, blocks);
     if (round === 0) continue;
@@ -108,6 +107,30 @@ async function blocksOf(
     if (!lock) break;
   }
   return blocks;
+}
+
+/** Keys from one to another, by their indexes, and how many of the blocks between them are wanted, from the first on. */
+interface KeySpan {
+  readonly first: number;
+  readonly last: number;
+  readonly most: number;
+}
+
+/** The keys of each tenant as one span. */
+function spansOf({ tenantIds }: RecordKeys, order: readonly number[]): KeySpan[] {
+  const spans: KeySpan[] = [];
+  for (let from = 0, at = 1; at <= order.length; at++) {
+    if (at < order.length && tenantIds[order[at]!] === tenantIds[order[from]!]) continue;
+    spans.push({ first: order[from]!, last: order[at - 1]!, most: 1 + Math.ceil((at - from) / DENSE) });
+    from = at;
+  }
+  return spans;
+}
+
+/** In order, each once. */
+function distinct(blocks: readonly Block[]): Block[] {
+  const sorted = [...blocks].sort((a, b) => a.tenantId - b.tenantId || compareIds(a.low, b.low));
+  return sorted.filter((b, i) => i === 0 || b.tenantId !== sorted[i - 1]!.tenantId || b.low !== sorted[i - 1]!.low);
 }
 
 /** Those of the keys, in order, that no block covers. */
@@ -195,28 +218,33 @@ interface Row {
   records: string;
 }
 
-/** The blocks that cover some of the keys, each once; locked in one order for all, so that nobody waits in a circle. */
+/** The blocks that cover the spans' keys; locked in one order for all, so that nobody waits in a circle. */
 async function find(
   knex: Knex,
   mappingId: number,
   keys: RecordKeys,
-  wanted: readonly number[],
+  spans: readonly KeySpan[],
   lock: boolean,
 ): Promise<Block[]> {
   const { rows } = await knex.raw<{ rows: Row[] }>(
     `SELECT b.tenant_id, b.records
      FROM (
-       SELECT DISTINCT k.tenant_id, (SELECT low FROM record_blocks b WHERE b.mapping_id = :mapping
-         AND b.tenant_id = k.tenant_id AND b.low <= decode(k.id, 'hex') ORDER BY low DESC LIMIT 1) AS low
-       FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS k(tenant_id, id) ORDER BY 1, 2
+       SELECT DISTINCT s.tenant_id, (SELECT low FROM record_blocks b WHERE b.mapping_id = :mapping
+         AND b.tenant_id = s.tenant_id AND b.low <= decode(s.first, 'hex') ORDER BY low DESC LIMIT 1) AS low,
+         CASE WHEN s.most > 1 THEN decode(s.last, 'hex') END AS last, s.most
+       FROM unnest(CAST(:tenants AS int[]), CAST(:firsts AS text[]), CAST(:lasts AS text[]), CAST(:most AS int[]))
+         AS s(tenant_id, first, last, most) ORDER BY 1, 2
      ) w CROSS JOIN LATERAL (
-       SELECT * FROM record_blocks b WHERE b.mapping_id = :mapping AND b.tenant_id = w.tenant_id AND b.low = w.low
-       LIMIT 1 ${lock ? 'FOR UPDATE' : ''}
+       SELECT * FROM record_blocks b WHERE b.mapping_id = :mapping AND b.tenant_id = w.tenant_id
+         AND b.low >= w.low AND b.low <= coalesce(w.last, w.low)
+       ORDER BY b.low LIMIT w.most ${lock ? 'FOR UPDATE' : ''}
      ) b`,
     {
       mapping: mappingId,
-      tenants: wanted.map((i) => keys.tenantIds[i]!),
-      ids: wanted.map((i) => idHex(keys.externalIds[i]!)),
+      tenants: spans.map((s) => keys.tenantIds[s.first]!),
+      firsts: spans.map((s) => idHex(keys.externalIds[s.first]!)),
+      lasts: spans.map((s) => idHex(keys.externalIds[s.last]!)),
+      most: spans.map((s) => s.most),
     },
   );
   return rows.map((row) => ({ tenantId: row.tenant_id, ...decodeBlock(row.records) }));
