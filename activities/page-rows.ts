@@ -3,8 +3,8 @@ import type { Page } from '../src/domain/source.js';
 
 /** Rows of the first page, which tells how large rows are. */
 export const FIRST_PAGE_ROWS = 100;
-/** Rows of a page, at most: pages of 5,000 outlive the young generation and cost a third more (docs/performance.md). */
-const PAGE_ROWS = 1000;
+/** Rows of a page, at most: more hardly make a row cheaper, and grow old before they are mapped (docs/performance.md). */
+const PAGE_ROWS = 2000;
 /** Characters of a page, about: memory must not grow with the width of rows. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 

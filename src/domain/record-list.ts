@@ -8,12 +8,11 @@ import type { JsonObject } from './json.js';
 import type { MappedRecord } from './record.js';
 import type { SourceKey } from './source.js';
 
-/** Bytes of a buffer of texts, at most: some hundreds of records, so that few are kept for the sake of one that waits. */
-const TEXT_BYTES = 128 * 1024;
-const FIRST_TEXT_BYTES = 512;
-/** Bytes that a UTF-16 code unit takes in UTF-8, at most. */
-const WIDEST = 3;
-const COMMA = 0x2c;
+/**
+ * Characters of texts that are written into one buffer, about: some hundreds of records, so that one call does for many, and
+ * few are kept for the sake of one that waits.
+ */
+const TEXT_CHARACTERS = 32 * 1024;
 /** Bytes of a content hash. */
 export const HASH_BYTES = 16;
 
@@ -33,9 +32,11 @@ export class Records {
   readonly #keys: (string | SourceKey)[] = [];
   #places = new Uint32Array(Of.Numbers);
   readonly #tenants: string[] = [];
-  /** The JSON texts in UTF-8, a comma behind each; neighbours mostly stand behind each other. */
+  /** The JSON texts in UTF-8, a comma behind each. */
   readonly #buffers: Buffer[] = [];
-  #free = 0;
+  /** The last records' texts, as long as they stand in no buffer. */
+  #unwritten: string[] = [];
+  #unwrittenCharacters = 0;
   /** Of the records that have one only. */
   readonly #deletions: MappedRecord['deletion'][] = [];
   #hashes = Buffer.alloc(0);
@@ -55,28 +56,39 @@ export class Records {
     const index = this.externalIds.push(externalId) - 1;
     this.#keys.push(sourceKey.length === 1 ? sourceKey[0]! : sourceKey);
     if (deletion !== undefined) this.#deletions[index] = deletion;
-    const buffer = this.#bufferFor(json.length * WIDEST + 1);
-    const end = this.#free + buffer.write(json, this.#free, 'utf8');
-    buffer[end] = COMMA;
     const place = index * Of.Numbers;
     if (place === this.#places.length) this.#places = larger(this.#places, new Uint32Array(2 * place));
-    this.#places[place + Of.Buffer] = this.#buffers.length - 1;
-    this.#places[place + Of.Start] = this.#free;
-    this.#places[place + Of.End] = end;
     this.#places[place + Of.Tenant] = this.#tenantIndex(tenant);
-    this.#free = end + 1;
+    this.#unwritten.push(json);
+    this.#unwrittenCharacters += json.length + 1;
+    if (this.#unwrittenCharacters >= TEXT_CHARACTERS) this.#write();
     return new RecordAt(this, index);
   }
 
-  /** The last buffer, with room for so many bytes. */
-  #bufferFor(bytes: number): Buffer {
-    const last = this.#buffers.at(-1);
-    if (last !== undefined && last.length - this.#free >= bytes) return last;
-    const size = last === undefined ? FIRST_TEXT_BYTES : Math.min(TEXT_BYTES, 2 * last.length);
-    const buffer = Buffer.allocUnsafeSlow(Math.max(size, bytes));
+  /** Writes what is unwritten into one buffer. */
+  #write(): void {
+    const texts = this.#unwritten;
+    const buffer = Buffer.from(`${texts.join()},`);
+    // Where all characters are ASCII, nobody needs to count bytes.
+    const bytesOf = buffer.length === this.#unwrittenCharacters ? (text: string) => text.length : Buffer.byteLength;
+    let place = (this.length - texts.length) * Of.Numbers;
+    let free = 0;
+    for (const text of texts) {
+      this.#places[place + Of.Buffer] = this.#buffers.length;
+      this.#places[place + Of.Start] = free;
+      free += bytesOf(text);
+      this.#places[place + Of.End] = free++;
+      place += Of.Numbers;
+    }
     this.#buffers.push(buffer);
-    this.#free = 0;
-    return buffer;
+    this.#unwritten = [];
+    this.#unwrittenCharacters = 0;
+  }
+
+  /** Where the texts stand. */
+  #written(): Uint32Array {
+    if (this.#unwritten.length > 0) this.#write();
+    return this.#places;
   }
 
   #tenantIndex(tenant: string): number {
@@ -101,19 +113,26 @@ export class Records {
 
   /** Bytes of the text. */
   size(index: number): number {
-    return this.#places[index * Of.Numbers + Of.End]! - this.#places[index * Of.Numbers + Of.Start]!;
+    const places = this.#written();
+    return places[index * Of.Numbers + Of.End]! - places[index * Of.Numbers + Of.Start]!;
   }
 
   text(index: number): Buffer {
+    const places = this.#written();
     const place = index * Of.Numbers;
-    const buffer = this.#buffers[this.#places[place + Of.Buffer]!]!;
-    return buffer.subarray(this.#places[place + Of.Start], this.#places[place + Of.End]);
+    return this.#buffers[places[place + Of.Buffer]!]!.subarray(places[place + Of.Start], places[place + Of.End]);
   }
 
-  /** Writes the content hash, made when it is first asked for, to `target`. */
-  copyHash(index: number, target: Buffer, at: number): void {
-    const from = this.#hashed(index);
-    this.#hashes.copy(target, at, from, from + HASH_BYTES);
+  /** Content hashes, one behind the other; each is made when it is first asked for. */
+  hashes(indexes: Uint32Array): Buffer {
+    const hashes = Buffer.allocUnsafeSlow(indexes.length * HASH_BYTES);
+    for (let i = 0; i < indexes.length;) {
+      const first = i;
+      const from = this.#hashed(indexes[first]!);
+      for (i++; i < indexes.length && indexes[i] === indexes[i - 1]! + 1; i++) this.#hashed(indexes[i]!);
+      this.#hashes.copy(hashes, first * HASH_BYTES, from, from + (i - first) * HASH_BYTES);
+    }
+    return hashes;
   }
 
   /** 32 hex digits. */
@@ -137,7 +156,7 @@ export class Records {
   /** The texts as one JSON array's elements between `opening` and `closing`; neighbours are copied as one. */
   joined(indexes: Uint32Array, opening: string, closing: string): Buffer {
     const parts: Uint8Array[] = [Buffer.from(opening)];
-    const places = this.#places;
+    const places = this.#written();
     for (let i = 0; i < indexes.length;) {
       const place = indexes[i]! * Of.Numbers;
       const buffer = places[place + Of.Buffer]!;
@@ -288,9 +307,7 @@ export class RecordList implements Iterable<MappedRecord> {
 
   /** Content hashes, {@link HASH_BYTES} each, one behind the other. */
   get hashes(): Buffer {
-    const hashes = Buffer.allocUnsafeSlow(this.length * HASH_BYTES);
-    this.#indexes.forEach((index, i) => this.#records.copyHash(index, hashes, i * HASH_BYTES));
-    return hashes;
+    return this.#records.hashes(this.#indexes);
   }
 
   /** A JSON text: the records as an array's elements, between `opening` and `closing`. */

@@ -7,6 +7,7 @@ import type { RawAnswer } from './answer.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
 import { describe, platformError } from './error.js';
+import { exchange, ExchangeEnded, type HttpRequest } from './exchange.js';
 import { fillPath, fillQuery } from './path.js';
 import type { PlatformSettings } from './settings.js';
 
@@ -91,32 +92,24 @@ export class Transport {
     return tenant;
   }
 
-  async #exchange(
-    operation: Operation,
-    request: { method: Operation['method']; path: string; headers: Record<string, string>; body: ReadyBody | null },
-    { signal, timeout }: CallOptions,
-  ): Promise<RawAnswer> {
-    // undici's own timeouts restart with each byte; only a total deadline ends a slow drip.
+  async #exchange(operation: Operation, request: HttpRequest, { signal, timeout }: CallOptions): Promise<RawAnswer> {
     const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
-    const deadline = AbortSignal.timeout(limit);
+    const answerBytes = this.#settings.maxAnswerBytes;
     try {
-      const response = await this.#pool.request({
-        ...request,
-        signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
-      });
-      const header = (name: string): string | undefined => [response.headers[name]].flat()[0];
+      const { status, header, text } = await exchange(this.#pool, request, { deadline: limit, answerBytes, signal });
       return {
-        status: response.statusCode,
+        ...{ status, text },
         contentType: header('content-type') ?? '',
         requestId: header('x-request-id'),
         retryAfter: header('retry-after'),
-        text: await readText(operation, response.body, this.#settings.maxAnswerBytes),
       };
     } catch (error) {
-      if (error instanceof PartnerSyncError) throw error;
+      if (error instanceof ExchangeEnded && error.why === 'too long')
+        throw platformError('platform_answer_invalid', operation, `answered more than ${answerBytes} bytes`);
       if (signal?.aborted) throw signal.reason;
       const code = errorCode(error);
-      const reason = deadline.aborted ? `no complete answer within ${limit} ms` : code || (error as Error).name;
+      const reason =
+        error instanceof ExchangeEnded ? `no complete answer within ${limit} ms` : code || (error as Error).name;
       throw platformError('platform_unreachable', operation, `failed: ${reason}`, {
         // Refused or unresolved connections never carried the request; everything else may have.
         inDoubt: !NEVER_SENT.has(code),
@@ -135,17 +128,6 @@ const NEVER_SENT = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-
-async function readText(operation: Operation, body: AsyncIterable<Buffer>, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) throw platformError('platform_answer_invalid', operation, `answered more than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size).toString('utf8');
-}
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 

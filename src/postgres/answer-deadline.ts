@@ -7,19 +7,24 @@
  */
 import type { Client, QueryConfig, QueryResult } from 'pg';
 
+/** Ends the session, and by that its query with an error, unless the function that it answers is called in time. */
+export function answerWithin(client: Client, milliseconds: number): () => void {
+  const timer = setTimeout(() => void client.end(), milliseconds);
+  return () => clearTimeout(timer);
+}
+
 type Callback = (error: Error | null, answer: QueryResult) => void;
 type Ask = (asked: QueryConfig | string, ...rest: (unknown[] | Callback | undefined)[]) => unknown;
 
-/** Ends the session, and by that its query with an error, where an answer takes longer than `milliseconds`. */
+/** {@link answerWithin} for each query with a callback, as Knex's are. */
 export function limitAnswers(client: Client, milliseconds: number): void {
   const ask = client.query.bind(client) as Ask;
   const bounded: Ask = (asked, ...rest) => {
     const callback = rest.at(-1);
-    // Without a callback there is nobody who waits for rows: our code always has one, and so has Knex.
     if (typeof callback !== 'function') return ask(asked, ...rest);
-    const timer = setTimeout(() => void client.end(), milliseconds);
+    const answered = answerWithin(client, milliseconds);
     return ask(asked, ...rest.slice(0, -1), (error: Error | null, answer: QueryResult) => {
-      clearTimeout(timer);
+      answered();
       callback(error, answer);
     });
   };

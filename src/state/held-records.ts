@@ -44,8 +44,7 @@ export function openHeldRecords(): HeldRecords {
     },
     note(mappingId, batches) {
       const holds = holdsOf(mappingId);
-      for (const { id, tenantId, records } of batches)
-        holds.set(id, hold(tenantId, records.externalIds));
+      for (const { id, tenantId, records } of batches) holds.set(id, hold(tenantId, records.externalIds));
     },
   };
 }

@@ -48,11 +48,7 @@ export interface OpenBatches {
   /** The intent, written anew for a POST that had to wait; throws `fenced_off` when another attempt took over. */
   renew(range: TakenRange, batch: IntendedBatch): Promise<IntendedBatch>;
   /** Replaces an intent by intents of its parts. */
-  split(
-    range: TakenRange,
-    batch: IntendedBatch,
-    parts: readonly RecordList[],
-  ): Promise<readonly IntendedBatch[]>;
+  split(range: TakenRange, batch: IntendedBatch, parts: readonly RecordList[]): Promise<readonly IntendedBatch[]>;
   /**
    * Batches whose settling is not finished, and that nobody works on: those of the range itself, and those that
    * runs of its mapping left behind which are over. Attempts that outlived such a run are fenced off first.

@@ -48,11 +48,12 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
 
 /**
  * V8 puts what comes from a place whose objects lived on before straight among the old: rows of a page that happened to be on
- * its way at a collection are enough. There they are dead soon, and keep alive all that they refer to. Without this, a worker
- * takes a tenth less time (docs/performance.md).
+ * its way at a collection are enough. There they are dead soon, and keep alive all that they refer to. And collections of the
+ * young are so short that several threads for each cost more than they give (docs/performance.md).
  */
 function keepYoungWhatDiesYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
+  setFlagsFromString('--no-parallel-scavenge');
 }
 
 /** The bundle that the build made; from the sources (tests) it is bundled at start, which takes a second. */

@@ -216,7 +216,9 @@ it('fences an attempt off that was superseded, whatever it tries to write', asyn
     'fenced_off',
   );
   expect(await codeOf(ledger.batches.renew(zombie, batch!))).toBe('fenced_off');
-  expect(await codeOf(ledger.batches.split(zombie, batch!, [RecordList.of([record('a', '1')]), RecordList.of([])]))).toBe('fenced_off');
+  expect(
+    await codeOf(ledger.batches.split(zombie, batch!, [RecordList.of([record('a', '1')]), RecordList.of([])])),
+  ).toBe('fenced_off');
   const [open] = await ledger.batches.leftBehind(successor);
   expect(await codeOf(ledger.batches.recover(zombie, open!, [], []))).toBe('fenced_off');
   expect(open).toMatchObject({ id: batch!.id, externalIds: ['a'], state: 'intended' });

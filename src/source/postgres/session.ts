@@ -1,31 +1,14 @@
 /** A pool of PostgreSQL sessions that can only read, in UTC, with every wait bounded. */
 import knexLibrary, { type Knex } from 'knex';
-import type { Client, QueryConfig } from 'pg';
+import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
-import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
 import type { Session } from '../dialect.js';
 import { SILENT, withConnection } from '../pool.js';
+import { askForText, type TextAnswer } from './text-query.js';
 import { readTypes } from './types.js';
-
-interface Answer {
-  readonly rows: SourceRow[];
-  readonly fields: readonly { readonly name: string; readonly dataTypeID: number; readonly dataTypeModifier: number }[];
-}
-
-const AS_TEXT = { getTypeParser: () => (value: string) => value };
-
-/**
- * Values stay the server's text: parsers would lose microseconds, digits and infinities. Beyond the budget they are
- * dropped as they arrive, so that a page of unexpectedly wide rows does not fill the memory.
- */
-function textWithin(budget: number) {
-  let left = budget;
-  const keep = (value: string): string | undefined => ((left -= value.length) < 0 ? undefined : value);
-  return { types: { getTypeParser: () => keep }, exceeded: () => left < 0 };
-}
 
 const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
@@ -44,38 +27,25 @@ export function openPostgresSession(config: SourceConfig): Session {
   const knex = openPool(config);
   const run: Session['run'] = ({ sql, bindings }, { name, budget = Infinity } = {}) =>
     withConnection(knex, async (client: Client) => {
-      const kept = Number.isFinite(budget) ? textWithin(budget) : { types: AS_TEXT, exceeded: () => false };
-      // The extended protocol allows one statement a query: a second one in a mapping's query could end the
-      // read-only transaction of the first.
-      const asked = {
-        text: sql,
-        values: bindings as unknown[],
-        rowMode: 'array',
-        queryMode: 'extended',
-        types: kept.types,
-      };
-      const send = (named: object): Promise<Answer> =>
-        new Promise((resolve, reject) => {
-          client.query({ ...asked, ...named } as QueryConfig, (error: Error | null, answer) => {
-            if (error) reject(error);
-            else resolve(answer as unknown as Answer);
-          });
-        });
-      const { rows, fields } = await send(name === undefined ? {} : { name }).catch((error: unknown) => {
+      const limits = { budget, within: answerLimit(config) };
+      const ask = (named: object): Promise<TextAnswer> =>
+        askForText(client, { text: sql, values: bindings, ...named }, limits);
+      const { rows, fields, cut } = await ask(name === undefined ? {} : { name }).catch((error: unknown) => {
         // The table changed under a prepared statement, which cannot be used again.
-        if (name !== undefined && errorCode(error) === '0A000') return send({});
+        if (name !== undefined && errorCode(error) === '0A000') return ask({});
         throw error;
       });
-      const cut = kept.exceeded();
-      const end = cut ? rows.findIndex((row) => row.some((value) => value === undefined)) : -1;
       return {
-        rows: end < 0 ? rows : rows.slice(0, end),
-        fields: fields.map((f) => ({ name: f.name, code: `${f.dataTypeID}/${f.dataTypeModifier}` })),
+        rows,
         cut,
+        fields: fields.map((f) => ({ name: f.name, code: `${f.dataTypeID}/${f.dataTypeModifier}` })),
       };
     });
   return { run, typesOf: (codes) => readTypes(run, codes), close: () => knex.destroy() };
 }
+
+/** Milliseconds after which a server has vanished: one that is there ends the statement by itself. */
+const answerLimit = ({ statementTimeout }: SourceConfig): number => (statementTimeout + 10) * 1000;
 
 function openPool(config: SourceConfig): Knex {
   const seconds = config.statementTimeout;
@@ -92,7 +62,7 @@ function openPool(config: SourceConfig): Knex {
       min: 0,
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
-        limitAnswers(connection, (seconds + 10) * 1000);
+        limitAnswers(connection, answerLimit(config));
         connection
           .query(
             `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';

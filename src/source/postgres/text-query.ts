@@ -1,0 +1,67 @@
+/**
+ * A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities, and
+ * a row handed from its message to an object of the driver's, by way of two events, costs as much as reading it.
+ */
+import pg from 'pg';
+import type { SourceRow } from '../../domain/source.js';
+import { answerWithin } from '../../postgres/answer-deadline.js';
+
+export interface TextAnswer {
+  readonly rows: readonly SourceRow[];
+  readonly fields: pg.QueryResult['fields'];
+  /** Whether rows were left out for the budget. */
+  readonly cut: boolean;
+}
+
+export interface TextLimits {
+  /**
+   * Characters; rows beyond them are dropped as they arrive, so that a page of unexpectedly wide rows does not fill the
+   * memory.
+   */
+  readonly budget: number;
+  /** Milliseconds until the answer. */
+  readonly within: number;
+}
+
+/** With a `name`, the statement is prepared once a session. */
+export function askForText(
+  client: pg.Client,
+  asked: { readonly text: string; readonly values: readonly unknown[]; readonly name?: string },
+  { budget, within }: TextLimits,
+): Promise<TextAnswer> {
+  return new Promise((resolve, reject) => {
+    const answered = answerWithin(client, within);
+    // The extended protocol allows one statement a query: a second one in a mapping's query could end the read-only
+    // transaction of the first.
+    const config = { ...asked, values: [...asked.values], queryMode: 'extended' };
+    const query = new TextQuery(budget, config, (error, result) => {
+      answered();
+      if (error) reject(error);
+      else resolve({ rows: query.texts, fields: result.fields, cut: query.cut });
+    });
+    client.query(query);
+  });
+}
+
+type Callback = (error: Error | undefined, result: pg.QueryResult) => void;
+
+class TextQuery extends pg.Query {
+  readonly texts: SourceRow[] = [];
+  #left: number;
+
+  constructor(budget: number, config: pg.QueryConfig, callback: Callback) {
+    super(config, callback);
+    this.#left = budget;
+  }
+
+  get cut(): boolean {
+    return this.#left < 0;
+  }
+
+  /** Called by the driver, as for any query. */
+  handleDataRow({ fields }: { readonly fields: SourceRow }): void {
+    if (this.#left < 0) return;
+    for (const value of fields) if (value !== null) this.#left -= value.length;
+    if (this.#left >= 0) this.texts.push(fields);
+  }
+}
