@@ -69,14 +69,14 @@ export class Records {
   #write(): void {
     const texts = this.#unwritten;
     const buffer = Buffer.from(`${texts.join()},`);
-    // Where all characters are ASCII, nobody needs to count bytes.
-    const bytesOf = buffer.length === this.#unwrittenCharacters ? (text: string) => text.length : Buffer.byteLength;
+    // Then nobody needs to count bytes.
+    const isAscii = buffer.length === this.#unwrittenCharacters;
     let place = (this.length - texts.length) * Of.Numbers;
     let free = 0;
     for (const text of texts) {
       this.#places[place + Of.Buffer] = this.#buffers.length;
       this.#places[place + Of.Start] = free;
-      free += bytesOf(text);
+      free += isAscii ? text.length : Buffer.byteLength(text);
       this.#places[place + Of.End] = free++;
       place += Of.Numbers;
     }
