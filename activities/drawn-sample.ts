@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { MappedRecord } from '../src/domain/record.js';
-import { recordOf } from '../src/domain/record-list.js';
+import { aloneOf } from '../src/domain/record-list.js';
 
 export interface Drawn {
   readonly record: MappedRecord;
@@ -28,7 +28,7 @@ export function openSample(size: number, seed: string): Sample {
     offer(record, keyRange) {
       const lot = lotOf(seed, record);
       if (lot >= worst) return;
-      kept.push({ record: alone(record), keyRange, lot });
+      kept.push({ record: aloneOf(record), keyRange, lot });
       if (kept.length >= 2 * size) cut();
     },
     drawn() {
@@ -40,7 +40,3 @@ export function openSample(size: number, seed: string): Sample {
 
 const lotOf = (seed: string, { tenant, externalId }: MappedRecord): number =>
   createHash('md5').update(`${seed}/${tenant}/${externalId}`).digest().readUIntBE(0, 6);
-
-/** A copy, so that the texts of its neighbours are not kept for its sake. */
-const alone = ({ tenant, externalId, sourceKey, json, deletion }: MappedRecord): MappedRecord =>
-  recordOf(tenant, externalId, sourceKey, json, deletion);

@@ -4,6 +4,7 @@ import { differingFields } from '../src/domain/compare.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { JsonObject } from '../src/domain/json.js';
 import { isInStep, type MappedRecord, type UnmappableRow } from '../src/domain/record.js';
+import { aloneOf } from '../src/domain/record-list.js';
 import type { RunMode } from '../src/domain/sync.js';
 import type { SourceColumn, SourceRow } from '../src/domain/source.js';
 import type { LedgerView } from '../src/state/ledger-view.js';
@@ -127,7 +128,13 @@ function newTally(examplesKept: number) {
         failures.set(cause, { code, pointer, rule, reason, rows: (failures.get(cause)?.rows ?? 0) + 1 });
       } else if (verdict !== 'unchanged') digest = BigInt.asUintN(128, digest + digestOf(result));
       if (verdict !== 'unchanged' && counts[verdict] <= examplesKept)
-        examples.push({ verdict, columns, row, result, stored: null });
+        examples.push({
+          verdict,
+          columns,
+          row,
+          result: result.kind === 'record' ? aloneOf(result) : result,
+          stored: null,
+        });
     },
     totals: () => ({
       rows,

@@ -36,7 +36,7 @@ export interface Reconciliation
 }
 
 /** Large beside a page, small beside a table. */
-const ROWS_OF_A_RANGE = 5_000;
+const ROWS_OF_A_RANGE = 4_000;
 
 export async function reconcileMapping(
   deps: Views,

@@ -9,12 +9,12 @@ import type { MappedRecord } from './record.js';
 import type { SourceKey } from './source.js';
 
 /**
- * Characters of texts that are written into one buffer, about: some hundreds of records, so that one call does for many, and
- * few are kept for the sake of one that waits.
+ * Characters of texts that are written into one buffer, about: one call does for many records, and few of them wait for it as
+ * strings.
  */
 const TEXT_CHARACTERS = 32 * 1024;
 /** Bytes of a content hash. */
-export const HASH_BYTES = 16;
+const HASH_BYTES = 16;
 
 /** Numbers of each record's place: buffer, start and end of its text, and tenant. */
 const enum Of {
@@ -104,7 +104,7 @@ export class Records {
 
   sourceKey(index: number): SourceKey {
     const key = this.#keys[index]!;
-    return typeof key === 'string' ? [key] : key;
+    return Array.isArray(key) ? (key as SourceKey) : [key as string];
   }
 
   deletion(index: number): MappedRecord['deletion'] {
@@ -179,7 +179,7 @@ function larger<T extends Uint8Array | Uint32Array>(smaller: T, array: T): T {
   return array;
 }
 
-/** A record as one looks at it. */
+/** A record as one looks at it. It has no properties of its own: copied or compared as an object it would be empty. */
 class RecordAt implements MappedRecord {
   readonly #records: Records;
   readonly #index: number;
@@ -324,3 +324,7 @@ export const recordOf = (
   json: string,
   deletion?: MappedRecord['deletion'],
 ): MappedRecord => new Records().add(tenant, externalId, sourceKey, json, deletion);
+
+/** The record by itself, so that its neighbours are not kept for its sake. */
+export const aloneOf = ({ tenant, externalId, sourceKey, json, deletion }: MappedRecord): MappedRecord =>
+  recordOf(tenant, externalId, sourceKey, json, deletion);

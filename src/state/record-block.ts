@@ -72,9 +72,9 @@ export function decodeBlock(text: string): StoredBlock {
 export const entriesOf = ({ ids, entryAt }: StoredBlock): RecordEntry[] => ids.map((_, index) => entryAt(index));
 
 /** Content hashes, written one after the other in hex digits, as bytes. */
-export const packHashes = (digits: string): Buffer => Buffer.from(digits, 'hex');
+const packHashes = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
-/** One of the hashes of {@link packHashes}, from all their digits. */
+/** One of the content hashes, from the digits of all. */
 export const hashAt = (digits: string, index: number): string =>
   digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
 

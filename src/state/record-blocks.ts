@@ -25,7 +25,7 @@ const SMALL_BLOCK = 8;
 const FEW = 8;
 /** Characters of external ids in a block, at most: a row should fit into a page of the database. */
 const BLOCK_CHARACTERS = 2_500;
-/** Neighbouring keys nearly always lie in blocks of about so many: all of these are asked for at once. */
+/** Neighbouring keys nearly always lie in blocks of about so many, or of fewer where ids are long: all are asked for at once. */
 const DENSE = 48;
 /** Never in a JSON text. */
 const SEPARATOR = '\u001e';
@@ -117,11 +117,14 @@ interface KeySpan {
 }
 
 /** The keys of each tenant as one span. */
-function spansOf({ tenantIds }: RecordKeys, order: readonly number[]): KeySpan[] {
+function spansOf({ tenantIds, externalIds }: RecordKeys, order: readonly number[]): KeySpan[] {
   const spans: KeySpan[] = [];
   for (let from = 0, at = 1; at <= order.length; at++) {
     if (at < order.length && tenantIds[order[at]!] === tenantIds[order[from]!]) continue;
-    spans.push({ first: order[from]!, last: order[at - 1]!, most: 1 + Math.ceil((at - from) / DENSE) });
+    const [first, last] = [order[from]!, order[at - 1]!];
+    // The last id is the longest.
+    const inBlock = Math.min(DENSE, Math.ceil((0.75 * BLOCK_CHARACTERS) / externalIds[last]!.length));
+    spans.push({ first, last, most: 1 + Math.ceil((at - from) / inBlock) });
     from = at;
   }
   return spans;
@@ -218,7 +221,10 @@ interface Row {
   records: string;
 }
 
-/** The blocks that cover the spans' keys; locked in one order for all, so that nobody waits in a circle. */
+/**
+ * The blocks that cover the spans' keys, locked in one order for all. Where keys are looked up in a second round, two
+ * transactions may still wait for each other: the database gives one up, which is tried again.
+ */
 async function find(
   knex: Knex,
   mappingId: number,

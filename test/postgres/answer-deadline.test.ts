@@ -1,4 +1,6 @@
 /** A server that accepts a question and never answers ends the wait, and the session with it, instead of holding it for ever. */
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { limitAnswers } from '../../src/postgres/answer-deadline.js';
@@ -53,3 +55,48 @@ for (const [what, ask] of Object.entries(ways)) {
     await expect(ask(await connect(), 'SELECT nothing')).rejects.toMatchObject({ code: '42703' });
   });
 }
+
+/** A message of PostgreSQL's protocol. */
+function message(type: string, body: string): Buffer {
+  const bytes = Buffer.from(body, 'latin1');
+  const head = Buffer.alloc(5);
+  head.write(type, 'latin1');
+  head.writeInt32BE(bytes.length + 4, 1);
+  return Buffer.concat([head, bytes]);
+}
+const SIGNED_IN = Buffer.concat([message('R', '\0\0\0\0'), message('Z', 'I')]);
+const REFUSED = message('E', 'SERROR\0C57014\0Mcancelled\0\0');
+
+/** A server that signs everybody in, refuses the first statement of each session, and is gone in the middle of that. */
+async function vanishing(): Promise<string> {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => {
+      socket.write(SIGNED_IN);
+      socket.once('data', () => socket.write(REFUSED));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/none`;
+}
+
+it('ends what waits behind a refusal that was never finished', async () => {
+  const client = new pg.Client({ connectionString: await vanishing(), ssl: false });
+  client.on('error', () => undefined);
+  await client.connect();
+  limitAnswers(client, DEADLINE);
+  await expect(asKnexAsks(client, 'SELECT 1')).rejects.toMatchObject({ code: '57014' });
+  await expect(asKnexAsks(client, 'ROLLBACK')).rejects.toThrow('Connection terminated');
+});
+
+it('ends a question that is asked for a promise', async () => {
+  const client = await connect();
+  limitAnswers(client, DEADLINE);
+  await expect(client.query(SILENCE)).rejects.toThrow('Connection terminated');
+});
