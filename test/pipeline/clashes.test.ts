@@ -19,7 +19,7 @@ const clashes = async (shop: Shop) =>
   ]);
 const both = [
   ['5', 'c5', 'duplicate_external_id'],
-  ['24000', 'c5', 'duplicate_external_id'],
+  ['40000', 'c5', 'duplicate_external_id'],
 ];
 
 it(
@@ -31,7 +31,7 @@ it(
       `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, ${ROWS}) i`,
     );
     await shop.source.query(
-      `CREATE INDEX ON shop.customers (name); UPDATE shop.customers SET name = 'c5', status = 'B' WHERE id = 24000`,
+      `CREATE INDEX ON shop.customers (name); UPDATE shop.customers SET name = 'c5', status = 'B' WHERE id = 40000`,
     );
 
     const first = await shop.run({ mappings: ['customers'], mode: 'full' });
@@ -50,10 +50,10 @@ it(
       });
     expect(shop.proxy.uploads()).toBe(0);
 
-    await shop.source.query(`UPDATE shop.customers SET name = 'c24000' WHERE id = 24000`);
+    await shop.source.query(`UPDATE shop.customers SET name = 'c40000' WHERE id = 40000`);
     expect((await shop.backfill({ replay: {} })).outcome).toBe('complete');
     expect(await clashes(shop)).toEqual([]);
-    expect(await shop.stored('customer', 'c24000')).toMatchObject({ status: 'B' });
+    expect(await shop.stored('customer', 'c40000')).toMatchObject({ status: 'B' });
     expect(await shop.stored('customer', 'c5')).toMatchObject({ status: 'A' });
   },
 );
@@ -65,12 +65,12 @@ it('notices them in neighbouring groups, of which the one is on its way while th
     sandbox: { processingDelay: 300 },
   });
   await shop.source.query(
-    `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, 9000) i;
-     UPDATE shop.customers SET name = 'c7999', status = 'B' WHERE id = 8900`,
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, 17000) i;
+     UPDATE shop.customers SET name = 'c7999', status = 'B' WHERE id = 16900`,
   );
   const report = await shop.run({ mappings: ['customers'], mode: 'full' });
   expect(report.outcome).toBe('complete_with_dead_letters');
-  expect((await clashes(shop)).map(([key]) => key).sort()).toEqual(['7999', '8900']);
+  expect((await clashes(shop)).map(([key]) => key).sort()).toEqual(['16900', '7999']);
   // Whichever was sent first; the other has not overwritten it.
   expect(shop.proxy.requests.filter((r) => r.upload && r.body.includes('"c7999"'))).toHaveLength(1);
 });
