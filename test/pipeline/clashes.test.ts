@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { shopForTest, SYNC, type Shop } from './shop.js';
 
 /** More than the two groups that are on their way at once. */
-const ROWS = 24_500;
+const ROWS = 40_500;
 const FILES = {
   'customers.mapping.yaml': `schema: customer
 source: { table: shop.customers }
