@@ -26,13 +26,13 @@ export async function clashesAmong(
   for (let i = 0; i < records.length; i += AT_ONCE) {
     const some = records.slice(i, i + AT_ONCE);
     const rows = await rowsOf(sync, mapping, some.externalIds);
-    some.map((record, index) => {
+    for (const [index, record] of [...some].entries()) {
       const own = JSON.stringify(record.sourceKey);
       const others = rows.filter(
         (r) => r.tenant === record.tenant && r.externalId === record.externalId && JSON.stringify(r.sourceKey) !== own,
       );
       if (others.length > 0) clashes.set(i + index, [record, ...others].map(clash));
-    });
+    }
   }
   return clashes;
 }
@@ -56,6 +56,6 @@ export async function knownClashes(scope: UploadScope, records: RecordList): Pro
   if (ids === null) quiet.add(range);
   if (ids === null || ids.size === 0) return new Map();
   const suspects = [...records.externalIds.keys()].filter((index) => ids.has(records.at(index).externalId));
-  const clashes = await clashesAmong(scope, records.some(suspects));
+  const clashes = await clashesAmong(scope, records.only(suspects));
   return new Map([...clashes].map(([index, rows]) => [suspects[index]!, rows]));
 }

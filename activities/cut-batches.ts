@@ -24,5 +24,5 @@ export function cutBatches(records: RecordList, limits: BatchLimits): RecordList
     batch.indexes.push(i);
     batch.bytes += bytes;
   }
-  return batches.map((indexes) => records.some(indexes));
+  return batches.map((indexes) => records.only(indexes));
 }

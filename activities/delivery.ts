@@ -144,7 +144,7 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       });
       for (const column of ['accepted', 'unchanged'] as const)
         for (const [tenant, indexes] of alike[column])
-          bulk.push({ tenantId: tenantIdOf(tenant), column, sent: false, records: records.some(indexes) });
+          bulk.push({ tenantId: tenantIdOf(tenant), column, sent: false, records: records.only(indexes) });
     },
     batch(batch: SentBatch, fates: Fates): void {
       if (fates === ALL_ACCEPTED) {

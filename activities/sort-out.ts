@@ -33,12 +33,12 @@ function areRising(records: RecordList): boolean {
 
 function withoutClashes(records: RecordList, unmappable: readonly UnmappableRow[]): SortedOut {
   const byId = new Map<string, number[]>();
-  records.map(({ tenant, externalId }, index) => {
+  for (const [index, { tenant, externalId }] of [...records].entries()) {
     const id = `${tenant}/${externalId}`;
     const same = byId.get(id);
     if (same === undefined) byId.set(id, [index]);
     else same.push(index);
-  });
+  }
   const kept = new Set<number>();
   const letters = [...unmappable];
   for (const same of byId.values()) {

@@ -1,6 +1,6 @@
 /**
  * Mapped records, column by column. A record lives until its batch is settled, thousands of others with it: as an object
- * each, with its parts, they took more than a third of a worker's time, since all are copied twice before they are old.
+ * each, with its parts, the collector would copy all of them twice before they are old (ADR 0024).
  * So texts and hashes stand outside of the garbage collector's sight, and a record is made when somebody looks at it.
  */
 import { hash } from 'node:crypto';
@@ -268,7 +268,7 @@ export class RecordList implements Iterable<MappedRecord> {
   }
 
   /** Those at these indexes of the list. */
-  some(indexes: readonly number[]): RecordList {
+  only(indexes: readonly number[]): RecordList {
     const wanted = new Uint32Array(indexes.length);
     for (let i = 0; i < indexes.length; i++) wanted[i] = this.#indexes[indexes[i]!]!;
     return new RecordList(this.#records, wanted);

@@ -1,6 +1,6 @@
 /**
- * One HTTP request and its whole answer, by undici's handler interface: a stream for each answer and a pair of signals for
- * each deadline took a third of what a request costs, and a load sends two for every batch.
+ * One HTTP request and its whole answer, by undici's handler interface: its request() makes a stream for each answer and would
+ * need signals for a deadline, and a load sends two requests for every batch.
  */
 import type { Dispatcher } from 'undici';
 

@@ -1,6 +1,6 @@
 /**
- * A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities, and
- * a row handed from its message to an object of the driver's, by way of two events, costs as much as reading it.
+ * A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities. They are
+ * taken as its messages bring them, since it would make another array of each and tell of it in two events.
  */
 import pg from 'pg';
 import type { SourceRow } from '../../domain/source.js';
