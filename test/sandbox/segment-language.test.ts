@@ -112,6 +112,12 @@ describe('descriptions of people in English', () => {
     });
   });
 
+  it('knows people whose schema has a number in its name', () => {
+    const guests = HOTEL.map((definition) => ({ ...definition, name: definition.name.replace('guest', 'guest_2026') }));
+    expect(interpret('guest 2026 with a home city', guests)).toMatchObject({ success: true });
+    expect(interpret('guest 2025 with a home city', guests)).toMatchObject({ success: false });
+  });
+
   it('tells as many conditions in a title as fit, and all in the description', () => {
     const text = 'vip guests in Oslo with an age, a tier, a birthday, a tag and at least 3 bookings before 2009';
     const segment = interpret(text);

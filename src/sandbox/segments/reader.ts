@@ -74,9 +74,7 @@ export class Reader {
 
   /** Length of the phrase, given in singular words, if it stands here in singular or plural; 0 if not. */
   names(words: readonly string[]): number {
-    return words.every((word, i) => this.#word(i) !== undefined && singular(this.#word(i)!) === word)
-      ? words.length
-      : 0;
+    return words.every((word, i) => singular(this.#wordOfName(i) ?? '') === word) ? words.length : 0;
   }
 
   word(): string | undefined {
@@ -106,9 +104,10 @@ export class Reader {
     this.problems.push({ from, to: Math.max(this.at, from + 1), ...(reason === undefined ? {} : { reason }) });
   }
 
-  #word(ahead: number): string | undefined {
+  /** Names may have numbers in them: `visitors_2024`. */
+  #wordOfName(ahead: number): string | undefined {
     const token = this.peek(ahead);
-    return token?.kind === 'word' ? token.text : undefined;
+    return token?.kind === 'word' || token?.kind === 'number' ? token.text : undefined;
   }
 
   #is(ahead: number, word: string): boolean {
