@@ -1,5 +1,12 @@
 /** Starts a run as a workflow, shows its progress until it ends, and answers its report. */
-import { ApplicationFailure, WorkflowFailedError, type Client, type WorkflowHandle } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  TerminatedFailure,
+  WorkflowFailedError,
+  type Client,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import type { Parts } from '../compose.js';
 import { readVariable } from '../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
@@ -7,7 +14,10 @@ import type { MappingProgress, RunInput, RunKind, RunReport } from '../domain/ru
 import type { Output } from './output.js';
 import { createProgress } from './progress.js';
 
-const LOOK_EVERY = 400;
+/** Milliseconds between two looks at a run. */
+const LOOK_EVERY = 1000;
+/** Milliseconds until a look is given up: a question to a workflow that no worker has may stay without an answer. */
+const LOOK_LIMIT = 5_000;
 /** Milliseconds of silence after which it is worth saying that no worker listens. */
 const NO_WORKER_AFTER = 4_000;
 
@@ -32,12 +42,13 @@ export async function followRun(
     staticSummary: `${kind} of ${input.sync}, from the command line`,
   });
   output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
-  let ended = false;
-  const result = handle.result().finally(() => (ended = true)) as Promise<RunReport>;
+  const ended = new AbortController();
+  const result = handle.result() as Promise<RunReport>;
   result.catch(() => undefined);
   const display = createProgress();
   await Promise.race([result.catch(() => undefined), watch()]);
-  ended = true;
+  // A look that is still waiting would keep the process alive.
+  ended.abort();
   try {
     const report = await result;
     display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
@@ -47,27 +58,34 @@ export async function followRun(
     throw fromWorkflow(error);
   }
 
+  function look<T>(ask: () => Promise<T>): Promise<T> {
+    const patience = AbortSignal.any([ended.signal, AbortSignal.timeout(LOOK_LIMIT)]);
+    return client.withAbortSignal(patience, ask);
+  }
+
   async function watch(): Promise<void> {
     const started = Date.now();
     let runId: string | null = null;
     const told = { noWorker: false, trouble: null as string | null };
-    while (!ended) {
+    while (!ended.signal.aborted) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
       if (runId === null) {
-        runId = await runIdOf(handle);
+        runId = await look(() => runIdOf(handle));
         if (
           runId === null &&
           !told.noWorker &&
           Date.now() - started > NO_WORKER_AFTER &&
-          !(await hasWorker(client, taskQueue))
+          !(await look(() => hasWorker(client, taskQueue)))
         ) {
           told.noWorker = true;
           output.note(`no worker listens on task queue "${taskQueue}" yet; start one with: partner-sync worker`);
         }
         continue;
       }
-      if (!ended) display.show(await progressOf(parts, runId, handle));
-      const trouble = await troubleOf(handle);
+      const known = runId;
+      const progress = await look(() => progressOf(parts, known, handle));
+      if (!ended.signal.aborted) display.show(progress);
+      const trouble = await look(() => troubleOf(handle));
       if (trouble !== null && trouble !== told.trouble) output.note(`  trying again: ${trouble}`);
       told.trouble = trouble;
     }
@@ -122,6 +140,8 @@ function fromWorkflow(error: unknown): unknown {
   let cause = error instanceof WorkflowFailedError ? error.cause : undefined;
   while (cause instanceof Error && !(cause instanceof ApplicationFailure) && cause.cause instanceof Error)
     cause = cause.cause;
+  if (cause instanceof TerminatedFailure) return new PartnerSyncError('run_stopped', `terminated: ${cause.message}`);
+  if (cause instanceof CancelledFailure) return new PartnerSyncError('run_stopped', 'cancelled');
   if (!(cause instanceof ApplicationFailure)) return error;
   const code =
     cause.type !== null && cause.type !== undefined && cause.type in ERROR_CATALOGUE

@@ -27,6 +27,11 @@ export const ERROR_CATALOGUE = {
     meaning: 'Another run of the same sync holds its lease.',
     remedy: 'Wait for the run that the message names, or cancel it in the Temporal Web UI.',
   },
+  run_stopped: {
+    retry: 'never',
+    meaning: 'The run was cancelled or terminated in Temporal before its end.',
+    remedy: 'Start it again: it goes on from its position, and settles what the one before left half done.',
+  },
   fenced_off: {
     // A worker that thaws may start an attempt that is over already, and so fence off the one that is not: that one
     // must be tried again. An attempt that is over can fail as it likes, Temporal does not listen to it any more.
