@@ -76,13 +76,14 @@ function assemble<L extends LedgerView>(
   const opened = <T extends { close(): Promise<void> }>(open: () => Promise<T>): (() => Promise<T>) => {
     let part: Promise<T> | undefined;
     return () => {
-      part ??= open().then((value) => {
-        closing.push(() => value.close());
-        return value;
-      });
+      if (part !== undefined) return part;
+      const opening = open();
+      part = opening;
+      // Also one that is still being opened when everything is closed.
+      closing.push(async () => (await opening).close());
       // A part that failed to open is tried again by the next caller.
-      part.catch(() => (part = undefined));
-      return part;
+      opening.catch(() => (part = undefined));
+      return opening;
     };
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));

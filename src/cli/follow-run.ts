@@ -1,4 +1,5 @@
 /** Starts a run as a workflow, shows its progress until it ends, and answers its report. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ApplicationFailure,
   CancelledFailure,
@@ -63,12 +64,18 @@ export async function followRun(
     return client.withAbortSignal(patience, ask);
   }
 
+  /** Not a moment longer than the run. */
+  function pause(): Promise<void> {
+    return sleep(LOOK_EVERY, undefined, { signal: ended.signal }).catch(() => undefined);
+  }
+
   async function watch(): Promise<void> {
     const started = Date.now();
     let runId: string | null = null;
     const told = { noWorker: false, trouble: null as string | null };
-    while (!ended.signal.aborted) {
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+    for (;;) {
+      await pause();
+      if (ended.signal.aborted) return;
       if (runId === null) {
         runId = await look(() => runIdOf(handle));
         if (
@@ -84,7 +91,8 @@ export async function followRun(
       }
       const known = runId;
       const progress = await look(() => progressOf(parts, known, handle));
-      if (!ended.signal.aborted) display.show(progress);
+      if (ended.signal.aborted) return;
+      display.show(progress);
       const trouble = await look(() => troubleOf(handle));
       if (trouble !== null && trouble !== told.trouble) output.note(`  trying again: ${trouble}`);
       told.trouble = trouble;

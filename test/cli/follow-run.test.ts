@@ -1,7 +1,7 @@
-/** Following a run from the command line, where nobody works on it. */
+/** Following a run from the command line: it ends when the run does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { eventually, openShop, SYNC } from '../pipeline/shop.js';
+import { eventually, fill, openShop, SYNC } from '../pipeline/shop.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
 
@@ -23,4 +23,17 @@ it('ends with its run, though it still waits for an answer of the workflow', asy
   const { code, stderr } = await command;
   expect(code).toBe(1);
   expect(stderr).toContain('run_stopped: terminated: by hand');
+}, 20_000);
+
+it('ends with its run, though it has just begun to look at it', async () => {
+  // The run ends between two looks, and later than the first.
+  const shop = await openShop({ sandbox: { processingDelay: 1500 } });
+  onTestFinished(() => shop.close());
+  await fill(shop, 3);
+  await shop.work();
+
+  const { code, stdout } = await partnerSync(['run', SYNC], shop.env);
+
+  expect(code).toBe(0);
+  expect(stdout).toContain('complete');
 }, 20_000);
