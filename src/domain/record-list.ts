@@ -68,7 +68,8 @@ export class Records {
   /** Writes what is unwritten into one buffer. */
   #write(): void {
     const texts = this.#unwritten;
-    const buffer = Buffer.from(`${texts.join()},`);
+    // The empty one for the last comma: put behind the text, it would have all of it copied.
+    const buffer = Buffer.from([...texts, ''].join());
     // Then nobody needs to count bytes.
     const isAscii = buffer.length === this.#unwrittenCharacters;
     let place = (this.length - texts.length) * Of.Numbers;
@@ -308,6 +309,14 @@ export class RecordList implements Iterable<MappedRecord> {
   /** Content hashes, {@link HASH_BYTES} each, one behind the other. */
   get hashes(): Buffer {
     return this.#records.hashes(this.#indexes);
+  }
+
+  /** The same, each as 32 hex digits. */
+  get contentHashes(): string[] {
+    const digits = this.hashes.toString('hex');
+    const hashes = new Array<string>(this.length);
+    for (let i = 0; i < hashes.length; i++) hashes[i] = digits.substring(2 * HASH_BYTES * i, 2 * HASH_BYTES * (i + 1));
+    return hashes;
   }
 
   /** A JSON text: the records as an array's elements, between `opening` and `closing`. */

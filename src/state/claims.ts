@@ -64,9 +64,11 @@ export async function claimGroup(
     const verdicts = externalIds.map((_, i): Verdict | undefined =>
       records.deletionAt(i) === undefined ? undefined : 'unchanged',
     );
+    let contentHashes: readonly string[] | undefined;
     await readRecords(trx, range.mappingId, keys, (index, known) => {
-      if (isInStep(records.at(index), known.contentHash))
-        verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
+      contentHashes ??= records.contentHashes;
+      const record = { contentHash: contentHashes[index]!, deletion: records.deletionAt(index) };
+      if (isInStep(record, known.contentHash)) verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
       else if (request.eachOnce === true && known.runId === runId && known.contentHash !== null)
         verdicts[index] = 'met';
       // Read before, or beside, what was sent last: it might be older.
@@ -105,8 +107,9 @@ async function noteSeen(
   keys: RecordKeys,
   { records, after }: ClaimRequest,
 ): Promise<void> {
+  const { contentHashes } = records;
   await changeRecords(trx, mappingId, keys, (index, entry) =>
-    entry?.contentHash === records.at(index).contentHash
+    entry !== undefined && entry.contentHash === contentHashes[index]
       ? { ...entry, readStamp: Math.max(entry.readStamp, Number(after)) }
       : undefined,
   );

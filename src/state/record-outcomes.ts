@@ -44,10 +44,11 @@ export async function writeOutcomes(
   const accepted: string[] = [];
   for (const { tenantId, sent, records } of bulk) {
     if (!sent) continue;
-    for (const { externalId, contentHash } of records) {
-      accepted.push(contentHash);
+    const { externalIds, contentHashes } = records;
+    for (let i = 0; i < externalIds.length; i++) {
+      accepted.push(contentHashes[i]!);
       keys.tenantIds.push(tenantId);
-      keys.externalIds.push(externalId);
+      keys.externalIds.push(externalIds[i]!);
     }
   }
   await changeRecords(trx, range.mappingId, keys, (index, entry) => {

@@ -7,6 +7,7 @@ import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
 import type { Session } from '../dialect.js';
 import { SILENT, withConnection } from '../pool.js';
+import { tapRows } from './row-messages.js';
 import { askForText, type TextAnswer } from './text-query.js';
 import { readTypes } from './types.js';
 
@@ -63,6 +64,7 @@ function openPool(config: SourceConfig): Knex {
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
         limitAnswers(connection, answerLimit(config));
+        tapRows(connection);
         connection
           .query(
             `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';

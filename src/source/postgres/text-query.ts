@@ -1,10 +1,8 @@
-/**
- * A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities. They are
- * taken as its messages bring them, since it would make another array of each and tell of it in two events.
- */
+/** A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities. */
 import pg from 'pg';
 import type { SourceRow } from '../../domain/source.js';
 import { answerWithin } from '../../postgres/answer-deadline.js';
+import { takeRows } from './row-messages.js';
 
 export interface TextAnswer {
   readonly rows: readonly SourceRow[];
@@ -58,10 +56,20 @@ class TextQuery extends pg.Query {
     return this.#left < 0;
   }
 
-  /** Called by the driver, as for any query. */
+  /** Called by the driver when it is this query's turn, as for any query; what it cannot send it answers as an error. */
+  override readonly submit = (connection: pg.Connection): void => {
+    takeRows(connection, (row) => this.#take(row));
+    return pg.Query.prototype.submit.call(this, connection);
+  };
+
+  /** Called by the driver where it reads the rows itself. */
   handleDataRow({ fields }: { readonly fields: SourceRow }): void {
+    this.#take(fields);
+  }
+
+  #take(row: SourceRow): void {
     if (this.#left < 0) return;
-    for (const value of fields) if (value !== null) this.#left -= value.length;
-    if (this.#left >= 0) this.texts.push(fields);
+    for (const value of row) if (value !== null) this.#left -= value.length;
+    if (this.#left >= 0) this.texts.push(row);
   }
 }

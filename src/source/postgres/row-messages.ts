@@ -1,0 +1,118 @@
+/**
+ * Takes the rows of a session out of its messages before the driver sees them: it decodes each value by itself and tells of each
+ * row in events, which is most of what reading costs (docs/performance.md). All other messages, and the rows of queries
+ * that nobody taps, go to the driver as they came. The format: https://www.postgresql.org/docs/current/protocol-message-formats.html
+ */
+import { isAscii } from 'node:buffer';
+import type { Duplex } from 'node:stream';
+import type { Client, Connection } from 'pg';
+import type { SourceRow } from '../../domain/source.js';
+
+/** A row's message is decoded at once up to so many bytes: each of its longer values keeps all of that text alive. */
+const NARROW = 1024;
+/** Code and length of a message; the length counts itself. */
+const HEADER = 5;
+const DATA_ROW = 'D'.charCodeAt(0);
+const READY_FOR_QUERY = 'Z'.charCodeAt(0);
+const NOT_ASCII = /[\x80-\xff]/;
+
+type Take = (row: SourceRow) => void;
+
+const taps = new WeakMap<Connection, RowTap>();
+
+/** Taps a session that has just been opened. */
+export function tapRows(client: Client): void {
+  const { connection } = client as unknown as { readonly connection: Connection & { readonly stream: Duplex } };
+  const [driver, ...others] = connection.stream.listeners('data') as ((bytes: Buffer) => void)[];
+  // A driver that listens in another way gets its rows itself.
+  if (driver === undefined || others.length > 0) return;
+  const tap = new RowTap(driver);
+  taps.set(connection, tap);
+  connection.stream.off('data', driver).on('data', (bytes: Buffer) => tap.arrived(bytes));
+}
+
+/** Hands the rows of the query that is sent next to `take`. */
+export function takeRows(connection: Connection, take: Take): void {
+  taps.get(connection)?.take(take);
+}
+
+class RowTap {
+  readonly #driver: (bytes: Buffer) => void;
+  #take: Take | undefined;
+  /** Begins with a message that is not complete. */
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** From so many bytes on there is something to be done. */
+  #wanted = HEADER;
+
+  constructor(driver: (bytes: Buffer) => void) {
+    this.#driver = driver;
+  }
+
+  take(take: Take): void {
+    this.#take = take;
+  }
+
+  arrived(bytes: Buffer): void {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes < this.#wanted) return;
+    const buffer = this.#held.length === 1 ? bytes : Buffer.concat(this.#held);
+    const at = this.#messages(buffer);
+    const rest = buffer.subarray(at);
+    this.#held = rest.length > 0 ? [rest] : [];
+    this.#heldBytes = rest.length;
+    this.#wanted = rest.length < HEADER ? HEADER : endOf(rest, 0);
+  }
+
+  /** Deals with all complete messages; answers where they end. */
+  #messages(buffer: Buffer): number {
+    let at = 0;
+    let untold = 0;
+    const ascii = this.#take !== undefined && isAscii(buffer);
+    const tellDriver = (): void => {
+      if (untold < at) this.#driver(buffer.subarray(untold, at));
+    };
+    while (at + HEADER <= buffer.length) {
+      const end = endOf(buffer, at);
+      if (end > buffer.length) break;
+      // No message is that short: what this is, is for the driver to say.
+      if (end < at + HEADER) {
+        at = buffer.length;
+        break;
+      }
+      if (buffer[at] === DATA_ROW && this.#take !== undefined) {
+        tellDriver();
+        this.#take(rowIn(buffer, at, end, ascii));
+        untold = end;
+      } else if (buffer[at] === READY_FOR_QUERY) this.#take = undefined;
+      at = end;
+    }
+    tellDriver();
+    return at;
+  }
+}
+
+const endOf = (buffer: Buffer, at: number): number => at + 1 + int32(buffer, at + 1);
+
+/** `ascii`: whether no byte of the buffer needs to be looked at again. */
+function rowIn(buffer: Buffer, from: number, end: number, ascii: boolean): SourceRow {
+  // One call for all values; a byte is a character here.
+  const text = end - from <= NARROW ? buffer.toString('latin1', from, end) : undefined;
+  const row = new Array<string | null>((buffer[from + HEADER]! << 8) | buffer[from + HEADER + 1]!);
+  let at = from + HEADER + 2;
+  for (let i = 0; i < row.length; i++) {
+    const start = at + 4;
+    const length = int32(buffer, at);
+    at = start + Math.max(0, length);
+    const value = length < 0 ? null : text?.substring(start - from, at - from);
+    row[i] =
+      value === undefined || (!ascii && value !== null && NOT_ASCII.test(value))
+        ? buffer.toString('utf8', start, at)
+        : value;
+  }
+  return row;
+}
+
+const int32 = (buffer: Buffer, at: number): number =>
+  (buffer[at]! << 24) | (buffer[at + 1]! << 16) | (buffer[at + 2]! << 8) | buffer[at + 3]!;
