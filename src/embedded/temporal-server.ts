@@ -30,6 +30,9 @@ export interface EmbeddedTemporal {
 
 const READY_WITHIN_MS = 60_000;
 
+/** With several parts, as for many workers, a first task may wait a second or two for a poll that looks at its part. */
+const ONE_PARTITION = ['matching.numTaskqueueReadPartitions', 'matching.numTaskqueueWritePartitions'];
+
 export async function startTemporal({ path, folder, ...input }: StartTemporalInput): Promise<EmbeddedTemporal> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const database = join(folder, 'temporal.db');
@@ -50,6 +53,7 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
         ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(ports.frontend)],
         ...['--ui-port', String(ports.ui), '--db-filename', database],
         ...['--namespace', 'default', '--log-level', 'error'],
+        ...ONE_PARTITION.flatMap((setting) => ['--dynamic-config-value', `${setting}=1`]),
         ...Object.entries(input.searchAttributes ?? {}).flatMap(([name, type]) => [
           '--search-attribute',
           `${name}=${type}`,
