@@ -6,14 +6,13 @@ import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { END_OF_RANGE, rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
+import { withTurns, type TakeTurn } from './group-turns.js';
 import { readGroups, readKeys, rowsIn, type Group } from './read-groups.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
 
 /** Milliseconds of one slice: long beside what dispatching an activity costs, short beside a deployment. */
 const SLICE_TIME = 15_000;
-/** Groups on their way at once: while one is settled, the next is read and sent. */
-const GROUPS_AT_ONCE = 2;
 const IDS_AT_ONCE = 500;
 
 export async function loadSlice(deps: Dependencies, ref: RangeRef, signal: AbortSignal): Promise<SliceResult> {
@@ -31,11 +30,13 @@ async function load(scope: UploadScope): Promise<boolean> {
     scope.range.externalIds === null
       ? readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)
       : readIds(scope, scope.range.externalIds);
-  const done = await inOrder(groups, () => performance.now() < deadline && !signal.aborted, {
-    start: (group) => (scope.range.ahead ? deliverAhead(scope, group) : deliver(scope, group)),
-    finish: (group, outcome) =>
-      deps.ledger.checkpoint(scope.range, { ...outcome, position: group.position, done: false }),
-  });
+  const done = await withTurns(`${scope.range.runId} ${scope.mapping.spec.name}`, (take) =>
+    inOrder(groups, take, () => performance.now() < deadline && !signal.aborted, {
+      start: (group) => (scope.range.ahead ? deliverAhead(scope, group) : deliver(scope, group)),
+      finish: (group, outcome) =>
+        deps.ledger.checkpoint(scope.range, { ...outcome, position: group.position, done: false }),
+    }),
+  );
   signal.throwIfAborted();
   if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
   return done;
@@ -64,42 +65,48 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
 }
 
 /**
- * Works on a few items at once, finishing them strictly in order: a position must not pass a group before
- * the groups ahead of it. True when all items are finished, false when `goOn` ended it. On an error,
- * everything that was started is waited for first.
+ * Works on items as it gets turns, finishing them strictly in order: a position must not pass a group before the
+ * groups ahead of it. True when all items are finished, false when `goOn` ended it. On an error no more is begun, and
+ * everything that was begun is waited for first.
  */
 async function inOrder<T, R>(
-  items: AsyncIterable<T>,
+  items: AsyncGenerator<T>,
+  take: TakeTurn,
   goOn: () => boolean,
   work: { start(item: T): Promise<R>; finish(item: T, result: R): Promise<void> },
 ): Promise<boolean> {
-  const running: Promise<void>[] = [];
   let before: Promise<void> = Promise.resolve();
-  let exhausted = true;
+  let failed = false;
+  const begin = (item: T): void => {
+    const ahead = before;
+    const started = work.start(item);
+    before = (async () => {
+      // Both are waited for whatever happens: nothing that was begun may outlive the attempt.
+      const [result, order] = await Promise.allSettled([started, ahead]);
+      if (order.status === 'rejected') throw order.reason;
+      if (result.status === 'rejected') throw result.reason;
+      await work.finish(item, result.value);
+    })();
+    before.catch(() => (failed = true));
+  };
+  let exhausted: boolean;
   try {
-    for await (const item of items) {
-      const ahead = before;
-      const started = work.start(item);
-      before = (async () => {
-        // Both are waited for whatever happens: nothing that was begun may outlive the attempt.
-        const [result, order] = await Promise.allSettled([started, ahead]);
-        if (order.status === 'rejected') throw order.reason;
-        if (result.status === 'rejected') throw result.reason;
-        await work.finish(item, result.value);
-      })();
-      before.catch(() => undefined);
-      running.push(before);
-      if (running.length >= GROUPS_AT_ONCE) await running.shift();
-      if (!goOn()) {
-        exhausted = false;
-        break;
+    do {
+      const end = await take();
+      try {
+        const next = failed ? { done: true } : await items.next();
+        exhausted = next.done === true;
+        if (!exhausted) begin((next as IteratorYieldResult<T>).value);
+      } finally {
+        void Promise.allSettled([before]).then(end);
       }
-    }
-    await before;
-    return exhausted;
+    } while (!exhausted && goOn());
   } finally {
-    await Promise.allSettled(running);
+    await items.return(undefined);
+    await Promise.allSettled([before]);
   }
+  await before;
+  return exhausted;
 }
 
 /**

@@ -9,8 +9,8 @@ import { EVERYTHING } from './mapped-pages.js';
 
 /** Rows of one key range: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_RANGE = 250_000;
-/** Key ranges of a mapping that are read side by side; one thread of a worker gains nothing from more. */
-const LANES = 2;
+/** Key ranges of a mapping that are worked on side by side, by as many workers: each works on one at a time. */
+const LANES = 4;
 
 export interface PlanInput extends MappingRef {
   readonly mode: string;

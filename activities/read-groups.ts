@@ -13,6 +13,8 @@ import { readWhatFits } from './read-what-fits.js';
  * are of many tenants, batches are cut from it that are too small to be cheap, if it is small itself (ADR 0017).
  */
 const GROUP_ROWS = 16_000;
+/** The first one is smaller, so that sending begins soon. */
+const FIRST_GROUP_ROWS = 4_000;
 /** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
@@ -45,7 +47,7 @@ export async function* readGroups(
     return page;
   };
   let next = readAhead();
-  let group = newGroup(before);
+  let group = newGroup(before, FIRST_GROUP_ROWS);
   try {
     for (;;) {
       const page = await next;
@@ -106,11 +108,18 @@ export async function readKeys(
 /** The place of a row in the reading order. */
 function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
   const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
-  const keys = plan.key.map((column) => plan.columns.indexOf(column));
-  return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keys.map((i) => row[i]!) });
+  const keyOf = keyIn(plan);
+  return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keyOf(row) });
 }
 
-function newGroup(before: string) {
+/** The key of a row. */
+function keyIn({ columns, key }: ReadPlan): (row: SourceRow) => SourceKey {
+  const [first, ...others] = key.map((column) => columns.indexOf(column));
+  if (others.length === 0) return (row) => [row[first!]!];
+  return (row) => [row[first!]!, ...others.map((i) => row[i]!)];
+}
+
+function newGroup(before: string, mostRows = GROUP_ROWS) {
   const records = new Records();
   const letters: UnmappableRow[] = [];
   let bytes = 0;
@@ -120,19 +129,15 @@ function newGroup(before: string) {
     },
     /** Whether it needs no more than this page. */
     isFullWith({ rows }: Page, rowBytes: number): boolean {
-      return this.rows + rows.length >= GROUP_ROWS || bytes + rows.length * rowBytes >= GROUP_BYTES;
+      return this.rows + rows.length >= mostRows || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
     add(page: Page, mapping: OpenMapping, plan: ReadPlan, rowBytes: number): void {
       if (page.rows.length === 0) return;
       bytes += page.rows.length * rowBytes;
       const map = mapping.mapper(page.columns);
-      const keys = plan.key.map((column) => plan.columns.indexOf(column));
+      const keyOf = keyIn(plan);
       for (const row of page.rows) {
-        const result = map(
-          row,
-          keys.map((i) => row[i]!),
-          records,
-        );
+        const result = map(row, keyOf(row), records);
         if (result.kind === 'unmappable') letters.push(result);
       }
     },

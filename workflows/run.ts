@@ -11,6 +11,7 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 import { PartnerSyncError } from '../src/domain/errors.js';
@@ -22,18 +23,20 @@ import {
   type RunKind,
   type RunReport,
 } from '../src/domain/run.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import type { OpenedRun, SliceResult } from '../src/domain/work.js';
 import {
   abandonRun,
   closeRun,
   deliverParents,
   followMapping,
+  inTurn,
   loadSlice,
   openRun,
   planMapping,
   removeVanished,
   replayLetters,
   sweepLetters,
+  type Slices,
 } from './activities.js';
 import { compared, continuing, type ComparedRun } from './compared-run.js';
 import { detailsOf } from './details.js';
@@ -106,13 +109,20 @@ async function loadMapping(
   const ref = { runId: opened.runId, sync: opened.sync, mapping };
   const { rangeIds, lanes } = await planMapping({ ...ref, ...pass, mode: opened.mode, input });
   const queue = [...rangeIds];
+  const given = ({ loadSlice, replayLetters }: Slices, rangeId: string): Promise<SliceResult> =>
+    input.replay === undefined
+      ? loadSlice({ ...ref, rangeId })
+      : replayLetters({ ...ref, rangeId, filter: input.replay });
+  const slice = (rangeId: string): Promise<SliceResult> =>
+    given(inTurn(), rangeId).catch((error: unknown) => {
+      if (isUntaken(error)) return given({ loadSlice, replayLetters }, rangeId);
+      throw error;
+    });
   const lane = async (): Promise<void> => {
     for (let rangeId = queue.shift(); rangeId !== undefined; rangeId = queue.shift()) {
       for (;;) {
         if (workflowInfo().continueAsNewSuggested) return;
-        const { done, progress } = await (input.replay === undefined
-          ? loadSlice({ ...ref, rangeId })
-          : replayLetters({ ...ref, rangeId, filter: input.replay }));
+        const { done, progress } = await slice(rangeId);
         show(progress);
         if (done) break;
       }
@@ -121,6 +131,12 @@ async function loadMapping(
   await together(Array.from({ length: Math.min(lanes, rangeIds.length) }, () => lane));
   if (workflowInfo().continueAsNewSuggested) await continueRun(continuing(input, opened, stage));
 }
+
+/** Whether no worker had a turn for a slice. */
+const isUntaken = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof TimeoutFailure &&
+  error.cause.timeoutType === 'SCHEDULE_TO_START';
 
 /** Marks records whose rows are gone: children first, and only once every row was read and settled. */
 async function removeAll(

@@ -42,6 +42,12 @@ export interface PlannedRanges {
   readonly lanes: number;
 }
 
+/**
+ * The task queue of slices, of which a worker works on one at a time: one fills its thread, and so they spread over the
+ * workers. Who waits there for long is given to any worker.
+ */
+export const sliceQueueOf = (taskQueue: string): string => `${taskQueue}-slices`;
+
 export interface RangeRef extends MappingRef {
   readonly rangeId: string;
 }

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
-import { DefaultLogger, NativeConnection, Runtime, Worker, type LogEntry } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { Parts } from '../compose.js';
 import { requireVariable } from '../config/environment.js';
 import type { Logger } from '../observability/log.js';
 import { temporalTarget, unreachable } from './temporal-connection.js';
+import { createWorkers } from './workers.js';
 
 /** Longer than a slice, so that draining needs to cancel nothing. */
 const GRACE = '30s';
@@ -27,20 +28,21 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
     throw unreachable(target.address, cause);
   });
   try {
-    const worker = await Worker.create({
-      connection,
-      namespace: target.namespace,
+    const workers = await createWorkers(
       taskQueue,
-      ...workflowCode(),
-      activities: createActivities(await parts.dependencies()),
-      shutdownGraceTime: GRACE,
-      maxConcurrentActivityTaskExecutions: 16,
-      // Well under the heartbeat timeout; cancelling is learnt of with a heartbeat's answer, so it gets quicker too.
-      maxHeartbeatThrottleInterval: '3s',
-    });
+      createActivities(await parts.dependencies()),
+      {
+        connection,
+        namespace: target.namespace,
+        shutdownGraceTime: GRACE,
+        // Well under the heartbeat timeout; cancelling is learnt of with a heartbeat's answer, so it gets quicker too.
+        maxHeartbeatThrottleInterval: '3s',
+      },
+      { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
+    );
     forceOnSecondSignal(log);
     ready(taskQueue);
-    await worker.run();
+    await workers.run();
   } finally {
     await connection.close();
   }

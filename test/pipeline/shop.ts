@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { createActivities } from '../../activities/index.js';
@@ -14,6 +14,7 @@ import { compose, type Parts } from '../../src/compose.js';
 import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
 import { mintToken } from '../../src/sandbox/token.js';
+import { createWorkers } from '../../src/worker/workers.js';
 import { startProxy, type PlatformProxy } from './platform-proxy.js';
 
 export const SYNC = 'shop';
@@ -269,16 +270,15 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     reconcile,
     async work() {
       const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
-      const worker = await Worker.create({
-        connection: native,
+      const workers = await createWorkers(
         taskQueue,
-        workflowBundle: await workflowBundle(),
-        activities: createActivities(await parts.dependencies()),
-        shutdownGraceTime: '5s',
-      });
-      const running = worker.run();
+        createActivities(await parts.dependencies()),
+        { connection: native, shutdownGraceTime: '5s' },
+        { workflowBundle: await workflowBundle() },
+      );
+      const running = workers.run();
       drain = async () => {
-        worker.shutdown();
+        workers.shutdown();
         await running;
         await native.close();
       };

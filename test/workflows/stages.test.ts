@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
 import type { Activities } from '../../activities/index.js';
 import type { RunInput, RunReport } from '../../src/domain/run.js';
 import { EMPTY_BOOKS } from '../../src/domain/run.js';
+import { createWorkers } from '../../src/worker/workers.js';
 import { failureOf, quietRuntime, workflowBundle } from '../pipeline/shop.js';
 
 const STAGES = [['customers', 'products'], ['orders'], ['lines']];
@@ -43,26 +44,27 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     Connection.connect({ address }),
   ]);
   const taskQueue = randomUUID();
-  const worker = await Worker.create({
-    connection: native,
+  const workers = await createWorkers(
     taskQueue,
-    workflowBundle: await workflowBundle(),
     activities,
-  });
+    { connection: native },
+    { workflowBundle: await workflowBundle() },
+  );
+  const running = workers.run();
   try {
     const handle = await new Client({ connection }).workflow.start('sync', {
       taskQueue,
       workflowId: randomUUID(),
       args: [{ sync: 'shop', ...input }],
     });
-    const end = await worker.runUntil(() =>
-      handle.result().then(
-        () => 'complete',
-        async () => failureOf(handle),
-      ),
+    const end = await handle.result().then(
+      () => 'complete',
+      async () => failureOf(handle),
     );
     return { notes, end };
   } finally {
+    workers.shutdown();
+    await running;
     await connection.close();
     await native.close();
   }
@@ -85,23 +87,38 @@ it('begins a stage only after its parents are loaded and looked after', async ()
   expect(notes.filter((n) => n === 'load orders-a')).toHaveLength(2);
 });
 
-it('loads the mappings of one stage side by side', async () => {
-  // None of the four ranges ends before all of them have begun.
-  let allBegun = (): void => undefined;
-  const begun = new Promise<void>((resolve) => (allBegun = resolve));
+it('works on one slice at a time in a process', async () => {
+  let running = 0;
+  let most = 0;
   const { notes, end } = await runWith({}, (taken) => ({
     async loadSlice({ rangeId }) {
-      taken.push(`load ${rangeId}`);
-      if (taken.length === 4) allBegun();
-      await begun;
+      taken.push(rangeId);
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      running--;
       return { done: true, progress: [] };
     },
   }));
   expect(end).toBe('complete');
-  expect(new Set(notes.slice(0, 4))).toEqual(
-    new Set(['load customers-a', 'load customers-b', 'load products-a', 'load products-b']),
-  );
+  expect(notes.filter((note) => /-[ab]$/.test(note))).toHaveLength(8);
+  expect(most).toBe(1);
 });
+
+it('loads the mappings of one stage side by side, where one of them is stuck', async () => {
+  // The first slice does not end before those of the other mapping have, which wait for their turn in vain.
+  let othersDone = (): void => undefined;
+  const done = new Promise<void>((resolve) => (othersDone = resolve));
+  const { end } = await runWith({}, (taken) => ({
+    async loadSlice({ rangeId }) {
+      taken.push(rangeId);
+      if (taken[0] === rangeId) await done;
+      const other = (id: string): boolean => mappingOf(`load ${id}`) !== mappingOf(`load ${taken[0]!}`);
+      if (taken.filter(other).length === 2) othersDone();
+      return { done: true, progress: [] };
+    },
+  }));
+  expect(end).toBe('complete');
+}, 60_000);
 
 it('continues a long run with the stage it was in', async () => {
   const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1 } });

@@ -1,0 +1,48 @@
+/** What one process works on: everything on its task queue, and beside it one slice at a time. */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import type { Activities } from '../../activities/index.js';
+import { sliceQueueOf } from '../domain/work.js';
+
+/** What both workers have in common. */
+type Common = Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'>;
+type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'maxConcurrentActivityTaskExecutions'>;
+
+export interface Workers {
+  /** Resolves when both are drained; when one of them fails, the other one is drained too. */
+  run(): Promise<void>;
+  /** Asks both to drain. */
+  shutdown(): void;
+}
+
+export async function createWorkers(
+  taskQueue: string,
+  activities: Activities,
+  common: Common,
+  workflows: Workflows,
+): Promise<Workers> {
+  const { loadSlice, replayLetters } = activities;
+  const workers = [
+    await Worker.create({ ...common, ...workflows, taskQueue, activities }),
+    await Worker.create({
+      ...common,
+      taskQueue: sliceQueueOf(taskQueue),
+      activities: { loadSlice, replayLetters },
+      maxConcurrentActivityTaskExecutions: 2,
+    }),
+  ];
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return {
+    shutdown,
+    async run() {
+      const running = workers.map((worker) => worker.run());
+      try {
+        await Promise.all(running);
+      } finally {
+        shutdown();
+        await Promise.allSettled(running);
+      }
+    },
+  };
+}
