@@ -9,7 +9,7 @@ import { EVERYTHING } from './mapped-pages.js';
 
 /** Rows of one key range: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_RANGE = 250_000;
-/** Key ranges of a mapping that are worked on side by side, by as many workers: each works on one at a time. */
+/** Key ranges of a mapping that are worked on side by side: by up to as many workers, each of which takes two at once. */
 const LANES = 4;
 
 export interface PlanInput extends MappingRef {

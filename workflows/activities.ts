@@ -39,7 +39,7 @@ export type Slices = Pick<Activities, 'loadSlice' | 'replayLetters'>;
 /** Longer than a slice takes: who waits longer does so for others that are stuck, or that are very many. */
 const UNTIL_TURN = '20s';
 
-/** The same for a worker that has no slice to work on; fails with a timeout where none has for too long. */
+/** The same for a worker that has room for a slice; fails with a timeout where none has for too long. */
 export const inTurn = (): Slices =>
   proxyActivities<Activities>({
     ...SLICES,

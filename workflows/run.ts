@@ -132,7 +132,7 @@ async function loadMapping(
   if (workflowInfo().continueAsNewSuggested) await continueRun(continuing(input, opened, stage));
 }
 
-/** Whether no worker had a turn for a slice. */
+/** Whether no worker had room for a slice. */
 const isUntaken = (error: unknown): boolean =>
   error instanceof ActivityFailure &&
   error.cause instanceof TimeoutFailure &&

@@ -43,7 +43,7 @@ export interface PlannedRanges {
 }
 
 /**
- * The task queue of slices, of which a worker works on one at a time: one fills its thread, and so they spread over the
+ * The task queue of slices, of which a worker takes few at once: two fill its thread, and so they spread over the
  * workers. Who waits there for long is given to any worker.
  */
 export const sliceQueueOf = (taskQueue: string): string => `${taskQueue}-slices`;

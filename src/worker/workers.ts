@@ -1,7 +1,10 @@
-/** What one process works on: everything on its task queue, and beside it one slice at a time. */
+/** What one process works on: everything on its task queue, and beside it a few slices. */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
 import { sliceQueueOf } from '../domain/work.js';
+
+/** The second one covers the gaps where the first begins and ends; more would find no time left. */
+const SLICES_AT_ONCE = 2;
 
 /** What both workers have in common. */
 type Common = Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'>;
@@ -27,7 +30,7 @@ export async function createWorkers(
       ...common,
       taskQueue: sliceQueueOf(taskQueue),
       activities: { loadSlice, replayLetters },
-      maxConcurrentActivityTaskExecutions: 2,
+      maxConcurrentActivityTaskExecutions: SLICES_AT_ONCE,
     }),
   ];
   const shutdown = (): void => {
