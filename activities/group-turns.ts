@@ -1,8 +1,8 @@
 /** Bounds the groups of a mapping that this process works on at once, whichever of its slices they belong to. */
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** Of two slices one each is read while another is on its way to the platform, or is settled. */
-const GROUPS_AT_ONCE = 4;
+/** One is read while another is on its way to the platform, and one is claimed or settled. */
+const GROUPS_AT_ONCE = 3;
 
 /** Waits for a turn; the function that it answers ends it. */
 export type TakeTurn = () => Promise<() => void>;

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { shopForTest, SYNC, type Shop } from './shop.js';
 
-/** More than the four groups that are on their way at once. */
+/** More than the three groups that are on their way at once. */
 const ROWS = 56_500;
 const FILES = {
   'customers.mapping.yaml': `schema: customer

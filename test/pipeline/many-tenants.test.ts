@@ -92,8 +92,8 @@ it(
     expect(skewedRows.filter(({ id, tenant }) => !got.has(`${tenant.replace('p', 't')}/${id}`))).toEqual([]);
     // One tenant's rows fill their batches; each of the others needs one.
     expect(shop.proxy.uploads()).toBeLessThan(SKEWED_ROWS / 10 + (SKEWED_ROWS * 0.9) / 500 + 20);
-    // Four groups, each of less than 16,000 rows and the page that fills it, and not the table.
+    // Three groups, each of less than 16,000 rows and the page that fills it, and not the table.
     expect(most).toBeGreaterThan(0);
-    expect(most).toBeLessThan(4 * 18_000);
+    expect(most).toBeLessThan(3 * 18_000);
   },
 );
