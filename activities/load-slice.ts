@@ -89,14 +89,16 @@ async function inOrder<T, R>(
     })();
     before.catch(() => (failed = true));
   };
-  let exhausted: boolean;
+  let exhausted = false;
   try {
     do {
       const end = await take();
       try {
-        const next = failed ? { done: true } : await items.next();
-        exhausted = next.done === true;
-        if (!exhausted) begin((next as IteratorYieldResult<T>).value);
+        // What it waited for may have failed.
+        if (failed) break;
+        const next = await items.next();
+        if (next.done === true) exhausted = true;
+        else begin(next.value);
       } finally {
         void Promise.allSettled([before]).then(end);
       }

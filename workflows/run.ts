@@ -109,13 +109,13 @@ async function loadMapping(
   const ref = { runId: opened.runId, sync: opened.sync, mapping };
   const { rangeIds, lanes } = await planMapping({ ...ref, ...pass, mode: opened.mode, input });
   const queue = [...rangeIds];
-  const given = ({ loadSlice, replayLetters }: Slices, rangeId: string): Promise<SliceResult> =>
+  const ask = ({ loadSlice, replayLetters }: Slices, rangeId: string): Promise<SliceResult> =>
     input.replay === undefined
       ? loadSlice({ ...ref, rangeId })
       : replayLetters({ ...ref, rangeId, filter: input.replay });
   const slice = (rangeId: string): Promise<SliceResult> =>
-    given(inTurn(), rangeId).catch((error: unknown) => {
-      if (isUntaken(error)) return given({ loadSlice, replayLetters }, rangeId);
+    ask(inTurn(), rangeId).catch((error: unknown) => {
+      if (isUntaken(error)) return ask({ loadSlice, replayLetters }, rangeId);
       throw error;
     });
   const lane = async (): Promise<void> => {
