@@ -4,7 +4,7 @@ import type { RecordList } from '../src/domain/record-list.js';
 import { clashesAmong, knownClashes } from './clashes.js';
 import { cutBatches } from './cut-batches.js';
 import { startDelivery, type Delivery } from './delivery.js';
-import type { Group } from './read-groups.js';
+import type { Group } from '../src/reading/group.js';
 import { ALL_ACCEPTED, settleBatch, type Fates } from './settle-batch.js';
 import { sortOut } from './sort-out.js';
 import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } from './upload-batch.js';
@@ -67,6 +67,7 @@ async function settle(
   readStamp: string,
 ): Promise<{ readonly batch: SentBatch; readonly fates: Fates }> {
   const fates = await settleBatch(scope, batch);
+  await batch.noted;
   const holdsBack = fates !== ALL_ACCEPTED && [...fates.values()].some((fate) => fate.kind === 'waiting');
   if (batch.id !== null || !holdsBack) return { batch, fates };
   const id = await scope.deps.ledger.batches.note(scope.range, readStamp, batch, batch.platformBatchId);

@@ -12,6 +12,8 @@ import { maskedWords } from './platform-words.js';
 
 export interface SentBatch extends IntendedBatch {
   readonly platformBatchId: string;
+  /** Resolves when the ledger knows the platform's id; a failure is met by whoever waits for it. */
+  readonly noted: Promise<void>;
 }
 
 export interface RefusedRecord {
@@ -98,8 +100,9 @@ async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch
     // within one delay of its intent, so that a successor knows when its ghost must be over.
     timeout: sync.spec.upload.inDoubtDelay * 500,
   });
-  await deps.ledger.batches.sent(batch, accepted.batchId);
-  return { ...batch, platformBatchId: accepted.batchId };
+  const noted = deps.ledger.batches.sent(batch, accepted.batchId);
+  noted.catch(() => undefined);
+  return { ...batch, platformBatchId: accepted.batchId, noted };
 }
 
 async function uploadHalves(

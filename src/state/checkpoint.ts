@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import { EMPTY_BOOKS, type Books } from '../domain/run.js';
 import { closeDeadLetters, writeDeadLetters } from './dead-letters.js';
 import type { BooksEntry, Column, GroupOutcome, Reading, RowEnd } from './group-outcome.js';
-import { CLOSED } from './open-batches.js';
+import { prepared } from './prepared.js';
 import { writeOutcomes } from './record-outcomes.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
@@ -44,7 +44,9 @@ async function isHeldStill(trx: Knex, reading: Reading): Promise<boolean> {
 
 /** Whether the mapping has waiting records and dead letters. Nearly always there are none, and asking costs next to nothing. */
 async function openEntries(trx: Knex, mappingId: number): Promise<{ waiting: boolean; letters: boolean }> {
-  const { rows } = await trx.raw<{ rows: { waiting: boolean; letters: boolean }[] }>(
+  const { rows } = await prepared<{ waiting: boolean; letters: boolean }>(
+    trx,
+    'open_entries',
     `SELECT EXISTS (SELECT FROM waiting WHERE mapping_id = :mapping) AS waiting,
        EXISTS (SELECT FROM dead_letters WHERE mapping_id = :mapping) AS letters`,
     { mapping: mappingId },
@@ -54,9 +56,13 @@ async function openEntries(trx: Knex, mappingId: number): Promise<{ waiting: boo
 
 async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
   if (group.settled.length > 0)
-    await trx('batches')
-      .whereIn('id', [...group.settled])
-      .update({ ...CLOSED, state: 'settled', settled_at: trx.fn.now() });
+    await prepared(
+      trx,
+      'close_batches',
+      `UPDATE batches SET external_ids = NULL, content_hashes = NULL, state = 'settled', settled_at = now()
+       WHERE id = ANY (CAST(? AS bigint[]))`,
+      [[...group.settled]],
+    );
   for (const { id, externalIds } of group.held)
     await trx('batches')
       .where({ id })
@@ -93,7 +99,9 @@ function booksOf(
 async function addToBooks(trx: Knex, entries: readonly BooksEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const column = (name: keyof Books) => entries.map((e) => e[name]);
-  await trx.raw(
+  await prepared(
+    trx,
+    'add_to_books',
     `INSERT INTO books AS b (range_id, tenant_id, read, accepted, unchanged, waiting, dead_lettered)
      SELECT range_id, tenant_id, sum(read), sum(accepted), sum(unchanged), sum(waiting), sum(dead_lettered)
      FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[])
@@ -116,7 +124,9 @@ async function addToBooks(trx: Knex, entries: readonly BooksEntry[]): Promise<vo
 }
 
 async function movePosition(trx: Knex, range: TakenRange, { position, done }: GroupOutcome): Promise<void> {
-  await trx.raw(
+  await prepared(
+    trx,
+    'move_position',
     `UPDATE ranges SET updated_at = now(), done = done OR :done,
        position_cursor = CASE WHEN :moved THEN :cursor ELSE position_cursor END,
        position_key = CASE WHEN :moved THEN CAST(:key AS text[]) ELSE position_key END

@@ -9,6 +9,7 @@ import { isInStep } from '../domain/record.js';
 import type { RecordList } from '../domain/record-list.js';
 import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
+import { prepared } from './prepared.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { changeRecords, readRecords } from './record-blocks.js';
 import type { RecordKeys } from './record-key.js';
@@ -88,7 +89,9 @@ export async function claimGroup(
  * that begins to while this waits for the lock reads later than this has read.
  */
 async function lockClaims(trx: Knex, { mappingId, runId }: TakenRange): Promise<boolean> {
-  const { rows } = await trx.raw<{ rows: { beside: boolean }[] }>(
+  const { rows } = await prepared<{ beside: boolean }>(
+    trx,
+    'lock_claims',
     `SELECT pg_advisory_xact_lock(:lock, :mapping), EXISTS (
        SELECT FROM runs JOIN ranges ON ranges.run_id = runs.id
        WHERE runs.ended_at IS NULL AND runs.id <> :run AND ranges.mapping_id = :mapping AND ranges.epoch > 0) AS beside`,

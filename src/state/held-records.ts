@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { WrittenIntent } from './open-batches.js';
+import { prepared } from './prepared.js';
 import { compareIds, type RecordKeys } from './record-key.js';
 import { noteHeldAgain, type Reread } from './waiting-rows.js';
 
@@ -61,7 +62,9 @@ interface OpenNow {
 
 /** The batches on their way; without the ids of those that are known already. */
 async function open(trx: Knex, mappingId: number, knownIds: readonly string[]): Promise<OpenNow> {
-  const { rows } = await trx.raw<{ rows: { id: string | null; tenantId: number; externalIds: string[] | null }[] }>(
+  const { rows } = await prepared<{ id: string | null; tenantId: number; externalIds: string[] | null }>(
+    trx,
+    'open_batches',
     `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds"
      FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent')
      UNION ALL (SELECT NULL, NULL, NULL FROM batches WHERE mapping_id = :mapping AND state = 'waiting' LIMIT 1)`,

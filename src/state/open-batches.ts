@@ -4,7 +4,8 @@ import type { RecordList } from '../domain/record-list.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
 import { coalesced } from './coalesced.js';
-import { hashAt } from './record-block.js';
+import { prepared } from './prepared.js';
+import { hashAt, HASH_BYTES, SEPARATOR } from './record-block.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */
@@ -85,6 +86,9 @@ interface Row {
 const ABANDONED = `state IN ('intended', 'sent') AND b.mapping_id = ?
   AND EXISTS (SELECT FROM runs WHERE runs.id = b.run_id AND runs.ended_at IS NOT NULL)`;
 
+/** Milliseconds until a batch's id is written: no longer than its first status is waited for. */
+const NOTED_WITHIN = 30;
+
 export function openBatches(knex: Knex): OpenBatches {
   const find = async (condition: string, ...values: (string | number)[]): Promise<OpenBatch[]> => {
     const { rows } = await knex.raw<{ rows: Row[] }>(
@@ -109,8 +113,10 @@ export function openBatches(knex: Knex): OpenBatches {
       };
     });
   };
-  const noteSent = coalesced<[string, string]>(async (notes) => {
-    await knex.raw(
+  const noteSent = coalesced<[string, string]>(NOTED_WITHIN, async (notes) => {
+    await prepared(
+      knex,
+      'note_sent',
       `UPDATE batches SET state = 'sent', platform_batch_id = n.platform_id, sent_at = now()
        FROM unnest(CAST(? AS bigint[]), CAST(? AS text[])) AS n(id, platform_id) WHERE batches.id = n.id AND state = 'intended'`,
       [notes.map(([id]) => id), notes.map(([, platformId]) => platformId)],
@@ -194,8 +200,6 @@ export function openBatches(knex: Knex): OpenBatches {
 /** The columns that only an open batch fills. */
 export const CLOSED = { external_ids: null, content_hashes: null };
 
-const INTENTS_AT_ONCE = 5_000;
-
 /** Writes intents, one a batch; each batch holds records of one tenant. */
 export async function insertIntents(
   trx: Knex,
@@ -205,31 +209,32 @@ export async function insertIntents(
   tenantIdOf: (tenant: string) => number,
   intendedAt: number,
 ): Promise<WrittenIntent[]> {
-  const ids: { id: string }[] = [];
-  // The database takes 65,535 values in a statement, and a batch takes nine.
-  for (let i = 0; i < batches.length; i += INTENTS_AT_ONCE)
-    ids.push(
-      ...(await trx('batches')
-        .insert(
-          batches.slice(i, i + INTENTS_AT_ONCE).map((records) => ({
-            run_id: range.runId,
-            range_id: range.id,
-            mapping_id: range.mappingId,
-            tenant_id: tenantIdOf(records.tenantAt(0)),
-            state: 'intended',
-            records: records.length,
-            read_stamp: readStamp,
-            external_ids: JSON.stringify(records.externalIds),
-            content_hashes: records.hashes,
-          })),
-        )
-        .returning<{ id: string }[]>('id')),
-    );
+  if (batches.length === 0) return [];
+  const tenantIds = batches.map((records) => tenantIdOf(records.tenantAt(0)));
+  let sum = 0;
+  const before = batches.map((records) => (sum += records.length) - records.length);
+  const { rows } = await prepared<{ id: string }>(
+    trx,
+    'insert_intents',
+    // One text and one row of bytes for all: quoting each as an array's element costs more than everything else here.
+    `INSERT INTO batches (run_id, range_id, mapping_id, tenant_id, state, records, read_stamp, external_ids, content_hashes)
+     SELECT :run, :range, :mapping, tenant_id, 'intended', records, :stamp, CAST(ids AS json),
+       substring(CAST(:hashes AS bytea) FROM 1 + ${HASH_BYTES} * before FOR ${HASH_BYTES} * records)
+     FROM unnest(CAST(:tenants AS int[]), CAST(:records AS int[]), CAST(:before AS int[]), string_to_array(:ids, :separator))
+       AS b(tenant_id, records, before, ids)
+     ORDER BY before
+     RETURNING id`,
+    {
+      ...{ run: range.runId, range: range.id, mapping: range.mappingId, stamp: readStamp, separator: SEPARATOR },
+      hashes: Buffer.concat(batches.map((records) => records.hashes)),
+      tenants: tenantIds,
+      records: batches.map((records) => records.length),
+      before,
+      ids: batches.map((records) => JSON.stringify(records.externalIds)).join(SEPARATOR),
+    },
+  );
   return batches.map((records, i) => ({
-    id: ids[i]!.id,
-    tenant: records.tenantAt(0),
-    tenantId: tenantIdOf(records.tenantAt(0)),
-    records,
-    intendedAt,
+    ...{ id: rows[i]!.id, tenant: records.tenantAt(0), tenantId: tenantIds[i]! },
+    ...{ records, intendedAt },
   }));
 }

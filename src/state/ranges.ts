@@ -1,6 +1,7 @@
 /** Ranges: what a run reads of a mapping, how far each is settled, and who may work on it. */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../domain/errors.js';
+import { prepared } from './prepared.js';
 import type { Position, ReadBounds, SourceKey } from '../domain/source.js';
 
 export interface NewRange extends Omit<ReadBounds, 'after'> {
@@ -145,8 +146,13 @@ export function openRanges(knex: Knex): Ranges {
 
 /** Locks the range for this transaction; throws `fenced_off` when a newer attempt has taken it over. */
 export async function holdRange(trx: Knex, range: TakenRange): Promise<void> {
-  const held = await trx('ranges').where({ id: range.id, epoch: range.epoch }).update({ updated_at: trx.fn.now() });
-  if (held !== 1)
+  const { rowCount } = await prepared(
+    trx,
+    'hold_range',
+    'UPDATE ranges SET updated_at = now() WHERE id = ? AND epoch = ?',
+    [range.id, range.epoch],
+  );
+  if (rowCount !== 1)
     throw new PartnerSyncError('fenced_off', `range ${range.id} was taken over by a newer attempt`, {
       range: range.id,
     });

@@ -32,7 +32,11 @@ interface Stored {
   readonly sendings: readonly Sending[];
 }
 
-const HASH_DIGITS = 32;
+/** Never in a JSON text. */
+export const SEPARATOR = '\u001e';
+/** Of a content hash. */
+export const HASH_BYTES = 16;
+const HASH_DIGITS = 2 * HASH_BYTES;
 const NO_HASH = '0'.repeat(HASH_DIGITS);
 
 export function encodeBlock({ low, until, entries }: RecordBlock): string {

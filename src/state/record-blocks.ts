@@ -11,10 +11,12 @@ import {
   encodeBlock,
   entriesOf,
   mergeEntries,
+  SEPARATOR,
   type RecordBlock,
   type RecordEntry,
   type StoredBlock,
 } from './record-block.js';
+import { prepared } from './prepared.js';
 import { compareIds, compareKeys, idHex, type RecordKeys } from './record-key.js';
 
 /** Entries of a block after cutting: more make a look-up of one record dear, fewer make many rows. */
@@ -27,8 +29,6 @@ const FEW = 8;
 const BLOCK_CHARACTERS = 2_500;
 /** Neighbouring keys nearly always lie in blocks of about so many, or of fewer where ids are long: all are asked for at once. */
 const DENSE = 48;
-/** Never in a JSON text. */
-const SEPARATOR = '\u001e';
 /** Less than any external id. */
 export const LOWEST = '';
 
@@ -232,7 +232,9 @@ async function find(
   spans: readonly KeySpan[],
   lock: boolean,
 ): Promise<Block[]> {
-  const { rows } = await knex.raw<{ rows: Row[] }>(
+  const { rows } = await prepared<Row>(
+    knex,
+    lock ? 'lock_blocks' : 'find_blocks',
     `SELECT b.tenant_id, b.records
      FROM (
        SELECT DISTINCT s.tenant_id, (SELECT low FROM record_blocks b WHERE b.mapping_id = :mapping
@@ -267,7 +269,9 @@ async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]
 
 async function store(trx: Knex, mappingId: number, blocks: readonly WrittenBlock[]): Promise<void> {
   if (blocks.length === 0) return;
-  await trx.raw(
+  await prepared(
+    trx,
+    'store_blocks',
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
      SELECT :mapping, tenant_id, decode(low, 'hex'), accepted, records
      FROM unnest(CAST(:tenants AS int[]), CAST(:lows AS text[]), CAST(:accepted AS int[]),
