@@ -22,7 +22,10 @@ module.exports = {
     only('platform-alone', '^src/platform', ['^src/domain']),
     only('contract-alone', '^src/platform/contract', ['^src/domain']),
     only('sandbox-from-the-contract', '^src/sandbox', ['^src/domain', '^src/platform/contract']),
-    only('activities-use-the-parts', '^activities', ['^src/(domain|mapping|source|platform|state|observability)']),
+    only('reading-maps-what-it-reads', '^src/reading', ['^src/(domain|mapping|source)']),
+    only('activities-use-the-parts', '^activities', [
+      '^src/(domain|mapping|source|reading|platform|state|observability)',
+    ]),
     {
       name: 'workflows-are-pure',
       severity: 'error',

@@ -8,7 +8,7 @@ import { recordOf } from '../src/domain/record-list.js';
 import type { GroupOutcome } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
-import { withResults, type Group } from './read-groups.js';
+import { withResults, type Group } from '../src/reading/group.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
 

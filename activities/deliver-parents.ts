@@ -1,8 +1,7 @@
 /** Delivers the parents that a sample's rows refer to, before the rows themselves; only those are fetched. */
 import type { MappingRef } from '../src/domain/work.js';
 import type { Dependencies } from './dependencies.js';
-import { takeRange } from './load-slice.js';
-import { readGroups } from './read-groups.js';
+import { groupsOf, takeRange } from './load-slice.js';
 import { parentKey, parentsOf } from './parents.js';
 import { resolveParents } from './resolve-parents.js';
 
@@ -14,7 +13,7 @@ export async function deliverParents(deps: Dependencies, ref: MappingRef, signal
   const { mappingId } = await (await deps.openSync(ref.sync)).mapping(ref.mapping);
   for (const { id } of await ranges.planned(ref.runId, mappingId)) {
     const scope = await takeRange(deps, { ...ref, rangeId: id }, signal);
-    for await (const { records } of readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)) {
+    for await (const { records } of groupsOf(scope)) {
       const parents = [...records].flatMap((r) => parentsOf(scope.mapping, r));
       const distinct = [...new Map(parents.map((parent) => [parentKey(parent), parent])).values()];
       for (let i = 0; i < distinct.length; i += PARENTS_AT_ONCE) {

@@ -1,36 +1,27 @@
 /** What activities need of the outside world; src/compose.ts fills it in, tests may fill in parts. */
-import type { MapResult } from '../src/domain/record.js';
-import type { Records } from '../src/domain/record-list.js';
-import type { ReadPlan, Source, SourceColumn, SourceKey, SourceRow } from '../src/domain/source.js';
-import type { MappingSpec, SyncSpec } from '../src/domain/sync.js';
+import type { SyncSpec } from '../src/domain/sync.js';
 import type { PlatformClient } from '../src/platform/client.js';
 import type { RequestLimit } from '../src/platform/request-limit.js';
+import type { MappedReading } from '../src/reading/mapped-reading.js';
+import type { Reader } from '../src/reading/reader.js';
 import type { Ledger } from '../src/state/ledger.js';
 import type { LedgerView } from '../src/state/ledger-view.js';
 import type { LearntLimits } from './batch-limits.js';
 
-/** Maps one row of the mapping's columns, to a record of `records` if it can be; never throws for bad data. */
-export type RowMapper = (row: SourceRow, key: SourceKey, records?: Records) => MapResult;
-
 /** A mapping, ready to be read and mapped. */
-export interface OpenMapping {
-  readonly spec: MappingSpec;
+export interface OpenMapping extends MappedReading {
   readonly mappingId: number;
-  readonly plan: ReadPlan;
   /** Fields of the record that refer to other records. */
   readonly referenceFields: ReadonlySet<string>;
   /** Those of them that lead in a circle, and are left out at first (running-order.ts). */
   readonly deferred: ReadonlySet<string>;
   /** How large its batches are cut, in this process. */
   readonly batches: LearntLimits;
-  /** The compiled mapping for columns of these types. */
-  mapper(columns: readonly SourceColumn[]): RowMapper;
 }
 
 /** A sync whose files are read and whose source is open; kept per process and version of the files. */
-export interface OpenSync {
+export interface OpenSync extends Pick<Reader, 'source' | 'groups'> {
   readonly spec: SyncSpec;
-  readonly source: Source;
   /** Requests at once to the platform, over everything this process does for the sync. */
   readonly limit: RequestLimit;
   mapping(name: string): Promise<OpenMapping>;

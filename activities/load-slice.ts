@@ -7,7 +7,8 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import { END_OF_RANGE, rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
 import type { SourceKey } from '../src/domain/source.js';
 import { withTurns, type TakeTurn } from './group-turns.js';
-import { readGroups, readKeys, rowsIn, type Group } from './read-groups.js';
+import { rowsIn, type Group } from '../src/reading/group.js';
+import { readKeys } from './read-keys.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
 
@@ -26,10 +27,7 @@ export async function loadSlice(deps: Dependencies, ref: RangeRef, signal: Abort
 async function load(scope: UploadScope): Promise<boolean> {
   const { deps, signal } = scope;
   const deadline = performance.now() + SLICE_TIME;
-  const groups =
-    scope.range.externalIds === null
-      ? readGroups(deps.ledger, scope.sync, scope.mapping, scope.range)
-      : readIds(scope, scope.range.externalIds);
+  const groups = scope.range.externalIds === null ? groupsOf(scope) : readIds(scope, scope.range.externalIds);
   const done = await withTurns(`${scope.range.runId} ${scope.mapping.spec.name}`, (take) =>
     inOrder(groups, take, () => performance.now() < deadline && !signal.aborted, {
       start: (group) => (scope.range.ahead ? deliverAhead(scope, group) : deliver(scope, group)),
@@ -41,6 +39,10 @@ async function load(scope: UploadScope): Promise<boolean> {
   if (done) await deps.ledger.checkpoint(scope.range, END_OF_RANGE);
   return done;
 }
+
+/** All of the range, or what is left of it. */
+export const groupsOf = ({ deps, sync, mapping, range }: UploadScope): AsyncGenerator<Group> =>
+  sync.groups(mapping, { ...range, hashed: range.keepsRecords }, () => deps.ledger.stamp());
 
 async function deliver(scope: UploadScope, group: Group): Promise<Omit<GroupOutcome, 'position' | 'done'>> {
   const delivery = await deliverGroup(scope, group);

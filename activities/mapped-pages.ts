@@ -2,8 +2,8 @@
 import type { MapResult } from '../src/domain/record.js';
 import { Records } from '../src/domain/record-list.js';
 import type { Position, ReadBounds, ReadPlan, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
-import type { RowMapper } from './dependencies.js';
-import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
+import type { RowMapper } from '../src/reading/mapped-reading.js';
+import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from '../src/reading/page-rows.js';
 
 /** What is needed to read rows and map them. */
 export interface Reading {

@@ -10,7 +10,7 @@ import type { Dependencies } from './dependencies.js';
 import { assertFindable, findVanished, isEmpty, withoutRows } from './find-vanished.js';
 import { removalOf } from './removal.js';
 import { takeRange } from './load-slice.js';
-import { withResults } from './read-groups.js';
+import { withResults } from '../src/reading/group.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
 

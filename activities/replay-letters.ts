@@ -6,7 +6,8 @@ import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
-import { readKeys, resultsOf, rowsIn } from './read-groups.js';
+import { resultsOf, rowsIn } from '../src/reading/group.js';
+import { readKeys } from './read-keys.js';
 import { readWhatFits } from './read-what-fits.js';
 import { recoverRange } from './recover-range.js';
 

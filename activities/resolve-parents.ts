@@ -10,7 +10,7 @@ import { rowByRow } from './delivery.js';
 import type { OpenMapping } from './dependencies.js';
 import { findRows } from './find-rows.js';
 import { takeRange } from './load-slice.js';
-import { withResults } from './read-groups.js';
+import { withResults } from '../src/reading/group.js';
 import { parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';

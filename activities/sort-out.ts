@@ -2,7 +2,7 @@
 import { compareIds } from '../src/state/record-key.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { RecordList } from '../src/domain/record-list.js';
-import type { Group } from './read-groups.js';
+import type { Group } from '../src/reading/group.js';
 
 export type SortedOut = Pick<Group, 'records' | 'letters'>;
 

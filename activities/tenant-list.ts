@@ -2,12 +2,11 @@
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { isTenantId, TENANT_ID_PATTERN } from '../src/domain/names.js';
 import type { ReadBounds, ReadPlan, Source, SourceColumn } from '../src/domain/source.js';
-import type { TenantConfig } from '../src/domain/sync.js';
+import type { TenantConfig, TenantRule } from '../src/domain/sync.js';
 import { textForm } from '../src/mapping/kinds.js';
 import { EVERYTHING } from './mapped-pages.js';
 
 export type TenantTable = Extract<TenantConfig, { kind: 'table' }>;
-export type TenantRule = Exclude<TenantConfig, TenantTable>;
 
 const PAGE_ROWS = 1000;
 

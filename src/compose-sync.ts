@@ -1,15 +1,13 @@
 /** Wires one sync: its source, its limits, its list of tenants, and its mappings, each compiled when first asked for. */
 import { openBatchLimits, type LearntLimits } from '../activities/batch-limits.js';
 import type { OpenMapping, OpenSync } from '../activities/dependencies.js';
-import { readTenantList, type TenantRule } from '../activities/tenant-list.js';
+import { readTenantList } from '../activities/tenant-list.js';
 import { referencesOf } from './domain/references.js';
-import type { SourceColumn } from './domain/source.js';
-import type { MappingSpec, SyncSpec } from './domain/sync.js';
-import { compileMapping } from './mapping/compile-mapping.js';
-import { readPlanOf } from './mapping/read-plan.js';
+import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/running-order.js';
 import { openRequestLimit } from './platform/request-limit.js';
-import { openSource } from './source/open-source.js';
+import { mappedReading } from './reading/mapped-reading.js';
+import type { OpenReader } from './reading/reader.js';
 import type { Catalog } from './state/catalog.js';
 
 /** A sync whose source is open, for all runs of it. */
@@ -24,8 +22,12 @@ export type MappingIds = Pick<Catalog, 'mappingId'>;
 /** Runs of which compiled mappings are kept, where each has a list of tenants of its own. */
 const RUNS_KEPT = 8;
 
-export function composeSync(spec: SyncSpec, mappingIds: () => Promise<MappingIds>): ComposedSync {
-  const source = openSource(spec.source);
+export function composeSync(
+  spec: SyncSpec,
+  mappingIds: () => Promise<MappingIds>,
+  openReader: OpenReader,
+): ComposedSync {
+  const { source, groups } = openReader(spec.source);
   const limit = openRequestLimit(spec.upload.requestsAtOnce);
   const limits = new Map<string, LearntLimits>();
   const runs = new Map<string, OpenSync>();
@@ -39,14 +41,16 @@ export function composeSync(spec: SyncSpec, mappingIds: () => Promise<MappingIds
       let batches = limits.get(name);
       if (batches === undefined) limits.set(name, (batches = openBatchLimits(mappingSpec, spec.upload)));
       const mappingId = await (await mappingIds()).mappingId(spec.name, name);
-      return openMapping(mappingSpec, await tenant(), {
+      return {
+        ...mappedReading(mappingSpec, await tenant()),
         ...{ mappingId, batches },
+        referenceFields: new Set(referencesOf(mappingSpec.schema.schema).map((r) => r.field)),
         deferred: new Set(deferred.get(name)),
-      });
+      };
     };
     const mappings = new Map(spec.mappings.map(({ name }) => [name, once(() => mapping(name))]));
     return {
-      ...{ spec, source, limit },
+      ...{ spec, source, groups, limit },
       mapping: (name) => mappings.get(name)!(),
       async tenants() {
         const rule = await tenant();
@@ -75,29 +79,5 @@ function once<T>(work: () => Promise<T>): () => Promise<T> {
     answer ??= work();
     answer.catch(() => (answer = undefined));
     return answer;
-  };
-}
-
-/** A mapping that is compiled on first use, per set of column types. */
-function openMapping(
-  spec: MappingSpec,
-  tenant: TenantRule,
-  known: Pick<OpenMapping, 'mappingId' | 'batches' | 'deferred'>,
-): OpenMapping {
-  const compiled = new Map<string, ReturnType<OpenMapping['mapper']>>();
-  return {
-    spec,
-    ...known,
-    plan: readPlanOf(spec, tenant),
-    referenceFields: new Set(referencesOf(spec.schema.schema).map((r) => r.field)),
-    mapper(columns: readonly SourceColumn[]) {
-      const types = columns.map((c) => c.databaseType).join();
-      let map = compiled.get(types);
-      if (map === undefined) {
-        const ready = compileMapping(spec, tenant, columns);
-        compiled.set(types, (map = (row, key, records) => ready.map(row, key, records)));
-      }
-      return map;
-    },
   };
 }

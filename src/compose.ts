@@ -9,8 +9,11 @@ import { readVariable, requireVariable, type Env } from './config/environment.js
 import { PartnerSyncError } from './domain/errors.js';
 import { loadSync } from './mapping/load-sync.js';
 import { PlatformClient } from './platform/client.js';
+import { openReader, type OpenReader } from './reading/reader.js';
+import { startReadingThread } from './reading/thread/thread-reader.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
+import { keepYoungWhatDiesYoung } from './worker/young-generation.js';
 
 /** What looking needs of the parts: no way leads from here to a write. */
 export interface ViewParts {
@@ -36,8 +39,9 @@ export interface Parts extends ViewParts {
   dependencies(): Promise<Dependencies>;
 }
 
-export function compose(env: Env): Parts {
-  const parts = assemble(env, openLedger);
+/** `read`: how sources are read; in this thread, unless somebody says otherwise. */
+export function compose(env: Env, read: OpenReader = openReader): Parts {
+  const parts = assemble(env, openLedger, { read });
   return {
     ...parts,
     dependencies: async () => ({
@@ -48,9 +52,25 @@ export function compose(env: Env): Parts {
   };
 }
 
+/** For a worker: sources are read, and their rows mapped, by a thread of its own. */
+export function composeWorker(env: Env): Parts {
+  keepYoungWhatDiesYoung();
+  const thread = startReadingThread();
+  const parts = compose(env, thread.openReader);
+  return {
+    ...parts,
+    async close() {
+      await parts.close();
+      await thread.close();
+    },
+  };
+}
+
 /** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
 export function composeView(env: Env): LookingParts {
-  const parts = assemble(env, openLedgerView, async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT);
+  const parts = assemble(env, openLedgerView, {
+    mappingIds: async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT,
+  });
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
     try {
@@ -69,7 +89,7 @@ const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
 function assemble<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
-  mappingIds?: () => Promise<MappingIds>,
+  { mappingIds, read = openReader }: { mappingIds?: () => Promise<MappingIds>; read?: OpenReader },
 ) {
   setDefaultResultOrder('ipv4first');
   const closing: (() => Promise<void>)[] = [];
@@ -99,7 +119,7 @@ function assemble<L extends LedgerView>(
     if (known?.signature === signature) return known.sync;
     const spec = await loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
-    const sync = same ? known.sync : composeSync(spec, mappingIds ?? (async () => (await ledger()).catalog));
+    const sync = same ? known.sync : composeSync(spec, mappingIds ?? (async () => (await ledger()).catalog), read);
     if (!same) closing.push(() => sync.close());
     syncs.set(name, { signature, sync });
     return sync;

@@ -1,12 +1,12 @@
 /** Holds the mappings of a sync against its live source: columns, then real rows. Reads only. */
 import { probeMapping } from '../../activities/probe-mapping.js';
-import { readTenantList, type TenantRule } from '../../activities/tenant-list.js';
+import { readTenantList } from '../../activities/tenant-list.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Finding } from '../domain/finding.js';
 import type { Probe, ProbeBudget } from '../domain/probe.js';
 import type { SourceTable } from '../domain/source-catalog.js';
 import type { Source, SourceColumn } from '../domain/source.js';
-import type { MappingSpec, SyncSpec } from '../domain/sync.js';
+import type { TenantRule, MappingSpec, SyncSpec } from '../domain/sync.js';
 import { checkColumns } from '../mapping/check-columns.js';
 import { checkTable } from '../mapping/check-table.js';
 import { checkRows } from '../mapping/check-rows.js';

@@ -1,6 +1,6 @@
 /** What every command is given, and how its end becomes an exit code. */
 import type { Command } from 'commander';
-import { compose, composeView, type LookingParts, type Parts, type ViewParts } from '../compose.js';
+import { compose, composeView, composeWorker, type LookingParts, type Parts, type ViewParts } from '../compose.js';
 import type { Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
@@ -30,6 +30,10 @@ type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<v
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
 export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
   actionWith(compose, work);
+
+/** The same for the worker. */
+export const working = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
+  actionWith(composeWorker, work);
 
 /** The same for commands that only look: their parts cannot write. */
 export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>

@@ -25,21 +25,39 @@ const enum Of {
   Numbers,
 }
 
+/** Texts, one behind the other; `ends` are counted in UTF-16 units. */
+interface Texts {
+  readonly text: string;
+  readonly ends: Uint32Array;
+}
+
+/** The columns as they go to another thread: the arrays of numbers and bytes are handed over, the rest is copied. */
+export interface SentRecords {
+  readonly externalIds: Texts;
+  readonly keys: Texts | readonly (string | SourceKey)[];
+  readonly places: Uint32Array;
+  readonly tenants: readonly string[];
+  readonly buffers: readonly Uint8Array[];
+  readonly deletions: readonly MappedRecord['deletion'][];
+  /** null: to be made when they are asked for. */
+  readonly hashes: Uint8Array | null;
+}
+
 /** The columns; records are appended, and never change. */
 export class Records {
-  readonly externalIds: string[] = [];
+  externalIds: string[] = [];
   /** A key of one value is kept as that. */
-  readonly #keys: (string | SourceKey)[] = [];
-  #places = new Uint32Array(Of.Numbers);
-  readonly #tenants: string[] = [];
+  #keys: (string | SourceKey)[] = [];
+  #places: Uint32Array = new Uint32Array(Of.Numbers);
+  #tenants: string[] = [];
   /** The JSON texts in UTF-8, a comma behind each. */
-  readonly #buffers: Buffer[] = [];
+  #buffers: Buffer[] = [];
   /** The last records' texts, as long as they stand in no buffer. */
   #unwritten: string[] = [];
   #unwrittenCharacters = 0;
   /** Of the records that have one only. */
-  readonly #deletions: MappedRecord['deletion'][] = [];
-  #hashes = Buffer.alloc(0);
+  #deletions: MappedRecord['deletion'][] = [];
+  #hashes: Buffer = Buffer.alloc(0);
   #isHashed = new Uint8Array(0);
 
   get length(): number {
@@ -154,6 +172,39 @@ export class Records {
     return from;
   }
 
+  /** For another thread, with what is to be handed over; this one must not use the records any more. */
+  send(hashed: boolean): { readonly records: SentRecords; readonly handedOver: ArrayBuffer[] } {
+    const places = this.#written();
+    // A short one stands in a buffer that it shares with others.
+    const buffers = this.#buffers.map((buffer) =>
+      buffer.length === buffer.buffer.byteLength ? buffer : new Uint8Array(buffer),
+    );
+    const hashes = hashed ? this.hashes(Uint32Array.from(this.externalIds.keys())) : null;
+    const keys = this.#keys.every((key) => typeof key === 'string') ? textsOf(this.#keys) : this.#keys;
+    return {
+      records: {
+        ...{ externalIds: textsOf(this.externalIds), keys, places, buffers, hashes },
+        ...{ tenants: this.#tenants, deletions: this.#deletions },
+      },
+      handedOver: [places, ...buffers, ...(hashes === null ? [] : [hashes])].map(({ buffer }) => buffer as ArrayBuffer),
+    };
+  }
+
+  static received({ externalIds, keys, places, tenants, buffers, deletions, hashes }: SentRecords): Records {
+    const records = new Records();
+    records.externalIds = split(externalIds);
+    records.#keys = 'text' in keys ? split(keys) : [...keys];
+    records.#places = places;
+    records.#tenants = [...tenants];
+    records.#buffers = buffers.map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    records.#deletions = [...deletions];
+    if (hashes !== null) {
+      records.#hashes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+      records.#isHashed = new Uint8Array(records.length).fill(1);
+    }
+    return records;
+  }
+
   /** The texts as one JSON array's elements between `opening` and `closing`; neighbours are copied as one. */
   joined(indexes: Uint32Array, opening: string, closing: string): Buffer {
     const parts: Uint8Array[] = [Buffer.from(opening)];
@@ -178,6 +229,19 @@ export class Records {
 function larger<T extends Uint8Array | Uint32Array>(smaller: T, array: T): T {
   array.set(smaller);
   return array;
+}
+
+function textsOf(texts: readonly string[]): Texts {
+  const ends = new Uint32Array(texts.length);
+  let end = 0;
+  for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
+  return { text: texts.join(''), ends };
+}
+
+function split({ text, ends }: Texts): string[] {
+  const texts = new Array<string>(ends.length);
+  for (let i = 0; i < texts.length; i++) texts[i] = text.substring(i === 0 ? 0 : ends[i - 1]!, ends[i]);
+  return texts;
 }
 
 /** A record as one looks at it. It has no properties of its own: copied or compared as an object it would be empty. */
@@ -231,6 +295,15 @@ export class RecordList implements Iterable<MappedRecord> {
   constructor(records: Records, indexes?: Uint32Array) {
     this.#records = records;
     this.#indexes = indexes ?? new Uint32Array(records.length).map((_, index) => index);
+  }
+
+  /** As {@link Records.send}, of a list that holds all of its records. */
+  send(hashed: boolean): ReturnType<Records['send']> {
+    return this.#records.send(hashed);
+  }
+
+  static received(sent: SentRecords): RecordList {
+    return new RecordList(Records.received(sent));
   }
 
   static of(records: Iterable<MappedRecord>): RecordList {

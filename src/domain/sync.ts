@@ -27,6 +27,9 @@ export type TenantConfig =
       readonly tenant: string;
     };
 
+/** Tells the tenant of each row: what a list in the source comes to once it is read. */
+export type TenantRule = Exclude<TenantConfig, { readonly kind: 'table' }>;
+
 /** Limits of uploading and settling. Durations in seconds, sizes in bytes. */
 export interface UploadConfig {
   readonly requestsAtOnce: number;

@@ -1,7 +1,6 @@
 /** Runs a worker: workflows from their bundle, activities wired to the outside, drained on the first signal. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { Parts } from '../compose.js';
@@ -15,7 +14,6 @@ const GRACE = '30s';
 
 /** Works until a signal asks it to drain; a second signal ends the process at once. */
 export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
-  keepYoungWhatDiesYoung();
   Runtime.install({
     logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
@@ -46,16 +44,6 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   } finally {
     await connection.close();
   }
-}
-
-/**
- * V8 puts what comes from a place whose objects lived on before straight among the old: rows of a page that happened to be on
- * its way at a collection are enough. There they are dead soon, and keep alive all that they refer to. And collections of the
- * young are so short that several threads for each cost more than they give (docs/performance.md).
- */
-function keepYoungWhatDiesYoung(): void {
-  setFlagsFromString('--no-allocation-site-pretenuring');
-  setFlagsFromString('--no-parallel-scavenge');
 }
 
 /** The bundle that the build made; from the sources (tests) it is bundled at start, which takes a second. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { requireVariable } from '../../config/environment.js';
 import { createLogger } from '../../observability/log.js';
 import { runWorker } from '../../worker/run-worker.js';
-import { action, EXIT } from '../command-context.js';
+import { EXIT, working } from '../command-context.js';
 
 export function addWorker(program: Command): void {
   program
@@ -14,7 +14,7 @@ export function addWorker(program: Command): void {
     )
     .addHelpText('after', '\nExample:\n  partner-sync worker')
     .action(
-      action<[], { json?: boolean }>(async ({ parts, output }) => {
+      working<[], { json?: boolean }>(async ({ parts, output }) => {
         const log = createLogger(await requireVariable(parts.env, 'PARTNER_SYNC_LOG_LEVEL'));
         await runWorker(parts, log, (taskQueue) => output.note(`worker ready on task queue "${taskQueue}"`));
         output.note('worker drained');

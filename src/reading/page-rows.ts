@@ -1,5 +1,5 @@
 /** How many rows a page asks for, by the width of the rows that were read before. */
-import type { Page } from '../src/domain/source.js';
+import type { Page } from '../domain/source.js';
 
 /** Rows of the first page, which tells how large rows are. */
 export const FIRST_PAGE_ROWS = 100;

@@ -1,0 +1,50 @@
+/** Entry of the thread that reads sources and maps their rows. */
+import { parentPort } from 'node:worker_threads';
+import type { Source } from '../../domain/source.js';
+import type { Group } from '../group.js';
+import { mappedReading, type MappedReading } from '../mapped-reading.js';
+import { openReader, type Reader } from '../reader.js';
+import { connect, HandedOver } from './calls.js';
+import type { OwnerAnswers, SentMapping, SourceMethod, ThreadAnswers } from './messages.js';
+
+/** Compiled mappings that are kept: a sync has some dozens, and each run its own where the tenants are in a table. */
+const MAPPINGS_KEPT = 100;
+
+const readers = new Map<number, Reader>();
+const mappings = new Map<number, MappedReading>();
+const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly hashed: boolean }>();
+
+function compiled({ id, spec, tenant }: SentMapping): MappedReading {
+  const mapping = mappings.get(id) ?? mappedReading(spec, tenant);
+  mappings.delete(id);
+  mappings.set(id, mapping);
+  if (mappings.size > MAPPINGS_KEPT) mappings.delete(mappings.keys().next().value!);
+  return mapping;
+}
+
+const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
+  open: (reader, config) => void readers.set(reader, openReader(config)),
+  source: <M extends SourceMethod>(reader: number, method: M, args: Parameters<Source[M]>) =>
+    (readers.get(reader)!.source[method] as (...args: Parameters<Source[M]>) => ReturnType<Source[M]>)(...args),
+  async close(reader) {
+    const { source } = readers.get(reader)!;
+    readers.delete(reader);
+    await source.close();
+  },
+  begin(id, reader, mapping, range) {
+    const groups = readers.get(reader)!.groups(compiled(mapping), range, () => ask('stamp', id));
+    underWay.set(id, { groups, hashed: range.hashed });
+  },
+  async next(id) {
+    const { groups, hashed } = underWay.get(id)!;
+    const next = await groups.next();
+    if (next.done === true) return null;
+    const { records, handedOver } = next.value.records.send(hashed);
+    return new HandedOver({ ...next.value, records }, handedOver);
+  },
+  async end(id) {
+    const { groups } = underWay.get(id)!;
+    underWay.delete(id);
+    await groups.return(undefined);
+  },
+});
