@@ -42,7 +42,7 @@ async function load(scope: UploadScope): Promise<boolean> {
 
 /** All of the range, or what is left of it. */
 export const groupsOf = ({ deps, sync, mapping, range }: UploadScope): AsyncGenerator<Group> =>
-  sync.groups(mapping, { ...range, hashed: range.keepsRecords }, () => deps.ledger.stamp());
+  sync.groups(mapping, range, () => deps.ledger.stamp());
 
 async function deliver(scope: UploadScope, group: Group): Promise<Omit<GroupOutcome, 'position' | 'done'>> {
   const delivery = await deliverGroup(scope, group);

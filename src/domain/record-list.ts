@@ -39,8 +39,6 @@ export interface SentRecords {
   readonly tenants: readonly string[];
   readonly buffers: readonly Uint8Array[];
   readonly deletions: readonly MappedRecord['deletion'][];
-  /** null: to be made when they are asked for. */
-  readonly hashes: Uint8Array | null;
 }
 
 /** The columns; records are appended, and never change. */
@@ -173,24 +171,23 @@ export class Records {
   }
 
   /** For another thread, with what is to be handed over; this one must not use the records any more. */
-  send(hashed: boolean): { readonly records: SentRecords; readonly handedOver: ArrayBuffer[] } {
+  send(): { readonly records: SentRecords; readonly handedOver: ArrayBuffer[] } {
     const places = this.#written();
     // A short one stands in a buffer that it shares with others.
     const buffers = this.#buffers.map((buffer) =>
       buffer.length === buffer.buffer.byteLength ? buffer : new Uint8Array(buffer),
     );
-    const hashes = hashed ? this.hashes(Uint32Array.from(this.externalIds.keys())) : null;
     const keys = this.#keys.every((key) => typeof key === 'string') ? textsOf(this.#keys) : this.#keys;
     return {
       records: {
-        ...{ externalIds: textsOf(this.externalIds), keys, places, buffers, hashes },
+        ...{ externalIds: textsOf(this.externalIds), keys, places, buffers },
         ...{ tenants: this.#tenants, deletions: this.#deletions },
       },
-      handedOver: [places, ...buffers, ...(hashes === null ? [] : [hashes])].map(({ buffer }) => buffer as ArrayBuffer),
+      handedOver: [places, ...buffers].map(({ buffer }) => buffer as ArrayBuffer),
     };
   }
 
-  static received({ externalIds, keys, places, tenants, buffers, deletions, hashes }: SentRecords): Records {
+  static received({ externalIds, keys, places, tenants, buffers, deletions }: SentRecords): Records {
     const records = new Records();
     records.externalIds = split(externalIds);
     records.#keys = 'text' in keys ? split(keys) : [...keys];
@@ -198,10 +195,6 @@ export class Records {
     records.#tenants = [...tenants];
     records.#buffers = buffers.map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     records.#deletions = [...deletions];
-    if (hashes !== null) {
-      records.#hashes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength);
-      records.#isHashed = new Uint8Array(records.length).fill(1);
-    }
     return records;
   }
 
@@ -298,8 +291,8 @@ export class RecordList implements Iterable<MappedRecord> {
   }
 
   /** As {@link Records.send}, of a list that holds all of its records. */
-  send(hashed: boolean): ReturnType<Records['send']> {
-    return this.#records.send(hashed);
+  send(): ReturnType<Records['send']> {
+    return this.#records.send();
   }
 
   static received(sent: SentRecords): RecordList {

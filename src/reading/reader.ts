@@ -6,15 +6,10 @@ import type { Group } from './group.js';
 import type { MappedReading } from './mapped-reading.js';
 import { readGroups, type RowRange } from './read-groups.js';
 
-export interface GroupRange extends RowRange {
-  /** Content hashes of all records will be asked for. */
-  readonly hashed: boolean;
-}
-
 export interface Reader {
   readonly source: Source;
   /** Groups of the range in reading order. `stamp` draws a logical time, later than all that were drawn before. */
-  readonly groups: (reading: MappedReading, range: GroupRange, stamp: () => Promise<string>) => AsyncGenerator<Group>;
+  readonly groups: (reading: MappedReading, range: RowRange, stamp: () => Promise<string>) => AsyncGenerator<Group>;
 }
 
 export type OpenReader = (config: SourceConfig) => Reader;

@@ -3,7 +3,7 @@ import type { SentRecords } from '../../domain/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
 import type { Group } from '../group.js';
-import type { GroupRange } from '../reader.js';
+import type { RowRange } from '../read-groups.js';
 import type { HandedOver } from './calls.js';
 
 /** The methods of a source that are asked for by name. */
@@ -25,7 +25,7 @@ export type ThreadAnswers = {
   open: (reader: number, config: SourceConfig) => void;
   source: <M extends SourceMethod>(reader: number, method: M, args: Parameters<Source[M]>) => ReturnType<Source[M]>;
   close: (reader: number) => Promise<void>;
-  begin: (groups: number, reader: number, mapping: SentMapping, range: GroupRange) => void;
+  begin: (groups: number, reader: number, mapping: SentMapping, range: RowRange) => void;
   /** null: there are no more. */
   next: (groups: number) => Promise<HandedOver<SentGroup> | null>;
   end: (groups: number) => Promise<void>;

@@ -12,7 +12,7 @@ const MAPPINGS_KEPT = 100;
 
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, MappedReading>();
-const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly hashed: boolean }>();
+const underWay = new Map<number, AsyncGenerator<Group>>();
 
 function compiled({ id, spec, tenant }: SentMapping): MappedReading {
   const mapping = mappings.get(id) ?? mappedReading(spec, tenant);
@@ -33,17 +33,16 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   },
   begin(id, reader, mapping, range) {
     const groups = readers.get(reader)!.groups(compiled(mapping), range, () => ask('stamp', id));
-    underWay.set(id, { groups, hashed: range.hashed });
+    underWay.set(id, groups);
   },
   async next(id) {
-    const { groups, hashed } = underWay.get(id)!;
-    const next = await groups.next();
+    const next = await underWay.get(id)!.next();
     if (next.done === true) return null;
-    const { records, handedOver } = next.value.records.send(hashed);
+    const { records, handedOver } = next.value.records.send();
     return new HandedOver({ ...next.value, records }, handedOver);
   },
   async end(id) {
-    const { groups } = underWay.get(id)!;
+    const groups = underWay.get(id)!;
     underWay.delete(id);
     await groups.return(undefined);
   },

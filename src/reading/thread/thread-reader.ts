@@ -67,12 +67,12 @@ export function startReadingThread(): ReadingThread {
         let mapping = mappingIds.get(reading);
         if (mapping === undefined) mappingIds.set(reading, (mapping = ++numbers));
         const { spec, tenant } = reading;
-        const { byCursor, bounds, hashed } = range;
+        const { byCursor, bounds } = range;
         const { ask } = await opened();
         const groups = ++numbers;
         stamps.set(groups, stamp);
         try {
-          await ask('begin', groups, id, { id: mapping, spec, tenant }, { byCursor, bounds, hashed });
+          await ask('begin', groups, id, { id: mapping, spec, tenant }, { byCursor, bounds });
           for (;;) {
             const group = await ask('next', groups);
             if (group === null) return;
