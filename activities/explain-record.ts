@@ -88,7 +88,7 @@ export async function explainRecord(
     const same = result?.kind === 'record' && hash === result.contentHash;
     return {
       tenant,
-      row: result === undefined ? null : explainedRow(mapping, found.page.rows[at]!, result, showValues),
+      row: result === undefined ? null : explainedRow(mapping, found.page.rows.at(at)!, result, showValues),
       receipt: keeps ? (hash === undefined ? 'none' : same ? 'equal' : 'different') : 'not_kept',
       waiting: standing.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: standing.batches.find((b) => b.tenant === tenant) ?? null,

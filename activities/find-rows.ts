@@ -1,6 +1,6 @@
 /** Finds the rows behind external ids: by the column that holds the id, or the columns of the template that makes it. */
 import type { MapResult } from '../src/domain/record.js';
-import type { Page } from '../src/domain/source.js';
+import type { Page, SourceRow } from '../src/domain/source.js';
 import { lookUpOf } from '../src/mapping/look-up.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import { readWhatFits } from './read-what-fits.js';
@@ -25,7 +25,7 @@ export async function findRows(sync: OpenSync, mapping: OpenMapping, ids: readon
   const found = await readWhatFits(sync.source, mapping.plan, how.columns, values);
   const wanted = new Set(ids);
   const keys = mapping.plan.key.map((column) => mapping.plan.columns.indexOf(column));
-  const rows: Page['rows'][number][] = [];
+  const rows: SourceRow[] = [];
   const results: MapResult[] = [];
   let unnamed = 0;
   const map = found.rows.length === 0 ? null : mapping.mapper(found.columns);

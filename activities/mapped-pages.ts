@@ -38,7 +38,10 @@ export async function* mappedPages(reading: Reading, bounds: ReadBounds, limit: 
     if (last === undefined) return;
     const map = reading.mapper(page.columns);
     const records = new Records();
-    yield { columns: page.columns, rows: page.rows.map((row) => ({ row, result: map(row, keyOf(row), records) })) };
+    yield {
+      columns: page.columns,
+      rows: Array.from(page.rows, (row) => ({ row, result: map(row, keyOf(row), records) })),
+    };
     after = { cursor: cursor < 0 ? null : last[cursor]!, key: keyOf(last) };
     left -= page.rows.length;
     pageRows = pageRowsOf(averageBytes(page));

@@ -8,12 +8,12 @@ import { composeSync, type ComposedSync, type MappingIds } from './compose-sync.
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { PartnerSyncError } from './domain/errors.js';
 import { loadSync } from './mapping/load-sync.js';
-import { PlatformClient } from './platform/client.js';
+import type { PlatformClient } from './platform/client.js';
 import { openReader, type OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/thread-reader.js';
 import { openLedger, type Ledger } from './state/ledger.js';
 import { openLedgerView, type LedgerView } from './state/ledger-view.js';
-import { keepYoungWhatDiesYoung } from './worker/young-generation.js';
+import { setHeapFlags } from './worker/heap-flags.js';
 
 /** What looking needs of the parts: no way leads from here to a write. */
 export interface ViewParts {
@@ -54,7 +54,7 @@ export function compose(env: Env, read: OpenReader = openReader): Parts {
 
 /** For a worker: sources are read, and their rows mapped, by a thread of its own. */
 export function composeWorker(env: Env): Parts {
-  keepYoungWhatDiesYoung();
+  setHeapFlags();
   const thread = startReadingThread();
   const parts = compose(env, thread.openReader);
   return {
@@ -144,6 +144,8 @@ function assemble<L extends LedgerView>(
 }
 
 async function openPlatform(env: Env): Promise<PlatformClient> {
+  // Loading it takes a third of a second, and most commands never ask the platform.
+  const { PlatformClient } = await import('./platform/client.js');
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
     requireVariable(env, `PLATFORM_PARAM_${variable}`);

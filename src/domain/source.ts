@@ -12,6 +12,13 @@ export { SOURCE_TYPES, type SourceColumn, type SourceType } from './source-colum
 /** One row: a value per column of the page, as text, or null for SQL NULL. */
 export type SourceRow = readonly (string | null)[];
 
+/** Rows to be looked at once or twice: some are decoded anew each time. */
+export interface Rows extends Iterable<SourceRow> {
+  readonly length: number;
+  /** As `Array.at`. */
+  at(index: number): SourceRow | undefined;
+}
+
 /** The values of the key columns, in the mapping's order. Compared only by the database (collations!). */
 export type SourceKey = readonly string[];
 
@@ -48,7 +55,7 @@ export interface ReadBounds {
 
 export interface Page {
   readonly columns: readonly SourceColumn[];
-  readonly rows: readonly SourceRow[];
+  readonly rows: Rows;
 }
 
 /** The bounds of one key range of a split table: `after < key <= through`, null meaning open. */

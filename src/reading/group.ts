@@ -8,7 +8,7 @@ import type { MappedReading } from './mapped-reading.js';
  * A group is claimed, and later settled, in one transaction: statement size decides what the ledger costs. Where its rows
  * are of many tenants, batches are cut from it that are too small to be cheap, if it is small itself (ADR 0017).
  */
-const GROUP_ROWS = 16_000;
+const GROUP_ROWS = 12_000;
 /** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
 
@@ -64,7 +64,8 @@ export function newGroup(before: string, mostRows = GROUP_ROWS) {
       bytes += page.rows.length * rowBytes;
       const map = mapper(page.columns);
       const keyOf = keyIn(plan);
-      for (const row of page.rows) {
+      for (let i = 0; i < page.rows.length; i++) {
+        const row = page.rows.at(i)!;
         const result = map(row, keyOf(row), records);
         if (result.kind === 'unmappable') letters.push(result);
       }

@@ -17,6 +17,6 @@ export function averageBytes({ rows }: Page): number {
   const step = Math.ceil(rows.length / 20);
   let bytes = 1;
   let seen = 0;
-  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows[i]!) bytes += value?.length ?? 0;
+  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows.at(i)!) bytes += value?.length ?? 0;
   return bytes / Math.max(1, seen);
 }

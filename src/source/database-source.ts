@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { SourceTable } from '../domain/source-catalog.js';
-import type { Page, ReadBounds, ReadPlan, Relation, Source, SourceColumn, SourceRow } from '../domain/source.js';
+import type { Page, ReadBounds, ReadPlan, Relation, Rows, Source, SourceColumn, SourceRow } from '../domain/source.js';
 import { tablesOf } from './catalog.js';
-import type { ColumnType, Dialect, Query, RawPage, RunOptions, Session } from './dialect.js';
+import type { ColumnType, Dialect, Query, RawPage, Session } from './dialect.js';
 import { inSource, readAgain } from './failure.js';
 import { byValuesQuery, fromClause, limited, pageQuery, query, type KeysetColumn, type Reading } from './keyset.js';
 import { stampMinus } from './local-time.js';
@@ -37,12 +37,10 @@ export function openDatabase(dialect: Dialect, session: Session, statementTimeou
   const shapes = new Map<string, Promise<Shape>>();
   const planIds = new WeakMap<ReadPlan, string>();
 
-  const run = (what: string, asked: Query, options?: RunOptions): Promise<RawPage> =>
-    inSource(dialect, what, () => session.run(asked, options));
-  /** {@link run} for questions of ours, which are small. */
+  /** For questions of ours, which are small. */
   const ask = (what: string, asked: Query): Promise<RawPage> =>
     readAgain(
-      () => run(what, asked),
+      () => inSource(dialect, what, () => session.run(asked)),
       () => false,
     );
 
@@ -116,10 +114,12 @@ export function openDatabase(dialect: Dialect, session: Session, statementTimeou
     return names === undefined ? found : found.filter(isNamed(names));
   };
 
-  const pageOf = (shape: Shape, rows: readonly SourceRow[]): Page => {
-    for (const [index, finish] of shape.finishes)
-      for (const row of rows as (string | null)[][]) if (row[index] != null) row[index] = finish(row[index]);
-    return { rows, columns: shape.described };
+  const pageOf = ({ finishes, described }: Shape, rows: Rows): Page => {
+    if (finishes.length === 0) return { rows, columns: described };
+    const finished = Array.from(rows, (row) => [...row]);
+    for (const [index, finish] of finishes)
+      for (const row of finished) if (row[index] != null) row[index] = finish(row[index]);
+    return { rows: finished, columns: described };
   };
 
   /** A page of the plan; null if its columns have changed since the shape was found. */
@@ -137,17 +137,19 @@ export function openDatabase(dialect: Dialect, session: Session, statementTimeou
     shape.codes = codes;
     if (shape.spare === 0) return pageOf(shape, answer.rows);
     const complete = answer.cut === true ? answer.rows.length - shape.spare : rows;
-    refuseTie(plan, shape, answer.rows[complete - 1], answer.rows[complete]);
-    return pageOf(shape, answer.rows.slice(0, complete));
+    refuseTie(plan, shape, answer.rows.at(complete - 1), answer.rows.at(complete));
+    return pageOf(shape, firstOf(answer.rows, complete));
   };
 
   const readRows = async (plan: ReadPlan, shape: Shape, bounds: ReadBounds, rows: number, budget?: number) => {
     const given = Object.values(bounds).map((bound) => (bound === null ? '0' : '1'));
     try {
-      return await run(`reading ${nameOf(plan.relation)}`, pageQuery(dialect, shape, bounds, rows + shape.spare), {
-        name: `${shape.id}_${given.join('')}`,
-        ...(budget === undefined ? {} : { budget }),
-      });
+      return await inSource(dialect, `reading ${nameOf(plan.relation)}`, () =>
+        session.run(pageQuery(dialect, shape, bounds, rows + shape.spare), {
+          name: `${shape.id}_${given.join('')}`,
+          ...(budget === undefined ? {} : { budget }),
+        }),
+      );
     } catch (error) {
       if (error instanceof PartnerSyncError && error.details['timedOut'] === true) shape.sizer.tooSlow(rows);
       throw error;
@@ -247,12 +249,15 @@ const keyUnusable = ({ relation, key }: ReadPlan, why: string): PartnerSyncError
     `source: the key ${key.join(', ')} does not name each row of ${nameOf(relation)}: ${why}`,
   );
 
+const firstOf = (rows: Rows, count: number): Rows =>
+  rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows.at(i)!);
+
 /** Characters of a page, from a few of its rows; whether rows were left out is known exactly. */
-function weightOf({ rows, cut = false }: RawPage): Omit<PageFacts, 'milliseconds'> {
+function weightOf({ rows, cut = false }: RawPage<Rows>): Omit<PageFacts, 'milliseconds'> {
   const step = Math.max(1, Math.floor(rows.length / 20));
   let characters = 0;
   let seen = 0;
-  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows[i]!) characters += value?.length ?? 0;
+  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows.at(i)!) characters += value?.length ?? 0;
   return { rows: rows.length, characters: seen === 0 ? 0 : (characters / seen) * rows.length, cut };
 }
 

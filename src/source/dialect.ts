@@ -1,7 +1,7 @@
 /** What one kind of database has to say so that {@link openDatabase} can read it: data first, functions where data will not do. */
 import type { SourceServer } from '../domain/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
-import type { SourceRow, SourceType } from '../domain/source.js';
+import type { Rows, SourceRow, SourceType } from '../domain/source.js';
 import type { CatalogRows } from './catalog.js';
 
 export type Binding = string | number | bigint | Buffer | null | readonly string[];
@@ -36,14 +36,14 @@ export interface RawField {
   readonly code: string;
 }
 
-export interface RawPage {
-  readonly rows: readonly SourceRow[];
+export interface RawPage<R extends Rows = readonly SourceRow[]> {
+  readonly rows: R;
   readonly fields: readonly RawField[];
   /** Rows were left out, because the page was over its budget. */
   readonly cut?: boolean;
 }
 
-export interface RunOptions {
+export interface PageOptions {
   /** Prepared under this name, once per connection, where the database can. */
   readonly name?: string;
   /** About so many characters are kept in memory; the rows beyond are left out. */
@@ -52,7 +52,9 @@ export interface RunOptions {
 
 /** A pool of read-only sessions. What it throws, {@link Dialect.classify} understands. */
 export interface Session {
-  run(query: Query, options?: RunOptions): Promise<RawPage>;
+  run(query: Query): Promise<RawPage>;
+  /** For what may be much: its rows may be decoded when they are looked at. */
+  run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
   typesOf(codes: readonly string[]): Promise<ReadonlyMap<string, ColumnType>>;
   close(): Promise<void>;
 }

@@ -30,7 +30,15 @@ it('joins any choice of records, neighbours or not, short, wide or longer than a
         expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
         expect(recordOf('', '', [], JSON.stringify(text)).contentHash).toBe(hashes[i]);
       });
-      const chosen = list.pick((index) => rows[index]!.chosen);
+      // In another thread, without the hashes.
+      const { records: columns, handedOver } = list.slice(0).send();
+      const arrived = RecordList.received(structuredClone(columns, { transfer: handedOver }));
+      arrived.map((record, i) => {
+        const { text, key, deletion } = rows[i]!;
+        expect(record).toMatchObject({ tenant: `tenant ${i}`, externalId: `id ${i}`, json: JSON.stringify(text) });
+        expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
+      });
+      const chosen = arrived.pick((index) => rows[index]!.chosen);
       const body = chosen.joined('{"resources":[', ']}').toString('utf8');
       expect(JSON.parse(body)).toEqual({ resources: rows.filter((r) => r.chosen).map((r) => r.text) });
     }),

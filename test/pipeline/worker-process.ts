@@ -6,7 +6,9 @@ import { inject } from 'vitest';
 import type { Shop } from './shop.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-export const CLI = `${ROOT}dist/src/cli/main.js`;
+/** The build. */
+export const DIST = `${ROOT}dist`;
+export const CLI = `${DIST}/src/cli/main.js`;
 
 /** Builds dist where it is out of date; one test file at a time, for they would write the same files. */
 export async function build(): Promise<void> {

@@ -116,7 +116,7 @@ describe('pages', () => {
       cursor: null,
     };
     const page = await source.readPage(read, ALL, 10);
-    expect(page.rows).toEqual([
+    expect([...page.rows]).toEqual([
       [
         '1',
         '9223372036854775807',
@@ -275,7 +275,7 @@ describe('faults', () => {
       ).length > 0;
     await eventually('the session is killed', killed);
 
-    expect((await reading).rows.map(([id]) => Number(id))).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
+    expect([...(await reading).rows].map(([id]) => Number(id))).toEqual(Array.from({ length: 30 }, (_, i) => i + 1));
   });
 
   const cases: readonly (readonly [string, () => Promise<unknown>, string])[] = [

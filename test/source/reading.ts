@@ -39,7 +39,7 @@ export async function readAll(
   for (let no = 0; ; no++) {
     const page = await source.readPage(read, at, limit);
     if (page.rows.length === 0) return rows;
-    rows.push(...page.rows.map((row) => row.map((value) => value ?? 'NULL').join('|')));
+    rows.push(...[...page.rows].map((row) => row.map((value) => value ?? 'NULL').join('|')));
     at = { ...at, after: placeOf(read, page) };
     await meanwhile?.(no);
   }

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Client, Connection } from 'pg';
 import { expect, it } from 'vitest';
 import type { SourceRow } from '../../src/domain/source.js';
+import { MessageRows } from '../../src/source/postgres/message-rows.js';
 import { takeRows, tapRows } from '../../src/source/postgres/row-messages.js';
 
 function message(code: string, body: Buffer): Buffer {
@@ -56,8 +57,8 @@ it('gives the rows and tells the driver the rest, in any pieces', () => {
   fc.assert(
     fc.property(ROWS, fc.string({ maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 400 })), (rows, text, sizes) => {
       const { connection, arrives, told } = session();
-      const taken: SourceRow[] = [];
-      takeRows(connection, (row) => taken.push(row));
+      const taken = new MessageRows();
+      takeRows(connection, (...message) => taken.add(...message));
       const others = [notice(text), message('C', Buffer.from('SELECT\0')), READY];
       const middle = Math.floor(rows.length / 2);
       const all = Buffer.concat([
@@ -73,7 +74,8 @@ it('gives the rows and tells the driver the rest, in any pieces', () => {
         at += size;
       }
 
-      expect(taken).toEqual(rows);
+      expect([...taken]).toEqual(rows);
+      expect([taken.length, taken.at(0), taken.at(-1)]).toEqual([rows.length, rows[0], rows.at(-1)]);
       expect(told()).toBe(Buffer.concat(others).toString('latin1'));
     }),
   );
@@ -81,15 +83,15 @@ it('gives the rows and tells the driver the rest, in any pieces', () => {
 
 it('leaves the rows of other queries to the driver, before and after', () => {
   const { connection, arrives, told } = session();
-  const taken: SourceRow[] = [];
+  const taken = new MessageRows();
   const [before, own, after] = [['before'], ['own'], ['after']].map(rowMessage) as [Buffer, Buffer, Buffer];
 
   arrives(Buffer.concat([before, READY]));
-  takeRows(connection, (row) => taken.push(row));
+  takeRows(connection, (...message) => taken.add(...message));
   arrives(Buffer.concat([own, READY]));
   arrives(Buffer.concat([after, READY]));
 
-  expect(taken).toEqual([['own']]);
+  expect([...taken]).toEqual([['own']]);
   expect(told()).toBe(Buffer.concat([before, READY, READY, after, READY]).toString('latin1'));
 });
 

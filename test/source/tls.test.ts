@@ -84,7 +84,7 @@ async function ask(url: string, sql: string): Promise<unknown> {
   onTestFinished(() => source.close());
   const read = { relation: { query: sql }, columns: ['v'], key: ['v'], cursor: null };
   try {
-    return (await source.readPage(read, ALL, 1)).rows[0]![0];
+    return (await source.readPage(read, ALL, 1)).rows.at(0)![0];
   } catch (error) {
     return [(error as { code: string }).code, (error as Error).message];
   }

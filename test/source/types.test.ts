@@ -31,8 +31,8 @@ for (const dialect of [postgres, mariadb, sqlite])
         expect(page.columns[1]!.type).toBe(kind);
         const texts = [...values.map(([, text]) => text), null];
         // Comparing a megabyte by its length first keeps a failure readable.
-        expect(page.rows.map(([, v]) => v?.length ?? null)).toEqual(texts.map((t) => t?.length ?? null));
-        expect(page.rows.map(([, v]) => v)).toEqual(texts);
+        expect([...page.rows].map(([, v]) => v?.length ?? null)).toEqual(texts.map((t) => t?.length ?? null));
+        expect([...page.rows].map(([, v]) => v)).toEqual(texts);
       });
   });
 

@@ -106,6 +106,8 @@ async function readRows(
   const plan = { ...readPlanOf(mapping, tenant), cursor: null };
   const everything = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
   const page = await source.readPage(plan, everything, limit);
-  const rows = page.rows.map((row) => Object.fromEntries(plan.columns.map((name, i) => [name, row[i] ?? null])));
+  const rows = Array.from(page.rows, (row) =>
+    Object.fromEntries(plan.columns.map((name, i) => [name, row[i] ?? null])),
+  );
   return { columns, rows };
 }

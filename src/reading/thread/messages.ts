@@ -23,7 +23,7 @@ export interface SentGroup extends Omit<Group, 'records'> {
 /** What the thread answers to. A type, since an interface is no table of functions. */
 export type ThreadAnswers = {
   open: (reader: number, config: SourceConfig) => void;
-  source: <M extends SourceMethod>(reader: number, method: M, args: Parameters<Source[M]>) => ReturnType<Source[M]>;
+  source: (reader: number, method: SourceMethod, args: readonly unknown[]) => Promise<unknown>;
   close: (reader: number) => Promise<void>;
   begin: (groups: number, reader: number, mapping: SentMapping, range: RowRange) => void;
   /** null: there are no more. */

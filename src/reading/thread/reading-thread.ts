@@ -1,11 +1,11 @@
 /** Entry of the thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
-import type { Source } from '../../domain/source.js';
+import type { Page } from '../../domain/source.js';
 import type { Group } from '../group.js';
 import { mappedReading, type MappedReading } from '../mapped-reading.js';
 import { openReader, type Reader } from '../reader.js';
 import { connect, HandedOver } from './calls.js';
-import type { OwnerAnswers, SentMapping, SourceMethod, ThreadAnswers } from './messages.js';
+import type { OwnerAnswers, SentMapping, ThreadAnswers } from './messages.js';
 
 /** Compiled mappings that are kept: a sync has some dozens, and each run its own where the tenants are in a table. */
 const MAPPINGS_KEPT = 100;
@@ -13,6 +13,12 @@ const MAPPINGS_KEPT = 100;
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, MappedReading>();
 const underWay = new Map<number, AsyncGenerator<Group>>();
+
+/** Rows may be bytes yet, of which only this thread can make texts. */
+const copyable = (answer: unknown): unknown =>
+  typeof answer === 'object' && answer !== null && 'rows' in answer
+    ? { ...answer, rows: [...(answer as Page).rows] }
+    : answer;
 
 function compiled({ id, spec, tenant }: SentMapping): MappedReading {
   const mapping = mappings.get(id) ?? mappedReading(spec, tenant);
@@ -24,8 +30,10 @@ function compiled({ id, spec, tenant }: SentMapping): MappedReading {
 
 const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   open: (reader, config) => void readers.set(reader, openReader(config)),
-  source: <M extends SourceMethod>(reader: number, method: M, args: Parameters<Source[M]>) =>
-    (readers.get(reader)!.source[method] as (...args: Parameters<Source[M]>) => ReturnType<Source[M]>)(...args),
+  async source(reader, method, args) {
+    const source = readers.get(reader)!.source as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+    return copyable(await source[method]!(...args));
+  },
   async close(reader) {
     const { source } = readers.get(reader)!;
     readers.delete(reader);

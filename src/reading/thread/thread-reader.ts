@@ -94,6 +94,9 @@ export function startReadingThread(): ReadingThread {
   };
 }
 
+/** Twice a half of 8 MiB, and as much for large objects: rows are bytes until they are mapped, so little survives. */
+const YOUNG = { maxYoungGenerationSizeMb: 24 };
+
 interface Thread extends Calls<ThreadAnswers> {
   readonly answers: OwnerAnswers;
   isLost(): boolean;
@@ -101,7 +104,7 @@ interface Thread extends Calls<ThreadAnswers> {
 }
 
 function start(answers: OwnerAnswers): Thread {
-  const worker = new Worker(new URL('./reading-thread.js', import.meta.url));
+  const worker = new Worker(new URL('./reading-thread.js', import.meta.url), { resourceLimits: YOUNG });
   const calls = connect<ThreadAnswers, OwnerAnswers>(worker, answers);
   let isLost = false;
   const lost = (): void => {

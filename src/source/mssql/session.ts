@@ -6,7 +6,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
-import type { RawPage, Session } from '../dialect.js';
+import type { PageOptions, RawPage, Session } from '../dialect.js';
 import { abandon, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
 import { codeOf, typeOfCode, type ColumnMetadata } from './types.js';
@@ -28,7 +28,7 @@ export function openMssqlSession(config: SourceConfig): Session {
   const driver = installedDriver();
   const knex = openPool(driver, config);
   return {
-    run: ({ sql }, { budget = Infinity } = {}) =>
+    run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: TdsConnection) => runOn(driver, connection, sql, budget)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
     close: () => knex.destroy(),

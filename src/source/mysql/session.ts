@@ -6,7 +6,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
-import type { RawPage, Session } from '../dialect.js';
+import type { PageOptions, RawPage, Session } from '../dialect.js';
 import { abandon, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
 import { codeOf, decoderOf, typeOfCode } from './types.js';
@@ -18,7 +18,7 @@ export function openMysqlSession(config: SourceConfig): Session {
   const knex = openPool(config);
   const timeout = (config.statementTimeout + 10) * 1000;
   return {
-    run: ({ sql }, { budget = Infinity } = {}) =>
+    run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: Connection) => runOn(connection, sql, budget, timeout)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
     close: () => knex.destroy(),

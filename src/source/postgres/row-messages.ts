@@ -1,22 +1,17 @@
 /**
- * Takes the rows of a session out of its messages before the driver sees them: it decodes each value by itself and tells of each
+ * Takes the messages of rows out of a session before the driver sees them: it decodes each value by itself and tells of each
  * row in events, which is most of what reading costs (docs/performance.md). All other messages, and the rows of queries
- * that nobody taps, go to the driver as they came. The format: https://www.postgresql.org/docs/current/protocol-message-formats.html
+ * that nobody taps, go to the driver as they came.
  */
 import { isAscii } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import type { Client, Connection } from 'pg';
-import type { SourceRow } from '../../domain/source.js';
+import { int32, MESSAGE_HEADER as HEADER } from './message-rows.js';
 
-/** A row's message is decoded at once up to so many bytes: each of its longer values keeps all of that text alive. */
-const NARROW = 1024;
-/** Code and length of a message; the length counts itself. */
-const HEADER = 5;
 const DATA_ROW = 'D'.charCodeAt(0);
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
-const NOT_ASCII = /[\x80-\xff]/;
-
-type Take = (row: SourceRow) => void;
+/** The message of a row, from `from` to `end` in the buffer; `ascii`: the buffer holds no byte beyond 127. */
+export type TakeRow = (buffer: Buffer, from: number, end: number, ascii: boolean) => void;
 
 const taps = new WeakMap<Connection, RowTap>();
 
@@ -32,13 +27,13 @@ export function tapRows(client: Client): void {
 }
 
 /** Hands the rows of the query that is sent next to `take`. */
-export function takeRows(connection: Connection, take: Take): void {
+export function takeRows(connection: Connection, take: TakeRow): void {
   taps.get(connection)?.take(take);
 }
 
 class RowTap {
   readonly #driver: (bytes: Buffer) => void;
-  #take: Take | undefined;
+  #take: TakeRow | undefined;
   /** Begins with a message that is not complete. */
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -49,7 +44,7 @@ class RowTap {
     this.#driver = driver;
   }
 
-  take(take: Take): void {
+  take(take: TakeRow): void {
     this.#take = take;
   }
 
@@ -83,7 +78,7 @@ class RowTap {
       }
       if (buffer[at] === DATA_ROW && this.#take !== undefined) {
         tellDriver();
-        this.#take(rowIn(buffer, at, end, ascii));
+        this.#take(buffer, at, end, ascii);
         untold = end;
       } else if (buffer[at] === READY_FOR_QUERY) this.#take = undefined;
       at = end;
@@ -94,25 +89,3 @@ class RowTap {
 }
 
 const endOf = (buffer: Buffer, at: number): number => at + 1 + int32(buffer, at + 1);
-
-/** `ascii`: whether no byte of the buffer needs to be looked at again. */
-function rowIn(buffer: Buffer, from: number, end: number, ascii: boolean): SourceRow {
-  // One call for all values; a byte is a character here.
-  const text = end - from <= NARROW ? buffer.toString('latin1', from, end) : undefined;
-  const row = new Array<string | null>((buffer[from + HEADER]! << 8) | buffer[from + HEADER + 1]!);
-  let at = from + HEADER + 2;
-  for (let i = 0; i < row.length; i++) {
-    const start = at + 4;
-    const length = int32(buffer, at);
-    at = start + Math.max(0, length);
-    const value = length < 0 ? null : text?.substring(start - from, at - from);
-    row[i] =
-      value === undefined || (!ascii && value !== null && NOT_ASCII.test(value))
-        ? buffer.toString('utf8', start, at)
-        : value;
-  }
-  return row;
-}
-
-const int32 = (buffer: Buffer, at: number): number =>
-  (buffer[at]! << 24) | (buffer[at + 1]! << 16) | (buffer[at + 2]! << 8) | buffer[at + 3]!;

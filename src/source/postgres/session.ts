@@ -3,9 +3,10 @@ import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
+import type { Rows } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
-import type { Session } from '../dialect.js';
+import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { SILENT, withConnection } from '../pool.js';
 import { tapRows } from './row-messages.js';
 import { askForText, type TextAnswer } from './text-query.js';
@@ -26,7 +27,7 @@ function assertKnownMode(address: string): void {
 export function openPostgresSession(config: SourceConfig): Session {
   assertKnownMode(config.connection);
   const knex = openPool(config);
-  const run: Session['run'] = ({ sql, bindings }, { name, budget = Infinity } = {}) =>
+  const page = ({ sql, bindings }: Query, { name, budget = Infinity }: PageOptions): Promise<RawPage<Rows>> =>
     withConnection(knex, async (client: Client) => {
       const limits = { budget, within: answerLimit(config) };
       const ask = (named: object): Promise<TextAnswer> =>
@@ -42,6 +43,13 @@ export function openPostgresSession(config: SourceConfig): Session {
         fields: fields.map((f) => ({ name: f.name, code: `${f.dataTypeID}/${f.dataTypeModifier}` })),
       };
     });
+  async function run(query: Query): Promise<RawPage>;
+  async function run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
+  async function run(query: Query, options?: PageOptions): Promise<RawPage<Rows>> {
+    if (options !== undefined) return page(query, options);
+    const answer = await page(query, {});
+    return { ...answer, rows: [...answer.rows] };
+  }
   return { run, typesOf: (codes) => readTypes(run, codes), close: () => knex.destroy() };
 }
 

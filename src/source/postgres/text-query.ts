@@ -1,11 +1,12 @@
 /** A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities. */
 import pg from 'pg';
-import type { SourceRow } from '../../domain/source.js';
+import type { Rows, SourceRow } from '../../domain/source.js';
 import { answerWithin } from '../../postgres/answer-deadline.js';
+import { MessageRows } from './message-rows.js';
 import { takeRows } from './row-messages.js';
 
 export interface TextAnswer {
-  readonly rows: readonly SourceRow[];
+  readonly rows: Rows;
   readonly fields: pg.QueryResult['fields'];
   /** Whether rows were left out for the budget. */
   readonly cut: boolean;
@@ -13,7 +14,7 @@ export interface TextAnswer {
 
 export interface TextLimits {
   /**
-   * Characters; rows beyond them are dropped as they arrive, so that a page of unexpectedly wide rows does not fill the
+   * Bytes; rows beyond them are dropped as they arrive, so that a page of unexpectedly wide rows does not fill the
    * memory.
    */
   readonly budget: number;
@@ -35,7 +36,7 @@ export function askForText(
     const query = new TextQuery(budget, config, (error, result) => {
       answered();
       if (error) reject(error);
-      else resolve({ rows: query.texts, fields: result.fields, cut: query.cut });
+      else resolve({ rows: query.answer, fields: result.fields, cut: query.cut });
     });
     client.query(query);
   });
@@ -44,12 +45,18 @@ export function askForText(
 type Callback = (error: Error | undefined, result: pg.QueryResult) => void;
 
 class TextQuery extends pg.Query {
-  readonly texts: SourceRow[] = [];
+  readonly #messages = new MessageRows();
+  /** Those that the driver has read itself. */
+  readonly #texts: SourceRow[] = [];
   #left: number;
 
   constructor(budget: number, config: pg.QueryConfig, callback: Callback) {
     super(config, callback);
     this.#left = budget;
+  }
+
+  get answer(): Rows {
+    return this.#texts.length > 0 ? this.#texts : this.#messages;
   }
 
   get cut(): boolean {
@@ -58,18 +65,19 @@ class TextQuery extends pg.Query {
 
   /** Called by the driver when it is this query's turn, as for any query; what it cannot send it answers as an error. */
   override readonly submit = (connection: pg.Connection): void => {
-    takeRows(connection, (row) => this.#take(row));
+    takeRows(connection, (buffer, from, end, ascii) => {
+      if (this.#fits(end - from)) this.#messages.add(buffer, from, end, ascii);
+    });
     return pg.Query.prototype.submit.call(this, connection);
   };
 
   /** Called by the driver where it reads the rows itself. */
   handleDataRow({ fields }: { readonly fields: SourceRow }): void {
-    this.#take(fields);
+    if (this.#fits(fields.reduce((sum, value) => sum + (value?.length ?? 0), 0))) this.#texts.push(fields);
   }
 
-  #take(row: SourceRow): void {
-    if (this.#left < 0) return;
-    for (const value of row) if (value !== null) this.#left -= value.length;
-    if (this.#left >= 0) this.texts.push(row);
+  #fits(bytes: number): boolean {
+    if (this.#left >= 0) this.#left -= bytes;
+    return this.#left >= 0;
   }
 }

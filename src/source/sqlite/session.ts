@@ -5,7 +5,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { decodeText } from '../decode-text.js';
-import type { Binding, RawPage, Session } from '../dialect.js';
+import type { Binding, PageOptions, RawPage, Session } from '../dialect.js';
 import { SILENT, withConnection } from '../pool.js';
 import { affinityOf, typeOfDeclared } from './types.js';
 
@@ -29,7 +29,7 @@ export function openSqliteSession(config: SourceConfig): Session {
     acquireConnectionTimeout: 20_000,
   });
   return {
-    run: ({ sql, bindings }, { budget = Infinity } = {}) =>
+    run: ({ sql, bindings }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (db: Database) => runOn(db, sql, bindings, budget)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
     close: () => knex.destroy(),

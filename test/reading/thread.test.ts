@@ -1,0 +1,126 @@
+/** A source that is read by a thread of its own gives what it gives in this one; built, as a worker runs it. */
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { PartnerSyncError } from '../../src/domain/errors.js';
+import type { ReadPlan } from '../../src/domain/source.js';
+import { openReader, type Reader } from '../../src/reading/reader.js';
+import { mappedReading } from '../../src/reading/mapped-reading.js';
+import type * as threadReader from '../../src/reading/thread/thread-reader.js';
+import { loadSync } from '../../src/mapping/load-sync.js';
+import { syncFolder } from '../mapping/sync-on-disk.js';
+import { createDatabase, type Database } from '../pipeline/shop.js';
+import { build, DIST } from '../pipeline/worker-process.js';
+import { ALL, plan } from '../source/reading.js';
+
+const ROWS = 30_000;
+const RANGE = { byCursor: false, bounds: ALL };
+let database: Database;
+let startReadingThread: typeof threadReader.startReadingThread;
+
+beforeAll(async () => {
+  await build();
+  ({ startReadingThread } = (await import(`${DIST}/src/reading/thread/thread-reader.js`)) as typeof threadReader);
+  database = await createDatabase();
+  await database.query(
+    `CREATE TABLE people (id bigint PRIMARY KEY, name text, tenant text);
+     INSERT INTO people SELECT i, CASE WHEN i % 7 = 0 THEN 'Zoë "' || i || '" 😀' ELSE 'n' || i END,
+       CASE WHEN i % 100 = 0 THEN 'nobody' WHEN i % 3 = 0 THEN 'b' ELSE 'a' END FROM generate_series(1, ${ROWS}) i`,
+  );
+}, 120_000);
+afterAll(() => database.drop());
+
+/** The sync's only mapping, and its source read here and in a thread. */
+async function both() {
+  const folder = syncFolder({
+    'sync.yaml':
+      'source:\n  client: pg\n  connection: ${env:SHOP_URL}\ntenant: { column: tenant, values: { a: tenant-a, b: tenant-b } }\n',
+  });
+  const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
+  if (spec.tenant.kind === 'table') throw new Error('the list of tenants is in the file');
+  const thread = startReadingThread();
+  const here = openReader(spec.source);
+  const there = thread.openReader(spec.source);
+  onTestFinished(async () => {
+    await Promise.all([here.source.close(), there.source.close()]);
+    await thread.close();
+  });
+  return { reading: mappedReading(spec.mappings[0]!, spec.tenant), here, there, thread };
+}
+
+function groupsOf(reader: Reader, reading: ReturnType<typeof mappedReading>) {
+  let stamps = 0;
+  return reader.groups(reading, RANGE, () => Promise.resolve(String(++stamps)));
+}
+
+it('hands over the same groups: records, dead letters, stamps and positions', async () => {
+  const { reading, here, there } = await both();
+  const seen = [];
+  for (const reader of [here, there]) {
+    const groups = [];
+    for await (const { records, ...rest } of groupsOf(reader, reading))
+      groups.push({
+        ...rest,
+        records: records.map(({ tenant, externalId, sourceKey, json, contentHash }) => ({
+          ...{ tenant, externalId, sourceKey, json, contentHash },
+        })),
+      });
+    seen.push(groups);
+  }
+  expect(seen[1]).toEqual(seen[0]);
+  expect(seen[1]!.length).toBeGreaterThan(2);
+  expect(seen[1]!.reduce((sum, g) => sum + g.records.length, 0)).toBe(ROWS - ROWS / 100);
+  expect(seen[1]!.reduce((sum, g) => sum + g.letters.length, 0)).toBe(ROWS / 100);
+});
+
+it('answers as the source does, rows and errors', async () => {
+  const { here, there } = await both();
+  const read = plan('people', ['id'], null, ['name']);
+  const gone: ReadPlan = plan('nowhere', ['id']);
+
+  for (const of of [(r: Reader) => r.source.readPage(read, ALL, 50), (r: Reader) => r.source.splitKeys(read, 5_000)])
+    expect(JSON.parse(JSON.stringify(await of(there), plainly))).toEqual(
+      JSON.parse(JSON.stringify(await of(here), plainly)),
+    );
+  const found = await there.source.readByValues(read, ['id'], [['7'], ['8']]);
+  expect([...found.rows]).toEqual([
+    ['7', 'Zoë "7" 😀'],
+    ['8', 'n8'],
+  ]);
+  expect(await codeOf(there.source.readPage(gone, ALL, 1))).toBe('source_relation_missing');
+  expect(await codeOf(there.source.readByValues(read, ['id'], [['seven']]))).toBe(
+    await codeOf(here.source.readByValues(read, ['id'], [['seven']])),
+  );
+});
+
+it('stops a reading that is given up, and what throws while it draws a time', async () => {
+  const { reading, there } = await both();
+  for await (const _ of groupsOf(there, reading)) break;
+  const groups = there.groups(reading, RANGE, () => Promise.reject(new Error('no time')));
+  await expect(groups.next()).rejects.toThrow('no time');
+  expect((await there.source.readPage(plan('people', ['id']), ALL, 1)).rows.length).toBe(1);
+});
+
+it('says that the source is unreachable when the thread dies, and begins anew in another one', async () => {
+  const { reading, there, thread } = await both();
+  const groups = groupsOf(there, reading);
+  await groups.next();
+
+  const next = codeOf(groups.next());
+  await thread.close();
+
+  expect(await next).toBe('source_unreachable');
+  for await (const { records } of groupsOf(there, reading)) {
+    expect(records.at(0).externalId).toBe('1');
+    break;
+  }
+});
+
+/** The code of what it fails with: the build has a class of its own for our errors. */
+const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => (error as PartnerSyncError).code,
+  );
+
+/** Rows are an array, or bytes that give one. */
+const plainly = (name: string, value: unknown): unknown =>
+  name === 'rows' ? [...(value as Iterable<unknown>)] : value;
