@@ -57,10 +57,10 @@ export function connect<Theirs extends Answers, Ours extends Answers>(port: Port
   };
   port.on('message', (message) => {
     if ('asked' in message) return void answer(message);
-    const call = waiting.get(message.answered)!;
+    const call = waiting.get(message.answered);
     waiting.delete(message.answered);
-    if ('error' in message) call.reject(received(message.error));
-    else call.resolve(message.value);
+    if ('error' in message) call?.reject(received(message.error));
+    else call?.resolve(message.value);
   });
   const ask = (name: string, ...args: readonly unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
