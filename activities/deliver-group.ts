@@ -67,6 +67,7 @@ async function settle(
   readStamp: string,
 ): Promise<{ readonly batch: SentBatch; readonly fates: Fates }> {
   const fates = await settleBatch(scope, batch);
+  // Written beside the wait for the status, and before any outcome is.
   await batch.noted;
   const holdsBack = fates !== ALL_ACCEPTED && [...fates.values()].some((fate) => fate.kind === 'waiting');
   if (batch.id !== null || !holdsBack) return { batch, fates };

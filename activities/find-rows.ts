@@ -2,6 +2,7 @@
 import type { MapResult } from '../src/domain/record.js';
 import type { Page, SourceRow } from '../src/domain/source.js';
 import { lookUpOf } from '../src/mapping/look-up.js';
+import { keyIn } from '../src/reading/group.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import { readWhatFits } from './read-what-fits.js';
 
@@ -24,16 +25,13 @@ export async function findRows(sync: OpenSync, mapping: OpenMapping, ids: readon
     return { page: NO_ROWS, results: [], certain: how?.certain ?? false, unnamed: 0 };
   const found = await readWhatFits(sync.source, mapping.plan, how.columns, values);
   const wanted = new Set(ids);
-  const keys = mapping.plan.key.map((column) => mapping.plan.columns.indexOf(column));
+  const keyOf = keyIn(mapping.plan);
   const rows: SourceRow[] = [];
   const results: MapResult[] = [];
   let unnamed = 0;
   const map = found.rows.length === 0 ? null : mapping.mapper(found.columns);
   for (const row of found.rows) {
-    const result = map!(
-      row,
-      keys.map((i) => row[i]!),
-    );
+    const result = map!(row, keyOf(row));
     if (result.externalId === null) unnamed++;
     if (result.externalId === null || !wanted.has(result.externalId)) continue;
     rows.push(row);

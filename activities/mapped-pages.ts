@@ -1,15 +1,14 @@
 /** Rows through the compiled mapping, page by page, for work that only looks: preview, probes, reconcile. */
 import type { MapResult } from '../src/domain/record.js';
 import { Records } from '../src/domain/record-list.js';
-import type { Position, ReadBounds, ReadPlan, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
-import type { RowMapper } from '../src/reading/mapped-reading.js';
+import type { Position, ReadBounds, Source, SourceColumn, SourceRow } from '../src/domain/source.js';
+import { keyIn } from '../src/reading/group.js';
+import type { MappedReading } from '../src/reading/mapped-reading.js';
 import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from '../src/reading/page-rows.js';
 
 /** What is needed to read rows and map them. */
-export interface Reading {
+export interface Reading extends Pick<MappedReading, 'plan' | 'mapper'> {
   readonly source: Pick<Source, 'readPage'>;
-  readonly plan: ReadPlan;
-  mapper(columns: readonly SourceColumn[]): RowMapper;
 }
 
 export interface MappedRow {
@@ -28,8 +27,7 @@ export const EVERYTHING: ReadBounds = { after: null, cursorFrom: null, cursorBef
 export async function* mappedPages(reading: Reading, bounds: ReadBounds, limit: number): AsyncGenerator<MappedPage> {
   const { plan } = reading;
   const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
-  const keys = plan.key.map((column) => plan.columns.indexOf(column));
-  const keyOf = (row: SourceRow): string[] => keys.map((i) => row[i]!);
+  const keyOf = keyIn(plan);
   let after: Position | null = bounds.after;
   let pageRows = FIRST_PAGE_ROWS;
   for (let left = limit; left > 0;) {

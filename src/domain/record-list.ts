@@ -7,6 +7,7 @@ import { hash } from 'node:crypto';
 import type { JsonObject } from './json.js';
 import type { MappedRecord } from './record.js';
 import type { SourceKey } from './source.js';
+import { join, split, type Texts } from './texts.js';
 
 /**
  * Characters of texts that are written into one buffer, about: one call does for many records, and few of them wait for it as
@@ -23,12 +24,6 @@ const enum Of {
   End,
   Tenant,
   Numbers,
-}
-
-/** Texts, one behind the other; `ends` are counted in UTF-16 units. */
-interface Texts {
-  readonly text: string;
-  readonly ends: Uint32Array;
 }
 
 /** The columns as they go to another thread: the arrays of numbers and bytes are handed over, the rest is copied. */
@@ -177,10 +172,10 @@ export class Records {
     const buffers = this.#buffers.map((buffer) =>
       buffer.length === buffer.buffer.byteLength ? buffer : new Uint8Array(buffer),
     );
-    const keys = this.#keys.every((key) => typeof key === 'string') ? textsOf(this.#keys) : this.#keys;
+    const keys = this.#keys.every((key) => typeof key === 'string') ? join(this.#keys) : this.#keys;
     return {
       records: {
-        ...{ externalIds: textsOf(this.externalIds), keys, places, buffers },
+        ...{ externalIds: join(this.externalIds), keys, places, buffers },
         ...{ tenants: this.#tenants, deletions: this.#deletions },
       },
       handedOver: [places, ...buffers].map(({ buffer }) => buffer as ArrayBuffer),
@@ -222,19 +217,6 @@ export class Records {
 function larger<T extends Uint8Array | Uint32Array>(smaller: T, array: T): T {
   array.set(smaller);
   return array;
-}
-
-function textsOf(texts: readonly string[]): Texts {
-  const ends = new Uint32Array(texts.length);
-  let end = 0;
-  for (let i = 0; i < texts.length; i++) ends[i] = end += texts[i]!.length;
-  return { text: texts.join(''), ends };
-}
-
-function split({ text, ends }: Texts): string[] {
-  const texts = new Array<string>(ends.length);
-  for (let i = 0; i < texts.length; i++) texts[i] = text.substring(i === 0 ? 0 : ends[i - 1]!, ends[i]);
-  return texts;
 }
 
 /** A record as one looks at it. It has no properties of its own: copied or compared as an object it would be empty. */
