@@ -6,55 +6,51 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from './json.js';
 import type { MappedRecord } from './record.js';
-import type { SourceKey } from './source.js';
-import { join, split, type Texts } from './texts.js';
+import { RecordTexts, type SentRecordTexts } from './record-texts.js';
+import type { ByteRow, SourceKey } from './source.js';
+import { larger, TextColumn, type SentTexts } from './texts.js';
 
-/**
- * Characters of texts that are written into one buffer, about: one call does for many records, and few of them wait for it as
- * strings.
- */
-const TEXT_CHARACTERS = 32 * 1024;
 /** Bytes of a content hash. */
 const HASH_BYTES = 16;
 
-/** Numbers of each record's place: buffer, start and end of its text, and tenant. */
-const enum Of {
-  Buffer,
-  Start,
-  End,
-  Tenant,
-  Numbers,
-}
-
 /** The columns as they go to another thread: the arrays of numbers and bytes are handed over, the rest is copied. */
 export interface SentRecords {
-  readonly externalIds: Texts;
-  readonly keys: Texts | readonly (string | SourceKey)[];
-  readonly places: Uint32Array;
+  readonly externalIds: SentTexts;
+  readonly keys: readonly SentTexts[];
+  readonly texts: SentRecordTexts;
   readonly tenants: readonly string[];
-  readonly buffers: readonly Uint8Array[];
+  readonly tenantOf: Uint32Array;
   readonly deletions: readonly MappedRecord['deletion'][];
 }
 
-/** The columns; records are appended, and never change. */
+/** A part of a text, in bytes. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The columns; records are appended, and never change. All have keys of as many values. */
 export class Records {
-  externalIds: string[] = [];
-  /** A key of one value is kept as that. */
-  #keys: (string | SourceKey)[] = [];
-  #places: Uint32Array = new Uint32Array(Of.Numbers);
+  /** The JSON texts; a record's own is written there before it is {@link append appended}. */
+  readonly texts: RecordTexts;
+  readonly #externalIds: TextColumn;
+  #keys: TextColumn[] = [];
   #tenants: string[] = [];
-  /** The JSON texts in UTF-8, a comma behind each. */
-  #buffers: Buffer[] = [];
-  /** The last records' texts, as long as they stand in no buffer. */
-  #unwritten: string[] = [];
-  #unwrittenCharacters = 0;
+  /** Index of each record's tenant. */
+  #tenantOf: Uint32Array = new Uint32Array(1);
+  #length = 0;
   /** Of the records that have one only. */
   #deletions: MappedRecord['deletion'][] = [];
   #hashes: Buffer = Buffer.alloc(0);
   #isHashed = new Uint8Array(0);
 
+  constructor(texts = new RecordTexts(), externalIds = new TextColumn()) {
+    this.texts = texts;
+    this.#externalIds = externalIds;
+  }
+
   get length(): number {
-    return this.externalIds.length;
+    return this.#length;
   }
 
   add(
@@ -64,43 +60,41 @@ export class Records {
     json: string,
     deletion?: MappedRecord['deletion'],
   ): MappedRecord {
-    const index = this.externalIds.push(externalId) - 1;
-    this.#keys.push(sourceKey.length === 1 ? sourceKey[0]! : sourceKey);
-    if (deletion !== undefined) this.#deletions[index] = deletion;
-    const place = index * Of.Numbers;
-    if (place === this.#places.length) this.#places = larger(this.#places, new Uint32Array(2 * place));
-    this.#places[place + Of.Tenant] = this.#tenantIndex(tenant);
-    this.#unwritten.push(json);
-    this.#unwrittenCharacters += json.length + 1;
-    if (this.#unwrittenCharacters >= TEXT_CHARACTERS) this.#write();
-    return new RecordAt(this, index);
+    this.texts.write(json);
+    this.texts.finish();
+    this.#externalIds.push(externalId);
+    const keys = this.#keyColumns(sourceKey.length);
+    for (let i = 0; i < keys.length; i++) keys[i]!.push(sourceKey[i]!);
+    if (deletion !== undefined) this.#deletions[this.#length] = deletion;
+    return new RecordAt(this, this.#added(tenant));
   }
 
-  /** Writes what is unwritten into one buffer. */
-  #write(): void {
-    const texts = this.#unwritten;
-    // The empty one for the last comma: put behind the text, it would have all of it copied.
-    const buffer = Buffer.from([...texts, ''].join());
-    // Then nobody needs to count bytes.
-    const isAscii = buffer.length === this.#unwrittenCharacters;
-    let place = (this.length - texts.length) * Of.Numbers;
-    let free = 0;
-    for (const text of texts) {
-      this.#places[place + Of.Buffer] = this.#buffers.length;
-      this.#places[place + Of.Start] = free;
-      free += isAscii ? text.length : Buffer.byteLength(text);
-      this.#places[place + Of.End] = free++;
-      place += Of.Numbers;
+  /**
+   * A record whose text has just been written to {@link texts}, of a row that is bytes yet: its external id stands in
+   * the text at `id`, and its key in these columns of the row.
+   */
+  append(tenant: string, id: Span, row: ByteRow, keyColumns: readonly number[]): void {
+    const { start, bytes } = this.texts;
+    this.#externalIds.copy(bytes, start + id.from, start + id.to);
+    this.texts.finish();
+    const keys = this.#keyColumns(keyColumns.length);
+    for (let i = 0; i < keys.length; i++) {
+      const column = keyColumns[i]!;
+      keys[i]!.copy(row.bytes, row.starts[column]!, row.ends[column]!);
     }
-    this.#buffers.push(buffer);
-    this.#unwritten = [];
-    this.#unwrittenCharacters = 0;
+    this.#added(tenant);
   }
 
-  /** Where the texts stand. */
-  #written(): Uint32Array {
-    if (this.#unwritten.length > 0) this.#write();
-    return this.#places;
+  #keyColumns(count: number): TextColumn[] {
+    if (this.#length === 0) this.#keys = Array.from({ length: count }, () => new TextColumn());
+    return this.#keys;
+  }
+
+  #added(tenant: string): number {
+    const index = this.#length++;
+    if (index === this.#tenantOf.length) this.#tenantOf = larger(this.#tenantOf, new Uint32Array(2 * index));
+    this.#tenantOf[index] = this.#tenantIndex(tenant);
+    return index;
   }
 
   #tenantIndex(tenant: string): number {
@@ -111,28 +105,23 @@ export class Records {
   }
 
   tenant(index: number): string {
-    return this.#tenants[this.#places[index * Of.Numbers + Of.Tenant]!]!;
+    return this.#tenants[this.#tenantOf[index]!]!;
+  }
+
+  externalId(index: number): string {
+    return this.#externalIds.at(index);
+  }
+
+  get externalIds(): readonly string[] {
+    return this.#externalIds.texts;
   }
 
   sourceKey(index: number): SourceKey {
-    const key = this.#keys[index]!;
-    return Array.isArray(key) ? (key as SourceKey) : [key as string];
+    return this.#keys.map((column) => column.at(index));
   }
 
   deletion(index: number): MappedRecord['deletion'] {
     return this.#deletions[index];
-  }
-
-  /** Bytes of the text. */
-  size(index: number): number {
-    const places = this.#written();
-    return places[index * Of.Numbers + Of.End]! - places[index * Of.Numbers + Of.Start]!;
-  }
-
-  text(index: number): Buffer {
-    const places = this.#written();
-    const place = index * Of.Numbers;
-    return this.#buffers[places[place + Of.Buffer]!]!.subarray(places[place + Of.Start], places[place + Of.End]);
   }
 
   /** Content hashes, one behind the other; each is made when it is first asked for. */
@@ -160,63 +149,33 @@ export class Records {
       this.#isHashed = larger(this.#isHashed, new Uint8Array(2 * this.length));
       this.#hashes = larger(this.#hashes, Buffer.allocUnsafeSlow(2 * this.length * HASH_BYTES));
     }
-    this.#hashes.write(hash('sha256', this.text(index), 'binary'), from, HASH_BYTES, 'binary');
+    this.#hashes.write(hash('sha256', this.texts.text(index), 'binary'), from, HASH_BYTES, 'binary');
     this.#isHashed[index] = 1;
     return from;
   }
 
   /** For another thread, with what is to be handed over; this one must not use the records any more. */
   send(): { readonly records: SentRecords; readonly handedOver: ArrayBuffer[] } {
-    const places = this.#written();
-    // A short one stands in a buffer that it shares with others.
-    const buffers = this.#buffers.map((buffer) =>
-      buffer.length === buffer.buffer.byteLength ? buffer : new Uint8Array(buffer),
-    );
-    const keys = this.#keys.every((key) => typeof key === 'string') ? join(this.#keys) : this.#keys;
+    const texts = this.texts.send();
+    const [externalIds, ...keys] = [this.#externalIds, ...this.#keys].map((column) => column.send());
     return {
       records: {
-        ...{ externalIds: join(this.externalIds), keys, places, buffers },
-        ...{ tenants: this.#tenants, deletions: this.#deletions },
+        ...{ externalIds: externalIds!.texts, keys: keys.map((column) => column.texts), texts: texts.texts },
+        ...{ tenants: this.#tenants, tenantOf: this.#tenantOf, deletions: this.#deletions },
       },
-      handedOver: [places, ...buffers].map(({ buffer }) => buffer as ArrayBuffer),
+      handedOver: [texts, externalIds!, ...keys].flatMap((part) => part.handedOver),
     };
   }
 
-  static received({ externalIds, keys, places, tenants, buffers, deletions }: SentRecords): Records {
-    const records = new Records();
-    records.externalIds = split(externalIds);
-    records.#keys = 'text' in keys ? split(keys) : [...keys];
-    records.#places = places;
+  static received({ externalIds, keys, texts, tenants, tenantOf, deletions }: SentRecords): Records {
+    const records = new Records(RecordTexts.received(texts), new TextColumn(externalIds));
+    records.#keys = keys.map((column) => new TextColumn(column));
     records.#tenants = [...tenants];
-    records.#buffers = buffers.map((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    records.#tenantOf = tenantOf;
+    records.#length = externalIds.length;
     records.#deletions = [...deletions];
     return records;
   }
-
-  /** The texts as one JSON array's elements between `opening` and `closing`; neighbours are copied as one. */
-  joined(indexes: Uint32Array, opening: string, closing: string): Buffer {
-    const parts: Uint8Array[] = [Buffer.from(opening)];
-    const places = this.#written();
-    for (let i = 0; i < indexes.length;) {
-      const place = indexes[i]! * Of.Numbers;
-      const buffer = places[place + Of.Buffer]!;
-      let end = places[place + Of.End]!;
-      for (i++; i < indexes.length; i++) {
-        const next = indexes[i]! * Of.Numbers;
-        if (places[next + Of.Buffer] !== buffer || places[next + Of.Start] !== end + 1) break;
-        end = places[next + Of.End]!;
-      }
-      const comma = i < indexes.length ? 1 : 0;
-      parts.push(this.#buffers[buffer]!.subarray(places[place + Of.Start], end + comma));
-    }
-    return Buffer.concat([...parts, Buffer.from(closing)]);
-  }
-}
-
-/** `array` with the numbers of the smaller one. */
-function larger<T extends Uint8Array | Uint32Array>(smaller: T, array: T): T {
-  array.set(smaller);
-  return array;
 }
 
 /** A record as one looks at it. It has no properties of its own: copied or compared as an object it would be empty. */
@@ -238,7 +197,7 @@ class RecordAt implements MappedRecord {
   }
 
   get externalId(): string {
-    return this.#records.externalIds[this.#index]!;
+    return this.#records.externalId(this.#index);
   }
 
   get sourceKey(): SourceKey {
@@ -250,7 +209,7 @@ class RecordAt implements MappedRecord {
   }
 
   get json(): string {
-    return this.#records.text(this.#index).toString('utf8');
+    return this.#records.texts.text(this.#index).toString('utf8');
   }
 
   get data(): JsonObject {
@@ -344,7 +303,7 @@ export class RecordList implements Iterable<MappedRecord> {
 
   /** Bytes of the record's text. */
   sizeAt(index: number): number {
-    return this.#records.size(this.#indexes[index]!);
+    return this.#records.texts.size(this.#indexes[index]!);
   }
 
   get externalIds(): string[] {
@@ -369,7 +328,7 @@ export class RecordList implements Iterable<MappedRecord> {
 
   /** A JSON text: the records as an array's elements, between `opening` and `closing`. */
   joined(opening: string, closing: string): Buffer {
-    return this.#records.joined(this.#indexes, opening, closing);
+    return this.#records.texts.joined(this.#indexes, opening, closing);
   }
 }
 

@@ -17,6 +17,18 @@ export interface Rows extends Iterable<SourceRow> {
   readonly length: number;
   /** As `Array.at`. */
   at(index: number): SourceRow | undefined;
+  /** Where rows are bytes yet: the one at this index, until another one is asked for. */
+  readonly inBytes?: (index: number) => ByteRow;
+}
+
+/** A row as the database sent it: a text in UTF-8 per column, unless the database holds something else. */
+export interface ByteRow {
+  readonly bytes: Uint8Array;
+  readonly starts: Int32Array;
+  /** Negative for SQL NULL. */
+  readonly ends: Int32Array;
+  /** The same row as texts. */
+  texts(): SourceRow;
 }
 
 /** The values of the key columns, in the mapping's order. Compared only by the database (collations!). */

@@ -4,7 +4,7 @@ import { formatFinding } from '../domain/finding.js';
 import type { MapResult } from '../domain/record.js';
 import { Records } from '../domain/record-list.js';
 import { referencesOf } from '../domain/references.js';
-import type { SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
+import type { ByteRow, SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
 import { checkColumns, columnsOf } from './check-columns.js';
 import { deletedRows } from './deleted-rows.js';
@@ -25,6 +25,11 @@ export interface CompiledMapping {
   readonly columns: readonly string[];
   /** A record is appended to `records`. */
   readonly map: (row: SourceRow, sourceKey: SourceKey, records?: Records) => MapResult;
+  /**
+   * Appends the record of a row that is bytes yet, exactly as `map` does, which costs a third. False where only `map` can
+   * say what becomes of the row: then nothing is appended.
+   */
+  readonly append: (row: ByteRow, records: Records) => boolean;
 }
 
 /**
@@ -51,7 +56,7 @@ export function compileMapping(
     fields.set(name, { ...plan, omitNull: spec.omitNull });
   }
   const validator = definitionValidator(schema);
-  const write = recordWriter(mapping.schema, validator, fields);
+  const writer = recordWriter(mapping.schema, validator, fields);
   const mapPlainly = plainMapper(mapping.schema, validator, fields);
   const readTenant = tenantReader(tenant, placed);
   const readId = fields.get(externalIdField)!.read;
@@ -68,12 +73,30 @@ export function compileMapping(
     if (isDeleted?.(row) === true && externalId?.isWellFormed() === true) {
       return records.add(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
     }
-    const json = (externalId === null ? undefined : write(row)) ?? mapPlainly(row);
+    const json = (externalId === null ? undefined : writer.inJson(row)) ?? mapPlainly(row);
     if (typeof json !== 'string') return { kind: 'unmappable', tenant: rowTenant, externalId, sourceKey, ...json };
     return records.add(rowTenant, externalId!, sourceKey, json);
   }
 
-  return { columns: selected, map };
+  const key = mapping.key.map((name) => selected.indexOf(name));
+  const hasKey = ({ ends }: ByteRow): boolean => {
+    for (const column of key) if (ends[column]! < 0) return false;
+    return true;
+  };
+  const constant = tenant.kind === 'constant' ? tenant.tenant : null;
+  function append(row: ByteRow, records: Records): boolean {
+    const rowTenant = constant ?? readTenant(row.texts());
+    if (rowTenant instanceof Rejection || isDeleted?.(row.texts()) === true) return false;
+    const id = hasKey(row) ? writer.inBytes(row, records.texts) : undefined;
+    if (id === undefined) {
+      records.texts.undo();
+      return false;
+    }
+    records.append(rowTenant, id, row, key);
+    return true;
+  }
+
+  return { columns: selected, map, append };
 }
 
 function assertRunnable(

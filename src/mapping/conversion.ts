@@ -1,4 +1,6 @@
 /** The last step of every field: from the kind that a value has to the JSON type that the schema asks for. */
+import { copyBoolean, copyDate, copyInstant, copyInteger, copyNumber, PLAIN_BYTES } from './byte-json.js';
+import type { ByteTable, CopyValue } from './byte-json.js';
 import { dateFromDatabase, instantFromDatabase } from './date-text.js';
 import { exactInteger, exactNumber } from './exact-number.js';
 import { exactJson } from './exact-json.js';
@@ -19,6 +21,8 @@ export interface LastStep {
   readonly step: Step | null;
   /** The JSON text of what `step` gives, on a shorter way; undefined where only the step itself can tell. */
   readonly inJson: (value: string) => string | undefined;
+  /** The same from bytes, or only what each byte of a text becomes; null where there is no such way. */
+  readonly inBytes: CopyValue | ByteTable | null;
   readonly proven: Proven;
 }
 
@@ -33,7 +37,7 @@ export function conversion(kind: Kind, target: Target): Conversion {
     case 'timestamp':
       return { problem: 'is a timestamp without a zone; name its zone with the transform dateTime: { zone: ... }' };
     case 'json':
-      return { step: exactJson, inJson: (text) => valueInJson(exactJson(text)), proven: NOTHING };
+      return { step: exactJson, inJson: (text) => valueInJson(exactJson(text)), inBytes: null, proven: NOTHING };
     case 'integer':
     case 'decimal':
     case 'float':
@@ -91,32 +95,40 @@ function toText(kind: Kind, target: Target): Conversion {
     case 'timestamptz':
       return INSTANT;
     case 'dateTime':
-      return { step: null, inJson: plainInJson, proven: { type: 'string', format: 'date-time' } };
+      return { step: null, inJson: plainInJson, inBytes: null, proven: { type: 'string', format: 'date-time' } };
     default: {
       const step = textForm(kind)?.step ?? null;
-      return step === null ? TEXT : { ...TEXT, step, inJson: (value) => valueInJson(step(value)) };
+      return step === null ? TEXT : { ...TEXT, step, inJson: (value) => valueInJson(step(value)), inBytes: null };
     }
   }
 }
 
 const proves = (type: Proven['type']): Proven => ({ type, format: null });
 const NOTHING = proves(null);
-const TEXT: LastStep = { step: null, inJson: textInJson, proven: proves('string') };
-const NUMBER: LastStep = { step: exactNumber, inJson: numberInJson, proven: proves('number') };
-const INTEGER: LastStep = { step: exactInteger, inJson: integerInJson, proven: proves('integer') };
+const TEXT: LastStep = { step: null, inJson: textInJson, inBytes: PLAIN_BYTES, proven: proves('string') };
+const NUMBER: LastStep = { step: exactNumber, inJson: numberInJson, inBytes: copyNumber, proven: proves('number') };
+const INTEGER: LastStep = {
+  step: exactInteger,
+  inJson: integerInJson,
+  inBytes: copyInteger,
+  proven: proves('integer'),
+};
 const BOOLEAN: LastStep = {
   step: booleanFromDatabase,
   inJson: (text) => valueInJson(booleanFromDatabase(text)),
+  inBytes: copyBoolean,
   proven: proves('boolean'),
 };
 const DATE: LastStep = {
   step: dateFromDatabase,
   inJson: (text) => plainUnlessRejected(dateFromDatabase(text)),
+  inBytes: copyDate,
   proven: { type: 'string', format: 'date' },
 };
 const INSTANT: LastStep = {
   step: instantFromDatabase,
   inJson: (text) => plainUnlessRejected(instantFromDatabase(text)),
+  inBytes: copyInstant,
   proven: { type: 'string', format: 'date-time' },
 };
 
@@ -124,6 +136,7 @@ const INSTANT: LastStep = {
 const asItIs = (type: 'number' | 'boolean' | null): LastStep => ({
   step: null,
   inJson: valueInJson,
+  inBytes: null,
   proven: proves(type),
 });
 

@@ -1,8 +1,10 @@
 /** How one field is filled from a row: a closure, or everything that keeps it from working. */
 import type { SchemaReference } from '../domain/references.js';
-import type { SourceColumn, SourceRow } from '../domain/source.js';
+import type { RecordTexts } from '../domain/record-texts.js';
+import type { ByteRow, SourceColumn, SourceRow } from '../domain/source.js';
 import type { JsonValue } from '../domain/json.js';
 import type { FieldSpec, TransformCall } from '../domain/sync.js';
+import { isEmptyTextAt, isTextAt } from './byte-json.js';
 import type { Proven } from './conversion.js';
 import { valueInJson } from './json-text.js';
 import { textForm } from './kinds.js';
@@ -26,8 +28,13 @@ export interface FieldReader {
   readonly read: ReadField;
   /** The JSON text of what `read` gives: null for null, undefined where only `read` can tell. */
   readonly inJson: (row: SourceRow) => string | null | undefined;
+  /** Writes the same text from bytes; null where there is no such way. */
+  readonly inBytes: CopyField | null;
   readonly proven: Proven | 'reference';
 }
+
+/** Writes the JSON text of a field: null for null, false where only `inJson` can tell. */
+export type CopyField = (row: ByteRow, json: RecordTexts) => boolean | null;
 
 /** A field that can run. */
 export interface PlannedField extends FieldReader {
@@ -73,14 +80,14 @@ export function planField(
 
 function planConstant(value: JsonValue): FieldReader {
   const text = value === null ? null : valueInJson(value);
-  return { read: () => value, inJson: () => text, proven: { type: null, format: null } };
+  return { read: () => value, inJson: () => text, inBytes: null, proven: { type: null, format: null } };
 }
 
 function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], target: Target): FieldPlan {
   const { index, column } = placed;
   const pipeline = pipelineOf(column.type, transforms, target);
   if ('problem' in pipeline) return { problems: [problem(pipeline, 'column', column.databaseType)] };
-  const { run, inJson, proven } = pipeline;
+  const { run, inJson, inBytes, proven } = pipeline;
   return {
     read: (row) => {
       const value = row[index];
@@ -90,6 +97,12 @@ function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], 
       const value = row[index];
       return value === null || value === undefined ? null : inJson(value);
     },
+    inBytes:
+      inBytes &&
+      ((row, json) => {
+        const end = row.ends[index]!;
+        return end < 0 ? null : inBytes(row.bytes, row.starts[index]!, end, json);
+      }),
     proven,
   };
 }
@@ -110,7 +123,7 @@ function planCoalesce(plans: readonly FieldPlan[]): FieldPlan {
     }
     return null;
   };
-  return { read, inJson: inJsonOf(read), proven: { type: null, format: null } };
+  return { read, inJson: inJsonOf(read), inBytes: null, proven: { type: null, format: null } };
 }
 
 /** The parents' external ids, from a list that a transform or a JSON column gives. */
@@ -122,7 +135,7 @@ function referenceList({ read }: FieldReader, type: string | null): FieldReader 
     if (texts.includes(null)) return new Rejection('list of references', 'not a list of external ids', ids);
     return type === null ? texts : texts.map((id) => ({ type, id }));
   };
-  return { read: readAll, inJson: inJsonOf(readAll), proven: 'reference' };
+  return { read: readAll, inJson: inJsonOf(readAll), inBytes: null, proven: 'reference' };
 }
 
 const referenceId = (id: JsonValue): string | null =>
@@ -136,7 +149,7 @@ const inJsonOf =
   };
 
 /** `type`: the parent's schema, for the form `{ type, id }`; null for the id alone. */
-function reference({ read, inJson }: FieldReader, type: string | null): FieldReader {
+function reference({ read, inJson, inBytes }: FieldReader, type: string | null): FieldReader {
   const before = type === null ? '' : `{"type":${JSON.stringify(type)},"id":`;
   const after = type === null ? '' : '}';
   return {
@@ -150,6 +163,19 @@ function reference({ read, inJson }: FieldReader, type: string | null): FieldRea
       // Only text that is not empty is sure to be an id (a JSON column may hold anything).
       return id.startsWith('"') && id !== '""' ? before + id + after : undefined;
     },
+    inBytes:
+      inBytes &&
+      ((row, json) => {
+        const began = json.written;
+        json.write(before);
+        const id = json.written;
+        const isWritten = inBytes(row, json);
+        if (isWritten === null) json.undo(began);
+        if (isWritten !== true) return isWritten;
+        if (!isTextAt(id, json) || isEmptyTextAt(id, json)) return false;
+        json.write(after);
+        return true;
+      }),
     proven: 'reference',
   };
 }
@@ -203,6 +229,7 @@ function planTemplate(
       const text = joined(row);
       return typeof text === 'string' ? inJson(text) : text === null ? null : undefined;
     },
+    inBytes: null,
     proven,
   };
 }

@@ -1,5 +1,7 @@
 /** One value's way: source kind, transforms in order, the field's type. Says at once whether it can work. */
 import type { TransformCall } from '../domain/sync.js';
+import { textCopier } from './byte-json.js';
+import type { ByteTable, CopyValue } from './byte-json.js';
 import { conversion } from './conversion.js';
 import type { LastStep, Proven } from './conversion.js';
 import { valueInJson } from './json-text.js';
@@ -14,6 +16,8 @@ export type Pipeline =
       readonly run: (value: string) => MappedValue;
       /** The JSON text of what `run` gives, on a shorter way: null for null, undefined where only `run` can tell. */
       readonly inJson: (value: string) => string | null | undefined;
+      /** The same from bytes; null where there is no such way. */
+      readonly inBytes: CopyValue | null;
       readonly proven: Proven;
     }
   /** `transform`: index of the one that does not fit; null where the field itself does not. */
@@ -22,6 +26,7 @@ export type Pipeline =
 /** Composes the steps, or says which one does not fit. `kind` is the column's; `target` the field's. */
 export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], target: Target): Pipeline {
   const steps: Step[] = [];
+  const tables: (ByteTable | undefined)[] = [];
   let current = kind;
   for (const [index, call] of transforms.entries()) {
     const transform = TRANSFORMS.get(call.name);
@@ -32,15 +37,19 @@ export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], tar
         problem: `${call.name} does not take ${kindInWords(current)}; it takes ${transform.takes.join(', ')}`,
         transform: index,
       };
-    if (accepted.step !== null) steps.push(accepted.step);
+    if (accepted.step !== null) {
+      steps.push(accepted.step);
+      tables.push(undefined);
+    }
     steps.push(transform.make(call.options));
+    tables.push(transform.bytes);
     current = transform.gives === 'same' ? accepted.kind : transform.gives;
   }
   const last = conversion(current, target);
   if ('problem' in last) return { problem: last.problem, transform: null };
   const inJson = jsonText(steps, last);
   if (last.step !== null) steps.push(last.step);
-  return { run: composed(steps), inJson, proven: last.proven };
+  return { run: composed(steps), inJson, inBytes: copier(tables, last), proven: last.proven };
 }
 
 function accept(kind: Kind, takes: readonly Kind[]): { kind: Kind; step: Step | null } | undefined {
@@ -88,4 +97,13 @@ function jsonText(transforms: readonly Step[], { inJson }: LastStep): (value: st
     // Numbers and booleans are finished: no last step takes them any further.
     return transformed === null ? null : valueInJson(transformed);
   };
+}
+
+/** Bytes are only copied: what a step looks for in a text stays with texts. */
+function copier(steps: readonly (ByteTable | undefined)[], { inBytes }: LastStep): CopyValue | null {
+  if (inBytes === null || typeof inBytes === 'function') return steps.length === 0 ? inBytes : null;
+  const tables = [...steps, inBytes];
+  if (tables.some((table) => table === undefined)) return null;
+  const through = (byte: number): number => tables.reduce((changed, table) => table![changed]!, byte);
+  return textCopier(Uint8Array.from({ length: 256 }, (_, byte) => through(byte)));
 }

@@ -59,12 +59,14 @@ export function newGroup(before: string, mostRows = GROUP_ROWS) {
     isFullWith({ rows }: Page, rowBytes: number): boolean {
       return this.rows + rows.length >= mostRows || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
-    add(page: Page, { plan, mapper }: Pick<MappedReading, 'plan' | 'mapper'>, rowBytes: number): void {
+    add(page: Page, { plan, compiled }: Pick<MappedReading, 'plan' | 'compiled'>, rowBytes: number): void {
       if (page.rows.length === 0) return;
       bytes += page.rows.length * rowBytes;
-      const map = mapper(page.columns);
+      const { map, append } = compiled(page.columns);
       const keyOf = keyIn(plan);
+      const { inBytes } = page.rows;
       for (let i = 0; i < page.rows.length; i++) {
+        if (inBytes !== undefined && append(inBytes(i), records)) continue;
         const row = page.rows.at(i)!;
         const result = map(row, keyOf(row), records);
         if (result.kind === 'unmappable') letters.push(result);

@@ -249,8 +249,21 @@ const keyUnusable = ({ relation, key }: ReadPlan, why: string): PartnerSyncError
     `source: the key ${key.join(', ')} does not name each row of ${nameOf(relation)}: ${why}`,
   );
 
-const firstOf = (rows: Rows, count: number): Rows =>
-  rows.length <= count ? rows : Array.from({ length: count }, (_, i) => rows.at(i)!);
+/** The first of the rows, as they are. */
+function firstOf(rows: Rows, count: number): Rows {
+  if (rows.length <= count) return rows;
+  const { inBytes } = rows;
+  return {
+    ...{ length: count, ...(inBytes && { inBytes }) },
+    at(index) {
+      const i = index < 0 ? count + index : index;
+      return i >= 0 && i < count ? rows.at(i) : undefined;
+    },
+    *[Symbol.iterator]() {
+      for (let i = 0; i < count; i++) yield rows.at(i)!;
+    },
+  };
+}
 
 /** Characters of a page, from a few of its rows; whether rows were left out is known exactly. */
 function weightOf({ rows, cut = false }: RawPage<Rows>): Omit<PageFacts, 'milliseconds'> {

@@ -1,5 +1,6 @@
 /** The one shape of a transform: what it takes and gives, its options, and examples that are run as tests. */
 import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { ByteTable } from '../byte-json.js';
 import type { Kind } from '../kinds.js';
 import { Rejection } from '../rejection.js';
 
@@ -23,6 +24,8 @@ export interface Transform {
   readonly check?: (options: JsonObject) => string | undefined;
   /** SQL NULL never arrives here: it stays null. */
   readonly make: (options: JsonObject) => (value: string) => JsonValue | Rejection;
+  /** What each byte of a text becomes, 0 where that cannot be told of the byte alone. */
+  readonly bytes?: ByteTable;
   readonly examples: readonly TransformExample[];
 }
 

@@ -1,4 +1,5 @@
 /** Upper case, the same in every locale. */
+import { asciiTable } from '../byte-json.js';
 import { TEXT_KINDS } from '../kinds.js';
 import type { Transform } from './transform.js';
 
@@ -9,6 +10,7 @@ export const uppercase: Transform = {
   takes: TEXT_KINDS,
   gives: 'text',
   make: () => (value) => value.toUpperCase(),
+  bytes: asciiTable((text) => text.toUpperCase()),
   examples: [
     { in: 'gbp', out: 'GBP' },
     { in: 'straße', out: 'STRASSE' },

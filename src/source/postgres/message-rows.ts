@@ -1,8 +1,8 @@
 /**
  * Rows as the messages that they came in (https://www.postgresql.org/docs/current/protocol-message-formats.html). Each is
- * decoded when somebody looks at it: until then it is bytes, of which the collector knows nothing (ADR 0024).
+ * looked into when somebody asks for it: until then it is bytes, of which the collector knows nothing (ADR 0024).
  */
-import type { Rows, SourceRow } from '../../domain/source.js';
+import type { ByteRow, Rows, SourceRow } from '../../domain/source.js';
 
 /** Bytes of a message's code and length; the length counts itself. */
 export const MESSAGE_HEADER = 5;
@@ -14,14 +14,12 @@ export class MessageRows implements Rows {
   readonly #buffers: Buffer[] = [];
   readonly #from: number[] = [];
   readonly #end: number[] = [];
-  /** Whether no byte of the buffer needs to be looked at again. */
-  readonly #ascii: boolean[] = [];
+  readonly #row = new MessageRow();
 
-  add(buffer: Buffer, from: number, end: number, ascii: boolean): void {
+  add(buffer: Buffer, from: number, end: number): void {
     this.#buffers.push(buffer);
     this.#from.push(from);
     this.#end.push(end);
-    this.#ascii.push(ascii);
   }
 
   get length(): number {
@@ -30,31 +28,64 @@ export class MessageRows implements Rows {
 
   at(index: number): SourceRow | undefined {
     const i = index < 0 ? this.length + index : index;
-    const buffer = this.#buffers[i];
-    return buffer === undefined ? undefined : rowIn(buffer, this.#from[i]!, this.#end[i]!, this.#ascii[i]!);
+    return i in this.#buffers ? this.inBytes(i).texts() : undefined;
   }
 
   *[Symbol.iterator](): Generator<SourceRow> {
-    for (let i = 0; i < this.length; i++) yield this.at(i)!;
+    for (let i = 0; i < this.length; i++) yield this.inBytes(i).texts();
   }
+
+  readonly inBytes = (index: number): ByteRow =>
+    this.#row.look(this.#buffers[index]!, this.#from[index]!, this.#end[index]!);
 }
 
-function rowIn(buffer: Buffer, from: number, end: number, ascii: boolean): SourceRow {
-  // One call for all values; a byte is a character here.
-  const text = end - from <= NARROW ? buffer.toString('latin1', from, end) : undefined;
-  const row = new Array<string | null>((buffer[from + MESSAGE_HEADER]! << 8) | buffer[from + MESSAGE_HEADER + 1]!);
-  let at = from + MESSAGE_HEADER + 2;
-  for (let i = 0; i < row.length; i++) {
-    const start = at + 4;
-    const length = int32(buffer, at);
-    at = start + Math.max(0, length);
-    const value = length < 0 ? null : text?.substring(start - from, at - from);
-    row[i] =
-      value === undefined || (!ascii && value !== null && NOT_ASCII.test(value))
-        ? buffer.toString('utf8', start, at)
-        : value;
+/** A look at one row after the other. */
+class MessageRow implements ByteRow {
+  bytes: Buffer = Buffer.alloc(0);
+  starts = new Int32Array(0);
+  ends = new Int32Array(0);
+  #from = 0;
+  #end = 0;
+  #texts: SourceRow | undefined;
+
+  look(buffer: Buffer, from: number, end: number): this {
+    this.bytes = buffer;
+    this.#from = from;
+    this.#end = end;
+    this.#texts = undefined;
+    const columns = (buffer[from + MESSAGE_HEADER]! << 8) | buffer[from + MESSAGE_HEADER + 1]!;
+    if (columns !== this.starts.length) {
+      this.starts = new Int32Array(columns);
+      this.ends = new Int32Array(columns);
+    }
+    let at = from + MESSAGE_HEADER + 2;
+    for (let i = 0; i < columns; i++) {
+      const length = int32(buffer, at);
+      this.starts[i] = at += 4;
+      this.ends[i] = length < 0 ? -1 : (at += length);
+    }
+    return this;
   }
-  return row;
+
+  texts(): SourceRow {
+    return (this.#texts ??= this.#decoded());
+  }
+
+  #decoded(): SourceRow {
+    const { bytes, starts, ends } = this;
+    const from = this.#from;
+    // One call for all values; a byte is a character here.
+    const text = this.#end - from <= NARROW ? bytes.toString('latin1', from, this.#end) : undefined;
+    const row = new Array<string | null>(starts.length);
+    for (let i = 0; i < row.length; i++) {
+      const start = starts[i]!;
+      const end = ends[i]!;
+      const value = end < 0 ? null : text?.substring(start - from, end - from);
+      row[i] =
+        value === undefined || (value !== null && NOT_ASCII.test(value)) ? bytes.toString('utf8', start, end) : value;
+    }
+    return row;
+  }
 }
 
 export const int32 = (buffer: Buffer, at: number): number =>

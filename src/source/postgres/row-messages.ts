@@ -3,15 +3,14 @@
  * row in events, which is most of what reading costs (docs/performance.md). All other messages, and the rows of queries
  * that nobody taps, go to the driver as they came.
  */
-import { isAscii } from 'node:buffer';
 import type { Duplex } from 'node:stream';
 import type { Client, Connection } from 'pg';
 import { int32, MESSAGE_HEADER as HEADER } from './message-rows.js';
 
 const DATA_ROW = 'D'.charCodeAt(0);
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
-/** The message of a row, from `from` to `end` in the buffer; `ascii`: the buffer holds no byte beyond 127. */
-export type TakeRow = (buffer: Buffer, from: number, end: number, ascii: boolean) => void;
+/** The message of a row, from `from` to `end` in the buffer. */
+export type TakeRow = (buffer: Buffer, from: number, end: number) => void;
 
 const taps = new WeakMap<Connection, RowTap>();
 
@@ -64,7 +63,6 @@ class RowTap {
   #messages(buffer: Buffer): number {
     let at = 0;
     let untold = 0;
-    const ascii = this.#take !== undefined && isAscii(buffer);
     const tellDriver = (): void => {
       if (untold < at) this.#driver(buffer.subarray(untold, at));
     };
@@ -78,7 +76,7 @@ class RowTap {
       }
       if (buffer[at] === DATA_ROW && this.#take !== undefined) {
         tellDriver();
-        this.#take(buffer, at, end, ascii);
+        this.#take(buffer, at, end);
         untold = end;
       } else if (buffer[at] === READY_FOR_QUERY) this.#take = undefined;
       at = end;

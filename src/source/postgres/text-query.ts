@@ -65,8 +65,8 @@ class TextQuery extends pg.Query {
 
   /** Called by the driver when it is this query's turn, as for any query; what it cannot send it answers as an error. */
   override readonly submit = (connection: pg.Connection): void => {
-    takeRows(connection, (buffer, from, end, ascii) => {
-      if (this.#fits(end - from)) this.#messages.add(buffer, from, end, ascii);
+    takeRows(connection, (buffer, from, end) => {
+      if (this.#fits(end - from)) this.#messages.add(buffer, from, end);
     });
     return pg.Query.prototype.submit.call(this, connection);
   };
