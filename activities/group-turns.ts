@@ -1,8 +1,8 @@
 /** Bounds the groups of a mapping that this process works on at once, whichever of its slices they belong to. */
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** One is read while another is on its way to the platform, and one is claimed or settled. */
-const GROUPS_AT_ONCE = 3;
+/** One is read while the others are claimed, on their way to the platform, or wait for its verdict (docs/performance.md). */
+const GROUPS_AT_ONCE = 4;
 
 /** Waits for a turn; the function that it answers ends it. */
 export type TakeTurn = () => Promise<() => void>;

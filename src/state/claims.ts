@@ -11,6 +11,7 @@ import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { prepared } from './prepared.js';
 import { holdRange, type TakenRange } from './ranges.js';
+import { HASH_BYTES, type RecordEntry } from './record-block.js';
 import { changeRecords, readRecords } from './record-blocks.js';
 import type { RecordKeys } from './record-key.js';
 
@@ -65,15 +66,21 @@ export async function claimGroup(
     const verdicts = externalIds.map((_, i): Verdict | undefined =>
       records.deletionAt(i) === undefined ? undefined : 'unchanged',
     );
-    let contentHashes: readonly string[] | undefined;
-    await readRecords(trx, range.mappingId, keys, (index, known) => {
-      contentHashes ??= records.contentHashes;
-      const record = { contentHash: contentHashes[index]!, deletion: records.deletionAt(index) };
-      if (isInStep(record, known.contentHash)) verdicts[index] = known.runId === runId ? 'accepted' : 'unchanged';
+    const inStep = (known: number): Verdict => (known === runId ? 'accepted' : 'unchanged');
+    let hashes: Buffer | undefined;
+    const see = (index: number, known: RecordEntry): void => {
+      hashes ??= records.hashes;
+      const contentHash = hashes.toString('hex', index * HASH_BYTES, (index + 1) * HASH_BYTES);
+      if (isInStep({ contentHash, deletion: records.deletionAt(index) }, known.contentHash))
+        verdicts[index] = inStep(known.runId);
       else if (request.eachOnce === true && known.runId === runId && known.contentHash !== null)
         verdicts[index] = 'met';
       // Read before, or beside, what was sent last: it might be older.
       else verdicts[index] = known.readStamp >= before ? 'busy' : undefined;
+    };
+    await readRecords(trx, range.mappingId, keys, see, {
+      hashes: () => (hashes ??= records.hashes),
+      see: (first, count, known) => verdicts.fill(inStep(known), first, first + count),
     });
     for (const [index, verdict] of heldBack) verdicts[index] = verdict;
     const cut = request.cut(records.pick((index) => verdicts[index] === undefined));

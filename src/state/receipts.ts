@@ -1,6 +1,6 @@
 /** Receipts: the content hash of what the platform accepted last, record by record, for reconciling. */
 import type { Knex } from 'knex';
-import { decodeBlock, entriesOf } from './record-block.js';
+import { StoredBlock } from './record-block.js';
 import { LOWEST, readRecords } from './record-blocks.js';
 import { idHex, idOfHex, type RecordKeys } from './record-key.js';
 
@@ -77,11 +77,11 @@ export function openReceipts(knex: Knex): Receipts {
           limit: BLOCKS_OF_A_PAGE,
         },
       );
-      const blocks = rows.map((row) => ({ tenantId: row.tenant_id, ...decodeBlock(row.records) }));
+      const blocks = rows.map((row) => new StoredBlock(row.tenant_id, row.records));
       const last = rows.length === BLOCKS_OF_A_PAGE ? blocks.at(-1)! : null;
       return {
-        receipts: blocks.flatMap(({ tenantId, ...block }) =>
-          entriesOf(block).flatMap(({ externalId, contentHash }) =>
+        receipts: blocks.flatMap(({ tenantId, entries }) =>
+          entries.flatMap(({ externalId, contentHash }) =>
             contentHash === null ? [] : [{ tenantId, externalId, contentHash }],
           ),
         ),

@@ -1,4 +1,5 @@
 /** What the ledger knows of some dozens of neighbouring records, and its form in the database: one JSON text. */
+import { areSameIds, joinIds, splitIds, type JoinedIds } from './joined-ids.js';
 import { compareIds } from './record-key.js';
 
 /** One record, as its last finished batch left it. */
@@ -12,22 +13,32 @@ export interface RecordEntry {
   readonly runId: number;
 }
 
+/** How many entries in a row, their readStamp and runId: neighbours are read and sent together. */
+export type Sending = readonly [count: number, readStamp: number, runId: number];
+
+/** The same of many records, column by column: an object each would cost more than all that is done with them. */
+export interface RecordEntries {
+  readonly ids: readonly string[];
+  /** Content hashes one after the other: {@link HASH_BYTES} an entry, zeros for null. */
+  readonly hashes: Buffer;
+  readonly sendings: readonly Sending[];
+}
+
 /** Some dozens of neighbouring records: those with ids from `low` up to `until`. */
 export interface RecordBlock {
   readonly low: string;
   /** The next block's `low`; null: up to the end. */
   readonly until: string | null;
-  readonly entries: readonly RecordEntry[];
+  readonly entries: RecordEntries;
 }
-
-/** [how many entries in a row, readStamp, runId]: neighbours are read and sent together. */
-type Sending = [count: number, readStamp: number, runId: number];
 
 interface Stored {
   readonly low: string;
   readonly until: string | null;
-  readonly ids: readonly string[];
-  /** Content hashes one after the other, in base64: 16 bytes an entry, zeros for null. */
+  /** A list where an earlier version wrote it. */
+  readonly ids: string | readonly string[];
+  readonly lengths?: JoinedIds['lengths'];
+  /** In base64. */
   readonly hashes: string;
   readonly sendings: readonly Sending[];
 }
@@ -40,47 +51,107 @@ const HASH_DIGITS = 2 * HASH_BYTES;
 const NO_HASH = '0'.repeat(HASH_DIGITS);
 
 export function encodeBlock({ low, until, entries }: RecordBlock): string {
-  const ids: string[] = [];
-  const sendings: Sending[] = [];
-  let hashes = '';
-  let last: Sending | undefined;
-  for (const { externalId, contentHash, readStamp, runId } of entries) {
-    ids.push(externalId);
-    hashes += contentHash ?? NO_HASH;
-    if (last?.[1] === readStamp && last[2] === runId) last[0]++;
-    else sendings.push((last = [1, readStamp, runId]));
+  const { text, lengths } = joinIds(entries.ids);
+  const hashes = entries.hashes.toString('base64');
+  return JSON.stringify({ low, until, ids: text, lengths, hashes, sendings: entries.sendings } satisfies Stored);
+}
+
+/** A block as it is stored. Its ids are parted, and its entries made, when they are looked at: few blocks are. */
+export class StoredBlock implements RecordEntries {
+  readonly low: string;
+  readonly until: string | null;
+  readonly hashes: Buffer;
+  readonly sendings: readonly Sending[];
+  readonly #joined: JoinedIds;
+  #ids: readonly string[] | undefined;
+  #digits: string | undefined;
+
+  constructor(
+    readonly tenantId: number,
+    text: string,
+  ) {
+    const { low, until, ids, lengths = [], hashes, sendings } = JSON.parse(text) as Stored;
+    this.low = low;
+    this.until = until;
+    this.#joined = typeof ids === 'string' ? { text: ids, lengths } : joinIds(ids);
+    this.hashes = Buffer.from(hashes, 'base64');
+    this.sendings = sendings;
   }
-  const packed = packHashes(hashes).toString('base64');
-  return JSON.stringify({ low, until, ids, hashes: packed, sendings } satisfies Stored);
-}
 
-/** A block as it is stored. An entry is made when it is looked at: all of them at once would outlive the look. */
-export interface StoredBlock extends Omit<RecordBlock, 'entries'> {
-  readonly ids: readonly string[];
-  readonly entryAt: (index: number) => RecordEntry;
-}
+  get length(): number {
+    return this.hashes.length / HASH_BYTES;
+  }
 
-export function decodeBlock(text: string): StoredBlock {
-  const { low, until, ids, hashes, sendings } = JSON.parse(text) as Stored;
-  const digits = Buffer.from(hashes, 'base64').toString('hex');
-  const entryAt = (index: number): RecordEntry => {
+  get ids(): readonly string[] {
+    return (this.#ids ??= splitIds(this.#joined));
+  }
+
+  /** Whether these are its ids, all of them. */
+  holds(ids: readonly string[]): boolean {
+    return ids.length === this.length && areSameIds(joinIds(ids), this.#joined);
+  }
+
+  entryAt(index: number): RecordEntry {
+    this.#digits ??= this.hashes.toString('hex');
     let at = 0;
-    for (let end = sendings[0]![0]; end <= index; end += sendings[at]![0]) at++;
-    const [, readStamp, runId] = sendings[at]!;
-    const hash = hashAt(digits, index);
-    return { externalId: ids[index]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId };
-  };
-  return { low, until, ids, entryAt };
+    for (let end = this.sendings[0]![0]; end <= index; end += this.sendings[at]![0]) at++;
+    const [, readStamp, runId] = this.sendings[at]!;
+    const hash = hashAt(this.#digits, index);
+    return { externalId: this.ids[index]!, contentHash: hash === NO_HASH ? null : hash, readStamp, runId };
+  }
+
+  get entries(): RecordEntry[] {
+    return this.ids.map((_, index) => this.entryAt(index));
+  }
 }
-
-export const entriesOf = ({ ids, entryAt }: StoredBlock): RecordEntry[] => ids.map((_, index) => entryAt(index));
-
-/** Content hashes, written one after the other in hex digits, as bytes. */
-const packHashes = (digits: string): Buffer => Buffer.from(digits, 'hex');
 
 /** One of the content hashes, from the digits of all. */
 export const hashAt = (digits: string, index: number): string =>
   digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
+
+export const NO_ENTRIES: RecordEntries = { ids: [], hashes: Buffer.alloc(0), sendings: [] };
+
+export function columnsOf(entries: readonly RecordEntry[]): RecordEntries {
+  const sendings: [count: number, readStamp: number, runId: number][] = [];
+  let digits = '';
+  let last: [number, number, number] | undefined;
+  for (const { contentHash, readStamp, runId } of entries) {
+    digits += contentHash ?? NO_HASH;
+    if (last?.[1] === readStamp && last[2] === runId) last[0]++;
+    else sendings.push((last = [1, readStamp, runId]));
+  }
+  return { ids: entries.map((entry) => entry.externalId), hashes: Buffer.from(digits, 'hex'), sendings };
+}
+
+export const concatenated = (a: RecordEntries, b: RecordEntries): RecordEntries => ({
+  ids: [...a.ids, ...b.ids],
+  hashes: Buffer.concat([a.hashes, b.hashes]),
+  sendings: [...a.sendings, ...b.sendings],
+});
+
+export function sliceOf({ ids, hashes, sendings }: RecordEntries, from: number, to: number): RecordEntries {
+  let at = 0;
+  return {
+    ids: ids.slice(from, to),
+    hashes: hashes.subarray(from * HASH_BYTES, to * HASH_BYTES),
+    sendings: sendings.flatMap(([count, readStamp, runId]): Sending[] => {
+      const inside = Math.min(to, at + count) - Math.max(from, at);
+      at += count;
+      return inside > 0 ? [[inside, readStamp, runId]] : [];
+    }),
+  };
+}
+
+/** How many of them the platform is known to have. */
+export function acceptedOf({ ids, hashes }: RecordEntries): number {
+  let accepted = 0;
+  for (let i = 0; i < ids.length; i++) {
+    const at = i * HASH_BYTES;
+    // Nearly always the first bytes tell.
+    if (hashes.readUInt32LE(at) !== 0 || hashes.subarray(at, at + HASH_BYTES).some((byte) => byte !== 0)) accepted++;
+  }
+  return accepted;
+}
 
 /** Two sorted lists as one; `changed` takes the place of entries with the same id. */
 export function mergeEntries(entries: readonly RecordEntry[], changed: readonly RecordEntry[]): RecordEntry[] {

@@ -7,14 +7,19 @@
  */
 import type { Knex } from 'knex';
 import {
-  decodeBlock,
+  acceptedOf,
+  columnsOf,
+  concatenated,
   encodeBlock,
-  entriesOf,
+  HASH_BYTES,
   mergeEntries,
+  NO_ENTRIES,
   SEPARATOR,
+  sliceOf,
+  StoredBlock,
   type RecordBlock,
+  type RecordEntries,
   type RecordEntry,
-  type StoredBlock,
 } from './record-block.js';
 import { prepared } from './prepared.js';
 import { compareIds, compareKeys, idHex, type RecordKeys } from './record-key.js';
@@ -32,12 +37,17 @@ const DENSE = 48;
 /** Less than any external id. */
 export const LOWEST = '';
 
-interface Block extends StoredBlock {
+interface WrittenBlock extends RecordBlock {
   readonly tenantId: number;
 }
 
-interface WrittenBlock extends RecordBlock {
-  readonly tenantId: number;
+/** The keys from index `from` on: all were accepted with these hashes, whatever was known of them. */
+export interface AcceptedKeys {
+  readonly from: number;
+  /** {@link HASH_BYTES} a key. */
+  readonly hashes: Buffer;
+  readonly readStamp: number;
+  readonly runId: number;
 }
 
 /**
@@ -49,32 +59,97 @@ export async function changeRecords(
   mappingId: number,
   keys: RecordKeys,
   decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
+  accepted?: AcceptedKeys,
 ): Promise<void> {
   const order = inOrder(keys);
   const blocks = await blocksOf(trx, mappingId, keys, order, true);
   const written: WrittenBlock[] = [];
   walk(keys, order, blocks, (block, indexes) => {
+    const appended = accepted && entriesBehind(block, keys, indexes, accepted);
+    if (appended !== undefined) {
+      written.push(...cut(block, concatenated(block, appended), true));
+      return;
+    }
     const changed = decideBlock(block, keys, indexes, decide);
-    if (changed.length > 0) written.push(...cut(block, changed));
+    if (changed.length === 0) return;
+    const grown = columnsOf(mergeEntries(block.entries, changed));
+    const isBehind = compareIds(changed.at(-1)!.externalId, block.ids.at(-1) ?? LOWEST) > 0;
+    written.push(...cut(block, grown, isBehind));
   });
   await store(trx, mappingId, written);
 }
 
-/** Looks records up; nothing is locked. `see` is called for each that the ledger knows. */
+/** What the ledger is asked about many records at once, where whole blocks can answer. */
+export interface SameRecords {
+  /** Content hashes of the keys, asked for when there is something to compare. */
+  readonly hashes: () => Buffer;
+  /** So many keys from this index on have the content that the platform accepted last, in this run. */
+  readonly see: (first: number, count: number, runId: number) => void;
+}
+
+/** Looks records up; nothing is locked. `see` is called for each that the ledger knows, but those told to `same`. */
 export async function readRecords(
   knex: Knex,
   mappingId: number,
   keys: RecordKeys,
   see: (index: number, entry: RecordEntry) => void,
+  same?: SameRecords,
 ): Promise<void> {
   const order = inOrder(keys);
   const blocks = await blocksOf(knex, mappingId, keys, order, false);
   walk(keys, order, blocks, (block, indexes) => {
+    if (same !== undefined && isSameAs(block, keys, indexes, same)) {
+      let first = indexes[0]!;
+      for (const [count, , runId] of block.sendings) {
+        same.see(first, count, runId);
+        first += count;
+      }
+      return;
+    }
     decideBlock(block, keys, indexes, (index, entry) => {
       if (entry !== undefined) see(index, entry);
       return undefined;
     });
   });
+}
+
+/** Whether the block holds just these records, and each with the same content. */
+function isSameAs(block: StoredBlock, keys: RecordKeys, indexes: readonly number[], { hashes }: SameRecords): boolean {
+  if (indexes.length !== block.length || !areNeighbours(indexes)) return false;
+  const first = indexes[0]!;
+  const end = first + indexes.length;
+  return (
+    block.holds(keys.externalIds.slice(first, end)) &&
+    block.hashes.equals(hashes().subarray(first * HASH_BYTES, end * HASH_BYTES))
+  );
+}
+
+/** The accepted records of the keys, where all of the block lies before them: nothing of it has to be looked at. */
+function entriesBehind(
+  block: StoredBlock,
+  { externalIds }: RecordKeys,
+  indexes: readonly number[],
+  { from, hashes, readStamp, runId }: AcceptedKeys,
+): RecordEntries | undefined {
+  const first = indexes[0]!;
+  const end = first + indexes.length;
+  if (first < from || !areNeighbours(indexes)) return undefined;
+  let before = block.ids.at(-1) ?? LOWEST;
+  for (let i = first; i < end; i++) {
+    if (compareIds(externalIds[i]!, before) <= 0) return undefined;
+    before = externalIds[i]!;
+  }
+  return {
+    ids: externalIds.slice(first, end),
+    hashes: hashes.subarray((first - from) * HASH_BYTES, (end - from) * HASH_BYTES),
+    sendings: [[indexes.length, readStamp, runId]],
+  };
+}
+
+/** Whether each index is the next one. */
+function areNeighbours(indexes: readonly number[]): boolean {
+  for (let i = 1; i < indexes.length; i++) if (indexes[i] !== indexes[i - 1]! + 1) return false;
+  return true;
 }
 
 /** Indexes of the keys in the ledger's order; those of a source that is read by key mostly are. */
@@ -92,8 +167,8 @@ async function blocksOf(
   keys: RecordKeys,
   order: readonly number[],
   lock: boolean,
-): Promise<Block[]> {
-  let blocks: Block[] = [];
+): Promise<StoredBlock[]> {
+  let blocks: StoredBlock[] = [];
   let open: readonly number[] = order;
   for (let round = 0; open.length > 0; round++) {
     const spans = round === 0 ? spansOf(keys, order) : open.map((i): KeySpan => ({ first: i, last: i, most: 1 }));
@@ -131,13 +206,13 @@ function spansOf({ tenantIds, externalIds }: RecordKeys, order: readonly number[
 }
 
 /** In order, each once. */
-function distinct(blocks: readonly Block[]): Block[] {
+function distinct(blocks: readonly StoredBlock[]): StoredBlock[] {
   const sorted = [...blocks].sort((a, b) => a.tenantId - b.tenantId || compareIds(a.low, b.low));
   return sorted.filter((b, i) => i === 0 || b.tenantId !== sorted[i - 1]!.tenantId || b.low !== sorted[i - 1]!.low);
 }
 
 /** Those of the keys, in order, that no block covers. */
-function uncovered(keys: RecordKeys, order: readonly number[], blocks: readonly Block[]): number[] {
+function uncovered(keys: RecordKeys, order: readonly number[], blocks: readonly StoredBlock[]): number[] {
   let at = 0;
   return order.filter((index) => {
     while (at < blocks.length && isBehind(blocks[at]!, keys, index)) at++;
@@ -146,19 +221,19 @@ function uncovered(keys: RecordKeys, order: readonly number[], blocks: readonly 
 }
 
 /** All of the block's keys are less than this one. */
-const isBehind = (block: Block, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
+const isBehind = (block: StoredBlock, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
   block.tenantId < tenantIds[index]! ||
   (block.tenantId === tenantIds[index] && block.until !== null && compareIds(block.until, externalIds[index]!) <= 0);
 
-const isFrom = (block: Block, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
+const isFrom = (block: StoredBlock, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
   block.tenantId === tenantIds[index] && compareIds(block.low, externalIds[index]!) <= 0;
 
 /** Hands each block the indexes of its keys. */
 function walk(
   keys: RecordKeys,
   order: readonly number[],
-  blocks: readonly Block[],
-  visit: (block: Block, indexes: readonly number[]) => void,
+  blocks: readonly StoredBlock[],
+  visit: (block: StoredBlock, indexes: readonly number[]) => void,
 ): void {
   let at = 0;
   for (const block of blocks) {
@@ -171,17 +246,18 @@ function walk(
 }
 
 function decideBlock(
-  { ids, entryAt }: Block,
+  block: StoredBlock,
   keys: RecordKeys,
   indexes: readonly number[],
   decide: (index: number, entry: RecordEntry | undefined) => RecordEntry | undefined,
 ): RecordEntry[] {
+  const { ids } = block;
   const changed: RecordEntry[] = [];
   let at = 0;
   for (const index of indexes) {
     const externalId = keys.externalIds[index]!;
     while (at < ids.length && compareIds(ids[at]!, externalId) < 0) at++;
-    const stored = ids[at] === externalId ? entryAt(at) : undefined;
+    const stored = ids[at] === externalId ? block.entryAt(at) : undefined;
     const again = changed.at(-1)?.externalId === externalId;
     const entry = decide(index, again ? changed.at(-1) : stored);
     if (entry === undefined) continue;
@@ -192,28 +268,31 @@ function decideBlock(
 }
 
 /**
- * A block that has grown too large, in parts of about one size. What arrives in its middle singly arrives so
- * again: then parts are small, since each later record costs reading and writing its whole block.
+ * A block that has grown too large, in parts of about one size. What arrives in its middle singly (not `appended`) arrives
+ * so again: then parts are small, since each later record costs reading and writing its whole block.
  */
-function cut({ tenantId, low, until, ...block }: Block, changed: readonly RecordEntry[]): WrittenBlock[] {
-  const grown = mergeEntries(entriesOf({ low, until, ...block }), changed);
-  const added = grown.length - block.ids.length;
-  const appended = compareIds(changed.at(-1)!.externalId, block.ids.at(-1) ?? LOWEST) > 0;
+function cut(
+  { tenantId, low, until, length: before }: StoredBlock,
+  grown: RecordEntries,
+  appended: boolean,
+): WrittenBlock[] {
+  const { length } = grown.ids;
+  const added = length - before;
   const fill = added < FEW && !appended ? SMALL_BLOCK : BLOCK_ENTRIES;
-  const characters = grown.reduce((sum, e) => sum + e.externalId.length, 0);
-  const fits = grown.length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
+  const characters = grown.ids.reduce((sum, id) => sum + id.length, 0);
+  const fits = length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
   if (added === 0 || fits) return [{ tenantId, low, until, entries: grown }];
-  const count = Math.max(Math.ceil(grown.length / fill), Math.ceil(characters / BLOCK_CHARACTERS));
-  const size = Math.ceil(grown.length / count);
-  const parts: RecordEntry[][] = [];
-  for (let i = 0; i < grown.length; i += size) parts.push(grown.slice(i, i + size));
-  const lows = parts.map((part, i) => (i === 0 ? low : part[0]!.externalId));
-  return parts.map((entries, i) => ({
-    tenantId,
-    low: lows[i]!,
-    until: lows[i + 1] ?? until,
-    entries,
-  }));
+  const count = Math.max(Math.ceil(length / fill), Math.ceil(characters / BLOCK_CHARACTERS));
+  const size = Math.ceil(length / count);
+  const parts: WrittenBlock[] = [];
+  for (let i = 0; i < length; i += size)
+    parts.push({
+      tenantId,
+      low: i === 0 ? low : grown.ids[i]!,
+      until: grown.ids[i + size] ?? until,
+      entries: sliceOf(grown, i, i + size),
+    });
+  return parts;
 }
 
 interface Row {
@@ -231,7 +310,7 @@ async function find(
   keys: RecordKeys,
   spans: readonly KeySpan[],
   lock: boolean,
-): Promise<Block[]> {
+): Promise<StoredBlock[]> {
   const { rows } = await prepared<Row>(
     knex,
     lock ? 'lock_blocks' : 'find_blocks',
@@ -255,7 +334,7 @@ async function find(
       most: spans.map((s) => s.most),
     },
   );
-  return rows.map((row) => ({ tenantId: row.tenant_id, ...decodeBlock(row.records) }));
+  return rows.map((row) => new StoredBlock(row.tenant_id, row.records));
 }
 
 /** A first, empty block for tenants that have none. */
@@ -263,7 +342,7 @@ async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]
   await knex.raw(
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
      SELECT ?, tenant, decode(?, 'hex'), 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
-    [mappingId, idHex(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: [] }), [...tenantIds]],
+    [mappingId, idHex(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: NO_ENTRIES }), [...tenantIds]],
   );
 }
 
@@ -281,7 +360,7 @@ async function store(trx: Knex, mappingId: number, blocks: readonly WrittenBlock
       mapping: mappingId,
       tenants: blocks.map((b) => b.tenantId),
       lows: blocks.map((b) => idHex(b.low)),
-      accepted: blocks.map(({ entries }) => entries.filter((e) => e.contentHash !== null).length),
+      accepted: blocks.map(({ entries }) => acceptedOf(entries)),
       // One text for all: quoting each as an array's element costs more than everything else here.
       records: blocks.map(encodeBlock).join(SEPARATOR),
       separator: SEPARATOR,

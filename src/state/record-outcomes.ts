@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { RecordList } from '../domain/record-list.js';
 import type { TakenRange } from './ranges.js';
+import { HASH_BYTES, type RecordEntry } from './record-block.js';
 import { changeRecords } from './record-blocks.js';
 
 export interface RecordOutcome {
@@ -41,22 +42,27 @@ export async function writeOutcomes(
 ): Promise<void> {
   const [runId, readStamp] = [Number(range.runId), Number(stamp)];
   const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
-  const accepted: string[] = [];
+  const hashes: Buffer[] = [];
   for (const { tenantId, sent, records } of bulk) {
     if (!sent) continue;
-    const { externalIds, contentHashes } = records;
-    for (let i = 0; i < externalIds.length; i++) {
-      accepted.push(contentHashes[i]!);
+    hashes.push(records.hashes);
+    for (const externalId of records.externalIds) {
       keys.tenantIds.push(tenantId);
-      keys.externalIds.push(externalIds[i]!);
+      keys.externalIds.push(externalId);
     }
   }
-  await changeRecords(trx, range.mappingId, keys, (index, entry) => {
+  const accepted = { from: outcomes.length, hashes: Buffer.concat(hashes), readStamp, runId };
+  const decide = (index: number, entry: RecordEntry | undefined): RecordEntry => {
     const sent = outcomes[index];
     const contentHash =
       sent === undefined
-        ? accepted[index - outcomes.length]!
+        ? accepted.hashes.toString(
+            'hex',
+            (index - accepted.from) * HASH_BYTES,
+            (index - accepted.from + 1) * HASH_BYTES,
+          )
         : KNOWN_CONTENT[sent.outcome](sent, entry?.contentHash ?? null);
     return { externalId: keys.externalIds[index]!, contentHash, readStamp, runId };
-  });
+  };
+  await changeRecords(trx, range.mappingId, keys, decide, accepted);
 }

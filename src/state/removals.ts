@@ -1,7 +1,7 @@
 /** Removal plans in the ledger: found page by page, held or due, approved, carried out, forgotten. */
 import type { Knex } from 'knex';
 import type { RemovalPlan, RemovalState } from '../domain/removal.js';
-import { decodeBlock, entriesOf, type RecordEntry } from './record-block.js';
+import { StoredBlock, type RecordEntry } from './record-block.js';
 import type { RecordKeys } from './record-key.js';
 
 /** A plan as the run that makes it works on it. */
@@ -98,7 +98,7 @@ export function openRemovals(knex: Knex): Removals {
       const last = rows.at(-1);
       if (last === undefined) return null;
       const records = rows.flatMap((row) =>
-        entriesOf(decodeBlock(row.records)).map((entry) => ({ ...entry, tenantId: row.tenant_id })),
+        new StoredBlock(row.tenant_id, row.records).entries.map((entry) => ({ ...entry, tenantId: row.tenant_id })),
       );
       return { tenantId: last.tenant_id, low: last.low, records };
     },
