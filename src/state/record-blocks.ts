@@ -106,11 +106,25 @@ export async function readRecords(
       }
       return;
     }
-    decideBlock(block, keys, indexes, (index, entry) => {
-      if (entry !== undefined) see(index, entry);
-      return undefined;
-    });
+    seeBlock(block, keys, indexes, see);
   });
+}
+
+/** Of the keys, those that the block has. */
+function seeBlock(
+  block: StoredBlock,
+  { externalIds }: RecordKeys,
+  indexes: readonly number[],
+  see: (index: number, entry: RecordEntry) => void,
+): void {
+  const { ids } = block;
+  let at = 0;
+  for (const index of indexes) {
+    const externalId = externalIds[index]!;
+    while (at < ids.length && compareIds(ids[at]!, externalId) < 0) at++;
+    if (at === ids.length) return;
+    if (ids[at] === externalId) see(index, block.entryAt(at));
+  }
 }
 
 /** Whether the block holds just these records, and each with the same content. */
@@ -154,7 +168,8 @@ function areNeighbours(indexes: readonly number[]): boolean {
 
 /** Indexes of the keys in the ledger's order; those of a source that is read by key mostly are. */
 function inOrder(keys: RecordKeys): number[] {
-  const order = Array.from(keys.externalIds.keys());
+  const order = new Array<number>(keys.externalIds.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
   for (let i = 1; i < order.length; i++)
     if (compareKeys(keys, i - 1, i) > 0) return order.sort((a, b) => compareKeys(keys, a, b));
   return order;
@@ -240,7 +255,7 @@ function walk(
     // No block covers these: of their tenant nothing was ever accepted.
     while (at < order.length && !isFrom(block, keys, order[at]!)) at++;
     const from = at;
-    while (at < order.length && isFrom(block, keys, order[at]!) && !isBehind(block, keys, order[at]!)) at++;
+    while (at < order.length && !isBehind(block, keys, order[at]!)) at++;
     if (at > from) visit(block, order.slice(from, at));
   }
 }
