@@ -5,12 +5,16 @@ import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@tempor
 import { createActivities } from '../../activities/index.js';
 import type { Parts } from '../compose.js';
 import { requireVariable } from '../config/environment.js';
+import { compileLanguage } from '../mapping/language-schema.js';
 import type { Logger } from '../observability/log.js';
 import { temporalTarget, unreachable } from './temporal-connection.js';
 import { createWorkers } from './workers.js';
 
 /** Longer than a slice, so that draining needs to cancel nothing. */
 const GRACE = '30s';
+
+/** Milliseconds after which this thread has done its part of creating workers, and has a while to wait for the others. */
+const IDLE_AFTER = 50;
 
 /** Works until a signal asks it to drain; a second signal ends the process at once. */
 export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
@@ -20,15 +24,18 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   });
   const target = temporalTarget(parts.env);
   const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
+  const dependencies = parts.dependencies();
+  // It is met when it is awaited, once there is a connection.
+  dependencies.catch(() => undefined);
   const connection = await NativeConnection.connect(
     target.connection as Parameters<typeof NativeConnection.connect>[0],
   ).catch((cause: unknown) => {
     throw unreachable(target.address, cause);
   });
   try {
-    const workers = await createWorkers(
+    const creating = createWorkers(
       taskQueue,
-      createActivities(await parts.dependencies()),
+      createActivities(await dependencies),
       {
         connection,
         namespace: target.namespace,
@@ -38,6 +45,8 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
       },
       { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
     );
+    setTimeout(compileLanguage, IDLE_AFTER);
+    const workers = await creating;
     forceOnSecondSignal(log);
     ready(taskQueue);
     await workers.run();

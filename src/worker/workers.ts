@@ -24,15 +24,15 @@ export async function createWorkers(
   workflows: Workflows,
 ): Promise<Workers> {
   const { loadSlice, replayLetters } = activities;
-  const workers = [
-    await Worker.create({ ...common, ...workflows, taskQueue, activities }),
-    await Worker.create({
+  const workers = await Promise.all([
+    Worker.create({ ...common, ...workflows, taskQueue, activities }),
+    Worker.create({
       ...common,
       taskQueue: sliceQueueOf(taskQueue),
       activities: { loadSlice, replayLetters },
       maxConcurrentActivityTaskExecutions: SLICES_AT_ONCE,
     }),
-  ];
+  ]);
   const shutdown = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
