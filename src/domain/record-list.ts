@@ -13,7 +13,10 @@ import { larger, TextColumn, type SentTexts } from './texts.js';
 /** Bytes of a content hash. */
 const HASH_BYTES = 16;
 
-/** The columns as they go to another thread: the arrays of numbers and bytes are handed over, the rest is copied. */
+/**
+ * The columns as they go to another thread. They are copied: once a thread has handed over any buffer, its engine looks
+ * before each byte of every other one whether that is still there (docs/performance.md).
+ */
 export interface SentRecords {
   readonly externalIds: SentTexts;
   readonly keys: readonly SentTexts[];
@@ -156,16 +159,12 @@ export class Records {
     return from;
   }
 
-  /** For another thread, with what is to be handed over; this one must not use the records any more. */
-  send(): { readonly records: SentRecords; readonly handedOver: ArrayBuffer[] } {
-    const texts = this.texts.send();
+  /** For another thread, which gets a copy. */
+  send(): SentRecords {
     const [externalIds, ...keys] = [this.#externalIds, ...this.#keys].map((column) => column.send());
     return {
-      records: {
-        ...{ externalIds: externalIds!.texts, keys: keys.map((column) => column.texts), texts: texts.texts },
-        ...{ tenants: this.#tenants, tenantOf: this.#tenantOf, deletions: this.#deletions },
-      },
-      handedOver: [texts, externalIds!, ...keys].flatMap((part) => part.handedOver),
+      ...{ externalIds: externalIds!, keys, texts: this.texts.send() },
+      ...{ tenants: this.#tenants, tenantOf: this.#tenantOf, deletions: this.#deletions },
     };
   }
 

@@ -131,12 +131,8 @@ export class RecordTexts {
     return Buffer.concat([...parts, Buffer.from(closing)]);
   }
 
-  /** The buffers are handed over: nobody here can use the texts any more. */
-  send(): { readonly texts: SentRecordTexts; readonly handedOver: ArrayBuffer[] } {
-    return {
-      texts: { buffers: this.#buffers, places: this.#places, length: this.#length },
-      handedOver: [this.#places, ...this.#buffers].map(({ buffer }) => buffer as ArrayBuffer),
-    };
+  send(): SentRecordTexts {
+    return { buffers: this.#buffers, places: this.#places, length: this.#length };
   }
 }
 

@@ -4,17 +4,9 @@ import { PartnerSyncError, type ErrorCode, type ErrorDetails } from '../../domai
 /** What a side answers to: functions of values that can be copied to another thread. */
 export type Answers = Record<string, (...args: never[]) => unknown>;
 
-/** An answer of which some parts are handed over instead of copied. */
-export class HandedOver<T> {
-  constructor(
-    readonly value: T,
-    readonly parts: readonly ArrayBuffer[],
-  ) {}
-}
-
 /** A `MessagePort`, or a `Worker`. */
 export interface Port {
-  postMessage(message: unknown, handedOver?: readonly ArrayBuffer[]): void;
+  postMessage(message: unknown): void;
   on(event: 'message', take: (message: Message) => void): unknown;
 }
 
@@ -31,8 +23,7 @@ type SentError =
 export type Asks<Theirs extends Answers> = <K extends keyof Theirs & string>(
   name: K,
   ...args: Parameters<Theirs[K]>
-) => Promise<Arrived<Awaited<ReturnType<Theirs[K]>>>>;
-type Arrived<T> = T extends HandedOver<infer V> ? V : T;
+) => Promise<Awaited<ReturnType<Theirs[K]>>>;
 
 export interface Calls<Theirs extends Answers> {
   readonly ask: Asks<Theirs>;
@@ -48,9 +39,7 @@ export function connect<Theirs extends Answers, Ours extends Answers>(port: Port
   const answer = async (message: Extract<Message, { asked: number }>): Promise<void> => {
     const answered = message.asked;
     try {
-      const value = await ours[message.name]!(...(message.args as never[]));
-      if (value instanceof HandedOver) port.postMessage({ answered, value: value.value as unknown }, value.parts);
-      else port.postMessage({ answered, value });
+      port.postMessage({ answered, value: await ours[message.name]!(...(message.args as never[])) });
     } catch (error) {
       port.postMessage({ answered, error: sent(error) });
     }

@@ -4,7 +4,6 @@ import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
 import type { Group } from '../group.js';
 import type { RowRange } from '../read-groups.js';
-import type { HandedOver } from './calls.js';
 
 /** The methods of a source that are asked for by name. */
 export type SourceMethod = Exclude<keyof Source, 'close'>;
@@ -27,7 +26,7 @@ export type ThreadAnswers = {
   close: (reader: number) => Promise<void>;
   begin: (groups: number, reader: number, mapping: SentMapping, range: RowRange) => void;
   /** null: there are no more. */
-  next: (groups: number) => Promise<HandedOver<SentGroup> | null>;
+  next: (groups: number) => Promise<SentGroup | null>;
   end: (groups: number) => Promise<void>;
 };
 

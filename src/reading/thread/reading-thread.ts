@@ -4,7 +4,7 @@ import type { Page } from '../../domain/source.js';
 import type { Group } from '../group.js';
 import { mappedReading, type MappedReading } from '../mapped-reading.js';
 import { openReader, type Reader } from '../reader.js';
-import { connect, HandedOver } from './calls.js';
+import { connect } from './calls.js';
 import type { OwnerAnswers, SentMapping, ThreadAnswers } from './messages.js';
 
 /** Compiled mappings that are kept: a sync has some dozens, and each run its own where the tenants are in a table. */
@@ -46,8 +46,7 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   async next(id) {
     const next = await underWay.get(id)!.next();
     if (next.done === true) return null;
-    const { records, handedOver } = next.value.records.send();
-    return new HandedOver({ ...next.value, records }, handedOver);
+    return { ...next.value, records: next.value.records.send() };
   },
   async end(id) {
     const groups = underWay.get(id)!;
