@@ -8,7 +8,10 @@ import { larger, writeText } from './texts.js';
 const BUFFER_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const COMMA = ','.charCodeAt(0);
+/** UTF-16 units become three bytes at most. */
 const BYTES_A_UNIT = 3;
+/** Longer texts than this. */
+const COUNTED = 1024;
 
 /** Numbers of each text's place. */
 const enum Of {
@@ -72,7 +75,8 @@ export class RecordTexts {
   }
 
   write(text: string): void {
-    this.room(text.length * BYTES_A_UNIT);
+    // Of long ones the bytes are counted: room for three times as many would be taken for good.
+    this.room(text.length > COUNTED ? Buffer.byteLength(text) : text.length * BYTES_A_UNIT);
     this.at = writeText(text, this.bytes, this.at);
   }
 

@@ -26,8 +26,8 @@ export interface CompiledMapping {
   /** A record is appended to `records`. */
   readonly map: (row: SourceRow, sourceKey: SourceKey, records?: Records) => MapResult;
   /**
-   * Appends the record of a row that is bytes yet, exactly as `map` does, which costs a third. False where only `map` can
-   * say what becomes of the row: then nothing is appended.
+   * Appends the record of a row that is bytes yet: the one that `map` makes of it. False where only `map` can say what
+   * becomes of the row: then nothing is appended.
    */
   readonly append: (row: ByteRow, records: Records) => boolean;
 }

@@ -80,7 +80,12 @@ export function planField(
 
 function planConstant(value: JsonValue): FieldReader {
   const text = value === null ? null : valueInJson(value);
-  return { read: () => value, inJson: () => text, inBytes: null, proven: { type: null, format: null } };
+  const inBytes: CopyField = (_, json) => {
+    if (text === null || text === undefined) return text === null ? null : false;
+    json.write(text);
+    return true;
+  };
+  return { read: () => value, inJson: () => text, inBytes, proven: { type: null, format: null } };
 }
 
 function planColumn(placed: PlacedColumn, transforms: readonly TransformCall[], target: Target): FieldPlan {
