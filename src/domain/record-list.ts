@@ -11,7 +11,7 @@ import type { ByteRow, SourceKey } from './source.js';
 import { larger, TextColumn, type SentTexts } from './texts.js';
 
 /** Bytes of a content hash. */
-const HASH_BYTES = 16;
+export const HASH_BYTES = 16;
 
 /**
  * The columns as they go to another thread. They are copied: once a thread has handed over any buffer, its engine looks

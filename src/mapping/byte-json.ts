@@ -8,6 +8,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordTexts } from '../domain/record-texts.js';
 import { isAsciiByte } from '../domain/texts.js';
+import { ALWAYS_EXACT } from './exact-number.js';
 
 export type CopyValue = (bytes: Uint8Array, from: number, to: number, json: RecordTexts) => boolean;
 
@@ -21,8 +22,6 @@ const ZERO = code('0');
 const POINT = code('.');
 const MINUS = code('-');
 const [DASH, COLON, BLANK, PLUS, T, Z] = [MINUS, code(':'), code(' '), code('+'), code('T'), code('Z')];
-/** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754). */
-const ALWAYS_EXACT = 15;
 /** Of each month, in every year. */
 const DAYS = Uint8Array.of(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31);
 /** Lengths of `2010-12-01`, of `2010-12-01 08:26:00`, and of `+00` behind it. */

@@ -5,7 +5,7 @@ import { Rejection } from './rejection.js';
 const PLAIN = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const ANY_DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 /** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754). */
-const ALWAYS_EXACT = 15;
+export const ALWAYS_EXACT = 15;
 
 export const isPlainNumber = (text: string): boolean => PLAIN.test(text);
 

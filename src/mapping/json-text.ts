@@ -4,7 +4,7 @@
  * Each function gives exactly what {@link encodeJson} gives, or undefined where only that can tell.
  */
 import { encodeJson } from '../domain/json.js';
-import { exactNumber } from './exact-number.js';
+import { ALWAYS_EXACT, exactNumber } from './exact-number.js';
 import { Rejection } from './rejection.js';
 import type { MappedValue } from './kinds.js';
 
@@ -12,8 +12,6 @@ import type { MappedValue } from './kinds.js';
 const NEEDS_CARE = /[^\x20\x21\x23-\x5b\x5d-\ud7ff\ue000-\uffff]/;
 /** A number as `String` writes it too, but for zeros at its end; not minus zero, and not below a millionth. */
 const PLAIN_NUMBER = /^(?:-(?!0(?:\.0*)?$))?(?:0(?!\.0{6})|[1-9]\d*)(?:\.\d+)?$/;
-/** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754). */
-const ALWAYS_EXACT = 15;
 const ZERO = 48;
 const POINT = 46;
 

@@ -6,12 +6,12 @@
  */
 import type { Knex } from 'knex';
 import { isInStep } from '../domain/record.js';
-import type { RecordList } from '../domain/record-list.js';
+import { HASH_BYTES, type RecordList } from '../domain/record-list.js';
 import type { HeldRecords, HeldVerdict } from './held-records.js';
 import { insertIntents, type IntendedBatch } from './open-batches.js';
 import { prepared } from './prepared.js';
 import { holdRange, type TakenRange } from './ranges.js';
-import { HASH_BYTES, type RecordEntry } from './record-block.js';
+import type { RecordEntry } from './record-block.js';
 import { changeRecords, readRecords } from './record-blocks.js';
 import type { RecordKeys } from './record-key.js';
 

@@ -1,11 +1,11 @@
 /** Batches on their way: sent, left behind by a dead attempt, or held by the platform for dependencies. */
 import type { Knex } from 'knex';
-import type { RecordList } from '../domain/record-list.js';
+import { HASH_BYTES, type RecordList } from '../domain/record-list.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
 import { coalesced } from './coalesced.js';
 import { prepared } from './prepared.js';
-import { hashAt, HASH_BYTES, SEPARATOR } from './record-block.js';
+import { hashAt, SEPARATOR } from './record-block.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */

@@ -1,4 +1,5 @@
 /** What the ledger knows of some dozens of neighbouring records, and its form in the database: one JSON text. */
+import { HASH_BYTES } from '../domain/record-list.js';
 import { areSameIds, joinIds, splitIds, type JoinedIds } from './joined-ids.js';
 import { compareIds } from './record-key.js';
 
@@ -45,8 +46,6 @@ interface Stored {
 
 /** Never in a JSON text. */
 export const SEPARATOR = '\u001e';
-/** Of a content hash. */
-export const HASH_BYTES = 16;
 const HASH_DIGITS = 2 * HASH_BYTES;
 const NO_HASH = '0'.repeat(HASH_DIGITS);
 

@@ -6,12 +6,12 @@
  * of the block that covers a key is the only one to read and write the record, also where there is none yet.
  */
 import type { Knex } from 'knex';
+import { HASH_BYTES } from '../domain/record-list.js';
 import {
   acceptedOf,
   columnsOf,
   concatenated,
   encodeBlock,
-  HASH_BYTES,
   mergeEntries,
   NO_ENTRIES,
   SEPARATOR,

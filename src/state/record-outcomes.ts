@@ -1,8 +1,8 @@
 /** What became of records that were sent, as the ledger keeps it for the next reading. */
 import type { Knex } from 'knex';
-import type { RecordList } from '../domain/record-list.js';
+import { HASH_BYTES, type RecordList } from '../domain/record-list.js';
 import type { TakenRange } from './ranges.js';
-import { HASH_BYTES, type RecordEntry } from './record-block.js';
+import type { RecordEntry } from './record-block.js';
 import { changeRecords } from './record-blocks.js';
 
 export interface RecordOutcome {
