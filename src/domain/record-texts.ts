@@ -2,14 +2,12 @@
  * The JSON texts of mapped records in UTF-8, outside of the garbage collector's sight. A text is written piece by piece where it
  * will stay, and either finished or undone.
  */
-import { larger, writeText } from './texts.js';
+import { BYTES_A_UNIT, larger, writeText } from './texts.js';
 
 /** Bytes of a buffer that holds many texts: allocating one each would cost more than writing it. */
 const BUFFER_BYTES = 32 * 1024;
 const FIRST_BYTES = 256;
 const COMMA = ','.charCodeAt(0);
-/** UTF-16 units become three bytes at most. */
-const BYTES_A_UNIT = 3;
 /** Longer texts than this. */
 const COUNTED = 1024;
 

@@ -5,7 +5,7 @@ const SHORT = 48;
 const FIRST_BYTES = 64;
 const FIRST_TEXTS = 8;
 /** UTF-16 units become three bytes at most. */
-const BYTES_A_UNIT = 3;
+export const BYTES_A_UNIT = 3;
 
 /** The column as it goes to another thread: in UTF-8, one behind the other. */
 export interface SentTexts {

@@ -117,7 +117,10 @@ export const copyBoolean: CopyValue = (bytes, from, to, json) => {
 /** `2010-12-01`, a day that every year has. */
 export const copyDate: CopyValue = (bytes, from, to, json) => {
   if (to - from !== DAY_LENGTH || !isDay(bytes, from)) return false;
-  quoted(bytes, from, to, json);
+  json.room(DAY_LENGTH + 2);
+  json.put(QUOTE);
+  json.copy(bytes, from, to);
+  json.put(QUOTE);
   return true;
 };
 
@@ -167,14 +170,7 @@ function twoDigits(bytes: Uint8Array, from: number): number {
   return isDigit(tens) && isDigit(ones) ? (tens - ZERO) * 10 + ones - ZERO : -1;
 }
 
-function quoted(bytes: Uint8Array, from: number, to: number, json: RecordTexts): void {
-  json.room(to - from + 2);
-  json.put(QUOTE);
-  json.copy(bytes, from, to);
-  json.put(QUOTE);
-}
-
-/** Whether the value that begins there is a text: the last one that was written. */
+/** Whether the value that was written last, from that place in the record on, is a text. */
 export const isTextAt = (place: number, json: RecordTexts): boolean => json.bytes[json.start + place] === QUOTE;
 
 export const isNumberAt = (place: number, json: RecordTexts): boolean =>

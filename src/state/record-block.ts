@@ -18,7 +18,7 @@ export interface RecordEntry {
 export type Sending = readonly [count: number, readStamp: number, runId: number];
 
 /** The same of many records, column by column: an object each would cost more than all that is done with them. */
-export interface RecordEntries {
+export interface EntryColumns {
   readonly ids: readonly string[];
   /** Content hashes one after the other: {@link HASH_BYTES} an entry, zeros for null. */
   readonly hashes: Buffer;
@@ -30,7 +30,7 @@ export interface RecordBlock {
   readonly low: string;
   /** The next block's `low`; null: up to the end. */
   readonly until: string | null;
-  readonly entries: RecordEntries;
+  readonly columns: EntryColumns;
 }
 
 interface Stored {
@@ -49,14 +49,14 @@ export const SEPARATOR = '\u001e';
 const HASH_DIGITS = 2 * HASH_BYTES;
 const NO_HASH = '0'.repeat(HASH_DIGITS);
 
-export function encodeBlock({ low, until, entries }: RecordBlock): string {
-  const { text, lengths } = joinIds(entries.ids);
-  const hashes = entries.hashes.toString('base64');
-  return JSON.stringify({ low, until, ids: text, lengths, hashes, sendings: entries.sendings } satisfies Stored);
+export function encodeBlock({ low, until, columns }: RecordBlock): string {
+  const { text, lengths } = joinIds(columns.ids);
+  const hashes = columns.hashes.toString('base64');
+  return JSON.stringify({ low, until, ids: text, lengths, hashes, sendings: columns.sendings } satisfies Stored);
 }
 
 /** A block as it is stored. Its ids are parted, and its entries made, when they are looked at: few blocks are. */
-export class StoredBlock implements RecordEntries {
+export class StoredBlock implements EntryColumns {
   readonly low: string;
   readonly until: string | null;
   readonly hashes: Buffer;
@@ -108,9 +108,9 @@ export class StoredBlock implements RecordEntries {
 export const hashAt = (digits: string, index: number): string =>
   digits.slice(index * HASH_DIGITS, (index + 1) * HASH_DIGITS);
 
-export const NO_ENTRIES: RecordEntries = { ids: [], hashes: Buffer.alloc(0), sendings: [] };
+export const NO_COLUMNS: EntryColumns = { ids: [], hashes: Buffer.alloc(0), sendings: [] };
 
-export function columnsOf(entries: readonly RecordEntry[]): RecordEntries {
+export function columnsOf(entries: readonly RecordEntry[]): EntryColumns {
   const sendings: [count: number, readStamp: number, runId: number][] = [];
   let digits = '';
   let last: [number, number, number] | undefined;
@@ -122,13 +122,13 @@ export function columnsOf(entries: readonly RecordEntry[]): RecordEntries {
   return { ids: entries.map((entry) => entry.externalId), hashes: Buffer.from(digits, 'hex'), sendings };
 }
 
-export const concatenated = (a: RecordEntries, b: RecordEntries): RecordEntries => ({
+export const concatenated = (a: EntryColumns, b: EntryColumns): EntryColumns => ({
   ids: [...a.ids, ...b.ids],
   hashes: Buffer.concat([a.hashes, b.hashes]),
   sendings: [...a.sendings, ...b.sendings],
 });
 
-export function sliceOf({ ids, hashes, sendings }: RecordEntries, from: number, to: number): RecordEntries {
+export function sliceOf({ ids, hashes, sendings }: EntryColumns, from: number, to: number): EntryColumns {
   let at = 0;
   return {
     ids: ids.slice(from, to),
@@ -142,7 +142,7 @@ export function sliceOf({ ids, hashes, sendings }: RecordEntries, from: number, 
 }
 
 /** How many of them the platform is known to have. */
-export function acceptedOf({ ids, hashes }: RecordEntries): number {
+export function acceptedOf({ ids, hashes }: EntryColumns): number {
   let accepted = 0;
   for (let i = 0; i < ids.length; i++) {
     const at = i * HASH_BYTES;

@@ -13,12 +13,12 @@ import {
   concatenated,
   encodeBlock,
   mergeEntries,
-  NO_ENTRIES,
+  NO_COLUMNS,
   SEPARATOR,
   sliceOf,
   StoredBlock,
   type RecordBlock,
-  type RecordEntries,
+  type EntryColumns,
   type RecordEntry,
 } from './record-block.js';
 import { prepared } from './prepared.js';
@@ -144,7 +144,7 @@ function entriesBehind(
   { externalIds }: RecordKeys,
   indexes: readonly number[],
   { from, hashes, readStamp, runId }: AcceptedKeys,
-): RecordEntries | undefined {
+): EntryColumns | undefined {
   const first = indexes[0]!;
   const end = first + indexes.length;
   if (first < from || !areNeighbours(indexes)) return undefined;
@@ -288,7 +288,7 @@ function decideBlock(
  */
 function cut(
   { tenantId, low, until, length: before }: StoredBlock,
-  grown: RecordEntries,
+  grown: EntryColumns,
   appended: boolean,
 ): WrittenBlock[] {
   const { length } = grown.ids;
@@ -296,7 +296,7 @@ function cut(
   const fill = added < FEW && !appended ? SMALL_BLOCK : BLOCK_ENTRIES;
   const characters = grown.ids.reduce((sum, id) => sum + id.length, 0);
   const fits = length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
-  if (added === 0 || fits) return [{ tenantId, low, until, entries: grown }];
+  if (added === 0 || fits) return [{ tenantId, low, until, columns: grown }];
   const count = Math.max(Math.ceil(length / fill), Math.ceil(characters / BLOCK_CHARACTERS));
   const size = Math.ceil(length / count);
   const parts: WrittenBlock[] = [];
@@ -305,7 +305,7 @@ function cut(
       tenantId,
       low: i === 0 ? low : grown.ids[i]!,
       until: grown.ids[i + size] ?? until,
-      entries: sliceOf(grown, i, i + size),
+      columns: sliceOf(grown, i, i + size),
     });
   return parts;
 }
@@ -357,7 +357,7 @@ async function plant(knex: Knex, mappingId: number, tenantIds: readonly number[]
   await knex.raw(
     `INSERT INTO record_blocks (mapping_id, tenant_id, low, accepted, records)
      SELECT ?, tenant, decode(?, 'hex'), 0, ? FROM unnest(CAST(? AS int[])) AS tenant ORDER BY tenant ON CONFLICT DO NOTHING`,
-    [mappingId, idHex(LOWEST), encodeBlock({ low: LOWEST, until: null, entries: NO_ENTRIES }), [...tenantIds]],
+    [mappingId, idHex(LOWEST), encodeBlock({ low: LOWEST, until: null, columns: NO_COLUMNS }), [...tenantIds]],
   );
 }
 
@@ -375,7 +375,7 @@ async function store(trx: Knex, mappingId: number, blocks: readonly WrittenBlock
       mapping: mappingId,
       tenants: blocks.map((b) => b.tenantId),
       lows: blocks.map((b) => idHex(b.low)),
-      accepted: blocks.map(({ entries }) => acceptedOf(entries)),
+      accepted: blocks.map(({ columns }) => acceptedOf(columns)),
       // One text for all: quoting each as an array's element costs more than everything else here.
       records: blocks.map(encodeBlock).join(SEPARATOR),
       separator: SEPARATOR,

@@ -7,10 +7,10 @@ import {
   columnsOf,
   concatenated,
   encodeBlock,
-  NO_ENTRIES,
+  NO_COLUMNS,
   sliceOf,
   StoredBlock,
-  type RecordEntries,
+  type EntryColumns,
   type RecordEntry,
 } from '../../src/state/record-block.js';
 import { compareIds } from '../../src/state/record-key.js';
@@ -25,8 +25,8 @@ const entries = fc
   .uniqueArray(entry, { selector: (e) => e.externalId, maxLength: 80 })
   .map((list) => list.toSorted((a, b) => compareIds(a.externalId, b.externalId)));
 
-const stored = (columns: RecordEntries): StoredBlock =>
-  new StoredBlock(7, encodeBlock({ low: '', until: null, entries: columns }));
+const stored = (columns: EntryColumns): StoredBlock =>
+  new StoredBlock(7, encodeBlock({ low: '', until: null, columns }));
 
 it('gives back what was put in, whole, in parts and put together', () => {
   fc.assert(
@@ -39,7 +39,7 @@ it('gives back what was put in, whole, in parts and put together', () => {
       const [from, to] = [Math.min(a, b, list.length), Math.min(Math.max(a, b), list.length)];
       expect(stored(sliceOf(columns, from, to)).entries).toEqual(list.slice(from, to));
       const parts = [sliceOf(block, 0, from), sliceOf(block, from, list.length)];
-      expect(stored(parts.reduce(concatenated, NO_ENTRIES)).entries).toEqual(list);
+      expect(stored(parts.reduce(concatenated, NO_COLUMNS)).entries).toEqual(list);
     }),
   );
 });
