@@ -11,7 +11,8 @@ import { clearInterval, setInterval } from 'node:timers';
 
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 const PAGE_BYTES = Number(spawnSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }).stdout) || 4096;
-const SAMPLE_MS = 50;
+/** Seldom, since what measures takes its time from what is measured; the kernel's own peak tells of what is between. */
+const SAMPLE_MS = 250;
 /** A look at all of /proc costs more than one at known processes, and trees seldom change. */
 const LOOKS_PER_TREE = 10;
 

@@ -138,7 +138,13 @@ function resultOf(run, facts, difference) {
       workerExit: run.workerExit,
     },
     besidePerMillion: Object.fromEntries(Object.entries(beside).map(([name, cpu]) => [name, perMillion(cpu)])),
-    ...{ otherCpu: run.other, steal: run.steal, polls: stats.polls, maxInFlight: stats.maxInFlight },
+    ...{
+      otherCpu: run.other,
+      benchCpu: run.self,
+      steal: run.steal,
+      polls: stats.polls,
+      maxInFlight: stats.maxInFlight,
+    },
     requests: { customers: stats.customers?.requests, transactions: stats.transactions?.requests },
     report: run.report,
   };

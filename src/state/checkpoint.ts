@@ -59,7 +59,8 @@ async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
     await prepared(
       trx,
       'close_batches',
-      `UPDATE batches SET external_ids = NULL, content_hashes = NULL, state = 'settled', settled_at = now()
+      `UPDATE batches SET external_ids = NULL, content_hashes = NULL, low = NULL, high = NULL, state = 'settled',
+         settled_at = now()
        WHERE id = ANY (CAST(? AS bigint[]))`,
       [[...group.settled]],
     );

@@ -5,6 +5,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { limitAnswers } from '../postgres/answer-deadline.js';
 import * as ledger from './migrations/0001-ledger.js';
 import * as openRuns from './migrations/0007-open-runs.js';
+import * as spansOfBatches from './migrations/0008-spans-of-batches.js';
 import * as parents from './migrations/0002-parents.js';
 import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 import * as removals from './migrations/0004-removals.js';
@@ -12,7 +13,7 @@ import * as seenColumns from './migrations/0005-seen-columns.js';
 import * as keptRecords from './migrations/0006-kept-records.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS = [ledger, parents, pushedDefinitions, removals, seenColumns, keptRecords, openRuns];
+const MIGRATIONS = [ledger, parents, pushedDefinitions, removals, seenColumns, keptRecords, openRuns, spansOfBatches];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
 

@@ -1,11 +1,11 @@
 /**
  * Which records unfinished batches hold. The ids of a batch on its way never change, so each process reads them
- * once, and those of its own batches not at all.
+ * once, of those batches only that its keys may meet, and those of its own batches not at all.
  */
 import type { Knex } from 'knex';
 import type { WrittenIntent } from './open-batches.js';
 import { prepared } from './prepared.js';
-import { compareIds, type RecordKeys } from './record-key.js';
+import { compareIds, idHex, outermost, spanOf, type IdSpan, type RecordKeys } from './record-key.js';
 import { noteHeldAgain, type Reread } from './waiting-rows.js';
 
 export type HeldVerdict =
@@ -19,9 +19,10 @@ export interface HeldRecords {
   note(mappingId: number, batches: readonly WrittenIntent[]): void;
 }
 
-interface Hold extends Readonly<Span> {
+interface Hold {
   readonly tenantId: number;
   readonly externalIds: readonly string[];
+  readonly span: IdSpan;
 }
 
 export function openHeldRecords(): HeldRecords {
@@ -33,19 +34,26 @@ export function openHeldRecords(): HeldRecords {
   };
   return {
     async verdicts(trx, mappingId, keys, reread) {
-      const before = holdsOf(mappingId);
-      const { batches, waiting } = await open(trx, mappingId, [...before.keys()]);
-      const holds = new Map(batches.map((b) => [b.id, before.get(b.id) ?? hold(b.tenantId, b.externalIds!)]));
-      known.set(mappingId, holds);
       const verdicts = new Map<number, HeldVerdict>();
+      if (keys.externalIds.length === 0) return verdicts;
+      const before = holdsOf(mappingId);
+      const { batches, waiting } = await open(trx, mappingId, keys, [...before.keys()]);
+      const holds = new Map(
+        batches.map(({ id, tenantId, externalIds }) => [
+          id,
+          before.get(id) ?? { tenantId, externalIds: externalIds!, span: spanOf(externalIds!) },
+        ]),
+      );
+      known.set(mappingId, holds);
       if (waiting)
         for (const index of await noteHeldAgain(trx, mappingId, keys, reread)) verdicts.set(index, 'waiting');
-      for (const index of heldBy([...holds.values()], keys)) verdicts.set(index, 'busy');
+      if (holds.size > 0) for (const index of heldBy([...holds.values()], keys)) verdicts.set(index, 'busy');
       return verdicts;
     },
     note(mappingId, batches) {
       const holds = holdsOf(mappingId);
-      for (const { id, tenantId, records } of batches) holds.set(id, hold(tenantId, records.externalIds));
+      for (const { id, tenantId, records, span } of batches)
+        holds.set(id, { tenantId, externalIds: records.externalIds, span });
     },
   };
 }
@@ -60,38 +68,40 @@ interface OpenNow {
   readonly waiting: boolean;
 }
 
-/** The batches on their way; without the ids of those that are known already. */
-async function open(trx: Knex, mappingId: number, knownIds: readonly string[]): Promise<OpenNow> {
+/** The batches on their way that lie between the outermost keys; without the ids of those that are known already. */
+async function open(trx: Knex, mappingId: number, keys: RecordKeys, knownIds: readonly string[]): Promise<OpenNow> {
+  const [least, greatest] = outermost(keys);
   const { rows } = await prepared<{ id: string | null; tenantId: number; externalIds: string[] | null }>(
     trx,
     'open_batches',
     `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds"
-     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent')
+     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR (
+       (tenant_id, high) >= (CAST(:firstTenant AS int), decode(:first, 'hex'))
+       AND (tenant_id, low) <= (CAST(:lastTenant AS int), decode(:last, 'hex'))))
      UNION ALL (SELECT NULL, NULL, NULL FROM batches WHERE mapping_id = :mapping AND state = 'waiting' LIMIT 1)`,
-    { mapping: mappingId, known: [...knownIds] },
+    {
+      ...{ mapping: mappingId, known: [...knownIds] },
+      ...{ firstTenant: keys.tenantIds[least]!, first: idHex(keys.externalIds[least]!) },
+      ...{ lastTenant: keys.tenantIds[greatest]!, last: idHex(keys.externalIds[greatest]!) },
+    },
   );
   const batches = rows.flatMap(({ id, ...row }) => (id === null ? [] : [{ id, ...row }]));
   return { batches, waiting: batches.length < rows.length };
 }
 
-function hold(tenantId: number, externalIds: readonly string[]): Hold {
-  const span: Span = { first: externalIds[0]!, last: externalIds[0]! };
-  for (const id of externalIds) stretch(span, id);
-  return { tenantId, externalIds, ...span };
-}
-
-/** Indexes of the keys that are in one of the batches. Most lie far from all of them, and are told by a glance. */
+/** Indexes of the keys that are in one of the batches. Of many tenants most lie far from all of them, and are told by a glance. */
 function heldBy(holds: readonly Hold[], { tenantIds, externalIds }: RecordKeys): number[] {
-  const spans = new Map<number, Span>();
+  const ofTenants = new Map<number, string[]>();
   externalIds.forEach((id, i) => {
-    const span = spans.get(tenantIds[i]!);
-    if (span === undefined) spans.set(tenantIds[i]!, { first: id, last: id });
-    else stretch(span, id);
+    const ids = ofTenants.get(tenantIds[i]!);
+    if (ids === undefined) ofTenants.set(tenantIds[i]!, [id]);
+    else ids.push(id);
   });
+  const spans = new Map([...ofTenants].map(([tenantId, ids]) => [tenantId, spanOf(ids)]));
   const held = new Map<number, Set<string>>();
   for (const hold of holds) {
     const span = spans.get(hold.tenantId);
-    if (span === undefined || compareIds(hold.first, span.last) > 0 || compareIds(span.first, hold.last) > 0) continue;
+    if (span === undefined || !meet(span, hold.span)) continue;
     let ids = held.get(hold.tenantId);
     if (ids === undefined) held.set(hold.tenantId, (ids = new Set()));
     for (const id of hold.externalIds) ids.add(id);
@@ -100,13 +110,4 @@ function heldBy(holds: readonly Hold[], { tenantIds, externalIds }: RecordKeys):
   return externalIds.flatMap((id, i) => (held.get(tenantIds[i]!)?.has(id) === true ? [i] : []));
 }
 
-/** The least and the greatest of some external ids, in the ledger's order. */
-interface Span {
-  first: string;
-  last: string;
-}
-
-function stretch(span: Span, id: string): void {
-  if (compareIds(id, span.first) < 0) span.first = id;
-  else if (compareIds(id, span.last) > 0) span.last = id;
-}
+const meet = (a: IdSpan, b: IdSpan): boolean => compareIds(a.first, b.last) <= 0 && compareIds(b.first, a.last) <= 0;

@@ -6,6 +6,7 @@ import { writeOutcomes, type RecordOutcome } from './record-outcomes.js';
 import { coalesced } from './coalesced.js';
 import { prepared } from './prepared.js';
 import { hashAt, SEPARATOR } from './record-block.js';
+import { idHex, spanOf, type IdSpan } from './record-key.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */
@@ -20,6 +21,8 @@ export interface IntendedBatch {
 /** A batch that the ledger knows. */
 export interface WrittenIntent extends IntendedBatch {
   readonly id: string;
+  /** Between which external ids its records lie. */
+  readonly span: IdSpan;
 }
 
 export interface OpenBatch {
@@ -198,7 +201,7 @@ export function openBatches(knex: Knex): OpenBatches {
 }
 
 /** The columns that only an open batch fills. */
-export const CLOSED = { external_ids: null, content_hashes: null };
+export const CLOSED = { external_ids: null, content_hashes: null, low: null, high: null };
 
 /** Writes intents, one a batch; each batch holds records of one tenant. */
 export async function insertIntents(
@@ -213,15 +216,19 @@ export async function insertIntents(
   const tenantIds = batches.map((records) => tenantIdOf(records.tenantAt(0)));
   let sum = 0;
   const before = batches.map((records) => (sum += records.length) - records.length);
+  const ids = batches.map((records) => records.externalIds);
+  const spans = ids.map(spanOf);
   const { rows } = await prepared<{ id: string }>(
     trx,
     'insert_intents',
     // One text and one row of bytes for all: quoting each as an array's element costs more than everything else here.
-    `INSERT INTO batches (run_id, range_id, mapping_id, tenant_id, state, records, read_stamp, external_ids, content_hashes)
+    `INSERT INTO batches (run_id, range_id, mapping_id, tenant_id, state, records, read_stamp, external_ids, content_hashes,
+       low, high)
      SELECT :run, :range, :mapping, tenant_id, 'intended', records, :stamp, CAST(ids AS json),
-       substring(CAST(:hashes AS bytea) FROM 1 + ${HASH_BYTES} * before FOR ${HASH_BYTES} * records)
-     FROM unnest(CAST(:tenants AS int[]), CAST(:records AS int[]), CAST(:before AS int[]), string_to_array(:ids, :separator))
-       AS b(tenant_id, records, before, ids)
+       substring(CAST(:hashes AS bytea) FROM 1 + ${HASH_BYTES} * before FOR ${HASH_BYTES} * records),
+       decode(low, 'hex'), decode(high, 'hex')
+     FROM unnest(CAST(:tenants AS int[]), CAST(:records AS int[]), CAST(:before AS int[]), string_to_array(:ids, :separator),
+       CAST(:lows AS text[]), CAST(:highs AS text[])) AS b(tenant_id, records, before, ids, low, high)
      ORDER BY before
      RETURNING id`,
     {
@@ -230,11 +237,13 @@ export async function insertIntents(
       tenants: tenantIds,
       records: batches.map((records) => records.length),
       before,
-      ids: batches.map((records) => JSON.stringify(records.externalIds)).join(SEPARATOR),
+      ids: ids.map((of) => JSON.stringify(of)).join(SEPARATOR),
+      lows: spans.map(({ first }) => idHex(first)),
+      highs: spans.map(({ last }) => idHex(last)),
     },
   );
   return batches.map((records, i) => ({
     ...{ id: rows[i]!.id, tenant: records.tenantAt(0), tenantId: tenantIds[i]! },
-    ...{ records, intendedAt },
+    ...{ records, span: spans[i]!, intendedAt },
   }));
 }

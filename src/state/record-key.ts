@@ -21,6 +21,32 @@ export function compareIds(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
+/** The least and the greatest of some external ids. */
+export interface IdSpan {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Of one id at least. */
+export function spanOf(externalIds: readonly string[]): IdSpan {
+  const [least, greatest] = extremes(externalIds.length, (a, b) => compareIds(externalIds[a]!, externalIds[b]!));
+  return { first: externalIds[least]!, last: externalIds[greatest]! };
+}
+
+/** Indexes of the least and the greatest of the keys, of which there is one at least. */
+export const outermost = (keys: RecordKeys): readonly [least: number, greatest: number] =>
+  extremes(keys.externalIds.length, (a, b) => compareKeys(keys, a, b));
+
+function extremes(count: number, compare: (a: number, b: number) => number): [least: number, greatest: number] {
+  let least = 0;
+  let greatest = 0;
+  for (let i = 1; i < count; i++) {
+    if (compare(greatest, i) < 0) greatest = i;
+    else if (compare(i, least) < 0) least = i;
+  }
+  return [least, greatest];
+}
+
 /**
  * Bytes, in hex digits, that PostgreSQL compares as {@link compareIds} does: the length, then the code units, most
  * significant first.

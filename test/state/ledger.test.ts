@@ -13,6 +13,7 @@ import type { RecordOutcome } from '../../src/state/record-outcomes.js';
 import type { TakenRange } from '../../src/state/ranges.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { seeded } from '../seeded.js';
+import { newRangeOf } from './new-range.js';
 
 let database: Database;
 let ledger: Ledger;
@@ -32,27 +33,8 @@ beforeEach(async () => {
   mappingId = await ledger.catalog.mappingId('shop', randomUUID());
 });
 
-async function newRun(): Promise<string> {
-  const { id } = await ledger.runs.begin({
-    sync: 'shop',
-    kind: 'backfill',
-    mode: 'backfill',
-    input: { sync: 'shop' },
-    mappingVersion: 'v1',
-    workflowId: 'w',
-    firstExecutionRunId: randomUUID(),
-  });
-  return id;
-}
-
-/** A range of a run of its own, as the first attempt holds it. */
-async function newRange(movesPosition = true, run?: string): Promise<TakenRange> {
-  const runId = run ?? (await newRun());
-  const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
-  await ledger.ranges.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition }]);
-  const [planned] = await ledger.ranges.planned(runId, mappingId);
-  return ledger.ranges.take(planned!.id);
-}
+const newRange = (movesPosition = true, run?: string): Promise<TakenRange> =>
+  newRangeOf(ledger, mappingId, movesPosition, run);
 
 const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
   recordOf(tenant, externalId, [externalId], JSON.stringify({ id: externalId, content }));
