@@ -24,6 +24,8 @@ export interface SentRecords {
   readonly tenants: readonly string[];
   readonly tenantOf: Uint32Array;
   readonly deletions: readonly MappedRecord['deletion'][];
+  readonly hashes: Uint8Array;
+  readonly isHashed: Uint8Array;
 }
 
 /** A part of a text, in bytes. */
@@ -45,7 +47,7 @@ export class Records {
   /** Of the records that have one only. */
   #deletions: MappedRecord['deletion'][] = [];
   #hashes: Buffer = Buffer.alloc(0);
-  #isHashed = new Uint8Array(0);
+  #isHashed: Uint8Array = new Uint8Array(0);
 
   constructor(texts = new RecordTexts(), externalIds = new TextColumn()) {
     this.texts = texts;
@@ -145,12 +147,18 @@ export class Records {
     return this.#hashes.toString('hex', from, from + HASH_BYTES);
   }
 
+  /** Makes all that have not been made yet. */
+  makeHashes(): void {
+    for (let i = 0; i < this.length; i++) this.#hashed(i);
+  }
+
   #hashed(index: number): number {
     const from = index * HASH_BYTES;
     if (this.#isHashed[index] === 1) return from;
     if (this.#isHashed.length < this.length) {
-      this.#isHashed = larger(this.#isHashed, new Uint8Array(2 * this.length));
-      this.#hashes = larger(this.#hashes, Buffer.allocUnsafeSlow(2 * this.length * HASH_BYTES));
+      const room = Math.max(this.length, 2 * this.#isHashed.length);
+      this.#isHashed = larger(this.#isHashed, new Uint8Array(room));
+      this.#hashes = larger(this.#hashes, Buffer.allocUnsafeSlow(room * HASH_BYTES));
     }
     // A character is a byte; writing so few of them one by one is faster than a call that writes all.
     const digest = hash('sha256', this.texts.text(index), 'binary');
@@ -165,16 +173,20 @@ export class Records {
     return {
       ...{ externalIds: externalIds!, keys, texts: this.texts.send() },
       ...{ tenants: this.#tenants, tenantOf: this.#tenantOf, deletions: this.#deletions },
+      ...{ hashes: this.#hashes, isHashed: this.#isHashed },
     };
   }
 
-  static received({ externalIds, keys, texts, tenants, tenantOf, deletions }: SentRecords): Records {
+  static received(sent: SentRecords): Records {
+    const { externalIds, keys, texts, tenants, tenantOf, deletions, hashes, isHashed } = sent;
     const records = new Records(RecordTexts.received(texts), new TextColumn(externalIds));
     records.#keys = keys.map((column) => new TextColumn(column));
     records.#tenants = [...tenants];
     records.#tenantOf = tenantOf;
     records.#length = externalIds.length;
     records.#deletions = [...deletions];
+    records.#hashes = Buffer.from(hashes.buffer, hashes.byteOffset, hashes.byteLength);
+    records.#isHashed = isHashed;
     return records;
   }
 }
@@ -232,8 +244,9 @@ export class RecordList implements Iterable<MappedRecord> {
     this.#indexes = indexes ?? new Uint32Array(records.length).map((_, index) => index);
   }
 
-  /** As {@link Records.send}, of a list that holds all of its records. */
-  send(): ReturnType<Records['send']> {
+  /** As {@link Records.send}, of a list that holds all of its records; `hashed`: with their content hashes. */
+  send(hashed: boolean): SentRecords {
+    if (hashed) this.#records.makeHashes();
     return this.#records.send();
   }
 

@@ -33,13 +33,16 @@ it('joins any choice of records, neighbours or not, short, wide or longer than a
         expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
         expect(recordOf('', '', [], JSON.stringify(text)).contentHash).toBe(hashes[i]);
       });
-      // In another thread, without the hashes.
-      const arrived = RecordList.received(structuredClone(list.slice(0).send()));
-      arrived.map((record, i) => {
-        const { text, key, deletion } = rows[i]!;
-        expect(record).toMatchObject({ tenant: `tenant ${i}`, externalId: `id ${i}`, json: JSON.stringify(text) });
-        expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
-      });
+      // In another thread, with the hashes and without.
+      const sent = (hashed: boolean): RecordList =>
+        RecordList.received(structuredClone(RecordList.of(list).send(hashed)));
+      const arrived = sent(false);
+      for (const copied of [arrived, sent(true)])
+        copied.map((record, i) => {
+          const { text, key, deletion } = rows[i]!;
+          expect(record).toMatchObject({ tenant: `tenant ${i}`, externalId: `id ${i}`, json: JSON.stringify(text) });
+          expect([record.sourceKey, record.deletion, record.contentHash]).toEqual([key, deletion, hashes[i]]);
+        });
       const chosen = arrived.pick((index) => rows[index]!.chosen);
       const body = chosen.joined('{"resources":[', ']}').toString('utf8');
       expect(JSON.parse(body)).toEqual({ resources: rows.filter((r) => r.chosen).map((r) => r.text) });

@@ -12,7 +12,8 @@ const MAPPINGS_KEPT = 100;
 
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, MappedReading>();
-const underWay = new Map<number, AsyncGenerator<Group>>();
+/** `hashed`: the ledger keeps the records, and the thread that asks for them has better things to do than to hash them. */
+const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly hashed: boolean }>();
 
 /** Rows may be bytes yet, of which only this thread can make texts. */
 const copyable = (answer: unknown): unknown =>
@@ -41,15 +42,16 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   },
   begin(id, reader, mapping, range) {
     const groups = readers.get(reader)!.groups(compiled(mapping), range, () => ask('stamp', id));
-    underWay.set(id, groups);
+    underWay.set(id, { groups, hashed: mapping.spec.options.ledger === 'full' });
   },
   async next(id) {
-    const next = await underWay.get(id)!.next();
+    const { groups, hashed } = underWay.get(id)!;
+    const next = await groups.next();
     if (next.done === true) return null;
-    return { ...next.value, records: next.value.records.send() };
+    return { ...next.value, records: next.value.records.send(hashed) };
   },
   async end(id) {
-    const groups = underWay.get(id)!;
+    const { groups } = underWay.get(id)!;
     underWay.delete(id);
     await groups.return(undefined);
   },
