@@ -184,17 +184,21 @@ async function blocksOf(
   lock: boolean,
 ): Promise<StoredBlock[]> {
   let blocks: StoredBlock[] = [];
-  let open: readonly number[] = order;
-  for (let round = 0; open.length > 0; round++) {
-    const spans = round === 0 ? spansOf(keys, order) : open.map((i): KeySpan => ({ first: i, last: i, most: 1 }));
-    blocks = distinct([...blocks, ...(await find(knex, mappingId, keys, spans, lock))]);
-    // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
-    open = uncovered(keys, order, blocks);
-    if (round === 0) continue;
-    const tenants = new Set(open.map((i) => keys.tenantIds[i]!));
-    for (const block of blocks) tenants.delete(block.tenantId);
-    if (lock && tenants.size > 0) await plant(knex, mappingId, [...tenants]);
-    if (!lock) break;
+  const look = async (spans: readonly KeySpan[]): Promise<void> => {
+    if (spans.length > 0) blocks = distinct([...blocks, ...(await find(knex, mappingId, keys, spans, lock))]);
+  };
+  await look(spansOf(keys, order));
+  const known = new Set(blocks.map((block) => block.tenantId));
+  const unknown = order.filter((i) => !known.has(keys.tenantIds[i]!));
+  if (lock && unknown.length > 0) {
+    await plant(knex, mappingId, [...new Set(unknown.map((i) => keys.tenantIds[i]!))]);
+    await look(spansOf(keys, unknown));
+  }
+  const covered = lock ? order : order.filter((i) => known.has(keys.tenantIds[i]!));
+  // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
+  for (let open = uncovered(keys, covered, blocks); open.length > 0;) {
+    await look(open.map((i): KeySpan => ({ first: i, last: i, most: 1 })));
+    open = lock ? uncovered(keys, covered, blocks) : [];
   }
   return blocks;
 }
