@@ -1,6 +1,6 @@
 /** What every command is given, and how its end becomes an exit code. */
 import type { Command } from 'commander';
-import { compose, composeView, composeWorker, type LookingParts, type Parts, type ViewParts } from '../compose.js';
+import type { LookingParts, Parts, ViewParts } from '../compose.js';
 import type { Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
@@ -25,22 +25,24 @@ type Work<P extends ViewParts, A extends unknown[], O> = (
   context: CommandContext<P>,
   ...args: [...A, O]
 ) => Promise<number>;
+/** Loaded by commands that do something: whoever asks for help or the version need not wait for databases and drivers. */
+const composing = () => import('../compose.js');
 type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
 
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
 export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(compose, work);
+  actionWith(async (env) => (await composing()).compose(env), work);
 
 /** The same for the worker. */
 export const working = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(composeWorker, work);
+  actionWith(async (env) => (await composing()).composeWorker(env), work);
 
 /** The same for commands that only look: their parts cannot write. */
 export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>
-  actionWith(composeView, work);
+  actionWith(async (env) => (await composing()).composeView(env), work);
 
 function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(
-  open: (env: Env) => P,
+  open: (env: Env) => Promise<P>,
   work: Work<P, A, O>,
 ): Action<A, O> {
   return async (...given) => {
@@ -49,7 +51,7 @@ function actionWith<P extends ViewParts, A extends unknown[], O extends { json?:
     const output = createOutput(options.json === true);
     const { env, devStack } = findEnvironment(process.cwd(), process.env);
     if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
-    const parts = open(env);
+    const parts = await open(env);
     try {
       process.exitCode = await work({ parts, output }, ...args);
     } catch (error) {

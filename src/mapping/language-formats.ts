@@ -1,10 +1,10 @@
 /** Formats of the language that need more than a pattern. Complaints never quote the value: it may be a secret. */
-import { isSupportedCountry } from 'libphonenumber-js/max';
 import { durationSeconds } from '../domain/duration.js';
 import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
 import { cronProblem } from './cron.js';
 import { dialectOf, SOURCE_ADDRESSES } from '../domain/source-address.js';
 import { isTimeZone } from '../domain/time-zone.js';
+import { phoneLibrary } from './phone-library.js';
 import { parseTemplate } from './template.js';
 
 const LONGEST_WAIT = 86_400;
@@ -20,7 +20,7 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   },
   'tenant-id': (text) => (isTenantId(text) ? undefined : `a tenant id must match ${TENANT_ID_PATTERN}`),
   'phone-country': (text) =>
-    isSupportedCountry(text) ? undefined : 'is not a country code with telephone numbers, such as GB',
+    phoneLibrary().isSupportedCountry(text) ? undefined : 'is not a country code with telephone numbers, such as GB',
   'source-url': (text) => (dialectOf(text) === undefined ? `must be a URL such as ${SOURCE_ADDRESSES}` : undefined),
   'positive-duration': (text) => (durationSeconds(text) === 0 ? 'must be longer than 0s' : undefined),
   'dependency-wait': (text) => (durationSeconds(text) > LONGEST_WAIT ? 'must be between 0s and 24h' : undefined),

@@ -1,7 +1,6 @@
 /** Telephone numbers in the one international spelling, E.164. */
-// The full metadata: the small set knows lengths only and would call many impossible numbers valid.
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from 'libphonenumber-js/max';
+import { phoneLibrary } from '../phone-library.js';
 import { rejected, textOption } from './transform.js';
 import type { Transform } from './transform.js';
 
@@ -32,6 +31,7 @@ export const phone: Transform = {
   make: (options) => {
     const country = textOption(options, 'country', '') as CountryCode;
     const toNull = options['invalid'] === 'null';
+    const { parsePhoneNumberFromString } = phoneLibrary();
     const known = new Map<string, string | null>();
     return (value) => {
       let number = known.get(value);
