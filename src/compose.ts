@@ -4,15 +4,15 @@ import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Dependencies, OpenSync, Views } from '../activities/dependencies.js';
-import { composeSync, type ComposedSync, type MappingIds } from './compose-sync.js';
+import type { ComposedSync, MappingIds } from './compose-sync.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { PartnerSyncError } from './domain/errors.js';
-import { loadSync } from './mapping/load-sync.js';
+import type { SyncSpec } from './domain/sync.js';
 import type { PlatformClient } from './platform/client.js';
-import { openReader, type OpenReader } from './reading/reader.js';
+import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/thread-reader.js';
-import { openLedger, type Ledger } from './state/ledger.js';
-import { openLedgerView, type LedgerView } from './state/ledger-view.js';
+import type { Ledger } from './state/ledger.js';
+import type { LedgerView } from './state/ledger-view.js';
 import { setHeapFlags } from './worker/heap-flags.js';
 
 /** What looking needs of the parts: no way leads from here to a write. */
@@ -39,9 +39,19 @@ export interface Parts extends ViewParts {
   dependencies(): Promise<Dependencies>;
 }
 
+/** Loading these takes a third of a second, and there are commands that need none of them. */
+const code = {
+  ledger: () => import('./state/ledger.js'),
+  ledgerView: () => import('./state/ledger-view.js'),
+  files: () => import('./mapping/load-sync.js'),
+  sync: () => import('./compose-sync.js'),
+  reader: () => import('./reading/reader.js'),
+  platform: () => import('./platform/client.js'),
+};
+
 /** `read`: how sources are read; in this thread, unless somebody says otherwise. */
-export function compose(env: Env, read: OpenReader = openReader): Parts {
-  const parts = assemble(env, openLedger, { read });
+export function compose(env: Env, read?: OpenReader): Parts {
+  const parts = assemble(env, async (url) => (await code.ledger()).openLedger(url), { read });
   return {
     ...parts,
     dependencies: async () => ({
@@ -53,9 +63,11 @@ export function compose(env: Env, read: OpenReader = openReader): Parts {
 }
 
 /** For a worker: sources are read, and their rows mapped, by a thread of its own. */
-export function composeWorker(env: Env): Parts {
+export async function composeWorker(env: Env): Promise<Parts> {
   setHeapFlags();
   const thread = startReadingThread();
+  // It will need them, and has a moment while the thread starts.
+  await Promise.all([code.ledger(), code.files(), code.sync()]);
   const parts = compose(env, thread.openReader);
   return {
     ...parts,
@@ -68,7 +80,7 @@ export function composeWorker(env: Env): Parts {
 
 /** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
 export function composeView(env: Env): LookingParts {
-  const parts = assemble(env, openLedgerView, {
+  const parts = assemble(env, async (url) => (await code.ledgerView()).openLedgerView(url), {
     mappingIds: async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT,
   });
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
@@ -89,7 +101,7 @@ const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
 function assemble<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
-  { mappingIds, read = openReader }: { mappingIds?: () => Promise<MappingIds>; read?: OpenReader },
+  { mappingIds, read }: { mappingIds?: () => Promise<MappingIds>; read?: OpenReader | undefined },
 ) {
   setDefaultResultOrder('ipv4first');
   const closing: (() => Promise<void>)[] = [];
@@ -111,15 +123,21 @@ function assemble<L extends LedgerView>(
   const platform = opened(() => openPlatform(env));
   const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
 
+  const composed = async (spec: SyncSpec): Promise<ComposedSync> =>
+    (await code.sync()).composeSync(
+      spec,
+      mappingIds ?? (async () => (await ledger()).catalog),
+      read ?? (await code.reader()).openReader,
+    );
   const load = async (name: string): Promise<ComposedSync> => {
     const folder = await mappingsFolder();
     // Checking a sync's files costs tens of milliseconds, and every activity asks for its sync.
     const signature = await folderSignature(join(folder, name));
     const known = syncs.get(name);
     if (known?.signature === signature) return known.sync;
-    const spec = await loadSync(folder, name, env);
+    const spec = await (await code.files()).loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
-    const sync = same ? known.sync : composeSync(spec, mappingIds ?? (async () => (await ledger()).catalog), read);
+    const sync = same ? known.sync : await composed(spec);
     if (!same) closing.push(() => sync.close());
     syncs.set(name, { signature, sync });
     return sync;
@@ -144,8 +162,7 @@ function assemble<L extends LedgerView>(
 }
 
 async function openPlatform(env: Env): Promise<PlatformClient> {
-  // Loading it takes a third of a second, and most commands never ask the platform.
-  const { PlatformClient } = await import('./platform/client.js');
+  const { PlatformClient } = await code.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
     requireVariable(env, `PLATFORM_PARAM_${variable}`);
