@@ -12,8 +12,15 @@ const MAPPINGS_KEPT = 100;
 
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, MappedReading>();
-/** `hashed`: the ledger keeps the records, and the thread that asks for them has better things to do than to hash them. */
-const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly hashed: boolean }>();
+/** `kept`: by the ledger, which needs their content hashes. */
+const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly kept: boolean }>();
+
+/** Milliseconds without work after which this thread has time: the one that it works for waits for the platform, not for rows. */
+const IDLE = 10;
+/** How many groups are asked for now, and since when none was. */
+let asked = 0;
+let idleSince = 0;
+const hasTime = (): boolean => asked === 0 && performance.now() - idleSince > IDLE;
 
 /** Rows may be bytes yet, of which only this thread can make texts. */
 const copyable = (answer: unknown): unknown =>
@@ -42,13 +49,20 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   },
   begin(id, reader, mapping, range) {
     const groups = readers.get(reader)!.groups(compiled(mapping), range, () => ask('stamp', id));
-    underWay.set(id, { groups, hashed: mapping.spec.options.ledger === 'full' });
+    underWay.set(id, { groups, kept: mapping.spec.options.ledger === 'full' });
   },
   async next(id) {
-    const { groups, hashed } = underWay.get(id)!;
-    const next = await groups.next();
-    if (next.done === true) return null;
-    return { ...next.value, records: next.value.records.send(hashed) };
+    const { groups, kept } = underWay.get(id)!;
+    // Hashing takes as long as mapping: it is done by the thread that has time.
+    const hashed = kept && hasTime();
+    asked++;
+    try {
+      const next = await groups.next();
+      return next.done === true ? null : { ...next.value, records: next.value.records.send(hashed) };
+    } finally {
+      asked--;
+      idleSince = performance.now();
+    }
   },
   async end(id) {
     const { groups } = underWay.get(id)!;
