@@ -12,9 +12,9 @@ import { clearInterval, setInterval } from 'node:timers';
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 const PAGE_BYTES = Number(spawnSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }).stdout) || 4096;
 /** Seldom, since what measures takes its time from what is measured; the kernel's own peak tells of what is between. */
-const SAMPLE_MS = 250;
+const SAMPLE_MS = 1000;
 /** A look at all of /proc costs more than one at known processes, and trees seldom change. */
-const LOOKS_PER_TREE = 10;
+const LOOKS_PER_TREE = 5;
 
 /** The fields of /proc/<pid>/stat behind the name (which may hold anything, hence the last bracket). */
 function statOf(pid) {

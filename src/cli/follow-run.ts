@@ -15,8 +15,8 @@ import type { MappingProgress, RunInput, RunKind, RunReport } from '../domain/ru
 import type { Output } from './output.js';
 import { createProgress } from './progress.js';
 
-/** Milliseconds between two looks at a run. */
-const LOOK_EVERY = 1000;
+/** Milliseconds between two looks for a run that has not begun. */
+const BEGINS_WITHIN = 1000;
 /** Milliseconds until a look is given up: a question to a workflow that no worker has may stay without an answer. */
 const LOOK_LIMIT = 5_000;
 /** Milliseconds of silence after which it is worth saying that no worker listens. */
@@ -65,8 +65,8 @@ export async function followRun(
   }
 
   /** Not a moment longer than the run. */
-  function pause(): Promise<void> {
-    return sleep(LOOK_EVERY, undefined, { signal: ended.signal }).catch(() => undefined);
+  function pause(milliseconds: number): Promise<void> {
+    return sleep(milliseconds, undefined, { signal: ended.signal }).catch(() => undefined);
   }
 
   async function watch(): Promise<void> {
@@ -74,7 +74,7 @@ export async function followRun(
     let runId: string | null = null;
     const told = { noWorker: false, trouble: null as string | null };
     for (;;) {
-      await pause();
+      await pause(runId === null ? BEGINS_WITHIN : display.every);
       if (ended.signal.aborted) return;
       if (runId === null) {
         runId = await look(() => runIdOf(handle));

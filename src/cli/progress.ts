@@ -4,12 +4,12 @@ import type { MappingProgress } from '../domain/run.js';
 import { table } from './table.js';
 
 export interface ProgressDisplay {
+  /** Milliseconds after which it is worth showing the next state. */
+  readonly every: number;
   show(mappings: readonly MappingProgress[]): void;
   /** Leaves the last state standing. */
   end(): void;
 }
-
-const LINE_EVERY = 5_000;
 
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): ProgressDisplay {
   return stream.isTTY ? redrawn(stream) : plain(stream);
@@ -37,6 +37,7 @@ function blockOf(mappings: readonly MappingProgress[]): string[] {
 function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
   let height = 0;
   return {
+    every: 1_000,
     show(mappings) {
       if (mappings.length === 0) return;
       const lines = blockOf(mappings).map((line) => line.slice(0, Math.max(20, stream.columns - 1)));
@@ -50,7 +51,6 @@ function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
 }
 
 function plain(stream: NodeJS.WriteStream): ProgressDisplay {
-  let last = 0;
   const finished = new Set<string>();
   const line = (m: MappingProgress): void => {
     stream.write(
@@ -59,17 +59,14 @@ function plain(stream: NodeJS.WriteStream): ProgressDisplay {
     );
   };
   return {
+    every: 5_000,
     show(mappings) {
-      const due = Date.now() - last >= LINE_EVERY;
-      if (due) last = Date.now();
       for (const m of mappings) {
-        if (finished.has(m.mapping) || (!m.done && !due)) continue;
+        if (finished.has(m.mapping)) continue;
         if (m.done) finished.add(m.mapping);
         line(m);
       }
     },
-    end() {
-      last = 0;
-    },
+    end: () => undefined,
   };
 }
