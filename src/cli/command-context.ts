@@ -25,9 +25,10 @@ type Work<P extends ViewParts, A extends unknown[], O> = (
   context: CommandContext<P>,
   ...args: [...A, O]
 ) => Promise<number>;
+type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
+
 /** Loaded by commands that do something: whoever asks for help or the version need not wait for databases and drivers. */
 const composing = () => import('../compose.js');
-type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
 
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
 export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
