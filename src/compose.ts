@@ -40,7 +40,7 @@ export interface Parts extends ViewParts {
 }
 
 /** Loading these takes a third of a second, and there are commands that need none of them. */
-const code = {
+const modules = {
   ledger: () => import('./state/ledger.js'),
   ledgerView: () => import('./state/ledger-view.js'),
   files: () => import('./mapping/load-sync.js'),
@@ -51,7 +51,7 @@ const code = {
 
 /** `read`: how sources are read; in this thread, unless somebody says otherwise. */
 export function compose(env: Env, read?: OpenReader): Parts {
-  const parts = assemble(env, async (url) => (await code.ledger()).openLedger(url), { read });
+  const parts = assemble(env, async (url) => (await modules.ledger()).openLedger(url), { read });
   return {
     ...parts,
     dependencies: async () => ({
@@ -67,7 +67,7 @@ export async function composeWorker(env: Env): Promise<Parts> {
   setHeapFlags();
   const thread = startReadingThread();
   // It will need them, and has a moment while the thread starts.
-  await Promise.all([code.ledger(), code.files(), code.sync()]);
+  await Promise.all([modules.ledger(), modules.files(), modules.sync()]);
   const parts = compose(env, thread.openReader);
   return {
     ...parts,
@@ -80,7 +80,7 @@ export async function composeWorker(env: Env): Promise<Parts> {
 
 /** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
 export function composeView(env: Env): LookingParts {
-  const parts = assemble(env, async (url) => (await code.ledgerView()).openLedgerView(url), {
+  const parts = assemble(env, async (url) => (await modules.ledgerView()).openLedgerView(url), {
     mappingIds: async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT,
   });
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
@@ -124,10 +124,10 @@ function assemble<L extends LedgerView>(
   const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
 
   const composed = async (spec: SyncSpec): Promise<ComposedSync> =>
-    (await code.sync()).composeSync(
+    (await modules.sync()).composeSync(
       spec,
       mappingIds ?? (async () => (await ledger()).catalog),
-      read ?? (await code.reader()).openReader,
+      read ?? (await modules.reader()).openReader,
     );
   const load = async (name: string): Promise<ComposedSync> => {
     const folder = await mappingsFolder();
@@ -135,7 +135,7 @@ function assemble<L extends LedgerView>(
     const signature = await folderSignature(join(folder, name));
     const known = syncs.get(name);
     if (known?.signature === signature) return known.sync;
-    const spec = await (await code.files()).loadSync(folder, name, env);
+    const spec = await (await modules.files()).loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
     const sync = same ? known.sync : await composed(spec);
     if (!same) closing.push(() => sync.close());
@@ -162,7 +162,7 @@ function assemble<L extends LedgerView>(
 }
 
 async function openPlatform(env: Env): Promise<PlatformClient> {
-  const { PlatformClient } = await code.platform();
+  const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
     requireVariable(env, `PLATFORM_PARAM_${variable}`);

@@ -53,7 +53,6 @@ export async function followRun(
   try {
     const report = await result;
     display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
-    display.end();
     return { workflowId, report };
   } catch (error) {
     throw fromWorkflow(error);

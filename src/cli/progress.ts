@@ -7,8 +7,6 @@ export interface ProgressDisplay {
   /** Milliseconds after which it is worth showing the next state. */
   readonly every: number;
   show(mappings: readonly MappingProgress[]): void;
-  /** Leaves the last state standing. */
-  end(): void;
 }
 
 export function createProgress(stream: NodeJS.WriteStream = process.stderr): ProgressDisplay {
@@ -44,9 +42,6 @@ function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
       stream.write(`${height > 0 ? `\u001b[${height}A` : ''}${lines.map((line) => `\u001b[2K  ${line}\n`).join('')}`);
       height = lines.length;
     },
-    end() {
-      height = 0;
-    },
   };
 }
 
@@ -67,6 +62,5 @@ function plain(stream: NodeJS.WriteStream): ProgressDisplay {
         line(m);
       }
     },
-    end: () => undefined,
   };
 }

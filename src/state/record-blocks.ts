@@ -194,11 +194,12 @@ async function blocksOf(
     await plant(knex, mappingId, [...new Set(unknown.map((i) => keys.tenantIds[i]!))]);
     await look(spansOf(keys, unknown));
   }
-  const covered = lock ? order : order.filter((i) => known.has(keys.tenantIds[i]!));
+  // Each of these is covered by a block; nothing is known of the others.
+  const coverable = lock ? order : order.filter((i) => known.has(keys.tenantIds[i]!));
   // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
-  for (let open = uncovered(keys, covered, blocks); open.length > 0;) {
+  for (let open = uncovered(keys, coverable, blocks); open.length > 0;) {
     await look(open.map((i): KeySpan => ({ first: i, last: i, most: 1 })));
-    open = lock ? uncovered(keys, covered, blocks) : [];
+    open = lock ? uncovered(keys, coverable, blocks) : [];
   }
   return blocks;
 }
