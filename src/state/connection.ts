@@ -41,6 +41,8 @@ export function openState(url: string, { poolMax = 8, readOnly = false } = {}): 
       },
     },
     acquireConnectionTimeout: 15_000,
+    // Else an error's message would quote the values, a megabyte of them at times.
+    compileSqlOnError: false,
     log: QUIET,
   });
 }
@@ -107,7 +109,7 @@ export async function twice<T>(transaction: () => Promise<T>): Promise<T> {
 
 /**
  * Runs `work`, turning whatever the database throws into `state_unreachable` with its SQLSTATE only: the
- * driver's message and detail quote values of rows.
+ * server's message and detail quote values of rows. What has none is the driver's own, or the pool's, and said in full.
  */
 export async function inState<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -123,10 +125,14 @@ export async function inState<T>(work: () => Promise<T>): Promise<T> {
         {},
         { cause: error },
       );
-    const what = typeof code === 'string' ? `code ${code}` : error instanceof Error ? error.name : 'unknown error';
+    const what = typeof code === 'string' ? `code ${code}` : driversWords(error);
     throw new PartnerSyncError('state_unreachable', `state database: ${what}`, {}, { cause: error });
   }
 }
+
+/** Knex puts the statement before them. */
+const driversWords = (error: unknown): string =>
+  error instanceof Error ? error.message.split(' - ').at(-1)! : 'unknown error';
 
 /** The same object with every method's database errors turned into `state_unreachable`. */
 export function guarded<T extends object>(part: T): T {

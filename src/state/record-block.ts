@@ -122,10 +122,10 @@ export function columnsOf(entries: readonly RecordEntry[]): EntryColumns {
   return { ids: entries.map((entry) => entry.externalId), hashes: Buffer.from(digits, 'hex'), sendings };
 }
 
-export const concatenated = (a: EntryColumns, b: EntryColumns): EntryColumns => ({
-  ids: [...a.ids, ...b.ids],
-  hashes: Buffer.concat([a.hashes, b.hashes]),
-  sendings: [...a.sendings, ...b.sendings],
+export const concatenated = (...parts: EntryColumns[]): EntryColumns => ({
+  ids: parts.flatMap((part) => part.ids),
+  hashes: Buffer.concat(parts.map((part) => part.hashes)),
+  sendings: parts.flatMap((part) => part.sendings),
 });
 
 export function sliceOf({ ids, hashes, sendings }: EntryColumns, from: number, to: number): EntryColumns {

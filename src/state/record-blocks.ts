@@ -65,16 +65,13 @@ export async function changeRecords(
   const blocks = await blocksOf(trx, mappingId, keys, order, true);
   const written: WrittenBlock[] = [];
   walk(keys, order, blocks, (block, indexes) => {
-    const appended = accepted && entriesBehind(block, keys, indexes, accepted);
-    if (appended !== undefined) {
-      written.push(...cut(block, concatenated(block, appended), true));
+    const filled = accepted && withGapFilled(block, keys, indexes, accepted);
+    if (filled !== undefined) {
+      written.push(...cut(block, filled));
       return;
     }
     const changed = decideBlock(block, keys, indexes, decide);
-    if (changed.length === 0) return;
-    const grown = columnsOf(mergeEntries(block.entries, changed));
-    const isBehind = compareIds(changed.at(-1)!.externalId, block.ids.at(-1) ?? LOWEST) > 0;
-    written.push(...cut(block, grown, isBehind));
+    if (changed.length > 0) written.push(...cut(block, columnsOf(mergeEntries(block.entries, changed))));
   });
   await store(trx, mappingId, written);
 }
@@ -138,8 +135,11 @@ function isSameAs(block: StoredBlock, keys: RecordKeys, indexes: readonly number
   );
 }
 
-/** The accepted records of the keys, where all of the block lies before them: nothing of it has to be looked at. */
-function entriesBehind(
+/**
+ * The block with the accepted records of the keys, where all of them lie between two neighbours of its own, or behind
+ * all: then none of its entries has to be looked at.
+ */
+function withGapFilled(
   block: StoredBlock,
   { externalIds }: RecordKeys,
   indexes: readonly number[],
@@ -148,16 +148,20 @@ function entriesBehind(
   const first = indexes[0]!;
   const end = first + indexes.length;
   if (first < from || !areNeighbours(indexes)) return undefined;
-  let before = block.ids.at(-1) ?? LOWEST;
-  for (let i = first; i < end; i++) {
-    if (compareIds(externalIds[i]!, before) <= 0) return undefined;
-    before = externalIds[i]!;
-  }
-  return {
-    ids: externalIds.slice(first, end),
-    hashes: hashes.subarray((first - from) * HASH_BYTES, (end - from) * HASH_BYTES),
-    sendings: [[indexes.length, readStamp, runId]],
-  };
+  for (let i = first + 1; i < end; i++) if (compareIds(externalIds[i - 1]!, externalIds[i]!) >= 0) return undefined;
+  const { ids } = block;
+  let gap = ids.length;
+  while (gap > 0 && compareIds(ids[gap - 1]!, externalIds[first]!) >= 0) gap--;
+  if (gap < ids.length && compareIds(externalIds[end - 1]!, ids[gap]!) >= 0) return undefined;
+  return concatenated(
+    sliceOf(block, 0, gap),
+    {
+      ids: externalIds.slice(first, end),
+      hashes: hashes.subarray((first - from) * HASH_BYTES, (end - from) * HASH_BYTES),
+      sendings: [[indexes.length, readStamp, runId]],
+    },
+    sliceOf(block, gap, ids.length),
+  );
 }
 
 /** Whether each index is the next one. */
@@ -288,17 +292,15 @@ function decideBlock(
 }
 
 /**
- * A block that has grown too large, in parts of about one size. What arrives in its middle singly (not `appended`) arrives
- * so again: then parts are small, since each later record costs reading and writing its whole block.
+ * A block that has grown too large, in parts of about one size. What arrives in its middle singly arrives so again: then
+ * parts are small, since each later record costs reading and writing its whole block.
  */
-function cut(
-  { tenantId, low, until, length: before }: StoredBlock,
-  grown: EntryColumns,
-  appended: boolean,
-): WrittenBlock[] {
+function cut(block: StoredBlock, grown: EntryColumns): WrittenBlock[] {
+  const { tenantId, low, until } = block;
   const { length } = grown.ids;
-  const added = length - before;
-  const fill = added < FEW && !appended ? SMALL_BLOCK : BLOCK_ENTRIES;
+  const added = length - block.length;
+  const isAppended = grown.ids.at(-1) !== block.ids.at(-1);
+  const fill = added < FEW && !isAppended ? SMALL_BLOCK : BLOCK_ENTRIES;
   const characters = grown.ids.reduce((sum, id) => sum + id.length, 0);
   const fits = length <= 1.5 * fill && characters <= BLOCK_CHARACTERS;
   if (added === 0 || fits) return [{ tenantId, low, until, columns: grown }];

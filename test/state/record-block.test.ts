@@ -7,7 +7,6 @@ import {
   columnsOf,
   concatenated,
   encodeBlock,
-  NO_COLUMNS,
   sliceOf,
   StoredBlock,
   type EntryColumns,
@@ -39,7 +38,7 @@ it('gives back what was put in, whole, in parts and put together', () => {
       const [from, to] = [Math.min(a, b, list.length), Math.min(Math.max(a, b), list.length)];
       expect(stored(sliceOf(columns, from, to)).entries).toEqual(list.slice(from, to));
       const parts = [sliceOf(block, 0, from), sliceOf(block, from, list.length)];
-      expect(stored(parts.reduce(concatenated, NO_COLUMNS)).entries).toEqual(list);
+      expect(stored(concatenated(...parts)).entries).toEqual(list);
     }),
   );
 });
