@@ -34,7 +34,7 @@ export interface Span {
   readonly to: number;
 }
 
-/** The columns; records are appended, and never change. All have keys of as many values. */
+/** The columns; records are appended, and never change until all are forgotten. All have keys of as many values. */
 export class Records {
   /** The JSON texts; a record's own is written there before it is {@link append appended}. */
   readonly texts: RecordTexts;
@@ -56,6 +56,16 @@ export class Records {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Forgets all records, of which no list may be in use any more; their memory is written again. */
+  clear(): void {
+    this.texts.clear();
+    for (const column of [this.#externalIds, ...this.#keys]) column.clear();
+    this.#tenants = [];
+    this.#length = 0;
+    this.#deletions = [];
+    this.#isHashed.fill(0);
   }
 
   add(
@@ -91,7 +101,7 @@ export class Records {
   }
 
   #keyColumns(count: number): TextColumn[] {
-    if (this.#length === 0) this.#keys = Array.from({ length: count }, () => new TextColumn());
+    if (this.#keys.length !== count) this.#keys = Array.from({ length: count }, () => new TextColumn());
     return this.#keys;
   }
 

@@ -36,6 +36,8 @@ export class RecordTexts {
   #buffers: Buffer[] = [];
   #places: Uint32Array = new Uint32Array(Of.Numbers);
   #length = 0;
+  /** Buffers of texts that were {@link clear forgotten}. */
+  readonly #spare: Buffer[] = [];
 
   static received({ buffers, places, length }: SentRecordTexts): RecordTexts {
     const texts = new RecordTexts();
@@ -51,11 +53,26 @@ export class RecordTexts {
     const { written } = this;
     const usual = Math.min(BUFFER_BYTES, Math.max(FIRST_BYTES, 2 * this.bytes.length));
     // One more, for the comma.
-    const buffer = Buffer.allocUnsafeSlow(Math.max(usual, 2 * written + bytes + 1));
+    const buffer = this.#buffer(Math.max(usual, 2 * written + bytes + 1));
     this.bytes.copy(buffer, 0, this.start, this.at);
     this.start = 0;
     this.at = written;
     this.bytes = buffer;
+  }
+
+  #buffer(bytes: number): Buffer {
+    const fits = (this.#spare.at(-1)?.length ?? 0) >= bytes;
+    return fits ? this.#spare.pop()! : Buffer.allocUnsafeSlow(bytes);
+  }
+
+  /** Forgets all texts; their memory is written again. */
+  clear(): void {
+    this.#spare.push(...this.#buffers);
+    this.#buffers = [];
+    this.#length = 0;
+    this.bytes = NOWHERE;
+    this.at = 0;
+    this.start = 0;
   }
 
   /** A byte for which there is {@link room}. */

@@ -15,7 +15,7 @@ export interface SentTexts {
   readonly isAscii: boolean;
 }
 
-/** Texts are appended, and never change; they are well-formed Unicode. */
+/** Texts are appended, and never change until all are forgotten; they are well-formed Unicode. */
 export class TextColumn {
   #bytes: Buffer;
   #ends: Uint32Array;
@@ -38,6 +38,13 @@ export class TextColumn {
 
   get #end(): number {
     return this.#length === 0 ? 0 : this.#ends[this.#length - 1]!;
+  }
+
+  /** Forgets all texts; their memory is written again. */
+  clear(): void {
+    this.#length = 0;
+    this.#isAscii = true;
+    this.#texts = undefined;
   }
 
   push(text: string): void {

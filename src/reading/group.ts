@@ -46,9 +46,20 @@ export function keyIn({ columns, key }: ReadPlan): (row: SourceRow) => SourceKey
   return (row) => [row[first!]!, ...others.map((i) => row[i]!)];
 }
 
-/** A group that pages are added to. `before`: the time before the first of them was asked for. */
-export function newGroup(before: string, mostRows = GROUP_ROWS) {
+/** Where the records of a reading's groups are written. */
+export type NewRecords = () => Records;
+
+/** In the same memory for all groups: each is good until the next one is begun. */
+export function oneAfterTheOther(): NewRecords {
   const records = new Records();
+  return () => {
+    records.clear();
+    return records;
+  };
+}
+
+/** A group that pages are added to. `before`: the time before the first of them was asked for. */
+export function newGroup(before: string, records = new Records(), mostRows = GROUP_ROWS) {
   const letters: UnmappableRow[] = [];
   let bytes = 0;
   return {

@@ -1,6 +1,7 @@
 /** Reads a range page by page, one page ahead of the work, and hands rows on in groups of bounded size. */
 import type { Page, Position, ReadBounds, ReadPlan, Source, SourceRow } from '../domain/source.js';
-import { keyIn, newGroup, type Group } from './group.js';
+import { Records } from '../domain/record-list.js';
+import { keyIn, newGroup, type Group, type NewRecords } from './group.js';
 import type { MappedReading } from './mapped-reading.js';
 import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
 
@@ -20,6 +21,7 @@ export async function* readGroups(
   reading: MappedReading,
   range: RowRange,
   stamp: () => Promise<string>,
+  newRecords: NewRecords = () => new Records(),
 ): AsyncGenerator<Group> {
   const plan: ReadPlan = range.byCursor ? reading.plan : { ...reading.plan, cursor: null };
   const place = placeIn(plan);
@@ -33,7 +35,7 @@ export async function* readGroups(
     return page;
   };
   let next = readAhead();
-  let group = newGroup(before, FIRST_GROUP_ROWS);
+  let group = newGroup(before, newRecords(), FIRST_GROUP_ROWS);
   try {
     for (;;) {
       const page = await next;
@@ -50,7 +52,7 @@ export async function* readGroups(
       group.add(page, reading, rowBytes);
       if (!isLast) continue;
       yield group.finish(before, bounds.after);
-      group = newGroup(before);
+      group = newGroup(before, newRecords());
     }
     if (group.rows > 0) yield group.finish(await stamp(), bounds.after);
   } finally {

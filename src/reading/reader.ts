@@ -2,14 +2,19 @@
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openSource } from '../source/open-source.js';
-import type { Group } from './group.js';
+import type { Group, NewRecords } from './group.js';
 import type { MappedReading } from './mapped-reading.js';
 import { readGroups, type RowRange } from './read-groups.js';
 
 export interface Reader {
   readonly source: Source;
   /** Groups of the range in reading order. `stamp` draws a logical time, later than all that were drawn before. */
-  readonly groups: (reading: MappedReading, range: RowRange, stamp: () => Promise<string>) => AsyncGenerator<Group>;
+  readonly groups: (
+    reading: MappedReading,
+    range: RowRange,
+    stamp: () => Promise<string>,
+    newRecords?: NewRecords,
+  ) => AsyncGenerator<Group>;
 }
 
 export type OpenReader = (config: SourceConfig) => Reader;
@@ -17,5 +22,5 @@ export type OpenReader = (config: SourceConfig) => Reader;
 /** In this thread; hashes are made when they are asked for. */
 export const openReader: OpenReader = (config) => {
   const source = openSource(config);
-  return { source, groups: (reading, range, stamp) => readGroups(source, reading, range, stamp) };
+  return { source, groups: (...asked) => readGroups(source, ...asked) };
 };

@@ -17,9 +17,11 @@ it('joins any choice of records, neighbours or not, short, wide or longer than a
     ),
     deletion: fc.constantFrom(undefined, 'apply' as const),
   });
+  const used = new Records();
   fc.assert(
-    fc.property(fc.array(row), (rows) => {
-      const records = new Records();
+    fc.property(fc.array(row), fc.boolean(), (rows, anew) => {
+      const records = anew ? new Records() : used;
+      records.clear();
       for (const [i, { text, key, deletion }] of rows.entries())
         records.add(`tenant ${i}`, `id ${i}`, key, JSON.stringify(text), deletion);
       const list = new RecordList(records);

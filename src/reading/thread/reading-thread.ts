@@ -1,7 +1,7 @@
 /** Entry of the thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
 import type { Page } from '../../domain/source.js';
-import type { Group } from '../group.js';
+import { oneAfterTheOther, type Group } from '../group.js';
 import { mappedReading, type MappedReading } from '../mapped-reading.js';
 import { openReader, type Reader } from '../reader.js';
 import { connect } from './calls.js';
@@ -48,7 +48,9 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
     await source.close();
   },
   begin(id, reader, mapping, range) {
-    const groups = readers.get(reader)!.groups(compiled(mapping), range, () => ask('stamp', id));
+    const stamp = () => ask('stamp', id);
+    // A group has been copied to the other thread before the next one is asked for.
+    const groups = readers.get(reader)!.groups(compiled(mapping), range, stamp, oneAfterTheOther());
     underWay.set(id, { groups, kept: mapping.spec.options.ledger === 'full' });
   },
   async next(id) {
