@@ -123,7 +123,7 @@ export function columnsOf(entries: readonly RecordEntry[]): EntryColumns {
 }
 
 export const concatenated = (...parts: EntryColumns[]): EntryColumns => ({
-  ids: parts.flatMap((part) => part.ids),
+  ids: ([] as string[]).concat(...parts.map((part) => part.ids)),
   hashes: Buffer.concat(parts.map((part) => part.hashes)),
   sendings: parts.flatMap((part) => part.sendings),
 });

@@ -191,21 +191,22 @@ async function blocksOf(
   const look = async (spans: readonly KeySpan[]): Promise<void> => {
     if (spans.length > 0) blocks = distinct([...blocks, ...(await find(knex, mappingId, keys, spans, lock))]);
   };
-  await look(spansOf(keys, order));
+  const tenantOf = ({ first }: KeySpan): number => keys.tenantIds[first]!;
+  const spans = spansOf(keys, order);
+  await look(spans);
   const known = new Set(blocks.map((block) => block.tenantId));
-  const unknown = order.filter((i) => !known.has(keys.tenantIds[i]!));
+  const unknown = spans.filter((span) => !known.has(tenantOf(span)));
   if (lock && unknown.length > 0) {
-    await plant(knex, mappingId, [...new Set(unknown.map((i) => keys.tenantIds[i]!))]);
-    await look(spansOf(keys, unknown));
+    await plant(knex, mappingId, unknown.map(tenantOf));
+    await look(unknown);
   }
-  // Each of these is covered by a block; nothing is known of the others.
-  const coverable = lock ? order : order.filter((i) => known.has(keys.tenantIds[i]!));
   // Keys far apart are left, and those of a block that was cut while we waited for its lock: each is looked up.
-  for (let open = uncovered(keys, coverable, blocks); open.length > 0;) {
+  for (;;) {
+    // Without a lock, nothing is known of those whose tenant has no block at all.
+    const open = uncovered(keys, order, blocks).filter((i) => lock || known.has(keys.tenantIds[i]!));
     await look(open.map((i): KeySpan => ({ first: i, last: i, most: 1 })));
-    open = lock ? uncovered(keys, coverable, blocks) : [];
+    if (open.length === 0 || !lock) return blocks;
   }
-  return blocks;
 }
 
 /** Keys from one to another, by their indexes, and how many of the blocks between them are wanted, from the first on. */
@@ -237,20 +238,14 @@ function distinct(blocks: readonly StoredBlock[]): StoredBlock[] {
 
 /** Those of the keys, in order, that no block covers. */
 function uncovered(keys: RecordKeys, order: readonly number[], blocks: readonly StoredBlock[]): number[] {
+  const gaps: number[][] = [];
   let at = 0;
-  return order.filter((index) => {
-    while (at < blocks.length && isBehind(blocks[at]!, keys, index)) at++;
-    return at === blocks.length || !isFrom(blocks[at]!, keys, index);
-  });
+  for (const [, from, to] of placed(keys, order, blocks)) {
+    if (from > at) gaps.push(order.slice(at, from));
+    at = to;
+  }
+  return [...gaps, order.slice(at)].flat();
 }
-
-/** All of the block's keys are less than this one. */
-const isBehind = (block: StoredBlock, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
-  block.tenantId < tenantIds[index]! ||
-  (block.tenantId === tenantIds[index] && block.until !== null && compareIds(block.until, externalIds[index]!) <= 0);
-
-const isFrom = (block: StoredBlock, { tenantIds, externalIds }: RecordKeys, index: number): boolean =>
-  block.tenantId === tenantIds[index] && compareIds(block.low, externalIds[index]!) <= 0;
 
 /** Hands each block the indexes of its keys. */
 function walk(
@@ -259,14 +254,41 @@ function walk(
   blocks: readonly StoredBlock[],
   visit: (block: StoredBlock, indexes: readonly number[]) => void,
 ): void {
+  for (const [block, from, to] of placed(keys, order, blocks)) if (to > from) visit(block, order.slice(from, to));
+}
+
+/** Each block with the places of its keys in the order, from the first up to the second number. */
+function* placed(
+  keys: RecordKeys,
+  order: readonly number[],
+  blocks: readonly StoredBlock[],
+): Generator<readonly [block: StoredBlock, from: number, to: number]> {
   let at = 0;
   for (const block of blocks) {
-    // No block covers these: of their tenant nothing was ever accepted.
-    while (at < order.length && !isFrom(block, keys, order[at]!)) at++;
-    const from = at;
-    while (at < order.length && !isBehind(block, keys, order[at]!)) at++;
-    if (at > from) visit(block, order.slice(from, at));
+    const { tenantId, low, until } = block;
+    const from = placeOf(keys, order, at, tenantId, low);
+    at =
+      until === null ? placeOf(keys, order, from, tenantId + 1, LOWEST) : placeOf(keys, order, from, tenantId, until);
+    yield [block, from, at];
   }
+}
+
+/** The first place in the order, from one on, whose key is this one or a greater one. */
+function placeOf(
+  { tenantIds, externalIds }: RecordKeys,
+  order: readonly number[],
+  from: number,
+  tenantId: number,
+  externalId: string,
+): number {
+  let [low, high] = [from, order.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const index = order[middle]!;
+    if ((tenantIds[index]! - tenantId || compareIds(externalIds[index]!, externalId)) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function decideBlock(
