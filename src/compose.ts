@@ -13,7 +13,7 @@ import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/thread-reader.js';
 import type { Ledger } from './state/ledger.js';
 import type { LedgerView } from './state/ledger-view.js';
-import { setHeapFlags } from './worker/heap-flags.js';
+import { setEngineFlags } from './worker/engine-flags.js';
 
 /** What looking needs of the parts: no way leads from here to a write. */
 export interface ViewParts {
@@ -64,7 +64,7 @@ export function compose(env: Env, read?: OpenReader): Parts {
 
 /** For a worker: sources are read, and their rows mapped, by a thread of its own. */
 export async function composeWorker(env: Env): Promise<Parts> {
-  setHeapFlags();
+  setEngineFlags();
   const thread = startReadingThread();
   // It will need them, and has a moment while the thread starts.
   await Promise.all([modules.ledger(), modules.files(), modules.sync()]);

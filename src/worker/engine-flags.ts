@@ -1,4 +1,4 @@
-/** How V8 keeps house in this process, and in threads that it starts from now on (docs/performance.md). */
+/** How V8 keeps house and compiles in this process, and in threads that it starts from now on (docs/performance.md). */
 import { setFlagsFromString } from 'node:v8';
 
 const FLAGS = [
@@ -9,8 +9,11 @@ const FLAGS = [
   '--no-parallel-scavenge',
   // The old are collected when they are three times what the last collection left. V8 would often wait longer.
   '--heap-growing-percent=200',
+  // A third of what V8 puts of other functions into one that it compiles: compiling took a twelfth of a load's processor time,
+  // and the code is as fast.
+  '--max-inlined-bytecode-size-cumulative=300',
 ];
 
-export function setHeapFlags(): void {
+export function setEngineFlags(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
 }
