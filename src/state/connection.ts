@@ -130,9 +130,11 @@ export async function inState<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Knex puts the statement before them. */
-const driversWords = (error: unknown): string =>
-  error instanceof Error ? error.message.split(' - ').at(-1)! : 'unknown error';
+/** Knex puts the statement before them. What cannot be parsed is quoted by the error that says so. */
+function driversWords(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  return error instanceof SyntaxError ? error.name : error.message.split(' - ').at(-1)!;
+}
 
 /** The same object with every method's database errors turned into `state_unreachable`. */
 export function guarded<T extends object>(part: T): T {

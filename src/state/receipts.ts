@@ -1,8 +1,8 @@
 /** Receipts: the content hash of what the platform accepted last, record by record, for reconciling. */
 import type { Knex } from 'knex';
 import { StoredBlock } from './record-block.js';
-import { LOWEST, readRecords } from './record-blocks.js';
-import { idHex, idOfHex, type RecordKeys } from './record-key.js';
+import { readRecords } from './record-blocks.js';
+import { idHex, idOfHex, LOWEST, type RecordKeys } from './record-key.js';
 
 /** A record, or a place between records, in the ledger's order (record-key.ts). */
 export interface RecordPlace {

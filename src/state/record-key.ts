@@ -11,6 +11,9 @@ export interface RecordKeys {
   readonly externalIds: readonly string[];
 }
 
+/** Less than any external id. */
+export const LOWEST = '';
+
 /** Compares two of the keys by their indexes. */
 export function compareKeys({ tenantIds, externalIds }: RecordKeys, a: number, b: number): number {
   return tenantIds[a]! - tenantIds[b]! || compareIds(externalIds[a]!, externalIds[b]!);
