@@ -1,5 +1,6 @@
 /** Small numbers for long names: mappings and tenants are keys of every ledger row. */
 import type { Knex } from 'knex';
+import { inTransaction } from './transaction.js';
 
 export interface Catalog {
   mappingId(sync: string, mapping: string): Promise<number>;
@@ -53,7 +54,7 @@ export function openCatalog(knex: Knex): Catalog {
     },
     tenantNames: (ids) => tenantNames(knex, ids),
     keepRecords: (id, keep) =>
-      knex.transaction(async (trx) => {
+      inTransaction(knex, async (trx) => {
         await trx('mappings').where({ id, keeps_records: !keep }).update({ keeps_records: keep });
         if (!keep) await trx('record_blocks').where({ mapping_id: id }).delete();
       }),

@@ -10,12 +10,13 @@ import { prepared } from './prepared.js';
 import { writeOutcomes } from './record-outcomes.js';
 import { holdRange, type TakenRange } from './ranges.js';
 import { endWaiting, writeWaiting } from './waiting-rows.js';
+import { inTransaction } from './transaction.js';
 
 /** Any constant; the second number of the lock is the mapping's. */
 const WAITING_LOCK = 7_160_345;
 
 export async function checkpoint(knex: Knex, range: TakenRange, group: GroupOutcome): Promise<void> {
-  await knex.transaction(async (trx) => {
+  await inTransaction(knex, async (trx) => {
     await holdRange(trx, range);
     // Two runs that meet the same busy records must see each other's entries, or the books of one keep them for ever.
     if (group.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, range.mappingId]);

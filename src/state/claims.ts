@@ -14,6 +14,7 @@ import { holdRange, type TakenRange } from './ranges.js';
 import type { RecordEntry } from './record-block.js';
 import { changeRecords, readRecords } from './record-blocks.js';
 import type { RecordKeys } from './record-key.js';
+import { inTransaction } from './transaction.js';
 
 /** Why a record of a group is not sent now. */
 export type Verdict =
@@ -56,7 +57,7 @@ export async function claimGroup(
   const { records, tenantIds } = request;
   const { externalIds } = records;
   const keys = { tenantIds: externalIds.map((_, i) => tenantIds.get(records.tenantAt(i))!), externalIds };
-  const claimed = await knex.transaction(async (trx) => {
+  const claimed = await inTransaction(knex, async (trx) => {
     await holdRange(trx, range);
     if (await lockClaims(trx, range)) await noteSeen(trx, range.mappingId, keys, request);
     // What is held is looked up before what is known: a batch that is settled meanwhile is seen in one of the two.

@@ -3,6 +3,7 @@ import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../domain/errors.js';
 import { limitAnswers } from '../postgres/answer-deadline.js';
+import { inTransaction } from './transaction.js';
 import * as ledger from './migrations/0001-ledger.js';
 import * as openRuns from './migrations/0007-open-runs.js';
 import * as spansOfBatches from './migrations/0008-spans-of-batches.js';
@@ -54,7 +55,7 @@ export async function migrateState(knex: Knex): Promise<void> {
       // Two sessions that create it at the same moment: one of them sees a duplicate key, and all is well.
       if (error.code !== '23505') throw error;
     });
-    await knex.transaction(async (trx) => {
+    await inTransaction(knex, async (trx) => {
       await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
       // A process killed while migrating leaves knex's own lock row behind; ours died with its session.
       await knex.migrate.forceFreeMigrationsLock(migrationConfig);

@@ -7,6 +7,7 @@ import { coalesced } from './coalesced.js';
 import { prepared } from './prepared.js';
 import { hashAt, SEPARATOR } from './record-block.js';
 import { idHex, spanOf, type IdSpan } from './record-key.js';
+import { inTransaction } from './transaction.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */
@@ -128,7 +129,7 @@ export function openBatches(knex: Knex): OpenBatches {
   return {
     sent: async ({ id }, platformBatchId) => (id === null ? undefined : noteSent([id, platformBatchId])),
     async note(range, readStamp, { records, tenantId, intendedAt }, platformBatchId) {
-      return knex.transaction(async (trx) => {
+      return inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         const [intent] = await insertIntents(trx, range, readStamp, [records], () => tenantId, intendedAt);
         const { id } = intent!;
@@ -140,7 +141,7 @@ export function openBatches(knex: Knex): OpenBatches {
     },
     async renew(range, batch) {
       const intendedAt = Date.now();
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         if (batch.id !== null) await trx('batches').where({ id: batch.id }).update({ intended_at: trx.fn.now() });
       });
@@ -149,7 +150,7 @@ export function openBatches(knex: Knex): OpenBatches {
     async split(range, batch, parts) {
       const intendedAt = Date.now();
       if (batch.id === null) return parts.map((records) => ({ ...batch, records, intendedAt }));
-      return knex.transaction(async (trx) => {
+      return inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         const [whole] = await trx('batches')
           .where({ id: batch.id })
@@ -168,7 +169,7 @@ export function openBatches(knex: Knex): OpenBatches {
     again: async (batch) => (await find('b.id = ?', batch.id))[0],
     waitingOf: (mappingId) => find(`mapping_id = ? AND state = 'waiting'`, mappingId),
     async recover(range, batch, outcomes, held) {
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         const recovered = await trx('batches')
           .where({ id: batch.id })

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { RemovalPlan, RemovalState } from '../domain/removal.js';
 import { StoredBlock, type RecordEntry } from './record-block.js';
 import type { RecordKeys } from './record-key.js';
+import { inTransaction } from './transaction.js';
 
 /** A plan as the run that makes it works on it. */
 export interface OpenPlan {
@@ -103,7 +104,7 @@ export function openRemovals(knex: Knex): Removals {
       return { tenantId: last.tenant_id, low: last.low, records };
     },
     async add(plan, { tenantIds, externalIds }, walked) {
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         await trx.raw(
           `INSERT INTO removals (plan_id, tenant_id, external_id)
            SELECT ?, tenant, id FROM unnest(CAST(? AS int[]), CAST(? AS text[])) AS r(tenant, id) ON CONFLICT DO NOTHING`,
@@ -131,7 +132,7 @@ export function openRemovals(knex: Knex): Removals {
       return rows;
     },
     async decide(plan, state, counted) {
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         // An attempt that was frozen meanwhile decides nothing any more.
         const decided = await trx('removal_plans')
           .where({ id: plan.id, state: 'finding' })
@@ -152,7 +153,7 @@ export function openRemovals(knex: Knex): Removals {
       return rows;
     },
     async finish(plan) {
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: plan.id }).update({ state: 'done' });
         const through = trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<=', plan.id);
         await trx('removals').whereIn('plan_id', through.select('id')).delete();

@@ -1,6 +1,7 @@
 /** Runs and the lease that lets one run of a sync work at a time. */
 import type { Knex } from 'knex';
 import type { RunInput, RunKind } from '../domain/run.js';
+import { inTransaction } from './transaction.js';
 
 export interface RunRow {
   readonly id: string;
@@ -74,7 +75,7 @@ export function openRuns(knex: Knex): Runs {
     },
     unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
     async end(runId, outcome) {
-      await knex.transaction(async (trx) => {
+      await inTransaction(knex, async (trx) => {
         await trx('runs').where({ id: runId, ended_at: null }).update({ ended_at: knex.fn.now(), outcome });
         await trx('sync_leases').where({ run_id: runId }).delete();
       });

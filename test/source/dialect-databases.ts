@@ -54,7 +54,8 @@ export const postgres: TestDialect = {
       kill: async (text) =>
         (
           await database.query(
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE position($1 IN query) > 0 AND pid <> pg_backend_pid() AND state = 'active'`,
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+              WHERE datname = current_database() AND position($1 IN query) > 0 AND pid <> pg_backend_pid() AND state = 'active'`,
             [text],
           )
         ).length > 0,

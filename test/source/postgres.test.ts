@@ -270,7 +270,8 @@ describe('faults', () => {
     const killed = async (): Promise<boolean> =>
       (
         await database.query(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.05)%ORDER BY%' AND pid <> pg_backend_pid() AND state = 'active'`,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
+            AND query LIKE '%pg_sleep(0.05)%ORDER BY%' AND pid <> pg_backend_pid() AND state = 'active'`,
         )
       ).length > 0;
     await eventually('the session is killed', killed);

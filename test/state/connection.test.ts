@@ -2,6 +2,7 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, inject, it } from 'vitest';
 import { inState, openState } from '../../src/state/connection.js';
+import { inTransaction } from '../../src/state/transaction.js';
 
 it('says in the words of the driver that a session broke, without the values that were under way', async () => {
   const { hostname, port } = new URL(inject('postgresUrl'));
@@ -29,6 +30,15 @@ it('says in the words of the driver that a session broke, without the values tha
     message: 'state database: Connection terminated unexpectedly',
   });
   expect(String((failed as Error).cause)).not.toContain('anna');
+});
+
+it('says why the server ended a session in the middle of a transaction, not that a ROLLBACK was impossible then', async () => {
+  const knex = openState(inject('postgresUrl'));
+  const transaction = inTransaction(knex, (trx) => trx.raw('SELECT pg_terminate_backend(pg_backend_pid())'));
+
+  // 57P01: admin_shutdown
+  await expect(inState(() => transaction)).rejects.toThrow('state database: code 57P01');
+  await knex.destroy();
 });
 
 it('says that no session could be had', async () => {
