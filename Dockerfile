@@ -27,5 +27,5 @@ COPY --from=build /app/mappings ./mappings
 # A number, so that Kubernetes can see that it is not root. It owns nothing here: the program cannot change itself.
 USER 1000:1000
 # One process, started directly: SIGTERM reaches it, and it drains.
-ENTRYPOINT ["node", "bin/partner-sync.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "bin/partner-sync.js"]
 CMD ["worker"]

@@ -73,7 +73,7 @@ async function product(bench, name, mappings) {
     };
     const start = (name, args) =>
       bench.owned.start(() =>
-        spawnOwned(process.execPath, [join(ROOT, 'bin', 'partner-sync.js'), ...args], {
+        spawnOwned(join(ROOT, 'bin', 'partner-sync.js'), args, {
           ...{ name, logs: LOGS, cwd: ROOT, env, graceMs: WORKER_GRACE_MS },
         }),
       );

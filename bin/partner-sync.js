@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=16
 /** The command `partner-sync`: hands over to the built program. */
 import { existsSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
 /** The whole stack on one machine, for `demo` and `dev`: PostgreSQL, Temporal, sandbox, worker. */
 import { join } from 'node:path';
+import { ENGINE_OPTIONS } from '../worker/engine-flags.js';
 import { startManagedProcess, type ManagedProcess } from './managed-process.js';
 import { packageRoot } from './package-root.js';
 import { rememberedPorts } from './ports.js';
@@ -53,7 +54,11 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     const { sandbox: port } = await rememberedPorts(join(folder, 'ports.json'), ['sandbox']);
     const sandboxUrl = `http://127.0.0.1:${port}`;
     const env = await stackEnvironment(input, servers, sandboxUrl);
-    const cli = input.cli ?? [process.execPath, join(packageRoot(), 'dist', 'src', 'cli', 'main.js')];
+    const cli = input.cli ?? [
+      process.execPath,
+      ...ENGINE_OPTIONS,
+      join(packageRoot(), 'dist', 'src', 'cli', 'main.js'),
+    ];
     let fail: (message: string) => void = () => undefined;
     const failed = new Promise<string>((resolve) => (fail = resolve));
     const onDeath = (message: string): void => {

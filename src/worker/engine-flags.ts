@@ -14,6 +14,12 @@ const FLAGS = [
   '--max-inlined-bytecode-size-cumulative=300',
 ];
 
+/**
+ * What V8 reads once, when it starts: it has to stand on Node's command line. Two halves of 16 MiB for the young, which is
+ * V8's own choice in Node 20; later ones take up to four times as much, for nothing that was measured.
+ */
+export const ENGINE_OPTIONS: readonly string[] = ['--max-semi-space-size=16'];
+
 export function setEngineFlags(): void {
   for (const flag of FLAGS) setFlagsFromString(flag);
 }

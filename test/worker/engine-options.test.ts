@@ -1,0 +1,32 @@
+/** What has to stand on Node's command line stands wherever the program is started. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { ENGINE_OPTIONS } from '../../src/worker/engine-flags.js';
+
+const root = new URL('../../', import.meta.url);
+const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+it('stands in the first line of the command', () => {
+  expect(text('bin/partner-sync.js').split('\n')[0]).toBe(`#!/usr/bin/env -S node ${ENGINE_OPTIONS.join(' ')}`);
+});
+
+it('stands in the image', () => {
+  const entrypoint = /^ENTRYPOINT (.*)$/m.exec(text('Dockerfile'))![1]!;
+  expect(JSON.parse(entrypoint)).toEqual(['node', ...ENGINE_OPTIONS, 'bin/partner-sync.js']);
+});
+
+it('bounds the young generation, where objects outlive collections', async () => {
+  const young = fileURLToPath(new URL('young-generation.mjs', import.meta.url));
+  const bounded = await promisify(execFile)(process.execPath, [...ENGINE_OPTIONS, young]);
+  expect(Number(bounded.stdout)).toBeGreaterThan(2 ** 20);
+  expect(Number(bounded.stdout)).toBeLessThanOrEqual(2 ** 25);
+});
+
+it('lets the command be started by its name', async () => {
+  const bin = fileURLToPath(new URL('bin/partner-sync.js', root));
+  const { version } = JSON.parse(text('package.json')) as { version: string };
+  expect((await promisify(execFile)(bin, ['--version'])).stdout.trim()).toBe(version);
+});
