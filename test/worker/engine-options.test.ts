@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { ENGINE_OPTIONS } from '../../src/worker/engine-flags.js';
+import { ENGINE_FLAGS, ENGINE_OPTIONS } from '../../src/worker/engine-flags.js';
 
 const root = new URL('../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -18,11 +18,14 @@ it('stands in the image', () => {
   expect(JSON.parse(entrypoint)).toEqual(['node', ...ENGINE_OPTIONS, 'bin/partner-sync.js']);
 });
 
-it('bounds the young generation, where objects outlive collections', async () => {
+it('bounds the young generation of the main thread, and of no other', async () => {
   const young = fileURLToPath(new URL('young-generation.mjs', import.meta.url));
-  const bounded = await promisify(execFile)(process.execPath, [...ENGINE_OPTIONS, young]);
-  expect(Number(bounded.stdout)).toBeGreaterThan(2 ** 20);
-  expect(Number(bounded.stdout)).toBeLessThanOrEqual(2 ** 25);
+  const { stdout } = await promisify(execFile)(process.execPath, [...ENGINE_OPTIONS, young, ...ENGINE_FLAGS]);
+  const { main, inThread } = JSON.parse(stdout) as { main: number; inThread: number };
+  expect(main).toBeGreaterThan(16 * 2 ** 20);
+  expect(main).toBeLessThanOrEqual(32 * 2 ** 20);
+  expect(inThread).toBeGreaterThan(8 * 2 ** 20);
+  expect(inThread).toBeLessThan(32 * 2 ** 20);
 });
 
 it('lets the command be started by its name', async () => {
