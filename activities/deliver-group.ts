@@ -5,6 +5,9 @@ import { clashesAmong, knownClashes } from './clashes.js';
 import { cutBatches } from './cut-batches.js';
 import { startDelivery, type Delivery } from './delivery.js';
 import type { Group } from '../src/reading/group.js';
+import { knownOrphans } from './known-orphans.js';
+import { undeliveredParents } from './parents.js';
+import { refusalOf } from './refusal.js';
 import { ALL_ACCEPTED, settleBatch, type Fates } from './settle-batch.js';
 import { sortOut } from './sort-out.js';
 import { uploadBatch, type RefusedRecord, type SentBatch, type UploadScope } from './upload-batch.js';
@@ -13,11 +16,16 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
   const { deps, range } = scope;
   const sorted = sortOut(group);
   const known = await knownClashes(scope, sorted.records);
-  const records = known.size === 0 ? sorted.records : sorted.records.pick((index) => !known.has(index));
+  const unique = known.size === 0 ? sorted.records : sorted.records.pick((index) => !known.has(index));
+  const orphans = await knownOrphans(scope, unique, sorted.letters);
+  const records = orphans.size === 0 ? unique : unique.pick((index) => !orphans.has(index));
   const tenants = [...group.records.tenants, ...group.letters.flatMap(({ tenant }) => tenant ?? [])];
   const tenantIds = await deps.ledger.catalog.tenantIds([...new Set(tenants)]);
-  const build = startDelivery((tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!));
-  for (const letter of sorted.letters) build.dead(letter);
+  const build = startDelivery(
+    (tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!),
+    scope.mapping.spec.options.dependencyWaitTimeout,
+  );
+  for (const letter of [...sorted.letters, ...orphans.values()]) build.dead(letter);
   build.clashes(known);
   const claim = async (some: RecordList, eachOnce: boolean) => {
     const { batches, verdicts } = await deps.ledger.claim(range, {
@@ -51,11 +59,23 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
     }),
   );
   for (const upload of uploads) if (upload.status === 'rejected') throw upload.reason;
-  for (const upload of uploads) {
-    if (upload.status === 'rejected') continue;
-    stopIfAllRefused(upload.value.sent.length, upload.value.refused);
-    for (const { batch, fates } of upload.value.sent) build.batch(batch, fates);
-    for (const { batch, record, error } of upload.value.refused) build.refused(batch.id, record, wordsOf(error));
+  const uploaded = uploads.flatMap((upload) => (upload.status === 'fulfilled' ? [upload.value] : []));
+  const undelivered = await undeliveredParents(
+    scope,
+    uploaded.flatMap(({ refused }) => refused.map(({ record }) => record)),
+  );
+  for (const { sent, refused } of uploaded) {
+    stopIfAllRefused(
+      sent.length,
+      refused.filter(({ record }) => !undelivered.has(record)),
+    );
+    for (const { batch, fates } of sent) build.batch(batch, fates);
+    for (const { batch, record, error } of refused) {
+      const words = wordsOf(error);
+      const missing = undelivered.get(record);
+      const orphan = missing && { outcome: 'rejected' as const, missing, refusal: refusalOf(words, words, missing) };
+      build.refused(batch.id, record, words, orphan ?? null);
+    }
   }
   return build.finish();
 }

@@ -20,13 +20,12 @@ export type Delivery = Omit<GroupOutcome, 'reading' | 'readTwice' | 'position' |
 
 /** Seconds until a record that was busy elsewhere, or whose fate is unclear, is read again. */
 const READ_AGAIN_IN = 1;
-/** Seconds until a record that expired on the platform is sent again. */
-const EXPIRED_AGAIN_IN = 600;
 
 /** Of a record that is to be read and sent again. */
 const AGAIN = { batchId: null, contentHash: null, missing: [], expiresAt: null };
 
-export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
+/** @param holdFor seconds for which the platform was asked to hold children whose parents are missing */
+export function startDelivery(tenantIdOf: (tenant: string | null) => number, holdFor: number) {
   const outcomes: RecordOutcome[] = [];
   const settled: string[] = [];
   const held: { id: string; externalIds: string[] }[] = [];
@@ -66,17 +65,11 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
   };
   const rejected = (record: MappedRecord, words: string): void => {
     outcomes.push({ ...sent(record), outcome: 'rejected' });
-    dead({
-      kind: 'unmappable',
-      tenant: record.tenant,
-      externalId: record.externalId,
-      sourceKey: record.sourceKey,
-      code: 'platform_refused',
-      pointer: /(\/[\w/-]+)/.exec(words)?.[1] ?? '',
-      rule: 'refused by the platform',
-      reason: words,
-      shape: '',
-    });
+    dead(refusedByPlatform(record, words));
+  };
+  const orphaned = (record: MappedRecord, { outcome, missing, refusal }: Orphaned): void => {
+    outcomes.push({ ...sent(record), outcome });
+    wait(record, { ...AGAIN, reason: 'expired', missing, refusal, dueIn: READ_AGAIN_IN });
   };
   const settle = (batchId: string | null): void => {
     if (batchId !== null) settled.push(batchId);
@@ -91,31 +84,19 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       case 'rejected':
         rejected(record, known.words);
         return false;
-      case 'orphaned': {
-        const missing = known.missing.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
-        outcomes.push({ ...sent(record), outcome: 'rejected' });
-        wait(record, { ...AGAIN, reason: 'expired', missing, dueIn: READ_AGAIN_IN });
+      case 'orphaned':
+        orphaned(record, known);
         return false;
-      }
       case 'unclear':
         outcomes.push({ ...sent(record), outcome: 'unclear' });
         readAgain(record, 'unclear');
         return false;
-      case 'waiting': {
-        const missing = known.pending.missingDependencies.map((d) => ({
-          schemaName: d.schemaName ?? '',
-          externalId: d.externalId,
-        }));
+      case 'waiting':
         wait(record, {
-          reason: 'dependency',
-          batchId,
-          contentHash: record.contentHash,
-          missing,
-          expiresAt: known.pending.expiresAt,
-          dueIn: EXPIRED_AGAIN_IN,
+          ...{ reason: 'dependency', batchId, contentHash: record.contentHash },
+          ...{ missing: known.missing, expiresAt: known.expiresAt, dueIn: holdFor },
         });
         return true;
-      }
     }
   };
   return {
@@ -156,8 +137,10 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
       if (open.length > 0) held.push({ id: batch.id!, externalIds: open.externalIds });
       else settle(batch.id);
     },
-    refused(batchId: string | null, record: MappedRecord, words: string): void {
-      rejected(record, words);
+    /** A record that the platform refused alone; `orphan`: what it lacks, if it lacks a parent. */
+    refused(batchId: string | null, record: MappedRecord, words: string, orphan: Orphaned | null): void {
+      if (orphan === null) rejected(record, words);
+      else orphaned(record, orphan);
       settle(batchId);
     },
     finish: (): Delivery => ({
@@ -171,6 +154,19 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number) {
     }),
   };
 }
+
+type Orphaned = Omit<Extract<RecordFate, { kind: 'orphaned' }>, 'kind'>;
+
+/** The dead letter of a record that the platform did not take; `words` are masked. */
+export const refusedByPlatform = (
+  { tenant, externalId, sourceKey }: Pick<MappedRecord, 'tenant' | 'externalId' | 'sourceKey'>,
+  words: string,
+): UnmappableRow => ({
+  ...{ kind: 'unmappable', tenant, externalId, sourceKey },
+  ...{ code: 'platform_refused', rule: 'refused by the platform', shape: '' },
+  pointer: /(\/[\w/-]+)/.exec(words)?.[1] ?? '',
+  reason: words === '' ? 'the platform counts it as failed, and does not say why' : words,
+});
 
 /** The same, with what ended alike told row by row: for those who look at single rows. */
 export const rowByRow = (delivery: Delivery): Delivery => ({

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity';
 import type {
   CloseRunInput,
   CompareInput,
+  FollowInput,
   MappingRef,
   OpenRunInput,
   RangeRef,
@@ -14,7 +15,7 @@ import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
 import { compareSource } from './compare-source.js';
 import { deliverParents } from './deliver-parents.js';
-import { followMapping } from './follow-mapping.js';
+import { followWaiting } from './follow-waiting.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
 import { planMapping, type PlanInput } from './plan-mapping.js';
@@ -33,7 +34,7 @@ export const createActivities = (deps: Dependencies) => ({
   loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
   replayLetters: (input: ReplayRef) => withFailures((signal) => alive(replayLetters(deps, input, signal))),
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
-  followMapping: (input: MappingRef) => withFailures((signal) => alive(followMapping(deps, input, signal))),
+  followWaiting: (input: FollowInput) => withFailures((signal) => alive(followWaiting(deps, input, signal))),
   removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
   closeRun: (input: CloseRunInput) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),

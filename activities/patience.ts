@@ -3,6 +3,5 @@
 /** Seconds, by how often it was sent again already: at once, then a minute, two, four, up to an hour. */
 export const patience = (tries: number): number => (tries === 0 ? 0 : Math.min(3600, 60 * 2 ** (tries - 1)));
 
-/** So often it is sent; then it waits in the ledger until its parents are delivered (follow-parents.ts). */
+/** So often it is sent; then it is a dead letter, until its parents are delivered (follow-parents.ts). */
 export const TRIES = 5;
-export const PARKED = 10 * 365 * 86_400;

@@ -1,22 +1,20 @@
 /** Reads due records again by their keys and delivers them; what has no hope becomes a dead letter with its reason. */
-import type { MapResult, UnmappableRow } from '../src/domain/record.js';
-import { isParentCode, PARENT_REASONS, type ParentCode } from '../src/domain/parent.js';
+import type { MapResult } from '../src/domain/record.js';
+import type { ParentName } from '../src/domain/parent.js';
 import type { SourceKey } from '../src/domain/source.js';
-import { maskedShape } from '../src/mapping/mask.js';
 import type { DeadLetter, RowEnd, WaitingRecord } from '../src/state/group-outcome.js';
 import type { WaitingRow } from '../src/state/waiting.js';
+import { adviseOrphan } from './advise-orphan.js';
 import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
-import { rowByRow } from './delivery.js';
-import { PARKED, patience, TRIES } from './patience.js';
+import { refusedByPlatform, rowByRow } from './delivery.js';
+import { orphan } from './orphan.js';
+import { patience, TRIES } from './patience.js';
 import { resultsOf, withResults, type Group } from '../src/reading/group.js';
 import { readKeys } from './read-keys.js';
-import { parentKey, parentsOf, type MissedParent } from './parents.js';
-import { resolveParents, type ParentFate } from './resolve-parents.js';
+import { namesOf, parentKey, parentsOf, undeliveredParents } from './parents.js';
+import { resolveParents } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
-
-/** Seconds until a record is looked at again whose parent is on its way. */
-const PARENT_COMES_IN = 2;
 
 type Keyed = { readonly sourceKey: SourceKey };
 const keyOf = ({ sourceKey }: Keyed): string => JSON.stringify(sourceKey);
@@ -25,22 +23,29 @@ const idOf = (row: { readonly tenantId: number; readonly externalId: string | nu
 
 /** A row that is gone has nothing left to deliver. */
 export async function readAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {
-  const failedBefore = (row: WaitingRow): boolean => row.reason === 'unclear' && row.tries > 0;
-  await deliverAgain(
-    scope,
-    due.filter((row) => !failedBefore(row)),
-  );
-  await deliverAgain(alone(scope), due.filter(failedBefore));
+  const byTries = new Map<number, WaitingRow[]>();
+  for (const row of due) {
+    const failed = row.reason === 'unclear' ? row.tries : 0;
+    const same = byTries.get(failed);
+    if (same === undefined) byTries.set(failed, [row]);
+    else same.push(row);
+  }
+  for (const [failed, rows] of byTries) await deliverAgain(inSmallerBatches(scope, failed), rows);
 }
 
-/** The same work with a batch for each record: what the platform says of the batch is then said of the record. */
-const alone = (scope: UploadScope): UploadScope => ({
-  ...scope,
-  mapping: {
-    ...scope.mapping,
-    batches: { ...scope.mapping.batches, now: () => ({ ...scope.mapping.batches.now(), batchSize: 1 }) },
-  },
-});
+/**
+ * The same work in batches of a quarter of the size for each time that nobody could tell what became of the records: what
+ * the platform counts of a batch is then said of fewer and fewer, in the end of one.
+ */
+function inSmallerBatches(scope: UploadScope, failed: number): UploadScope {
+  if (failed === 0) return scope;
+  const { mapping } = scope;
+  const now = () => {
+    const sizes = mapping.batches.now();
+    return { ...sizes, batchSize: Math.max(1, Math.floor(sizes.batchSize / 4 ** failed)) };
+  };
+  return { ...scope, mapping: { ...mapping, batches: { ...mapping.batches, now } } };
+}
 
 async function deliverAgain(scope: UploadScope, due: readonly WaitingRow[]): Promise<void> {
   if (due.length === 0) return;
@@ -66,11 +71,19 @@ async function deliverAgain(scope: UploadScope, due: readonly WaitingRow[]): Pro
   const withPatience = (w: WaitingRecord): WaitingRecord =>
     w.reason === 'expired' ? { ...w, dueIn: patience((byKey.get(keyOf(w))?.tries ?? 0) + 1) } : w;
   const hopelessKeys = new Set([...hopeless].map(keyOf));
+  const missing = await undeliveredParents(
+    scope,
+    [...group.records].filter((record) => hopelessKeys.has(keyOf(record))),
+  );
+  const missingOf = new Map([...missing].map(([record, parents]) => [keyOf(record), parents]));
   await deps.ledger.checkpoint(range, {
     ...delivery,
     reading: { kind: 'again', before: group.before, after: group.after },
     waiting: [...delivery.waiting.filter((w) => !hopeless.has(w)).map(withPatience), ...parked],
-    deadLetters: [...delivery.deadLetters, ...[...hopeless].map(failedWithoutReason)],
+    deadLetters: [
+      ...delivery.deadLetters,
+      ...[...hopeless].map((w) => failedWithoutReason(w, missingOf.get(keyOf(w)) ?? [])),
+    ],
     ends: [
       ...ends.map((end): RowEnd => (hopelessKeys.has(keyOf(end)) ? { ...end, column: 'deadLettered' } : end)),
       ...over.map((row): RowEnd => ({ ...row, column: dead.has(keyOf(row)) ? 'deadLettered' : 'unchanged' })),
@@ -83,7 +96,7 @@ async function deliverAgain(scope: UploadScope, due: readonly WaitingRow[]): Pro
 
 /**
  * Records that expired on the platform are sent again only if that can help: one whose parent will not come is a
- * dead letter, and one that was sent often enough is parked until its parents are delivered.
+ * dead letter, and so is one that was sent often enough while nobody could tell.
  */
 async function withParents(
   scope: UploadScope,
@@ -93,62 +106,37 @@ async function withParents(
   const expired = [...group.records].filter((r) => byKey.get(keyOf(r))?.reason === 'expired');
   if (expired.length === 0) return { group, parked: [] };
   const parents = new Map(expired.map((r) => [keyOf(r), parentsOf(scope.mapping, r)]));
-  const all = new Map([...parents.values()].flat().map((parent) => [parentKey(parent), parent]));
-  const fates = await resolveParents(scope, [...all.values()]);
+  const fates = await resolveParents(scope, [...parents.values()].flat());
   const parked: WaitingRecord[] = [];
   const results = resultsOf(group).flatMap((result): MapResult[] => {
     const row = byKey.get(keyOf(result));
     const mine = parents.get(keyOf(result));
     if (result.kind !== 'record' || row === undefined || mine === undefined) return [result];
-    for (const parent of mine) {
-      const fate = fates.get(parentKey(parent)) ?? 'unknown';
-      if (isParentCode(fate)) return [orphan(result, parent, fate)];
+    const advice = adviseOrphan(row, mine, fates, scope.mapping.spec.options.dependencyWaitTimeout);
+    if (advice.kind === 'send') return [result];
+    const missing = mine.filter((parent) => fates.get(parentKey(parent)) !== 'there');
+    const { tenantId, externalId, sourceKey, refusal } = row;
+    if (advice.kind === 'give_up') {
+      const others = missing.filter((parent) => parent !== advice.because);
+      // Of the missing parent nothing is known: what the platform accuses it of is the better reason.
+      return refusal !== null && advice.code === 'parent_unknown'
+        ? [{ ...refusedByPlatform(result, refusal), missing: namesOf(missing) }]
+        : [orphan(result, [advice.because, ...others], advice.code, refusal)];
     }
-    const is = (fate: ParentFate) => (parent: MissedParent) => fates.get(parentKey(parent)) === fate;
-    // Where the platform does not wait for it, it would only be refused once more.
-    const tooEarly = scope.mapping.spec.options.dependencyWaitTimeout === 0 && mine.some(is('coming'));
-    if (mine.every(is('there')) || (row.tries < TRIES && !tooEarly)) return [result];
-    const missing = mine.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
-    const again = {
-      batchId: null,
-      contentHash: null,
-      missing,
-      expiresAt: null,
-      dueIn: row.tries < TRIES ? PARENT_COMES_IN : PARKED,
-    };
     parked.push({
-      ...{ tenantId: row.tenantId, externalId: row.externalId, sourceKey: row.sourceKey },
-      reason: 'expired',
-      ...again,
+      ...{ tenantId, externalId, sourceKey, refusal, reason: 'expired', missing: namesOf(missing) },
+      ...{ batchId: null, contentHash: null, expiresAt: null, dueIn: advice.dueIn },
     });
     return [];
   });
   return { group: withResults(group, results), parked };
 }
 
-const orphan = (
-  { tenant, externalId, sourceKey }: { readonly tenant: string; readonly externalId: string } & Keyed,
-  parent: MissedParent,
-  code: ParentCode,
-): UnmappableRow => ({
-  kind: 'unmappable',
-  tenant,
-  externalId,
-  sourceKey,
-  code,
-  pointer: `/${parent.field}`,
-  rule: `reference to ${parent.schemaName}`,
-  reason: PARENT_REASONS[code],
-  shape: maskedShape(parent.externalId),
-});
-
-const failedWithoutReason = ({ tenantId, externalId, sourceKey }: WaitingRecord): DeadLetter => ({
-  tenantId,
-  externalId,
-  sourceKey,
-  code: 'platform_refused',
-  pointer: '',
-  rule: 'failed without a reason',
-  reason: `sent ${TRIES} times; the platform neither stored the record nor said why`,
-  shape: '',
+const failedWithoutReason = (
+  { tenantId, externalId, sourceKey }: WaitingRecord,
+  missing: readonly ParentName[],
+): DeadLetter => ({
+  ...{ tenantId, externalId, sourceKey, missing },
+  ...{ code: 'platform_refused', pointer: '', rule: 'failed without a reason', shape: '' },
+  reason: `sent ${TRIES + 1} times; the platform neither stored the record nor said why`,
 });

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { RecordOutcome } from '../src/state/record-outcomes.js';
-import { fatesOf, pollUntilSettled } from './settle-batch.js';
+import { countedIn, pollUntilSettled } from './batch-status.js';
 import type { UploadScope } from './upload-batch.js';
 
 export async function recoverRange(scope: UploadScope): Promise<void> {
@@ -33,16 +33,16 @@ async function giveUp(scope: UploadScope, batch: OpenBatch): Promise<void> {
 }
 
 async function follow(scope: UploadScope, batch: OpenBatch, platformBatchId: string): Promise<void> {
-  const status = await pollUntilSettled(scope, platformBatchId, batch.tenant);
-  const fates = status === null ? new Map<string, never>() : fatesOf(status, batch.externalIds, batch.records);
-  const held = batch.externalIds.filter((id) => fates.get(id)?.kind === 'waiting');
-  // What the status does not prove, or refuses, is read and sent again: the row is the truth, and the
-  // dead letter needs the row's key.
-  const outcomes = outcomesOf(batch, (externalId) => {
-    const kind = fates.get(externalId)?.kind ?? 'unclear';
-    return kind === 'waiting' ? null : kind;
-  });
-  await scope.deps.ledger.batches.recover(scope.range, batch, outcomes, held);
+  const { status } = await pollUntilSettled(scope, platformBatchId, batch.tenant);
+  const counted = status === null ? null : countedIn(status, batch.externalIds, batch.records);
+  const held = batch.externalIds.filter((id) => counted?.listed.has(id) === true);
+  // What the counters do not prove, or refuse, is read and sent again: the row is the truth, and the dead letter
+  // needs the row's key.
+  const outcomes = outcomesOf(batch, (externalId) =>
+    counted?.listed.has(externalId) === true ? null : (counted?.others ?? 'unclear'),
+  );
+  const holdFor = scope.mapping.spec.options.dependencyWaitTimeout;
+  await scope.deps.ledger.batches.recover(scope.range, batch, outcomes, held, holdFor);
 }
 
 function outcomesOf(batch: OpenBatch, of: (externalId: string) => RecordOutcome['outcome'] | null): RecordOutcome[] {

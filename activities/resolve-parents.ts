@@ -1,120 +1,77 @@
 /**
- * Looks for parents that children miss: in the ledger, then in the source by external id, through the parent's own
- * mapping. Those that are found are delivered, with their own parents before them; of the others it is said why.
+ * Finds out of parents that children miss whether they will come, and delivers those that the source has, with their own
+ * parents before them. What needs a parent that will not come does not come either.
  */
-import type { MappedRecord } from '../src/domain/record.js';
-import type { ParentCode } from '../src/domain/parent.js';
+import { withResults } from '../src/reading/group.js';
 import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import type { OpenMapping } from './dependencies.js';
-import { findRows } from './find-rows.js';
 import { takeRange } from './load-slice.js';
-import { withResults } from '../src/reading/group.js';
-import { parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
-import { receiptsOf } from './receipts-of.js';
+import {
+  blockChildren,
+  generations,
+  lookUpParents,
+  type ParentFate,
+  type ParentGraph,
+  type ParentNode,
+} from './parent-graph.js';
+import { deliveredParents, parentKey, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 
-/**
- * - `there`: the platform has it; `coming`: sent, and not settled yet;
- * - a code: it will not come as things are; `unknown`: nobody can tell.
- */
-export type ParentFate = 'there' | 'coming' | 'unknown' | ParentCode;
+/** Records that are claimed and settled together. */
+const AT_ONCE = 5_000;
 
-/** Generations that are followed upwards; deeper ones come with the next look. */
-const DEEPEST = 8;
-
+/** Fates by {@link parentKey}, of the parents and of those on the way to them. */
 export async function resolveParents(
   scope: UploadScope,
   missed: readonly MissedParent[],
-  depth = 0,
 ): Promise<ReadonlyMap<string, ParentFate>> {
-  const fates = new Map<string, ParentFate>();
-  const bySchema = new Map<string, MissedParent[]>();
-  for (const parent of missed) {
-    const same = bySchema.get(parent.schemaName);
-    if (same === undefined) bySchema.set(parent.schemaName, [parent]);
-    else same.push(parent);
+  const graph = await lookUpParents(scope, missed);
+  blockChildren(graph);
+  for (const generation of generations(graph)) {
+    for (const mapping of new Set(generation.map((node) => node.mapping!))) {
+      // One of an elder generation may just have been refused.
+      const same = generation.filter((node) => node.mapping === mapping && node.fate === null);
+      for (let i = 0; i < same.length; i += AT_ONCE)
+        await deliverNodes(scope, mapping, same.slice(i, i + AT_ONCE), graph);
+    }
+    blockChildren(graph);
   }
-  for (const [schemaName, parents] of bySchema) {
-    const mapping = await parentMapping(scope, schemaName);
-    if (mapping === null) for (const parent of parents) fates.set(parentKey(parent), 'unknown');
-    else await resolveOf(scope, mapping, parents, depth, fates);
-  }
-  return fates;
+  return new Map([...graph.nodes].map(([key, { fate }]) => [key, fate ?? 'unknown']));
 }
 
-async function resolveOf(
-  scope: UploadScope,
+async function deliverNodes(
+  { deps, sync, range, signal }: UploadScope,
   mapping: OpenMapping,
-  parents: readonly MissedParent[],
-  depth: number,
-  fates: Map<string, ParentFate>,
+  nodes: readonly ParentNode[],
+  { before, after }: ParentGraph,
 ): Promise<void> {
-  const { deps, sync, range, signal } = scope;
-  const receipts = await receiptsOf(deps, mapping, parents);
-  const tenantIds = await deps.ledger.catalog.tenantIds([...new Set(parents.map((p) => p.tenant))]);
-  const idOf = (parent: MissedParent): string => `${tenantIds.get(parent.tenant)}/${parent.externalId}`;
-  const waiting = await deps.ledger.waiting.among(
-    mapping.mappingId,
-    parents.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId })),
-  );
-  const open = parents.filter((parent) => {
-    const fate = receipts.has(parent) ? 'there' : waiting.has(idOf(parent)) ? 'coming' : null;
-    if (fate !== null) fates.set(parentKey(parent), fate);
-    return fate === null;
-  });
-  if (open.length === 0) return;
-
-  const before = await deps.ledger.stamp();
-  const ids = open.map((p) => p.externalId);
-  const { results, certain } = await findRows(sync, mapping, ids);
-  const after = await deps.ledger.stamp();
-  const found: MappedRecord[] = [];
-  for (const parent of open) {
-    const rows = results.filter((r) => r.externalId === parent.externalId);
-    const own = rows.filter((r) => r.tenant === parent.tenant || r.tenant === null);
-    // A deleted row is no parent.
-    const record = own.find((r): r is MappedRecord => r.kind === 'record' && r.deletion === undefined);
-    if (record !== undefined) found.push(record);
-    else fates.set(parentKey(parent), whyNot(mapping, rows.length, own.length, certain));
-  }
-  if (found.length === 0) return;
-
-  const theirs = found.flatMap((record) => parentsOf(mapping, record));
-  if (theirs.length > 0 && depth < DEEPEST) await resolveParents({ ...scope, mapping }, theirs, depth + 1);
   const { ledger } = deps;
   const rangeId = await ledger.ranges.forFollowing(range.runId, mapping.mappingId);
   const ref = { runId: range.runId, sync: sync.spec.name, mapping: mapping.spec.name, rangeId };
-  const parentScope = await takeRange(deps, ref, signal);
-  const group = withResults({ before, after, position: null }, [...new Set(found)]);
-  await deliverAheadNow(parentScope, group);
-  const delivery = rowByRow(await deliverGroup(parentScope, group));
-  await ledger.checkpoint(parentScope.range, {
+  const scope = await takeRange(deps, ref, signal);
+  const group = withResults({ before, after, position: null }, [...new Set(nodes.map((node) => node.record!))]);
+  await deliverAheadNow(scope, group);
+  const delivery = rowByRow(await deliverGroup(scope, group));
+  await ledger.checkpoint(scope.range, {
     ...delivery,
     reading: { kind: 'first', before, after },
     readTwice: group.records.length - delivery.ends.length,
     position: null,
     done: false,
   });
+  const there = await deliveredParents(
+    scope,
+    nodes.map((node) => node.parent),
+  );
+  const tenantIds = await ledger.catalog.tenantIds([...new Set(nodes.map((node) => node.parent.tenant))]);
   const ends = new Map(delivery.ends.map((end) => [`${end.tenantId}/${end.externalId}`, end.column]));
-  for (const parent of open) {
-    const end = ends.get(idOf(parent));
-    if (end === undefined || fates.has(parentKey(parent))) continue;
-    fates.set(parentKey(parent), end === 'waiting' ? 'coming' : end === 'deadLettered' ? 'parent_rejected' : 'there');
+  for (const node of nodes) {
+    const end = ends.get(`${tenantIds.get(node.parent.tenant)!}/${node.parent.externalId}`);
+    // Sent ahead without what leads in a circle, it is there for its children, whatever becomes of the rest.
+    if (there.has(parentKey(node.parent))) node.fate = 'there';
+    else if (end === 'waiting') node.fate = 'coming';
+    else node.fate = end === 'deadLettered' ? 'parent_rejected' : end === undefined ? 'unknown' : 'there';
   }
-  // A parent that waits has a parent of its own that is missing: all come at once, the eldest last.
-  const elders = delivery.waiting.flatMap(({ tenantId, missing }) => {
-    const tenant = [...tenantIds].find(([, id]) => id === tenantId)?.[0];
-    return tenant === undefined ? [] : missing.map((m) => ({ ...m, field: '', tenant }));
-  });
-  if (elders.length > 0 && depth < DEEPEST) await resolveParents(parentScope, elders, depth + 1);
-}
-
-function whyNot(mapping: OpenMapping, rows: number, own: number, certain: boolean): ParentFate {
-  if (own > 0) return 'parent_rejected';
-  if (rows > 0) return 'parent_in_other_tenant';
-  if (!certain) return 'unknown';
-  // What a query leaves out is not seen here; a table is seen whole.
-  return 'query' in mapping.spec.relation ? 'parent_filtered' : 'parent_missing';
 }

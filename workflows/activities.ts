@@ -31,7 +31,7 @@ const SLICES: ActivityOptions = {
   retry: PATIENT,
 };
 
-export const { deliverParents, loadSlice, replayLetters, sweepLetters, removeVanished, followMapping } =
+export const { deliverParents, loadSlice, replayLetters, sweepLetters, removeVanished, followWaiting } =
   proxyActivities<Activities>(SLICES);
 
 export type Slices = Pick<Activities, 'loadSlice' | 'replayLetters'>;

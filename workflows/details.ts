@@ -1,8 +1,13 @@
 /** The run's story for the Web UI: current details as a Markdown table. */
-import type { MappingProgress } from '../src/domain/run.js';
+import { waitLine } from '../src/domain/run-wait.js';
+import type { MappingProgress, RunWait } from '../src/domain/run.js';
 import type { ComparedRun } from './compared-run.js';
 
-export function detailsOf(opened: ComparedRun, mappings: readonly MappingProgress[]): string {
+export function detailsOf(
+  opened: ComparedRun,
+  mappings: readonly MappingProgress[],
+  waits: readonly RunWait[],
+): string {
   const rows = mappings.map((m) =>
     [
       m.mapping,
@@ -22,6 +27,7 @@ export function detailsOf(opened: ComparedRun, mappings: readonly MappingProgres
     '| mapping | read | sent | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---|',
     ...rows.map((row) => `| ${row} |`),
+    ...waits.map((wait) => `\n${waitLine(wait)}`),
     ...(opened.stopped ?? []).map(({ mapping, message }) => `\n**Stopped**: ${mapping}, since ${message}`),
   ].join('\n');
 }

@@ -22,13 +22,14 @@ import {
   type RunInput,
   type RunKind,
   type RunReport,
+  type RunWait,
 } from '../src/domain/run.js';
-import type { OpenedRun, SliceResult } from '../src/domain/work.js';
+import type { FollowResult, OpenedRun, SliceResult } from '../src/domain/work.js';
 import {
   abandonRun,
   closeRun,
   deliverParents,
-  followMapping,
+  followWaiting,
   inTurn,
   loadSlice,
   openRun,
@@ -47,6 +48,8 @@ export const progressQuery = defineQuery<RunProgress>('progress');
 export interface RunProgress {
   readonly runId: string | null;
   readonly mappings: readonly MappingProgress[];
+  /** What the run waits for now; empty while it has anything else to do. */
+  readonly waits: readonly RunWait[];
 }
 
 /** Seconds after a stage in which its busy records are read again before the next stage begins. */
@@ -54,16 +57,17 @@ const STAGE_FOLLOW = 60;
 
 export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
   const input = checked(kind, given);
-  let progress: RunProgress = { runId: null, mappings: [] };
+  let progress: RunProgress = { runId: null, mappings: [], waits: [] };
   setHandler(progressQuery, () => progress);
   let opened: ComparedRun = await unwrapped(() =>
     openRun({ kind, input, firstExecutionRunId: workflowInfo().firstExecutionRunId }),
   );
   const asked = opened.stages.flat();
-  const show = (mappings: readonly MappingProgress[]): void => {
-    progress = { runId: opened.runId, mappings };
-    setCurrentDetails(detailsOf(opened, mappings));
+  const show = (mappings: readonly MappingProgress[], waits: readonly RunWait[] = []): void => {
+    progress = { runId: opened.runId, mappings, waits };
+    setCurrentDetails(detailsOf(opened, mappings, waits));
   };
+  const tell = (waits: readonly RunWait[]): void => show(progress.mappings, waits);
   show([]);
   try {
     return await unwrapped(async () => {
@@ -76,9 +80,9 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
           ...ahead.map((mapping) => () => loadMapping(opened, input, { mapping, ahead: true }, stage, show)),
           ...mappings.map((mapping) => () => loadMapping(opened, input, { mapping }, stage, show)),
         ]);
-        await follow(opened, [...ahead, ...mappings], STAGE_FOLLOW, false);
+        await follow(opened, [...ahead, ...mappings], { seconds: STAGE_FOLLOW, held: false, tell });
       }
-      await follow(opened, opened.followed ?? opened.stages.flat(), opened.followFor, true);
+      await follow(opened, opened.followed ?? opened.stages.flat(), { seconds: opened.followFor, held: true, tell });
       // Every row was read: a letter that is still there may be that of a row which is gone.
       if ((opened.mode === 'full' || opened.mode === 'mirror') && patched('sweep-letters'))
         await sweepLetters({ runId: opened.runId, sync: opened.sync, mappings: opened.stages.flat() });
@@ -156,7 +160,7 @@ async function removeAll(
       }),
     );
     if (workflowInfo().continueAsNewSuggested) await continueRun(continuing(input, opened, opened.stages.length));
-    await follow(opened, mappings, STAGE_FOLLOW, false);
+    await follow(opened, mappings, { seconds: STAGE_FOLLOW, held: false });
   }
 }
 
@@ -169,19 +173,43 @@ async function sampleParents(opened: OpenedRun, input: RunInput, mappings: reado
   }
 }
 
+interface Following {
+  readonly seconds: number;
+  /** Whether records are waited for that the platform holds, or only those that will be sent again within moments. */
+  readonly held: boolean;
+  readonly tell?: (waits: readonly RunWait[]) => void;
+}
+
+/** Seconds between two looks, at most: where nothing happens a run of ten minutes looks a dozen times. */
+const LONGEST_PAUSE = 120;
+
 /** Looks after waiting records until nothing is left to do now, or the time is over. */
-async function follow(opened: OpenedRun, mappings: readonly string[], seconds: number, held: boolean): Promise<void> {
+async function follow(
+  opened: OpenedRun,
+  mappings: readonly string[],
+  { seconds, held, tell }: Following,
+): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
-  for (let pause = 1; ; pause = Math.min(30, pause * 1.5)) {
-    let open = 0;
-    // Parents first: what they deliver completes children that wait.
-    for (const mapping of mappings) {
-      const result = await followMapping({ runId: opened.runId, sync: opened.sync, mapping });
-      open += result.dueSoon + (held ? result.held : 0);
-    }
-    if (open === 0 || Date.now() + pause * 1000 > deadline) return;
-    await sleep(`${pause}s`);
+  for (let pause = 1; ; pause = Math.min(LONGEST_PAUSE, pause * 2)) {
+    const results = await followWaiting({ runId: opened.runId, sync: opened.sync, mappings });
+    const open = results.filter((r) => r.dueSoon > 0 || (held && r.held > 0));
+    const left = (deadline - Date.now()) / 1000;
+    if (open.length === 0 || left <= 0) break;
+    tell?.(waitsOf(open, left));
+    // No later than the next of them is due or let go, but never in a hurry.
+    const next = Math.max(1, Math.min(...open.map((r) => r.nextIn)));
+    await sleep(`${Math.min(pause, next, Math.max(1, left))}s`);
   }
+  tell?.([]);
+}
+
+function waitsOf(results: FollowResult, left: number): RunWait[] {
+  return results
+    .filter((r) => r.held > 0)
+    .map(({ mapping, held, parents, heldFor }) => ({
+      ...{ mapping, parents, records: held },
+      until: new Date(Date.now() + Math.max(0, Math.min(left, heldFor)) * 1000).toISOString(),
+    }));
 }
 
 /** Runs all; when one fails the others are cancelled and waited for, so that none outlives the run. */

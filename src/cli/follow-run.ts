@@ -11,7 +11,8 @@ import {
 import type { Parts } from '../compose.js';
 import { readVariable } from '../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
-import type { MappingProgress, RunInput, RunKind, RunReport } from '../domain/run.js';
+import type { MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../domain/run.js';
+import { waitLine } from '../domain/run-wait.js';
 import type { Output } from './output.js';
 import { createProgress } from './progress.js';
 
@@ -71,7 +72,7 @@ export async function followRun(
   async function watch(): Promise<void> {
     const started = Date.now();
     let runId: string | null = null;
-    const told = { noWorker: false, trouble: null as string | null };
+    const told = { noWorker: false, trouble: null as string | null, waits: '' };
     for (;;) {
       await pause(runId === null ? BEGINS_WITHIN : display.every);
       if (ended.signal.aborted) return;
@@ -92,6 +93,10 @@ export async function followRun(
       const progress = await look(() => progressOf(parts, known, handle));
       if (ended.signal.aborted) return;
       display.show(progress);
+      const waits = progress.some((m) => m.waiting > 0) ? await look(() => waitsOf(handle)) : [];
+      const lines = waits.map((wait) => `  ${waitLine(wait)}`).join('\n');
+      if (lines !== '' && lines !== told.waits) output.note(lines);
+      told.waits = lines;
       const trouble = await look(() => troubleOf(handle));
       if (trouble !== null && trouble !== told.trouble) output.note(`  trying again: ${trouble}`);
       told.trouble = trouble;
@@ -118,7 +123,16 @@ async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
 }
 
 const queryProgress = (handle: WorkflowHandle) =>
-  handle.query<{ runId: string | null; mappings: MappingProgress[] }, []>('progress');
+  handle.query<{ runId: string | null; mappings: MappingProgress[]; waits: RunWait[] }, []>('progress');
+
+/** What the run waits for: a long silence would look like standstill. */
+async function waitsOf(handle: WorkflowHandle): Promise<readonly RunWait[]> {
+  try {
+    return (await queryProgress(handle)).waits;
+  } catch {
+    return [];
+  }
+}
 
 /** From the ledger, which moves with every group of rows; else what the workflow knows of finished slices. */
 async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {

@@ -1,6 +1,6 @@
 /** Where a command's words go: results to stdout, progress and notes to stderr, one JSON document with --json. */
 import { ERROR_CATALOGUE } from '../domain/errors.js';
-import type { RunReport } from '../domain/run.js';
+import type { Owed, RunReport } from '../domain/run.js';
 import { formatSeconds } from '../domain/duration.js';
 import { removalLines } from './removal-lines.js';
 import { printable, table } from './table.js';
@@ -34,6 +34,20 @@ const OUTCOMES = {
   complete_with_dead_letters: 'COMPLETE WITH DEAD LETTERS',
   incomplete: 'INCOMPLETE',
 } as const;
+
+/** What a mapping has not delivered of the rows that other runs have read. */
+function owedLines(mapping: string, { waiting, deadLettered }: Owed, sync: string): string[] {
+  const records = (count: number, one: string, many: string): string =>
+    count === 1
+      ? `${mapping}: 1 record from earlier runs ${one}`
+      : `${mapping}: ${count} records from earlier runs ${many}`;
+  return [
+    ...(waiting > 0 ? [records(waiting, 'waits.', 'wait.')] : []),
+    ...(deadLettered > 0
+      ? [`${records(deadLettered, 'is a dead letter', 'are dead letters')}: partner-sync dead-letters list ${sync}`]
+      : []),
+  ];
+}
 
 /** The report of a run, for people; the columns add up to `read`. */
 export function reportLines(report: RunReport): string[] {
@@ -79,7 +93,14 @@ export function reportLines(report: RunReport): string[] {
       '',
       `A sample: at most ${report.limit} rows of each mapping, and their parents. No position moved; the rest goes without --limit.`,
     );
-  if (report.total.waiting > 0)
-    lines.push('', `${report.total.waiting} records wait and come back by themselves with a later run.`);
+  const { waiting } = report.total;
+  if (waiting > 0)
+    lines.push(
+      '',
+      waiting === 1
+        ? '1 record waits and comes back by itself with a later run.'
+        : `${waiting} records wait and come back by themselves with a later run.`,
+    );
+  for (const { mapping, owed } of report.mappings) lines.push(...owedLines(mapping, owed, report.sync));
   return lines;
 }

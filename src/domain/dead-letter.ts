@@ -1,5 +1,6 @@
 /** Dead letters as people look at them: one row that could not be delivered, and which ones are meant. */
 import { PartnerSyncError } from './errors.js';
+import type { ParentName } from './parent.js';
 import type { SourceKey } from './source.js';
 
 /** One dead letter. Holds keys, places and reasons; of the offending value only its masked shape. */
@@ -19,6 +20,8 @@ export interface StoredLetter {
   /** Our words, or the platform's with every value of the row masked. */
   readonly reason: string;
   readonly shape: string;
+  /** Parents that were not delivered when it was written: the row is delivered by itself once they are. */
+  readonly missing: readonly ParentName[];
   readonly run: string;
   /** How often the row has failed. */
   readonly times: number;

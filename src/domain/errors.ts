@@ -125,6 +125,13 @@ export const ERROR_CATALOGUE = {
     meaning: 'A record refers to a parent that belongs to another tenant.',
     remedy: 'Correct the reference or the tenant of one of the two rows: the platform keeps tenants apart.',
   },
+  parent_unknown: {
+    retry: 'never',
+    meaning:
+      'A record refers to a parent that the platform does not have, and that cannot be looked up in the source: no mapping fills its schema, or transforms make its external id.',
+    remedy:
+      'Correct the reference, or see that the parent is delivered: the record is sent by itself once the platform has its parent.',
+  },
   platform_unreachable: {
     retry: 'later',
     meaning: 'The platform cannot be reached, or gave up in the middle of an answer.',

@@ -1,6 +1,7 @@
 /** A mapped row on its way to the platform, or the reason why it cannot go. */
 import type { ErrorCode } from './errors.js';
 import type { JsonObject } from './json.js';
+import type { ParentName } from './parent.js';
 import type { SourceKey } from './source.js';
 
 /** A mapped row, as one of the records of a list (record-list.ts). */
@@ -44,6 +45,8 @@ export interface UnmappableRow {
   readonly reason: string;
   /** The masked shape of the value: `text(12) aa9.aaa`; empty when there is none. */
   readonly shape: string;
+  /** Parents that were not delivered when it was found out; once all are, the row is read and sent again. */
+  readonly missing?: readonly ParentName[];
 }
 
 export type MapResult = MappedRecord | UnmappableRow;

@@ -95,14 +95,22 @@ export const isBalanced = (b: Books): boolean => b.read === b.accepted + b.uncha
 /** The three ends of a run (design: "success with rows missing" is not among them). */
 export type RunOutcome = 'complete' | 'complete_with_dead_letters' | 'incomplete';
 
+/** Records that a mapping has not delivered, and that no book of this run counts: other runs have read their rows. */
+export interface Owed {
+  readonly waiting: number;
+  readonly deadLettered: number;
+}
+
 /**
- * How a run ended, from its books. Waiting records are durable and come back by themselves, yet they are
- * not on the platform: a run that leaves some is not complete.
+ * How a run ended, from its books and from what its mappings owe from other runs. Waiting records are durable and come
+ * back by themselves, yet they are not on the platform: a run that leaves some is not complete.
  */
-export function outcomeOf(mappings: readonly Books[]): RunOutcome {
+export function outcomeOf(mappings: readonly (Books & { readonly owed: Owed })[]): RunOutcome {
   // Mapping by mapping: one mapping's surplus must not hide another's gap.
-  if (mappings.some((books) => !isBalanced(books) || books.waiting !== 0)) return 'incomplete';
-  return mappings.some((books) => books.deadLettered > 0) ? 'complete_with_dead_letters' : 'complete';
+  if (mappings.some((m) => !isBalanced(m) || m.waiting !== 0 || m.owed.waiting !== 0)) return 'incomplete';
+  return mappings.some((m) => m.deadLettered > 0 || m.owed.deadLettered > 0)
+    ? 'complete_with_dead_letters'
+    : 'complete';
 }
 
 /** Exit code of `partner-sync run` (0 complete, 1 incomplete, 3 complete with dead letters). */
@@ -110,6 +118,8 @@ export const EXIT_CODES: Record<RunOutcome, number> = { complete: 0, complete_wi
 
 export interface MappingReport extends Books {
   readonly mapping: string;
+  /** What it has not delivered of the rows that other runs have read. */
+  readonly owed: Owed;
   /** Seconds between the first and the last page. */
   readonly seconds: number;
 }
@@ -144,6 +154,17 @@ export interface RunReport {
   /** What else changed in the source; absent where nothing did. */
   readonly notes?: readonly MappingNote[];
   readonly total: Books;
+}
+
+/** What a run waits for. */
+export interface RunWait {
+  readonly mapping: string;
+  /** Records that the platform holds. */
+  readonly records: number;
+  /** Schemas of the parents that they miss. */
+  readonly parents: readonly string[];
+  /** ISO 8601: when the platform has let go of the last of them, or the run ends, whichever is first. */
+  readonly until: string;
 }
 
 /** One mapping while the run goes on. */

@@ -89,11 +89,26 @@ export interface RunRef {
   readonly sync: string;
 }
 
-export interface FollowResult {
+export interface FollowInput extends RunRef {
+  /** Parents before children, as far as references have an order. */
+  readonly mappings: readonly string[];
+}
+
+/** What of a mapping's waiting records concerns a run. */
+export interface MappingOutlook {
   /** All records of the mapping without a final outcome. */
   readonly waiting: number;
-  /** Records of this run that the platform holds for a dependency. */
+  /** Records of this run that the platform holds for a dependency that may still come. */
   readonly held: number;
   /** Records that will be read and sent again within moments. */
   readonly dueSoon: number;
+  /** Seconds until the first of these is due or let go; 0 where that time has come, or there is none. */
+  readonly nextIn: number;
+  /** Seconds until the platform has let go of the last record held. */
+  readonly heldFor: number;
+  /** Schemas of the parents that the held records miss, five at most. */
+  readonly parents: readonly string[];
 }
+
+/** Mappings that a run still has reason to look after. */
+export type FollowResult = readonly (MappingOutlook & { readonly mapping: string })[];

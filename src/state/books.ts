@@ -1,10 +1,15 @@
 /** What the books say of a run: progress while it goes on, the report at its end. */
 import type { Knex } from 'knex';
-import type { DeadLetterGroup, MappingProgress } from '../domain/run.js';
+import type { DeadLetterGroup, MappingProgress, Owed } from '../domain/run.js';
 
 export interface BooksView {
   /** One row a mapping of the run, in the order of planning. */
   progress(runId: string): Promise<readonly MappingProgress[]>;
+  /**
+   * What the run's mappings have not delivered and its books do not count, by mapping. `asked`: whether the run was to read
+   * the mapping; otherwise it has only looked after its waiting records.
+   */
+  owed(runId: string): Promise<ReadonlyMap<string, Owed & { readonly asked: boolean }>>;
   /** The run's dead letters, grouped by cause, most frequent first. */
   deadLetterGroups(runId: string): Promise<readonly DeadLetterGroup[]>;
   /** What waits now, by sync and mapping. */
@@ -37,6 +42,20 @@ export function openBooks(knex: Knex): BooksView {
         { run: runId },
       );
       return rows;
+    },
+    async owed(runId) {
+      const { rows } = await knex.raw<{ rows: (Owed & { mapping: string; asked: boolean })[] }>(
+        `SELECT m.name AS mapping,
+           EXISTS (SELECT FROM ranges r WHERE r.mapping_id = m.id AND r.run_id = :run AND r.no >= 0) AS asked,
+           (SELECT count(*) FROM waiting w JOIN ranges r ON r.id = w.range_id
+            WHERE w.mapping_id = m.id AND NOT (w.booked AND r.run_id = :run))::float8 AS waiting,
+           greatest(0, (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)
+             - (SELECT coalesce(sum(b.dead_lettered), 0) FROM books b JOIN ranges r ON r.id = b.range_id
+                WHERE r.mapping_id = m.id AND r.run_id = :run))::float8 AS "deadLettered"
+         FROM mappings m WHERE EXISTS (SELECT FROM ranges r WHERE r.mapping_id = m.id AND r.run_id = :run)`,
+        { run: runId },
+      );
+      return new Map(rows.map(({ mapping, ...owed }) => [mapping, owed]));
     },
     async deadLetterGroups(runId) {
       const { rows } = await knex.raw<{ rows: DeadLetterGroup[] }>(

@@ -1,11 +1,25 @@
 /** Dead letters to look at, to read again and to drop; checkpoint() writes them (dead-letters.ts). */
 import type { Knex } from 'knex';
 import type { DeadLetterCause, DeadLetterFilter, StoredLetter } from '../domain/dead-letter.js';
+import type { ParentName } from '../domain/parent.js';
 import type { SourceKey } from '../domain/source.js';
 
 export interface LetterKey {
   readonly id: string;
   readonly sourceKey: SourceKey;
+}
+
+/** A letter of a record whose parents were not all delivered when it was written. */
+export interface LetterOfChild extends LetterKey {
+  readonly tenantId: number;
+  readonly missing: readonly ParentName[];
+}
+
+/** A page of letters: those behind `after`, up to `through`, in the order of ids. */
+export interface LetterBounds {
+  readonly after: string;
+  readonly through: string;
+  readonly limit: number;
 }
 
 export interface DeadLetters {
@@ -18,11 +32,14 @@ export interface DeadLetters {
   /** The letters of a record, in whichever tenant. */
   ofRecord(mappingId: number, externalId: string): Promise<readonly StoredLetter[]>;
   /** Keys of a page of letters behind `after`; `through` bounds it. */
-  keys(
+  keys(mappingId: number, filter: DeadLetterFilter, bounds: LetterBounds): Promise<readonly LetterKey[]>;
+  /** The letters of children that lacked a parent, a page of them. */
+  ofChildren(mappingId: number, bounds: LetterBounds): Promise<readonly LetterOfChild[]>;
+  /** `tenant id/external id` of those of the records that have a letter. */
+  among(
     mappingId: number,
-    filter: DeadLetterFilter,
-    bounds: { readonly after: string; readonly through: string; readonly limit: number },
-  ): Promise<readonly LetterKey[]>;
+    keys: readonly { readonly tenantId: number; readonly externalId: string }[],
+  ): Promise<ReadonlySet<string>>;
   /** Those of the external ids that several rows had; null where the mapping has no such letter at all. */
   clashing(mappingId: number, externalIds: readonly string[]): Promise<ReadonlySet<string> | null>;
   /** The id of a mapping's newest letter; 0 where there is none. */
@@ -45,6 +62,7 @@ interface Row {
   rule: string;
   reason: string;
   shape: string;
+  missing: ParentName[] | null;
   run_id: string;
   times: number;
   first_seen: Date;
@@ -63,6 +81,7 @@ const viewOf = (row: Row): StoredLetter => ({
   rule: row.rule,
   reason: row.reason,
   shape: row.shape,
+  missing: row.missing ?? [],
   run: row.run_id,
   times: row.times,
   firstSeen: row.first_seen.toISOString(),
@@ -126,6 +145,32 @@ export function openDeadLetters(knex: Knex): DeadLetters {
         .limit(limit)
         .select<{ id: string; source_key: string[] }[]>('d.id', 'd.source_key');
       return rows.map((row) => ({ id: row.id, sourceKey: row.source_key }));
+    },
+    async ofChildren(mappingId, { after, through, limit }) {
+      const rows = await knex('dead_letters')
+        .where({ mapping_id: mappingId })
+        .whereNotNull('missing')
+        .where('id', '>', after)
+        .where('id', '<=', through)
+        .orderBy('id')
+        .limit(limit)
+        .select<{ id: string; source_key: string[]; tenant_id: number; missing: ParentName[] }[]>(
+          'id',
+          'source_key',
+          'tenant_id',
+          'missing',
+        );
+      return rows.map((row) => ({
+        ...{ id: row.id, sourceKey: row.source_key, tenantId: row.tenant_id, missing: row.missing },
+      }));
+    },
+    async among(mappingId, keys) {
+      const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string }[] }>(
+        `SELECT DISTINCT d.tenant_id, d.external_id FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         JOIN dead_letters d ON d.mapping_id = ? AND d.tenant_id = i.tenant_id AND d.external_id = i.external_id`,
+        [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
+      );
+      return new Set(rows.map((row) => `${row.tenant_id}/${row.external_id}`));
     },
     async clashing(mappingId, externalIds) {
       const clashes = () => knex('dead_letters').where({ mapping_id: mappingId, code: 'duplicate_external_id' });

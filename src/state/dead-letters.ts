@@ -27,15 +27,15 @@ export async function writeDeadLetters(
   if (letters.length === 0) return;
   await trx.raw(
     `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, external_id, mapping_version, code, pointer, rule,
-       reason, shape, run_id, read_stamp)
+       reason, shape, missing, run_id, read_stamp)
      SELECT :mapping, tenant_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), external_id, :version, code, pointer,
-       rule, reason, shape, :run, :stamp
+       rule, reason, shape, missing, :run, :stamp
      FROM jsonb_to_recordset(CAST(:letters AS jsonb)) AS l(tenant_id int, source_key jsonb, external_id text, code text,
-       pointer text, rule text, reason text, shape text)
+       pointer text, rule text, reason text, shape text, missing jsonb)
      ON CONFLICT (mapping_id, source_key) DO UPDATE SET
        tenant_id = excluded.tenant_id, external_id = excluded.external_id, mapping_version = excluded.mapping_version,
        code = excluded.code, pointer = excluded.pointer, rule = excluded.rule, reason = excluded.reason,
-       shape = excluded.shape, run_id = excluded.run_id, read_stamp = excluded.read_stamp,
+       shape = excluded.shape, missing = excluded.missing, run_id = excluded.run_id, read_stamp = excluded.read_stamp,
        times = d.times + 1, last_seen = now()
      WHERE d.read_stamp <= excluded.read_stamp`,
     {
@@ -53,6 +53,7 @@ export async function writeDeadLetters(
           rule: storable(d.rule),
           reason: storable(d.reason),
           shape: storable(d.shape),
+          missing: d.missing === undefined || d.missing.length === 0 ? undefined : d.missing,
         })),
       ),
     },

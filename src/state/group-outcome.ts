@@ -1,5 +1,5 @@
 /** What became of a group of rows: everything that one checkpoint writes. */
-import type { ParentCode } from '../domain/parent.js';
+import type { ParentCode, ParentName } from '../domain/parent.js';
 import type { UnmappableRow } from '../domain/record.js';
 import type { Books } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
@@ -26,9 +26,12 @@ export interface WaitingRecord {
   readonly batchId: string | null;
   /** What that batch was sent with. */
   readonly contentHash: string | null;
-  readonly missing: readonly { readonly schemaName: string; readonly externalId: string }[];
+  readonly missing: readonly ParentName[];
+  /** What the platform refused it for, masked, where its words did not speak of a missing parent. */
+  readonly refusal?: string | null;
+  /** When the platform lets it go, in the platform's own words; null where it has not said. */
   readonly expiresAt: string | null;
-  /** Seconds until it is worth looking again. */
+  /** Seconds until it is worth looking again; of a held record: for which the platform holds it at most. */
   readonly dueIn: number;
 }
 

@@ -8,6 +8,7 @@ import { prepared } from './prepared.js';
 import { hashAt, SEPARATOR } from './record-block.js';
 import { idHex, spanOf, type IdSpan } from './record-key.js';
 import { inTransaction } from './transaction.js';
+import { heldUntil } from './waiting-rows.js';
 
 export interface IntendedBatch {
   /** null where the ledger keeps no records: then it knows nothing of the batch. */
@@ -63,12 +64,16 @@ export interface OpenBatches {
   again(batch: OpenBatch): Promise<OpenBatch | undefined>;
   /** Batches of a mapping that the platform holds for dependencies, of any run. */
   waitingOf(mappingId: number): Promise<readonly OpenBatch[]>;
-  /** Frees the records of a batch that an earlier attempt left behind; `held` ids go on waiting for dependencies. */
+  /**
+   * Frees the records of a batch that an earlier attempt left behind; the `held` ones go on waiting for dependencies, for
+   * so many seconds at most.
+   */
   recover(
     range: TakenRange,
     batch: OpenBatch,
     outcomes: readonly RecordOutcome[],
     held: readonly string[],
+    holdFor?: number,
   ): Promise<void>;
 }
 
@@ -168,7 +173,7 @@ export function openBatches(knex: Knex): OpenBatches {
     },
     again: async (batch) => (await find('b.id = ?', batch.id))[0],
     waitingOf: (mappingId) => find(`mapping_id = ? AND state = 'waiting'`, mappingId),
-    async recover(range, batch, outcomes, held) {
+    async recover(range, batch, outcomes, held, holdFor = 0) {
       await inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         const recovered = await trx('batches')
@@ -190,11 +195,17 @@ export function openBatches(knex: Knex): OpenBatches {
         // there already is of a row that is to be sent again, once the platform lets go of the record.
         await trx.raw(
           `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, range_id,
-             read_stamp, booked)
-           SELECT ?, ?, id, '{}', 'dependency', ?, hash, ?, 0, false FROM unnest(?::text[], ?::text[]) AS h(id, hash)
+             read_stamp, booked, due_at)
+           SELECT :mapping, :tenant, id, '{}', 'dependency', :batch, hash, :range, 0, false,
+             ${heldUntil('CAST(NULL AS timestamptz)', 'CAST(:holdFor AS float8)')}
+           FROM unnest(CAST(:held AS text[]), CAST(:hashes AS text[])) AS h(id, hash)
            ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE
-             SET reason = excluded.reason, batch_id = excluded.batch_id, content_hash = excluded.content_hash, changed = true`,
-          [range.mappingId, batch.tenantId, batch.id, range.id, [...held], held.map((id) => hashes.get(id)!)],
+             SET reason = excluded.reason, batch_id = excluded.batch_id, content_hash = excluded.content_hash, changed = true,
+               due_at = excluded.due_at`,
+          {
+            ...{ mapping: range.mappingId, tenant: batch.tenantId, batch: batch.id, range: range.id, holdFor },
+            ...{ held: [...held], hashes: held.map((id) => hashes.get(id)!) },
+          },
         );
       });
     },

@@ -102,16 +102,31 @@ function fateOf(entry: Entry, end: RowEnd, { reading }: GroupOutcome): 'over' | 
   return entry.newer ? 'stays' : 'over';
 }
 
+/** No platform holds a record for longer (section 8: 24 hours), whatever date it names. */
+const LONGEST_HOLD = '25 hours';
+/** How far the platform's clock and the ledger's may be apart. */
+const CLOCKS_APART = '1 minute';
+
+/**
+ * When a held record must have been let go: where the platform goes on listing it after that, it is not waited for any more.
+ * `expiresAt` is the platform's own word, `holdFor` the seconds that it was asked to wait.
+ */
+export const heldUntil = (expiresAt: string, holdFor: string): string =>
+  `least(coalesce(${expiresAt}, now() + ${holdFor} * interval '1 second'), now() + interval '${LONGEST_HOLD}')
+     + interval '${CLOCKS_APART}'`;
+
 /** Writes the entries of records that wait from now on, or go on waiting for another reason. */
 export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, reading }: GroupOutcome): Promise<void> {
   if (waiting.length === 0) return;
   await trx.raw(
     `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, range_id,
-       missing, expires_at, due_at, read_stamp, booked)
+       missing, refusal, expires_at, due_at, read_stamp, booked)
      SELECT :mapping, tenant_id, external_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), reason, batch_id,
-       content_hash, :range, missing, expires_at, now() + due_in * interval '1 second', :after, :first
+       content_hash, :range, missing, refusal, expires_at,
+       CASE WHEN batch_id IS NULL THEN now() + due_in * interval '1 second' ELSE ${heldUntil('expires_at', 'due_in')} END,
+       :after, :first
      FROM jsonb_to_recordset(CAST(:entries AS jsonb)) AS e(tenant_id int, external_id text, source_key jsonb, reason text,
-       batch_id bigint, content_hash text, missing jsonb, expires_at timestamptz, due_in float8)
+       batch_id bigint, content_hash text, missing jsonb, refusal text, expires_at timestamptz, due_in float8)
      ORDER BY tenant_id, external_id COLLATE "C"
      ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE SET
        source_key = CASE WHEN excluded.source_key = '{}' THEN w.source_key ELSE excluded.source_key END,
@@ -123,7 +138,10 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
          WHEN excluded.reason = 'busy' THEN w.batch_id IS NOT NULL
          WHEN excluded.batch_id IS NOT NULL THEN w.changed OR (w.batch_id IS NULL AND w.read_stamp >= :before)
          ELSE false END,
-       missing = excluded.missing, expires_at = coalesce(excluded.expires_at, w.expires_at), due_at = excluded.due_at,
+       missing = excluded.missing, refusal = excluded.refusal,
+       -- What is noted of a record that stays held says nothing of how long it is held.
+       expires_at = CASE WHEN excluded.reason = 'busy' AND w.batch_id IS NOT NULL THEN w.expires_at ELSE excluded.expires_at END,
+       due_at = CASE WHEN excluded.reason = 'busy' AND w.batch_id IS NOT NULL THEN w.due_at ELSE excluded.due_at END,
        read_stamp = greatest(w.read_stamp, excluded.read_stamp),
        tries = w.tries + CAST(excluded.reason IN ('unclear', 'expired') AS int)`,
     {
@@ -141,6 +159,7 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
           batch_id: w.batchId,
           content_hash: w.contentHash,
           missing: w.missing,
+          refusal: w.refusal,
           expires_at: timestampOrNull(w.expiresAt),
           due_in: w.dueIn,
         })),

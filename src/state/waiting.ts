@@ -1,7 +1,7 @@
 /** Records without a final outcome yet, and when to look at them again. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../domain/source.js';
-import type { FollowResult } from '../domain/work.js';
+import type { MappingOutlook } from '../domain/work.js';
 import type { WaitingRecord } from './group-outcome.js';
 
 export interface WaitingRow {
@@ -13,10 +13,15 @@ export interface WaitingRow {
   /** What the batch was sent with, 32 hex digits. */
   readonly contentHash: string | null;
   readonly readStamp: string;
+  /** Of a held record: whether the platform must have let it go by now. */
   readonly expired: boolean;
   readonly tries: number;
   readonly missing: WaitingRecord['missing'];
+  readonly refusal: string | null;
 }
+
+/** What is known of a record that waits, for those that refer to it. */
+export type WaitingParent = Pick<WaitingRow, 'reason' | 'missing'>;
 
 export interface Waiting {
   /** Rows held in the given batch. */
@@ -32,14 +37,19 @@ export interface Waiting {
   ): Promise<readonly WaitingRow[]>;
   /** Makes rows due at once, by their external ids. */
   wake(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
-  /** `tenant id/external id` of those of the records that wait. */
-  among(mappingId: number, keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<ReadonlySet<string>>;
+  /** Those of the records that wait, by `tenant id/external id`. */
+  among(
+    mappingId: number,
+    keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
+  ): Promise<ReadonlyMap<string, WaitingParent>>;
+  /** Whether any record of the mapping waits. */
+  any(mappingId: number): Promise<boolean>;
   /** Says of records that a batch holds whether their parents may come, or why they will not. */
   name(batchId: string, reason: WaitingRecord['reason'], externalIds: readonly string[]): Promise<void>;
   /** The database's clock, for {@link due}. */
   now(): Promise<string>;
   /** What of the mapping's waiting records concerns this run. */
-  outlook(mappingId: number, runId: string): Promise<FollowResult>;
+  outlook(mappingId: number, runId: string): Promise<MappingOutlook>;
 }
 
 /** Seconds: a run waits for records that are due within this time; later ones are for a later run. */
@@ -56,12 +66,13 @@ interface Row {
   expired: boolean;
   tries: number;
   missing: WaitingRecord['missing'] | null;
+  refusal: string | null;
 }
 
 export function openWaiting(knex: Knex): Waiting {
   const find = async (condition: string, bindings: (string | number)[]): Promise<WaitingRow[]> => {
     const { rows } = await knex.raw<{ rows: Row[] }>(
-      `SELECT w.*, coalesce(w.expires_at, w.since + interval '25 hours') <= now() AS expired FROM waiting w WHERE ${condition}`,
+      `SELECT w.*, w.batch_id IS NOT NULL AND w.due_at <= now() AS expired FROM waiting w WHERE ${condition}`,
       bindings,
     );
     return rows.map((row) => ({
@@ -75,6 +86,7 @@ export function openWaiting(knex: Knex): Waiting {
       expired: row.expired,
       tries: row.tries,
       missing: row.missing ?? [],
+      refusal: row.refusal,
     }));
   };
   return {
@@ -99,13 +111,20 @@ export function openWaiting(knex: Knex): Waiting {
       );
     },
     async among(mappingId, keys) {
-      const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string }[] }>(
-        `SELECT w.tenant_id, w.external_id FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+      const { rows } = await knex.raw<{ rows: Pick<Row, 'tenant_id' | 'external_id' | 'reason' | 'missing'>[] }>(
+        `SELECT w.tenant_id, w.external_id, w.reason, w.missing FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
          JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`,
         [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
       );
-      return new Set(rows.map((row) => `${row.tenant_id}/${row.external_id}`));
+      return new Map(
+        rows.map(({ reason, missing, ...row }) => [
+          `${row.tenant_id}/${row.external_id}`,
+          { reason, missing: missing ?? [] },
+        ]),
+      );
     },
+    any: async (mappingId) =>
+      (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined,
     async name(batchId, reason, externalIds) {
       await knex('waiting')
         .where({ batch_id: batchId })
@@ -120,11 +139,19 @@ export function openWaiting(knex: Knex): Waiting {
     async outlook(mappingId, runId) {
       // Not waited for are records that another run left held, which may take a day, and those whose parents
       // will not come as things are.
-      const { rows } = await knex.raw<{ rows: FollowResult[] }>(
-        `SELECT count(*)::int AS waiting,
-                (count(*) FILTER (WHERE batch_id IS NOT NULL AND ranges.run_id = :run AND reason = 'dependency'))::int AS held,
-                (count(*) FILTER (WHERE batch_id IS NULL AND due_at < now() + :soon * interval '1 second'))::int AS "dueSoon"
-         FROM waiting JOIN ranges ON ranges.id = range_id WHERE waiting.mapping_id = :mapping`,
+      const { rows } = await knex.raw<{ rows: MappingOutlook[] }>(
+        `WITH w AS (
+           SELECT *, batch_id IS NOT NULL AND reason = 'dependency'
+             AND EXISTS (SELECT FROM ranges WHERE ranges.id = range_id AND ranges.run_id = :run) AS held,
+             batch_id IS NULL AND due_at < now() + :soon * interval '1 second' AS due_soon
+           FROM waiting WHERE mapping_id = :mapping)
+         SELECT count(*)::int AS waiting, (count(*) FILTER (WHERE held))::int AS held,
+           (count(*) FILTER (WHERE due_soon))::int AS "dueSoon",
+           coalesce(ceil(extract(epoch FROM min(coalesce(expires_at, due_at)) FILTER (WHERE held OR due_soon) - now())), 0)::int AS "nextIn",
+           coalesce(ceil(extract(epoch FROM max(coalesce(expires_at, due_at)) FILTER (WHERE held) - now())), 0)::int AS "heldFor",
+           ARRAY(SELECT DISTINCT m->>'schemaName' FROM w, jsonb_array_elements(w.missing) AS m WHERE held
+             ORDER BY 1 LIMIT 5) AS parents
+         FROM w`,
         { mapping: mappingId, run: runId, soon: SOON },
       );
       return rows[0]!;

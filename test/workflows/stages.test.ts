@@ -32,8 +32,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     sweepLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
     removeVanished: ({ mapping }) =>
       Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, progress: [] })),
-    followMapping: ({ mapping }) =>
-      Promise.resolve(void notes.push(`follow ${mapping}`)).then(() => ({ waiting: 0, held: 0, dueSoon: 0 })),
+    followWaiting: ({ mappings }) =>
+      Promise.resolve(void notes.push(...mappings.map((mapping) => `follow ${mapping}`))).then(() => []),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
     ...more(notes),

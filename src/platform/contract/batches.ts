@@ -11,8 +11,8 @@ export const MissingDependency = Type.Object({
 
 export const PendingResource = Type.Object({
   resourceExternalId: Type.String(),
-  missingDependencies: Type.Array(MissingDependency),
-  expiresAt: Type.String(),
+  missingDependencies: Maybe(Type.Array(MissingDependency)),
+  expiresAt: Maybe(Type.String()),
   id: Maybe(Type.String()),
   schemaDefinitionId: Maybe(Type.String()),
   schemaName: Maybe(Type.String()),

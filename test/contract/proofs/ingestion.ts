@@ -251,7 +251,7 @@ export const uploadResources: Proofs<'uploadResources'> = {
     expect(held).toMatchObject([
       { resourceExternalId: 'child', missingDependencies: [{ externalId: 'late', schemaName: name }] },
     ]);
-    const wait = Date.parse(held[0]!.expiresAt) - before;
+    const wait = Date.parse(held[0]!.expiresAt!) - before;
     expect(wait).toBeGreaterThanOrEqual(3_600_000 - 1_000);
     expect(wait).toBeLessThan(3_600_000 + 60_000);
 

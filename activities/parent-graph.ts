@@ -1,0 +1,204 @@
+/**
+ * The parents that children miss, with their own parents, up to the eldest: what the ledger and the source know of each.
+ * Looked up level by level, so that a hundred children cost as many queries as one.
+ */
+import { isParentCode, type ParentCode } from '../src/domain/parent.js';
+import type { MappedRecord } from '../src/domain/record.js';
+import type { OpenMapping } from './dependencies.js';
+import { findRows } from './find-rows.js';
+import { deliveredOf, parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
+import type { UploadScope } from './upload-batch.js';
+
+/**
+ * - `there`: the platform has it; `coming`: sent, and not settled yet;
+ * - a code: it will not come as things are; `unknown`: nobody can tell.
+ */
+export type ParentFate = 'there' | 'coming' | 'unknown' | ParentCode;
+
+export interface ParentNode {
+  readonly parent: MissedParent;
+  /** The mapping that makes it; null where none of the sync does. */
+  readonly mapping: OpenMapping | null;
+  /** null while it is only found in the source, as `record`. */
+  fate: ParentFate | null;
+  record: MappedRecord | null;
+  /** Keys of its own parents: all of them, and those without which it cannot be delivered. */
+  elders: readonly string[];
+  needs: readonly string[];
+}
+
+export interface ParentGraph {
+  /** By {@link parentKey}. */
+  readonly nodes: ReadonlyMap<string, ParentNode>;
+  /** Stamps drawn before and after the rows were read. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Rows that are looked up in one query. */
+const AT_ONCE = 500;
+
+export async function lookUpParents(scope: UploadScope, missed: readonly MissedParent[]): Promise<ParentGraph> {
+  const nodes = new Map<string, ParentNode>();
+  const before = await scope.deps.ledger.stamp();
+  let level = await newNodes(scope, scope.mapping, missed, nodes);
+  while (level.length > 0) {
+    scope.signal.throwIfAborted();
+    const next: ParentNode[] = [];
+    const add = async (node: ParentNode, elders: readonly MissedParent[], needed: readonly MissedParent[]) => {
+      node.elders = elders.map(parentKey);
+      node.needs = needed.map(parentKey);
+      next.push(...(await newNodes(scope, node.mapping!, elders, nodes)));
+    };
+    for (const [mapping, same] of byMapping(level)) {
+      const parents = same.map((node) => node.parent);
+      const there = new Set((await deliveredOf(scope, mapping, parents)).map(parentKey));
+      for (const node of same) if (there.has(parentKey(node.parent))) node.fate = 'there';
+      if (mapping === null) for (const node of same) node.fate ??= 'unknown';
+      else
+        await lookUp(
+          scope,
+          mapping,
+          same.filter((node) => node.fate === null),
+          add,
+        );
+    }
+    level = next;
+  }
+  const after = await scope.deps.ledger.stamp();
+  return { nodes, before, after };
+}
+
+type Add = (node: ParentNode, elders: readonly MissedParent[], needed: readonly MissedParent[]) => Promise<void>;
+
+/** First among the records that wait, then in the source. */
+async function lookUp(scope: UploadScope, mapping: OpenMapping, nodes: readonly ParentNode[], add: Add): Promise<void> {
+  const { catalog, waiting } = scope.deps.ledger;
+  const tenantIds = await catalog.tenantIds([...new Set(nodes.map((n) => n.parent.tenant))]);
+  const keyOf = ({ parent }: ParentNode) => ({
+    tenantId: tenantIds.get(parent.tenant)!,
+    externalId: parent.externalId,
+  });
+  const rows = await waiting.among(mapping.mappingId, nodes.map(keyOf));
+  const unsent: ParentNode[] = [];
+  for (const node of nodes) {
+    const { tenantId, externalId } = keyOf(node);
+    const row = rows.get(`${tenantId}/${externalId}`);
+    if (row === undefined) {
+      unsent.push(node);
+      continue;
+    }
+    node.fate = isParentCode(row.reason) ? 'parent_rejected' : 'coming';
+    const elders = row.missing.map((name) => ({ ...name, field: '', tenant: node.parent.tenant }));
+    if (node.fate === 'coming') await add(node, elders, elders);
+  }
+  for (let i = 0; i < unsent.length; i += AT_ONCE) {
+    const some = unsent.slice(i, i + AT_ONCE);
+    const found = await findRows(
+      scope.sync,
+      mapping,
+      some.map((n) => n.parent.externalId),
+    );
+    for (const node of some) {
+      const rowsOfId = found.results.filter((r) => r.externalId === node.parent.externalId);
+      const own = rowsOfId.filter((r) => r.tenant === node.parent.tenant || r.tenant === null);
+      // A deleted row is no parent.
+      const record = own.find((r): r is MappedRecord => r.kind === 'record' && r.deletion === undefined);
+      if (record === undefined) {
+        node.fate = whyNot(mapping, rowsOfId.length, own.length, found.certain);
+        continue;
+      }
+      node.record = record;
+      const elders = parentsOf(mapping, record);
+      // What leads in a circle is left out at first, so that nothing is in the way of the rest.
+      await add(
+        node,
+        elders,
+        elders.filter(({ field }) => !mapping.deferred.has(field)),
+      );
+    }
+  }
+}
+
+function whyNot(mapping: OpenMapping, rows: number, own: number, certain: boolean): ParentFate {
+  if (own > 0) return 'parent_rejected';
+  if (rows > 0) return 'parent_in_other_tenant';
+  if (!certain) return 'unknown';
+  // What a query leaves out is not seen here; a table is seen whole.
+  return 'query' in mapping.spec.relation ? 'parent_filtered' : 'parent_missing';
+}
+
+/** @param child the mapping that refers to them */
+async function newNodes(
+  { sync }: UploadScope,
+  child: OpenMapping,
+  parents: readonly MissedParent[],
+  nodes: Map<string, ParentNode>,
+): Promise<ParentNode[]> {
+  const added: ParentNode[] = [];
+  for (const parent of parents) {
+    if (nodes.has(parentKey(parent))) continue;
+    const mapping = await parentMapping({ sync, mapping: child }, parent.schemaName);
+    const node: ParentNode = { parent, mapping, fate: null, record: null, elders: [], needs: [] };
+    nodes.set(parentKey(parent), node);
+    added.push(node);
+  }
+  return added;
+}
+
+function byMapping(nodes: readonly ParentNode[]): Map<OpenMapping | null, ParentNode[]> {
+  const groups = new Map<OpenMapping | null, ParentNode[]>();
+  for (const node of nodes) {
+    const same = groups.get(node.mapping);
+    if (same === undefined) groups.set(node.mapping, [node]);
+    else same.push(node);
+  }
+  return groups;
+}
+
+/** Marks what cannot come since something that it needs will not: over any number of generations. */
+export function blockChildren({ nodes }: Pick<ParentGraph, 'nodes'>): void {
+  const children = new Map<string, ParentNode[]>();
+  for (const node of nodes.values())
+    for (const key of node.needs) {
+      const same = children.get(key);
+      if (same === undefined) children.set(key, [node]);
+      else same.push(node);
+    }
+  const blocked = [...nodes].filter(([, { fate }]) => fate !== null && isParentCode(fate)).map(([key]) => key);
+  for (let key = blocked.pop(); key !== undefined; key = blocked.pop())
+    for (const child of children.get(key) ?? []) {
+      if (child.fate !== null && child.fate !== 'coming') continue;
+      child.fate = 'parent_rejected';
+      blocked.push(parentKey(child.parent));
+    }
+}
+
+/** Those that were found in the source and can be delivered, generation by generation, the eldest first. */
+export function generations({ nodes }: Pick<ParentGraph, 'nodes'>): ParentNode[][] {
+  const found = new Map([...nodes].filter(([, { fate }]) => fate === null));
+  const depths = new Map<string, number>();
+  const levels: ParentNode[][] = [];
+  for (const start of found.keys()) {
+    // A stack of our own: a family may have more generations than a thread has room for calls.
+    const path = [start];
+    const onPath = new Set(path);
+    while (path.length > 0) {
+      const key = path.at(-1)!;
+      const elders = found.get(key)!.elders.filter((elder) => found.has(elder) && elder !== key);
+      const open = depths.has(key) ? undefined : elders.find((elder) => !depths.has(elder) && !onPath.has(elder));
+      if (open !== undefined) {
+        path.push(open);
+        onPath.add(open);
+        continue;
+      }
+      path.pop();
+      onPath.delete(key);
+      if (depths.has(key)) continue;
+      const depth = Math.max(0, ...elders.map((elder) => (depths.get(elder) ?? -1) + 1));
+      depths.set(key, depth);
+      (levels[depth] ??= []).push(found.get(key)!);
+    }
+  }
+  return levels;
+}

@@ -1,0 +1,115 @@
+/** A run answers for all that its mappings have not delivered, from whichever run. */
+import { expect, it } from 'vitest';
+import { reportLines } from '../../src/cli/output.js';
+import { eventually, expirePending, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+
+const letters = async (shop: Shop) =>
+  (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [l.externalId, l.code]);
+/** An order without its customer, and a later one behind which the next incremental runs begin. */
+async function orphanBehindThePosition(shop: Shop): Promise<void> {
+  await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('orphan', 999, 1)`);
+  await shop.source.query(
+    `INSERT INTO shop.orders (no, total, updated_at) VALUES ('later', 1, now() + interval '1 ms')`,
+  );
+}
+const itsCustomer = (shop: Shop) =>
+  shop.source.query(
+    `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (999, 'Late', 'A', clock_timestamp())`,
+  );
+
+it('is incomplete while the platform holds a record of an earlier run, and says so', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await orphanBehindThePosition(shop);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { read: 2, waiting: 1 } });
+
+  const second = await shop.run();
+
+  expect(second).toMatchObject({ outcome: 'incomplete', total: { waiting: 0 } });
+  expect(reportLines(second).join('\n')).toContain('orders: 1 record from earlier runs waits.');
+  // A run of a mapping that owes nothing does not answer for the others.
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+});
+
+it.each([
+  ['in the words that we know', undefined],
+  [
+    'in words of its own',
+    (body: string) => body.replace(/"recordErrors":\[[^\]]*\]/, '"recordErrors":["Resource \'x9\': timed out"]'),
+  ],
+  ['without a word', (body: string) => body.replace(/"errors":\{.*?\},"pending/, '"errors":null,"pending')],
+])('gives a child up once the platform has let it go %s, and brings it back with its parent', async (_, reword) => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  if (reword !== undefined)
+    shop.proxy.fail(({ path }) =>
+      path.startsWith('/api/batches/')
+        ? { forward: true, answer: (own) => ({ ...own, body: reword(own.body) }) }
+        : undefined,
+    );
+  await orphanBehindThePosition(shop);
+  await shop.run();
+  await expirePending(shop);
+  shop.proxy.forget();
+
+  expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
+
+  expect(await letters(shop)).toEqual([['orphan', 'parent_missing']]);
+  expect(shop.proxy.uploads()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  // It stays owed, and no run forgets it.
+  const third = await shop.run();
+  expect(third.outcome).toBe('complete_with_dead_letters');
+  expect(reportLines(third).join('\n')).toContain('orders: 1 record from earlier runs is a dead letter');
+
+  await itsCustomer(shop);
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+  expect(await shop.stored('order', 'orphan')).toMatchObject({ customerId: '999' });
+  expect(await letters(shop)).toEqual([]);
+});
+
+it('lets a record go that the platform lists as pending for ever, once its time is over', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await orphanBehindThePosition(shop);
+  await shop.run();
+  await shop.state.query(`UPDATE partner_sync.waiting SET due_at = now()`);
+
+  expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
+  expect(await letters(shop)).toEqual([['orphan', 'parent_missing']]);
+});
+
+it('answers in a backfill for what it was asked, whatever else waits', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await orphanBehindThePosition(shop);
+  await shop.run();
+
+  expect((await shop.backfill({ mapping: 'orders', externalIds: ['later'] })).outcome).toBe('complete');
+  expect((await shop.backfill({ mapping: 'orders', externalIds: ['orphan'] })).outcome).toBe('incomplete');
+});
+
+it('says while it waits for how many records of which parents, and until when', async () => {
+  const shop = await shopForTest({
+    wait: '10m',
+    upload: { followFor: '60s' },
+    files: {
+      // Blanks around the id: a look-up by value cannot be sure that there is no such customer.
+      'customers.mapping.yaml': `schema: customer
+source: { table: shop.customers }
+key: [id]
+fields: { customerId: { column: name, transforms: [trim] } }
+`,
+    },
+  });
+  await orphanBehindThePosition(shop);
+  const run = await shop.start('sync', { sync: SYNC });
+
+  const waits = await eventually('the run says what it waits for', async () => {
+    const progress = await run.query<{ waits: object[] }>('progress').catch(() => undefined);
+    return progress !== undefined && progress.waits.length > 0 && progress.waits;
+  });
+
+  expect(waits).toEqual([
+    { mapping: 'orders', records: 1, parents: ['customer'], until: expect.stringMatching(/^\d{4}-.*Z$/) as string },
+  ]);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, ' 999 ', 'A')`);
+  await shop.backfill({ mappings: ['customers'] });
+  expect(await run.result()).toMatchObject({ outcome: 'complete' });
+});
