@@ -122,7 +122,9 @@ export function letterLines(letter: StoredLetter): string[] {
     ['seen', `${times(letter.times, 'time')}, first ${second(letter.firstSeen)}, last ${second(letter.lastSeen)}`],
     ['run', `${letter.run}, with version ${letter.mappingVersion} of the files`],
     ['to do', remedy],
-    ...letter.missing.map((m) => ['lacks', `${m.schemaName} ${m.externalId}: comes back once it is delivered`] as const),
+    ...letter.missing.map(
+      (m) => ['lacks', `${m.schemaName} ${m.externalId}: comes back once it is delivered`] as const,
+    ),
   ];
   return [`dead letter ${letter.id}`, ...facts.map(([name, text]) => `  ${name.padEnd(7)} ${printable(text)}`)];
 }
