@@ -15,6 +15,8 @@ export interface StackFacts {
   /** Absent when Temporal is not ours (TEMPORAL_ADDRESS). */
   readonly uiUrl?: string;
   readonly startedAt: string;
+  /** Names of the variables that the environment of its owner said otherwise than the stack does by itself. */
+  readonly chosen: readonly string[];
 }
 
 export interface AttachedStack extends StackFacts {

@@ -5,7 +5,7 @@ import { startManagedProcess, type ManagedProcess } from './managed-process.js';
 import { packageRoot } from './package-root.js';
 import { rememberedPorts } from './ports.js';
 import { makeStackFolder, publishStack, refuseSecondOwner, withdrawStack } from './stack-folder.js';
-import { childEnvironment, sandboxFixture, stackEnvironment, TASK_QUEUE, type MintToken } from './stack-environment.js';
+import { childEnvironment, sandboxFixture, stackEnvironment, type MintToken } from './stack-environment.js';
 import { startServers, type StackServers } from './stack-servers.js';
 import { workerPolls } from './worker-polls.js';
 export { attachStack, type AttachedStack, type StackFacts } from './stack-folder.js';
@@ -18,6 +18,8 @@ export interface StartStackInput {
   readonly processes: readonly ('sandbox' | 'worker')[];
   /** `mintToken` of src/sandbox/token.ts, handed in: this folder knows the sandbox as a process only. */
   readonly mintToken: MintToken;
+  /** Values that stand over the stack's own, from `choicesOf` the environment. */
+  readonly choices?: Readonly<Record<string, string>>;
   /** Search attributes of the workflows, name to type. */
   readonly searchAttributes?: Readonly<Record<string, string>>;
   /** Default: this package's own command line. */
@@ -75,9 +77,10 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         (error: unknown) => onDeath(error instanceof Error ? error.message : String(error)),
       );
     };
-    const shared = { env: childEnvironment(env, servers), cwd: folder, folder, log, onDeath, readyWithinMs: 60_000 };
+    const told = childEnvironment(env, { ownTemporal: servers.temporal !== undefined });
+    const shared = { env: told, cwd: folder, folder, log, onDeath, readyWithinMs: 60_000 };
     if (processes.includes('sandbox')) {
-      const fixture = sandboxFixture(folder);
+      const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
       children.sandbox = await startManagedProcess({
         ...shared,
         name: 'sandbox',
@@ -95,7 +98,7 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         name: 'worker',
         command: [...cli, 'worker'],
         onDeath: onWorkerDeath,
-        isReady: (started) => workerPolls({ ...servers, taskQueue: TASK_QUEUE, ...started }),
+        isReady: (started) => workerPolls({ ...servers, taskQueue: env['PARTNER_SYNC_TASK_QUEUE']!, ...started }),
         drainMs: WORKER_DRAIN_MS,
       });
       log('The worker is up');
@@ -107,7 +110,13 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     const published = { ...env, DEMO_SHOP_URL: servers.postgres.url('shop') };
     publishStack(
       folder,
-      { ownerPid: process.pid, serverPids, ...facts, startedAt: new Date().toISOString() },
+      {
+        ownerPid: process.pid,
+        serverPids,
+        ...facts,
+        startedAt: new Date().toISOString(),
+        chosen: Object.keys(input.choices ?? {}),
+      },
       published,
     );
     return {

@@ -1,13 +1,17 @@
 /** The stack comes up as a whole, tells others how to use it, and goes down in order. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../src/embedded/detached-process.js';
+import { findEnvironment } from '../../src/config/dev-stack.js';
+import { choicesOf } from '../../src/embedded/stack-environment.js';
 import { attachStack, startStack, type Stack } from '../../src/embedded/stack.js';
 
+/** Who names one of these works with servers of their own: a stack is used as a whole, or not at all. */
+const SERVERS = ['PARTNER_SYNC_STATE_URL', 'PLATFORM_BASE_URL', 'TEMPORAL_ADDRESS'];
 const FAKE_CLI = fileURLToPath(new URL('fake-cli.mjs', import.meta.url));
 
 describe('the stack', () => {
@@ -16,9 +20,10 @@ describe('the stack', () => {
   let stack: Stack;
   const said: string[] = [];
 
-  const start = (): Promise<Stack> =>
+  const start = (choices: Record<string, string> = {}): Promise<Stack> =>
     startStack({
       folder,
+      choices,
       log: (line) => void said.push(line),
       processes: ['sandbox', 'worker'],
       mintToken: ({ scope }) => Promise.resolve(`token for ${scope}`),
@@ -63,6 +68,34 @@ describe('the stack', () => {
     await expect(state.connect()).rejects.toMatchObject({ code: '42501' });
   });
 
+  it('supplies only what the environment leaves unsaid, a secret named either way', () => {
+    const env = (own: Record<string, string>) => findEnvironment(root, own).env;
+
+    const { DEMO_SHOP_URL: _, ...supplied } = stack.env;
+    for (const name of Object.keys(supplied).filter((each) => !SERVERS.includes(each)))
+      expect(env({ [name]: 'mine' }), name).toEqual({ ...stack.env, [name]: 'mine' });
+    for (const name of SERVERS) expect(env({ [name]: 'mine' }), name).toEqual({ [name]: 'mine' });
+    expect(env({ PARTNER_SYNC_MAPPINGS: '' })).toEqual(stack.env);
+    const { PLATFORM_TOKEN_FILE: __, ...others } = stack.env;
+    expect(env({ PLATFORM_TOKEN: 'mine' })).toEqual({ ...others, PLATFORM_TOKEN: 'mine' });
+  });
+
+  it('supplies only what .env leaves unsaid, which supplies only what the environment leaves unsaid', () => {
+    writeFileSync(
+      join(root, '.env'),
+      'PARTNER_SYNC_MAPPINGS=./of-the-file\nPLATFORM_TENANT=of-the-file\nPLATFORM_TOKEN=of-the-file\n',
+    );
+    onTestFinished(() => rmSync(join(root, '.env')));
+
+    const { PLATFORM_TOKEN_FILE: _, ...others } = stack.env;
+    expect(findEnvironment(root, { PLATFORM_TENANT: 'mine' }).env).toEqual({
+      ...others,
+      ...{ PARTNER_SYNC_MAPPINGS: './of-the-file', PLATFORM_TENANT: 'mine', PLATFORM_TOKEN: 'of-the-file' },
+    });
+    expect(findEnvironment(root, { PLATFORM_TOKEN_FILE: '/mine' }).env).toMatchObject({ PLATFORM_TOKEN_FILE: '/mine' });
+    expect(findEnvironment(root, { PLATFORM_TOKEN_FILE: '/mine' }).env).not.toHaveProperty('PLATFORM_TOKEN');
+  });
+
   it('refuses a second owner of the same folder', async () => {
     await expect(start()).rejects.toThrow(`kept by process ${process.pid}`);
   });
@@ -91,5 +124,25 @@ describe('the stack', () => {
     stack = await start();
     expect({ ...stack }).toMatchObject({ sandboxUrl, uiUrl, temporalAddress });
     expect(stack.env).toEqual(env);
+  });
+
+  it('lets the environment choose the mappings, the source, the task queue and the tenant of its worker', async () => {
+    await stack.stop();
+    const said = {
+      ...{ PARTNER_SYNC_MAPPINGS: './mine', SOURCE_URL: 'postgres://mine', PARTNER_SYNC_TASK_QUEUE: 'mine' },
+      ...{ PLATFORM_TENANT: 'acme', PLATFORM_BASE_URL: 'https://platform.example.com' },
+    };
+
+    stack = await start(choicesOf(said));
+
+    const { PLATFORM_BASE_URL: _, ...chosen } = { ...said, PARTNER_SYNC_MAPPINGS: resolve('mine') };
+    // The worker polls the task queue that was chosen, or the stack would not be up.
+    expect(stack.env).toMatchObject({ ...chosen, PLATFORM_BASE_URL: stack.sandboxUrl });
+    expect([...attachStack({ folder })!.chosen].sort()).toEqual(Object.keys(chosen).sort());
+    const { tenants } = JSON.parse(readFileSync(join(folder, 'sandbox-fixture.json'), 'utf8')) as { tenants: object[] };
+    expect(tenants).toEqual([
+      expect.objectContaining({ id: 'demo-shop' }),
+      { id: 'acme', name: 'acme', externalId: 'acme' },
+    ]);
   });
 });
