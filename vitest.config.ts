@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/servers.ts'],
+    setupFiles: ['test/ends-with-its-run.ts'],
     pool: 'forks',
     // Most files wait for servers most of the time.
     maxWorkers: 2,

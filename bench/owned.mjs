@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { endWithOwner } from '../scripts/end-with-owner.mjs';
 
 export class Owned {
   #starting = [];
@@ -58,6 +59,7 @@ export async function spawnOwned(command, args, { name, logs, env = {}, cwd, gra
   let ending;
   const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve((ending = signal ?? code))));
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  endWithOwner(child);
   return {
     pid: child.pid,
     ended,

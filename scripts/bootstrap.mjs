@@ -7,10 +7,12 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSqlite } from './build-sqlite.mjs';
+import { endWithOwner } from './end-with-owner.mjs';
 import { presentTemporal } from './get-temporal.mjs';
 import { isInstalled, npmCi } from './install.mjs';
 import { holdLock } from './lock.mjs';
 import { isBuilt } from './source-hash.mjs';
+import { whenStarterIsGone } from './starter.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -34,6 +36,8 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
   console.error(`Unknown command "${name ?? ''}"; known: ${Object.keys(COMMANDS).join(', ')}.`);
   process.exitCode = 1;
 } else {
+  // As if somebody had asked us: the signal is passed on, or ends us where nothing runs.
+  whenStarterIsGone(() => process.kill(process.pid, 'SIGTERM'));
   process.exitCode = await bootstrap(command);
 }
 
@@ -47,7 +51,7 @@ async function bootstrap({ run, drains }) {
     console.error(error.message);
     return 1;
   }
-  if (name === 'test' && buildSqlite() !== 0) return 1;
+  if (name === 'test' && (await buildSqlite(runToEnd)) !== 0) return 1;
   const code = await runToEnd([...run, ...args], { drains });
   temporal?.kill();
   return code;
@@ -81,15 +85,17 @@ function startTemporalBuild() {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   child.once('error', () => {});
+  endWithOwner(child);
   return child;
 }
 
 /** Runs a Node program to its end, passes signals on, and answers its exit code. */
-function runToEnd(nodeArgs, { drains = false } = {}) {
+function runToEnd(nodeArgs, { drains = false, ...how } = {}) {
   return new Promise((resolve) => {
     // In a session of its own a terminal's Ctrl-C does not reach it directly. Otherwise it would see the signal two or
     // three times (from the terminal, from npm, from us), and a second signal means: do not drain, stop at once.
-    const child = spawn(process.execPath, nodeArgs, { cwd: ROOT, stdio: 'inherit', detached: drains });
+    const child = spawn(process.execPath, nodeArgs, { cwd: ROOT, stdio: 'inherit', ...how, detached: drains });
+    endWithOwner(child);
     let last = 0;
     const pass = (signal) => {
       const now = Date.now();

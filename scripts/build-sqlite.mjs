@@ -10,17 +10,15 @@ import { npmCli } from './install.mjs';
 
 const PACKAGE = fileURLToPath(new URL('../node_modules/better-sqlite3', import.meta.url));
 
-/** Builds it where it is missing (the package's own install script); answers the exit code. */
-export function buildSqlite() {
+/** Builds it where it is missing (the package's own install script), by way of `runNode`; answers the exit code. */
+export async function buildSqlite(runNode) {
   if (existsSync(join(PACKAGE, 'build', 'Release', 'better_sqlite3.node'))) return 0;
   console.error("Building the driver of SQLite: about a minute where it can't be downloaded.");
-  const { status } = spawnSync(process.execPath, [npmCli(), 'run', 'install'], {
-    cwd: PACKAGE,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const status = await runNode([npmCli(), 'run', 'install'], { cwd: PACKAGE, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0)
     console.error('The driver of SQLite was not built; its build needs Python, make and a C++ compiler.');
-  return status ?? 1;
+  return status;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = buildSqlite();
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  process.exitCode = await buildSqlite((args, how) => spawnSync(process.execPath, args, how).status ?? 1);

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endWithOwner, type EndingStep } from './end-with-owner.js';
 
 export interface DetachedCommand {
   readonly command: string;
@@ -15,6 +16,8 @@ export interface DetachedCommand {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
+  /** How it is asked to end, also by others once we are gone. */
+  readonly steps: readonly EndingStep[];
 }
 
 export interface DetachedProcess {
@@ -23,12 +26,6 @@ export interface DetachedProcess {
   ending(): string | undefined;
   /** Resolves with the ending; never rejects. */
   readonly ended: Promise<string>;
-}
-
-/** One step of ending a process: the signal, and how long it is given before the next step. */
-export interface EndingStep {
-  readonly signal: NodeJS.Signals;
-  readonly waitMs: number;
 }
 
 export async function spawnDetached(command: DetachedCommand): Promise<DetachedProcess> {
@@ -47,6 +44,7 @@ export async function spawnDetached(command: DetachedCommand): Promise<DetachedP
       child.once('error', reject);
     });
     if (child.pid === undefined) throw new Error(`${command.command} did not start`);
+    endWithOwner(child, command.steps);
     let ending: string | undefined;
     const ended = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => {

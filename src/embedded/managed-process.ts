@@ -40,13 +40,14 @@ export async function startManagedProcess(input: ManagedProcessInput): Promise<M
   const { name, folder, log } = input;
   const logFile = join(folder, 'logs', `${name}.log`);
   const pidFile = join(folder, `${name}.pid`);
+  const steps = [{ signal: 'SIGTERM', waitMs: input.drainMs }] as const;
   let current: DetachedProcess;
   let asked = false;
 
   const start = async (): Promise<void> => {
     const [command, ...args] = input.command;
     const startedAt = new Date();
-    current = await spawnDetached({ command, args, logFile, env: input.env, cwd: input.cwd });
+    current = await spawnDetached({ command, args, logFile, env: input.env, cwd: input.cwd, steps });
     const started = current;
     asked = false;
     writeFileSync(pidFile, `${started.pid}\n`, { mode: 0o600 });
@@ -57,7 +58,7 @@ export async function startManagedProcess(input: ManagedProcessInput): Promise<M
   };
   const stop = async (): Promise<void> => {
     asked = true;
-    if (isAlive(current.pid)) await endProcess(current.pid, [{ signal: 'SIGTERM', waitMs: input.drainMs }]);
+    if (isAlive(current.pid)) await endProcess(current.pid, steps);
   };
 
   const orphan = leftBehind(pidFile, input.command.slice(0, 3).join(' '));

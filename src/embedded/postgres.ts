@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, escapeIdentifier } from 'pg';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
+import type { EndingStep } from './end-with-owner.js';
 import { initialiseCluster, SUPERUSER } from './initdb.js';
 import { leftBehind } from './left-behind.js';
 import { rememberedPorts } from './ports.js';
@@ -46,6 +47,12 @@ const SETTINGS: Readonly<Record<string, string>> = {
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
+
+/** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one (recovery at the next start). */
+const SHUT_DOWN: readonly EndingStep[] = [
+  { signal: 'SIGINT', waitMs: 30_000 },
+  { signal: 'SIGQUIT', waitMs: 5_000 },
+];
 
 export async function startPostgres({ folder, log, settings = {} }: StartPostgresInput): Promise<EmbeddedPostgres> {
   const home = await postgresHome(folder, log);
@@ -97,6 +104,7 @@ function launch(
     cwd: home.folder,
     uid: home.account?.uid,
     gid: home.account?.gid,
+    steps: SHUT_DOWN,
   });
 }
 
@@ -135,10 +143,4 @@ async function createDatabase(url: (database: string) => string, name: string): 
   }
 }
 
-/** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one (recovery at the next start). */
-function shutDown(pid: number): Promise<void> {
-  return endProcess(pid, [
-    { signal: 'SIGINT', waitMs: 30_000 },
-    { signal: 'SIGQUIT', waitMs: 5_000 },
-  ]);
-}
+const shutDown = (pid: number): Promise<void> => endProcess(pid, SHUT_DOWN);

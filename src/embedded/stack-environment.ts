@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import type { Env } from '../config/environment.js';
 import { packageRoot } from './package-root.js';
 import { secretFile, writePrivate } from './stack-folder.js';
-import type { StartStackInput } from './stack.js';
 import type { StackServers } from './stack-servers.js';
 
 export type MintToken = (request: { secret: string; scope: 'platform'; expiresIn: string }) => Promise<string>;
@@ -35,7 +34,11 @@ export function sandboxFixture(folder: string, tenant = TENANT): string {
 }
 
 export async function stackEnvironment(
-  { folder, mintToken, choices }: Pick<StartStackInput, 'folder' | 'mintToken' | 'choices'>,
+  {
+    folder,
+    mintToken,
+    choices,
+  }: { readonly folder: string; readonly mintToken: MintToken; readonly choices?: Readonly<Record<string, string>> },
   servers: StackServers,
   sandboxUrl: string,
 ): Promise<Record<string, string>> {

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
+import { endWithOwner } from './end-with-owner.js';
 import { packageRoot } from './package-root.js';
 
 export interface TemporalCli {
@@ -26,6 +27,7 @@ export async function findTemporal({ log, env = process.env }: FindTemporalInput
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithOwner(child);
   let answer = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
   const said: string[] = [];

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
+import type { EndingStep } from './end-with-owner.js';
 import { leftBehind } from './left-behind.js';
 import { freePort, rememberedPorts } from './ports.js';
 
@@ -29,6 +30,11 @@ export interface EmbeddedTemporal {
 }
 
 const READY_WITHIN_MS = 60_000;
+
+const SHUT_DOWN: readonly EndingStep[] = [
+  { signal: 'SIGINT', waitMs: 10_000 },
+  { signal: 'SIGTERM', waitMs: 3_000 },
+];
 
 /** With several parts, as for many workers, a first task may wait a second or two for a poll that looks at its part. */
 const ONE_PARTITION = ['matching.numTaskqueueReadPartitions', 'matching.numTaskqueueWritePartitions'];
@@ -61,6 +67,7 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
       ],
       logFile,
       cwd: folder,
+      steps: SHUT_DOWN,
     });
     writeFileSync(pidFile, `${server.pid}\n`);
     const stop = (): Promise<void> => shutDown(server.pid);
@@ -104,9 +111,4 @@ async function untilReady(server: DetachedProcess, address: string): Promise<str
   }
 }
 
-function shutDown(pid: number): Promise<void> {
-  return endProcess(pid, [
-    { signal: 'SIGINT', waitMs: 10_000 },
-    { signal: 'SIGTERM', waitMs: 3_000 },
-  ]);
-}
+const shutDown = (pid: number): Promise<void> => endProcess(pid, SHUT_DOWN);

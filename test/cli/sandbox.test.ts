@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertServer } from '../../src/sandbox/migrations.js';
 import { CLI } from '../pipeline/worker-process.js';
+import { endWithOwner } from '../../src/embedded/end-with-owner.js';
 import { createDatabase, type TestDatabase } from '../sandbox/running-sandbox.js';
 import { partnerSync } from './command-line.js';
 
@@ -37,6 +38,7 @@ async function started(args: readonly string[]): Promise<{ url: string; child: C
   const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', ...args], {
     ...{ cwd: folder, env: { PATH: process.env['PATH'] ?? '', ...env } },
   });
+  endWithOwner(child);
   let said = '';
   return new Promise((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {

@@ -3,6 +3,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { endWithOwner } from '../../src/embedded/end-with-owner.js';
 import type { Shop } from './shop.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,6 +43,7 @@ export async function startWorkerProcess(shop: Shop, more: Record<string, string
   const ended = new Promise<number | NodeJS.Signals>((resolve) =>
     child.on('exit', (code, signal) => resolve(signal ?? code ?? -1)),
   );
+  endWithOwner(child);
   await new Promise<void>((resolve, reject) => {
     const take = (chunk: Buffer): void => {
       output += chunk.toString();

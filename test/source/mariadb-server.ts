@@ -4,6 +4,7 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
+import { endWithOwner } from '../../src/embedded/end-with-owner.js';
 import { freePort } from '../../src/embedded/ports.js';
 import { eventually } from '../pipeline/shop.js';
 
@@ -59,6 +60,7 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
       ],
       { stdio: 'ignore', env },
     );
+    endWithOwner(server);
     const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
     const end = async (signal: NodeJS.Signals): Promise<void> => {
       server.kill(signal);

@@ -1,0 +1,12 @@
+/** A test that is cut off while its server runs: nothing of it stops the server. Run by ../nothing-left.test.ts. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'vitest';
+import { startPostgres } from '../../../src/embedded/postgres.js';
+
+it('waits with its server for ever', async () => {
+  const folder = process.env['TMPDIR']!;
+  await startPostgres({ folder: join(folder, 'of-its-own'), log: console.error });
+  writeFileSync(join(folder, 'started'), '');
+  await new Promise(() => undefined);
+});
