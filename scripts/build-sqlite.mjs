@@ -10,9 +10,11 @@ import { npmCli } from './install.mjs';
 
 const PACKAGE = fileURLToPath(new URL('../node_modules/better-sqlite3', import.meta.url));
 
+export const isSqliteBuilt = () => existsSync(join(PACKAGE, 'build', 'Release', 'better_sqlite3.node'));
+
 /** Builds it where it is missing (the package's own install script), by way of `runNode`; answers the exit code. */
 export async function buildSqlite(runNode) {
-  if (existsSync(join(PACKAGE, 'build', 'Release', 'better_sqlite3.node'))) return 0;
+  if (isSqliteBuilt()) return 0;
   console.error("Building the driver of SQLite: about a minute where it can't be downloaded.");
   const status = await runNode([npmCli(), 'run', 'install'], { cwd: PACKAGE, stdio: ['ignore', 'ignore', 'inherit'] });
   if (status !== 0)

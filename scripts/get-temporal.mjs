@@ -126,8 +126,9 @@ function lastLine(words) {
   return (lines.find((line) => line.includes('Error:')) ?? lines.at(-1)).trim().slice(0, 160);
 }
 
-function findOnPath(name) {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+/** The first program of this name on PATH, or in one of the further folders. */
+export function findOnPath(name, further = []) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...further];
   return folders.map((folder) => join(folder, name + EXE)).find(isExecutable);
 }
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FILES } from '../mapping/sync-on-disk.js';
-import { mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
+import { isHere } from '../here.js';
 import { runInProcess } from './in-process.js';
 
 /** Title, the address made of a good one, the code of the error, and what is said. */
@@ -99,7 +100,7 @@ async function checked(address: string, source: string) {
   return end;
 }
 
-describe.each(SERVERS)('$dialect.name', ({ dialect, cases, account, dropped, writes }) => {
+describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, dropped, writes }) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await dialect.create();
@@ -165,7 +166,7 @@ describe.each(SERVERS)('$dialect.name', ({ dialect, cases, account, dropped, wri
   });
 });
 
-describe('SQLite', () => {
+describe.skipIf(!isHere('SQLite'))('SQLite', () => {
   it.each([
     [
       'a file that there is not',

@@ -4,6 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationEntries } from '../../src/platform/contract/operations.js';
+import { isHere } from '../here.js';
 import { createDatabase, startForTest, type TestDatabase } from '../sandbox/running-sandbox.js';
 
 interface Document {
@@ -77,12 +78,12 @@ describe('/openapi.json', () => {
   });
 });
 
-describe('/reference', () => {
+describe.skipIf(!isHere('Chromium'))('/reference', () => {
   const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
   let browser: Browser;
   beforeAll(async () => {
     if (!existsSync(executablePath))
-      throw new Error(`no ${executablePath}: install chromium (apt-get install chromium), or set CHROMIUM_PATH`);
+      throw new Error(`no ${executablePath}: run "npm test", which gets one, or set CHROMIUM_PATH`);
     browser = await chromium.launch({
       executablePath,
       args: [

@@ -1,7 +1,7 @@
 /** Runs of every mode against databases that go on working: the same on PostgreSQL and MariaDB. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
-import { mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
+import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
 import { eventually, failureOf, openShop, SYNC, text, type Shop } from './shop.js';
 
 /** One table, mapping and schema each; nothing but the fence and the cursor protects what is read. */
@@ -24,7 +24,7 @@ const definitionOf = (name: string): string =>
     schema: { type: 'object', properties: { id: text, name: text, status: text }, required: ['id'] },
   });
 
-describe.each([postgres, mariadb])('$name', ({ create, instant, now, numbers, name: product }) => {
+describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbers, name: product }) => {
   let source: TestDatabase;
   let shop: Shop;
   beforeAll(async () => {

@@ -7,6 +7,7 @@ import BetterSqlite from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { createDatabase } from '../pipeline/shop.js';
+import { isHere } from '../here.js';
 import { startMariaDb } from './mariadb-server.js';
 
 /** A connection that writes: the partner's application. */
@@ -39,6 +40,13 @@ export interface TestDialect {
   readonly slow: (seconds: number) => string;
   readonly text: (sql: string) => string;
 }
+
+/** Of the dialects, or of what holds one, those whose database can be had here. */
+export const here = <T extends TestDialect | { readonly dialect: TestDialect }>(all: readonly T[]): T[] =>
+  all.filter((one) => {
+    const { name } = 'dialect' in one ? one.dialect : one;
+    return isHere(name);
+  });
 
 export const postgres: TestDialect = {
   name: 'PostgreSQL',

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan, Source } from '../../src/domain/source.js';
 import { eventually } from '../pipeline/shop.js';
-import { mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
+import { here, mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
 import { ALL, codeOf, open, plan, readAll } from './reading.js';
 
-for (const dialect of [postgres, mariadb, sqlite])
+for (const dialect of here([postgres, mariadb, sqlite]))
   describe(dialect.name, () => {
     const { quote, numbers, instant, local } = dialect;
     let database: TestDatabase;

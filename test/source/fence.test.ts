@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
 import { fenceText } from '../../src/source/fence.js';
 import type { CursorColumn } from '../../src/source/dialect.js';
-import { mariadb, postgres, sqlite } from './dialect-databases.js';
+import { here, mariadb, postgres, sqlite } from './dialect-databases.js';
 import { ALL, open, placeOf, plan } from './reading.js';
 
 const cursor = (zone: string): CursorColumn => ({
@@ -48,7 +48,7 @@ it('never lies behind a local time that a clock will still show', () => {
   );
 });
 
-describe.each([postgres, mariadb, sqlite])('$name', ({ create, local, name }) => {
+describe.each(here([postgres, mariadb, sqlite]))('$name', ({ create, local, name }) => {
   it('reads every row of the night in which clocks are set back, whenever a run comes by', async () => {
     const database = await create();
     const source = open(database.url);

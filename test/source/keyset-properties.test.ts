@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/domain/source.js';
-import { mariadb, postgres, sqlite, type TestDatabase, type TestDialect } from './dialect-databases.js';
+import { here, mariadb, postgres, sqlite, type TestDatabase, type TestDialect } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';
 
 /** Types of key columns, with values as SQL literals; equal values have equal literals. */
@@ -91,7 +91,7 @@ const tables = (kinds: readonly Kind[]): fc.Arbitrary<Table> =>
       }),
     );
 
-describe.each(CASES)('$dialect.name', ({ dialect, kinds, stamp }) => {
+describe.each(here(CASES))('$dialect.name', ({ dialect, kinds, stamp }) => {
   let database: TestDatabase;
   let source: Source;
   beforeAll(async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { endWithOwner } from '../../src/embedded/end-with-owner.js';
 import { freePort } from '../../src/embedded/ports.js';
+import { unprivilegedAccount } from '../../src/embedded/unprivileged-account.js';
 import { eventually } from '../pipeline/shop.js';
 
 export interface MariaDbServer {
@@ -17,7 +18,10 @@ export interface MariaDbServer {
 }
 
 const MISSING =
-  'These tests need a MariaDB server (the programs mariadbd and mariadb-install-db). On Debian and Ubuntu: apt-get install mariadb-server';
+  'These tests need a MariaDB server (the programs mariadbd and mariadb-install-db). "npm test" gets them where it can.';
+
+/** As root the server runs under another account; which, is all the same. */
+const ACCOUNT = unprivilegedAccount();
 
 /** Debian keeps the server where only root looks. */
 const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
@@ -26,8 +30,8 @@ const env = { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/usr/local
 export async function startMariaDb(settings: readonly string[] = []): Promise<MariaDbServer> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-mariadb-'));
   chmodSync(folder, 0o755);
-  const account = process.getuid?.() === 0 ? ['--user=mysql'] : [];
-  if (account.length > 0) giveTo('mysql', folder);
+  giveTo(folder);
+  const account = ACCOUNT === undefined ? [] : [`--user=${ACCOUNT.name}`];
   const data = join(folder, 'data');
   const installed = spawnSync(
     'mariadb-install-db',
@@ -95,8 +99,7 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
   };
 }
 
-export function giveTo(name: string, folder: string): void {
-  const id = (flag: string): number => Number(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
-  if (!(id('-u') > 0)) throw new Error(MISSING);
-  chownSync(folder, id('-u'), id('-g'));
+/** Lets the server's account have a file or folder. */
+export function giveTo(path: string): void {
+  if (ACCOUNT !== undefined) chownSync(path, ACCOUNT.uid, ACCOUNT.gid);
 }

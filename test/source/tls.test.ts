@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../src/embedded/postgres.js';
+import { isHere } from '../here.js';
 import { giveTo, startMariaDb } from './mariadb-server.js';
 import { ALL, open } from './reading.js';
 
@@ -143,10 +144,10 @@ describe('PostgreSQL', () => {
   });
 });
 
-describe('MariaDB', () => {
+describe.skipIf(!isHere('MariaDB'))('MariaDB', () => {
   let server: Awaited<ReturnType<typeof startMariaDb>>;
   beforeAll(async () => {
-    if (process.getuid?.() === 0) giveTo('mysql', file('server.key'));
+    giveTo(file('server.key'));
     server = await startMariaDb([
       `--ssl-ca=${file('ca.crt')}`,
       `--ssl-cert=${file('server.crt')}`,

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { format, resolveConfig } from 'prettier';
 import type { Source } from '../../src/domain/source.js';
-import { mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
+import { here, mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
 import { typeOfCode } from '../../src/source/mssql/types.js';
 import { ALL, open, plan } from './reading.js';
 import { TYPE_CASES, type TypeCase } from './type-cases.js';
 
-for (const dialect of [postgres, mariadb, sqlite])
+for (const dialect of here([postgres, mariadb, sqlite]))
   describe(dialect.name, () => {
     let database: TestDatabase;
     let source: Source;

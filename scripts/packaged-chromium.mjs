@@ -1,0 +1,71 @@
+/**
+ * A Chromium without installing anything: the headless one that the npm package @sparticuz/chromium ships, for Linux on x64, with
+ * the libraries that a bare system lacks. Kept in the user's cache, for every checkout on the machine. Plain Node, no dependency.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  createReadStream,
+  createWriteStream,
+  mkdtempSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress } from 'node:zlib';
+import { cacheFolder } from './get-temporal.mjs';
+import { npmCli } from './install.mjs';
+
+const VERSION = '153.0.0';
+const SHA512 = 'jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
+const FOLDER = join(cacheFolder(), '..', `chromium-${VERSION}`);
+
+/** The program, whether it is there or not. */
+export const packagedChromium = join(FOLDER, 'chromium.sh');
+
+/** Rejects with the reason where it cannot be had. */
+export async function getPackagedChromium() {
+  if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('there is none for this platform');
+  console.error(`Getting Chromium ${VERSION} from npm (@sparticuz/chromium, 65 MB), for the tests in a browser ...`);
+  mkdirSync(join(FOLDER, '..'), { recursive: true });
+  const partial = mkdtempSync(`${FOLDER}-partial-`);
+  try {
+    run(
+      process.execPath,
+      [npmCli(), 'pack', '--loglevel=error', '--fetch-retries=0', `@sparticuz/chromium@${VERSION}`],
+      partial,
+    );
+    const archive = `sparticuz-chromium-${VERSION}.tgz`;
+    const found = createHash('sha512')
+      .update(readFileSync(join(partial, archive)))
+      .digest('base64');
+    if (found !== SHA512) throw new Error(`the package has the SHA-512 ${found}; expected ${SHA512}`);
+    run('tar', ['-xzf', archive], partial);
+    const unpack = (name, to, mode) =>
+      pipeline(
+        createReadStream(join(partial, 'package', 'bin', name)),
+        createBrotliDecompress(),
+        createWriteStream(join(partial, to), { mode }),
+      );
+    await unpack('chromium.br', 'chromium', 0o755);
+    await unpack('al2023.tar.br', 'libraries.tar', 0o644);
+    run('tar', ['-xf', 'libraries.tar'], partial);
+    const start = '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH="$here/lib" exec "$here/chromium" "$@"\n';
+    writeFileSync(join(partial, 'chromium.sh'), start, { mode: 0o755 });
+    for (const name of [archive, 'package', 'libraries.tar']) rmSync(join(partial, name), { recursive: true });
+    // Made in a folder of its own and renamed: an interrupted attempt is never taken for the program.
+    rmSync(FOLDER, { recursive: true, force: true });
+    renameSync(partial, FOLDER);
+  } finally {
+    rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+function run(command, args, cwd) {
+  const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(error?.message ?? (stderr.trim().split('\n')[0] || `${command} failed`));
+}
