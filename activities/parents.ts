@@ -65,7 +65,7 @@ export async function onPlatform(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       if (schemaName === '') return null;
       const look = () => deps.platform.findResource(schemaName, externalId, { tenant, signal });
-      return sync.limit.run(look, signal).catch(notFound);
+      return sync.limit.run(look).catch(notFound);
     }),
   );
   return distinct.filter((_, index) => found[index] !== null);

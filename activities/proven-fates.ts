@@ -82,7 +82,7 @@ export async function notStored(
           stored !== null &&
           differingField(record.data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null
         );
-      }, signal),
+      }),
     ),
   );
   return records.filter((_, index) => !isThere[index]);

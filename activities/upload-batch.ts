@@ -47,13 +47,14 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
   let batch = intended;
   for (let doubts = 0, busy = 0; ;) {
     try {
-      const sent = await scope.sync.limit.run(async () => {
-        // A process that was frozen since the intent must not send: its successor has taken the records over.
-        if (Date.now() - batch.intendedAt > inDoubtDelay * 500)
-          batch = await scope.deps.ledger.batches.renew(scope.range, batch);
-        return post(scope, batch);
-      }, scope.signal);
-      return { sent: [sent], refused: [] };
+      const sent = await scope.sync.limit.run(() =>
+        post(scope, batch, async () => {
+          // A process that was frozen since the intent must not send: its successor has taken the records over.
+          if (Date.now() - batch.intendedAt > inDoubtDelay * 500)
+            batch = await scope.deps.ledger.batches.renew(scope.range, batch);
+        }),
+      );
+      return { sent: [{ ...batch, ...sent }], refused: [] };
     } catch (error) {
       if (!(error instanceof PartnerSyncError)) throw error;
       if (isInDoubt(error) && doubts++ < DOUBTS_BEFORE_GIVING_UP) {
@@ -62,11 +63,13 @@ export async function uploadBatch(scope: UploadScope, intended: IntendedBatch): 
         await wait(inDoubtDelay * 1000);
         continue;
       }
+      // Refused, not in doubt: the same batch goes once there is another token.
+      if (scope.deps.platform.awaitsToken(error)) continue;
       if (error.code === 'platform_busy') {
         const asked = error.details['retryAfterMs'];
         const delay = typeof asked === 'number' ? asked : backoffMs(busy++);
         if (Date.now() - started + delay > BUSY_BUDGET) throw error;
-        // What the platform asked for holds all requests back, in the limit.
+        // What the platform asked for holds all requests back, in its client.
         if (typeof asked !== 'number') await wait(delay);
         continue;
       }
@@ -88,21 +91,24 @@ function refusedAlone({ sync }: UploadScope, batch: IntendedBatch, error: Partne
   return { batch, record, error: new PartnerSyncError(error.code, `answered ${status}`, details) };
 }
 
-async function post(scope: UploadScope, batch: IntendedBatch): Promise<SentBatch> {
+async function post(
+  scope: UploadScope,
+  batch: IntendedBatch,
+  before: () => Promise<void>,
+): Promise<Pick<SentBatch, 'platformBatchId' | 'noted'>> {
   const { deps, mapping, sync, signal } = scope;
-  signal.throwIfAborted();
   const query = uploadQuery(mapping.spec.options);
   const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, bodyOf(batch), query, {
     tenant: batch.tenant,
-    // The ledger is asked before each attempt.
-    once: true,
-    // Not cancelled with the activity: a POST is finished and noted, or its batch would be in doubt. But it ends
-    // within one delay of its intent, so that a successor knows when its ghost must be over.
-    timeout: sync.spec.upload.inDoubtDelay * 500,
+    // The ledger is asked before each attempt, and as late as can be: a token or a Retry-After may be waited for long.
+    ...{ once: true, before },
+    // Not cancelled with the activity once it is on its way: a POST is finished and noted, or its batch would be in
+    // doubt. But it ends within one delay of its intent, so that a successor knows when its ghost must be over.
+    ...{ signal, finish: true, timeout: sync.spec.upload.inDoubtDelay * 500 },
   });
   const noted = deps.ledger.batches.sent(batch, accepted.batchId);
   noted.catch(() => undefined);
-  return { ...batch, platformBatchId: accepted.batchId, noted };
+  return { platformBatchId: accepted.batchId, noted };
 }
 
 async function uploadHalves(

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Dependencies, OpenSync, Views } from '../activities/dependencies.js';
 import type { ComposedSync, MappingIds } from './compose-sync.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
+import { durationSeconds } from './domain/duration.js';
 import { PartnerSyncError } from './domain/errors.js';
 import type { SyncSpec } from './domain/sync.js';
 import type { PlatformClient } from './platform/client.js';
@@ -49,9 +50,17 @@ const modules = {
   platform: () => import('./platform/client.js'),
 };
 
-/** `read`: how sources are read; in this thread, unless somebody says otherwise. */
-export function compose(env: Env, read?: OpenReader): Parts {
-  const parts = assemble(env, async (url) => (await modules.ledger()).openLedger(url), { read });
+export interface Composing {
+  /** How sources are read; in this thread, unless somebody says otherwise. */
+  readonly read?: OpenReader;
+  /** Is told, in sentences for people, why requests to the platform wait. */
+  readonly notice?: Notice;
+}
+
+export type Notice = (message: string) => void;
+
+export function compose(env: Env, composing: Composing = {}): Parts {
+  const parts = assemble(env, async (url) => (await modules.ledger()).openLedger(url), composing);
   return {
     ...parts,
     dependencies: async () => ({
@@ -63,12 +72,12 @@ export function compose(env: Env, read?: OpenReader): Parts {
 }
 
 /** For a worker: sources are read, and their rows mapped, by a thread of its own. */
-export async function composeWorker(env: Env): Promise<Parts> {
+export async function composeWorker(env: Env, notice: Notice): Promise<Parts> {
   setEngineFlags();
   const thread = startReadingThread();
   // It will need them, and has a moment while the thread starts.
   await Promise.all([modules.ledger(), modules.files(), modules.sync()]);
-  const parts = compose(env, thread.openReader);
+  const parts = compose(env, { read: thread.openReader, notice });
   return {
     ...parts,
     async close() {
@@ -79,9 +88,10 @@ export async function composeWorker(env: Env): Promise<Parts> {
 }
 
 /** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
-export function composeView(env: Env): LookingParts {
+export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): LookingParts {
   const parts = assemble(env, async (url) => (await modules.ledgerView()).openLedgerView(url), {
     mappingIds: async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT,
+    ...(notice === undefined ? {} : { notice }),
   });
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
@@ -101,7 +111,7 @@ const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
 function assemble<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
-  { mappingIds, read }: { mappingIds?: () => Promise<MappingIds>; read?: OpenReader | undefined },
+  { mappingIds, read, notice = () => undefined }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
 ) {
   setDefaultResultOrder('ipv4first');
   const closing: (() => Promise<void>)[] = [];
@@ -120,7 +130,7 @@ function assemble<L extends LedgerView>(
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
   const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const platform = opened(() => openPlatform(env));
+  const platform = opened(() => openPlatform(env, notice));
   const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
 
   const composed = async (spec: SyncSpec): Promise<ComposedSync> =>
@@ -161,7 +171,7 @@ function assemble<L extends LedgerView>(
   };
 }
 
-async function openPlatform(env: Env): Promise<PlatformClient> {
+async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
@@ -170,6 +180,9 @@ async function openPlatform(env: Env): Promise<PlatformClient> {
   return new PlatformClient({
     baseUrl: await requireVariable(env, 'PLATFORM_BASE_URL'),
     token: () => requireVariable(env, 'PLATFORM_TOKEN'),
+    // The environment of a process does not change: a token that stands there is refused for good.
+    tokenWait: env['PLATFORM_TOKEN'] ? 0 : durationSeconds(await requireVariable(env, 'PLATFORM_TOKEN_WAIT')) * 1000,
+    notice,
     tokenScope: await tokenScope(env),
     authHeader: await requireVariable(env, 'PLATFORM_AUTH_HEADER'),
     authScheme: scheme === 'none' ? '' : scheme,

@@ -1,7 +1,7 @@
 /** What every command is given, and how its end becomes an exit code. */
 import type { Command } from 'commander';
 import type { LookingParts, Parts, ViewParts } from '../compose.js';
-import type { Env } from '../config/environment.js';
+import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { createOutput, type Output } from './output.js';
@@ -32,35 +32,42 @@ const composing = () => import('../compose.js');
 
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
 export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(async (env) => (await composing()).compose(env), work);
+  actionWith(async (env, { note }) => (await composing()).compose(env, { notice: note }), work);
 
-/** The same for the worker. */
+/** The same for the worker, whose words go into its log. */
 export const working = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(async (env) => (await composing()).composeWorker(env), work);
+  actionWith(async (env) => (await composing()).composeWorker(env, await warnings(env)), work);
 
 /** The same for commands that only look: their parts cannot write. */
 export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>
-  actionWith(async (env) => (await composing()).composeView(env), work);
+  actionWith(async (env, { note }) => (await composing()).composeView(env, { notice: note }), work);
 
 function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(
-  open: (env: Env) => Promise<P>,
+  open: (env: Env, output: Output) => Promise<P>,
   work: Work<P, A, O>,
 ): Action<A, O> {
   return async (...given) => {
     const args = given.slice(0, -1) as [...A, O];
     const options = args.at(-1) as O;
     const output = createOutput(options.json === true);
-    const { env, devStack } = findEnvironment(process.cwd(), process.env);
-    if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
-    const parts = await open(env);
+    let parts: P | undefined;
     try {
+      const { env, devStack } = findEnvironment(process.cwd(), process.env);
+      if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
+      parts = await open(env, output);
       process.exitCode = await work({ parts, output }, ...args);
     } catch (error) {
       process.exitCode = reportError(output, error);
     } finally {
-      await parts.close();
+      await parts?.close();
     }
   };
+}
+
+async function warnings(env: Env): Promise<(message: string) => void> {
+  const { createLogger } = await import('../observability/log.js');
+  const log = createLogger(await requireVariable(env, 'PARTNER_SYNC_LOG_LEVEL'));
+  return (message) => log.warn(message);
 }
 
 /** Says what went wrong and what to do, in one place. */

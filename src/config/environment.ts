@@ -32,6 +32,12 @@ export const VARIABLES = {
     example: 'https://platform.example.com',
   },
   PLATFORM_TOKEN: { description: 'JWT of the platform account', example: 'eyJhbGciOi...', secret: true },
+  PLATFORM_TOKEN_WAIT: {
+    description:
+      'how long requests wait for a renewed token in the file of PLATFORM_TOKEN_FILE after a 401; `0s`: not at all',
+    example: '5m',
+    default: '5m',
+  },
   PLATFORM_TOKEN_SCOPE: {
     description: "`platform`, or `tenant` where PLATFORM_TOKEN is one tenant's own",
     example: 'platform',

@@ -150,7 +150,8 @@ export const ERROR_CATALOGUE = {
   platform_unauthorized: {
     retry: 'never',
     meaning: 'The platform refused the token (401) or what it may do (403).',
-    remedy: 'Renew PLATFORM_TOKEN (or the file it is in) and start the run again: it resumes where it stopped.',
+    remedy:
+      'Renew PLATFORM_TOKEN (or the file it is in) and start the run again: it resumes where it stopped. A file is waited for, see PLATFORM_TOKEN_WAIT.',
   },
   platform_refused: {
     retry: 'never',
@@ -181,9 +182,10 @@ export const ERROR_CATALOGUE = {
       'Nothing: its records are read back one by one, and those that are not stored are sent again, alone in the end.',
   },
   redirect_refused: {
-    retry: 'never',
+    retry: 'later',
     meaning: 'The platform answered with a redirect, which would carry data and token elsewhere.',
-    remedy: 'Set PLATFORM_BASE_URL to the address it redirects to, if you trust it.',
+    remedy:
+      'It is tried again for five minutes. If it lasts: set PLATFORM_BASE_URL to the address it redirects to, if you trust it.',
   },
   schema_not_pushed: {
     retry: 'never',
@@ -230,6 +232,6 @@ export class PartnerSyncError extends Error {
   }
 
   get retryable(): boolean {
-    return ERROR_CATALOGUE[this.code].retry === 'later';
+    return ERROR_CATALOGUE[this.code].retry === 'later' && this.details['lasting'] !== true;
   }
 }

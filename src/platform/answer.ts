@@ -5,13 +5,16 @@ import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import { renamer, withCamelNames } from './contract/twins.js';
 import { platformError, type PlatformError, type PlatformErrorCode } from './error.js';
-import { classifyStatus, retryAfterMs, type StatusClass } from './retry.js';
+import { classifyStatus, type StatusClass } from './retry.js';
 
 export interface RawAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly requestId: string | undefined;
-  readonly retryAfter: string | undefined;
+  /** Milliseconds that the platform asks to be left alone for. */
+  readonly retryAfterMs: number | undefined;
+  /** Where a redirect leads: scheme, host and port alone, since the rest may hold anything. */
+  readonly location: string | undefined;
   readonly text: string;
 }
 
@@ -69,16 +72,30 @@ const CODES: Record<StatusClass, PlatformErrorCode> = {
   unauthorized: 'platform_unauthorized',
   too_large: 'platform_too_large',
   redirect: 'redirect_refused',
+  of_a_proxy: 'platform_answer_invalid',
   refused: 'platform_refused',
 };
 
-/** The error of a non-success answer, in either of the platform's two shapes. */
-export function readFailure(operation: Operation, answer: RawAnswer): PlatformError {
+/** The error of a non-success answer, in either of the platform's two shapes. `lasting`: nothing else came for long. */
+export function readFailure(operation: Operation, answer: RawAnswer, lasting = false): PlatformError {
   const kind = classifyStatus(answer.status);
+  if (kind === 'redirect') return redirect(operation, answer, lasting);
   const body = parsed(answer.text);
   // An error page of a proxy may hold anything, so only what it is is told.
   const told = isObject(body) ? body : { message: `(${kindOf(answer, body)})` };
   return refusal(CODES[kind], operation, answer, told, kind === 'unclear');
+}
+
+/** Only 307 and 308 say that what was sent is to be sent elsewhere; before the others it may have been taken. */
+function redirect(operation: Operation, answer: RawAnswer, lasting: boolean): PlatformError {
+  const where = answer.location === undefined ? '' : ` to ${answer.location}`;
+  const often = lasting ? ', and has answered nothing else for minutes' : '';
+  return platformError(
+    'redirect_refused',
+    operation,
+    `answered ${answer.status}, a redirect${where}, which is never followed${often}`,
+    { ...seen(answer), inDoubt: answer.status < 307, retryAfterMs: answer.retryAfterMs, lasting },
+  );
 }
 
 function refusal(
@@ -103,7 +120,7 @@ function refusal(
       words,
       errors,
       inDoubt,
-      retryAfterMs: retryAfterMs(answer.retryAfter, Date.now()) ?? undefined,
+      retryAfterMs: answer.retryAfterMs,
     },
   );
 }

@@ -5,7 +5,7 @@ import type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './contract/op
 import { operations, type OperationName, type Operations } from './contract/operations.js';
 import { isInDoubt, isNotFound } from './error.js';
 import { entriesOf, type EntryOf, type ListName } from './lists.js';
-import { backoffMs, pause } from './retry.js';
+import { backoffMs, classifyStatus, pause } from './retry.js';
 import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './settings.js';
 import { Transport, type CallOptions, type ReadyBody } from './transport.js';
 
@@ -25,8 +25,9 @@ type Data<N extends OperationName> = Promise<DataOf<Operations[N]>>;
 /**
  * Every method throws a {@link PlatformError} of the class and `code` that the kind of failure has, and `input_invalid`
  * or `config_invalid` before anything is sent. Data comes with camelCase names where a field has two, and is validated:
- * a field that the types promise is there. Busy answers (425, 429, 503) are repeated after `Retry-After`; lost and
- * unclear ones only where the operation is idempotent; all within `retryBudget`.
+ * a field that the types promise is there. Busy answers (425, 429, 503) are repeated; lost and unclear ones and redirects
+ * only where the operation is idempotent; all within `retryBudget`. Before the time that a `Retry-After` names no call of
+ * the client sends anything. After a 401 calls wait for another token where `tokenWait` says so.
  *
  * @example
  * const platform = new PlatformClient({ baseUrl: 'https://platform.example.com', token });
@@ -36,6 +37,8 @@ type Data<N extends OperationName> = Promise<DataOf<Operations[N]>>;
 export class PlatformClient {
   readonly #settings: PlatformSettings;
   readonly #transport: Transport;
+  /** Since when nothing but redirects has come from an operation. */
+  readonly #redirecting = new Map<Operation, number>();
 
   constructor(options: PlatformClientOptions) {
     this.#settings = { ...DEFAULT_PLATFORM_SETTINGS, ...options };
@@ -244,20 +247,51 @@ export class PlatformClient {
   /** Calls any operation of the contract; repeats what may be repeated until the retry budget is spent. */
   async call<N extends OperationName>(name: N, input: CallInput<N>): Data<N> {
     const operation: Operation = operations[name];
-    const started = performance.now();
+    const deadline = (): number => performance.now() + (input.budget ?? this.#settings.retryBudget);
+    let end = deadline();
     for (let attempt = 0; ; attempt++) {
       try {
-        const answer = await this.#transport.send(operation, input);
-        if (answer.status < 200 || answer.status > 299) throw readFailure(operation, answer);
-        return readSuccess(name, answer) as DataOf<Operations[N]>;
+        return await this.#once(name, operation, input, end);
       } catch (error) {
-        const spent = performance.now() - started;
-        if (input.once || !(error instanceof PartnerSyncError) || !mayRepeat(operation, error)) throw error;
-        const delay = (error.details['retryAfterMs'] as number | undefined) ?? backoffMs(attempt);
-        if (spent + delay > this.#settings.retryBudget) throw error;
-        await pause(delay, input.signal);
+        if (input.once || !(error instanceof PartnerSyncError)) throw error;
+        if (this.awaitsToken(error)) {
+          // What the next attempt waits for is none of the platform's failures.
+          end = deadline() + this.#settings.tokenWait;
+          continue;
+        }
+        const final = error.details['unsent'] === true || error.details['lasting'] === true;
+        if (final || !mayRepeat(operation, error)) throw error;
+        // What the platform asks for holds all requests back, in the transport.
+        const asked = error.details['retryAfterMs'] as number | undefined;
+        const delay = asked ?? backoffMs(attempt);
+        if (performance.now() + delay > end) throw error;
+        if (asked === undefined) await pause(delay, input.signal);
       }
     }
+  }
+
+  /** Whether the error is a 401 after which the next call waits until there is another token, or says that none came. */
+  awaitsToken(error: PartnerSyncError): boolean {
+    return this.#transport.waitsForTokens && error.details['status'] === 401 && error.details['lasting'] !== true;
+  }
+
+  async #once<N extends OperationName>(name: N, operation: Operation, input: CallInput<N>, end: number): Data<N> {
+    const answer = await this.#transport.send(operation, input, end);
+    const lasting = this.#hasRedirectedForLong(operation, answer.status);
+    if (answer.status < 200 || answer.status > 299) throw readFailure(operation, answer, lasting);
+    return readSuccess(name, answer) as DataOf<Operations[N]>;
+  }
+
+  /** One redirect may be that of a gateway which restarts; it is final once nothing else has come for long. */
+  #hasRedirectedForLong(operation: Operation, status: number): boolean {
+    if (classifyStatus(status) !== 'redirect') {
+      this.#redirecting.delete(operation);
+      return false;
+    }
+    const now = performance.now();
+    const since = this.#redirecting.get(operation) ?? now;
+    this.#redirecting.set(operation, since);
+    return now - since >= this.#settings.redirectWait;
   }
 
   /** Ends the connections once the calls under way have ended. */
@@ -280,6 +314,7 @@ function mayRepeat(operation: Operation, error: PartnerSyncError): boolean {
   const passing =
     error.code === 'platform_unreachable' ||
     error.code === 'platform_failed' ||
+    error.code === 'redirect_refused' ||
     error.code === 'platform_answer_invalid';
   return passing && (operation.idempotent || !isInDoubt(error));
 }

@@ -18,6 +18,10 @@ export interface CallFacts {
   readonly inDoubt?: boolean;
   /** Milliseconds that the platform asks to wait. */
   readonly retryAfterMs?: number | undefined;
+  /** The request was held back here, since the platform asks to be left alone. */
+  readonly unsent?: boolean;
+  /** It was so for so long that trying again makes no sense. */
+  readonly lasting?: boolean;
 }
 
 /**
@@ -58,7 +62,7 @@ export class PlatformRefused extends PlatformError {}
 export class PlatformTooLarge extends PlatformError {}
 /** HTML, half an answer, or a field that is missing (`platform_answer_invalid`). */
 export class PlatformAnswerInvalid extends PlatformError {}
-/** A redirect, which is never followed: token and data stay (`redirect_refused`). */
+/** A redirect, which is never followed: token and data stay; repeated where it may be (`redirect_refused`). */
 export class RedirectRefused extends PlatformError {}
 
 const CLASSES: Readonly<Record<PlatformErrorCode, typeof PlatformError>> = {

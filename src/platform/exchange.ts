@@ -11,10 +11,14 @@ export interface HttpRequest {
   readonly body: string | Uint8Array | null;
 }
 
-export interface HttpAnswer {
+/** What is known of an answer before its body has come. */
+export interface AnswerHead {
   readonly status: number;
   /** By lower-case names; of a header that came more than once the first. */
   readonly header: (name: string) => string | undefined;
+}
+
+export interface HttpAnswer extends AnswerHead {
   readonly text: string;
 }
 
@@ -24,6 +28,8 @@ export interface ExchangeLimits {
   /** Bytes of the answer. */
   readonly answerBytes: number;
   readonly signal: AbortSignal | undefined;
+  /** Is told the head as soon as it is there: the body may be long in coming, or never come. */
+  readonly onHead: (head: AnswerHead) => void;
 }
 
 /** Why an exchange ended early, where the reason is not a failure of the way. */
@@ -40,7 +46,7 @@ export class ExchangeEnded extends Error {
 export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
-  { deadline, answerBytes, signal }: ExchangeLimits,
+  { deadline, answerBytes, signal, onHead }: ExchangeLimits,
 ): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
@@ -64,8 +70,7 @@ export function exchange(
       return;
     }
 
-    let status = 0;
-    let headers: Record<string, string | string[] | undefined> = {};
+    let head: AnswerHead;
     const chunks: Buffer[] = [];
     let size = 0;
     dispatcher.dispatch(request, {
@@ -73,9 +78,12 @@ export function exchange(
         controller = given;
         if (ended !== undefined) controller.abort(ended);
       },
-      onResponseStart(_, statusCode, given) {
-        status = statusCode;
-        headers = given;
+      onResponseStart(_, status, headers) {
+        const header = (name: string): string | undefined => {
+          const value = headers[name];
+          return typeof value === 'string' ? value : value?.[0];
+        };
+        onHead((head = { status, header }));
       },
       onResponseData(_, chunk) {
         size += chunk.length;
@@ -83,12 +91,8 @@ export function exchange(
         else chunks.push(chunk);
       },
       onResponseEnd() {
-        const header = (name: string): string | undefined => {
-          const value = headers[name];
-          return typeof value === 'string' ? value : value?.[0];
-        };
         const text = (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)).toString('utf8');
-        finish(() => resolve({ status, header, text }));
+        finish(() => resolve({ ...head, text }));
       },
       onResponseError: (_, error) => finish(() => reject(error)),
     });

@@ -6,10 +6,15 @@ const REFUSED_FOR_NOW = new Set([425, 429, 503]);
 /** Answers that leave open whether the request took effect: safe to repeat only where it is idempotent. */
 const UNCLEAR = new Set([408, 500, 502, 504]);
 
-export type StatusClass = 'refused_for_now' | 'unclear' | 'unauthorized' | 'too_large' | 'redirect' | 'refused';
+/** Answers of a proxy, which never hands them on from the platform: it wants a password of its own, or a person to log in. */
+const OF_A_PROXY = new Set([407, 511]);
+
+export type StatusClass =
+  'refused_for_now' | 'unclear' | 'unauthorized' | 'too_large' | 'redirect' | 'of_a_proxy' | 'refused';
 
 export function classifyStatus(status: number): StatusClass {
   if (REFUSED_FOR_NOW.has(status)) return 'refused_for_now';
+  if (OF_A_PROXY.has(status)) return 'of_a_proxy';
   if (UNCLEAR.has(status) || status > 504) return 'unclear';
   if (status === 401 || status === 403) return 'unauthorized';
   if (status === 413) return 'too_large';
@@ -19,14 +24,20 @@ export function classifyStatus(status: number): StatusClass {
 
 const FIRST_DELAY = 250;
 const LONGEST_DELAY = 15_000;
-/** A Retry-After beyond this is treated as this: ten years would be a stop, not a delay. */
-const LONGEST_RETRY_AFTER = 15 * 60_000;
+/** A Retry-After beyond this is treated as this: ten years are a slip, and would outlast it. */
+const LONGEST_RETRY_AFTER = 24 * 3600_000;
 
-/** Milliseconds of a Retry-After header (seconds or HTTP date), or null where there is none that makes sense. */
-export function retryAfterMs(header: string | undefined, now: number): number | null {
+/**
+ * Milliseconds of a Retry-After header, or null where there is none that makes sense. A date is held against the
+ * answer's own `Date`, so that clocks which differ do no harm; where there is none, against `now`.
+ */
+export function retryAfterMs(header: string | undefined, now: number, date?: string): number | null {
   if (header === undefined || header.trim() === '') return null;
   const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+  const answered = Date.parse(date ?? '');
+  const ms = Number.isFinite(seconds)
+    ? seconds * 1000
+    : Date.parse(header) - (Number.isFinite(answered) ? answered : now);
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LONGEST_RETRY_AFTER) : null;
 }
 

@@ -20,8 +20,17 @@ export interface PlatformSettings {
   readonly requestTimeout: number;
   /** Bytes of an answer; more is refused. */
   readonly maxAnswerBytes: number;
-  /** Milliseconds that blind retries may take in all before the caller gets the error; 0: none. */
+  /** Milliseconds that a call may take with its retries, and with a Retry-After, before the caller gets the error; 0: none. */
   readonly retryBudget: number;
+  /**
+   * Milliseconds for which requests wait for another token after a 401, where `token` is a function; 0: the caller gets
+   * the error at once.
+   */
+  readonly tokenWait: number;
+  /** Milliseconds for which nothing but redirects may come from an operation before the error says that it will not pass. */
+  readonly redirectWait: number;
+  /** Is told, in a sentence for people, why requests wait. */
+  readonly notice: (message: string) => void;
 }
 
 export const DEFAULT_PLATFORM_SETTINGS = {
@@ -33,6 +42,9 @@ export const DEFAULT_PLATFORM_SETTINGS = {
   requestTimeout: 30_000,
   maxAnswerBytes: 5 * 1024 * 1024,
   retryBudget: 60_000,
+  tokenWait: 0,
+  redirectWait: 5 * 60_000,
+  notice: () => undefined,
 } as const satisfies Partial<PlatformSettings>;
 
 /** What a caller must say, and may. */

@@ -1,15 +1,19 @@
 /** One request to the platform: where it goes, what it carries, and how long it may take. */
+import pLimit, { type LimitFunction } from 'p-limit';
 import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
 import { errorCode } from '../domain/foreign-text.js';
 import { isTenantId } from '../domain/names.js';
-import type { RawAnswer } from './answer.js';
+import { readFailure, type RawAnswer } from './answer.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
 import { describe, platformError } from './error.js';
-import { exchange, ExchangeEnded, type HttpRequest } from './exchange.js';
+import { exchange, ExchangeEnded, type AnswerHead, type HttpRequest } from './exchange.js';
 import { fillPath, fillQuery } from './path.js';
+import { openQuietTime, type QuietTime } from './quiet-time.js';
+import { retryAfterMs } from './retry.js';
 import type { PlatformSettings } from './settings.js';
+import { watchToken, type TokenWatch } from './token-watch.js';
 
 /** What a caller may say about any call. */
 export interface CallOptions {
@@ -20,10 +24,16 @@ export interface CallOptions {
   readonly tenant?: string;
   /** Ends the call, also between two attempts; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** Lets a request that is on its way come to its end whatever the signal says: its answer is needed. */
+  readonly finish?: boolean;
   /** Milliseconds for one request, if it must end sooner than the settings say. */
   readonly timeout?: number;
+  /** Milliseconds for the call with its retries, if not the settings' `retryBudget`. */
+  readonly budget?: number;
   /** Makes one attempt only: the caller decides about others. */
   readonly once?: boolean;
+  /** Is called right before each request, after all waiting; what it throws ends the call, and nothing is sent. */
+  readonly before?: () => Promise<void>;
 }
 
 /** A body's JSON text, where it is encoded already (the hot path): as a string, or in UTF-8. */
@@ -39,25 +49,39 @@ export interface AnyCall extends CallOptions {
 export class Transport {
   readonly #settings: PlatformSettings;
   readonly #pool: Pool;
+  /** What waits for a connection waits here: in the pool it would go out however quiet the platform wants it. */
+  readonly #turn: LimitFunction;
+  readonly #quiet: QuietTime;
+  readonly #tokens: TokenWatch;
+  readonly #base: string;
   readonly #prefix: string;
 
   constructor(settings: PlatformSettings) {
     this.#settings = settings;
     const url = checkedBaseUrl(settings.baseUrl);
     this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#base = url.href;
     this.#pool = new Pool(url.origin, { connections: settings.connections, pipelining: 1, keepAliveTimeout: 10_000 });
+    this.#turn = pLimit(settings.connections);
+    this.#quiet = openQuietTime(settings.notice);
+    this.#tokens = watchToken(settings);
   }
 
-  /** Sends it once. Throws `platform_unreachable` where no complete answer came. Redirects are answers like others. */
-  async send(operation: Operation, call: AnyCall): Promise<RawAnswer> {
+  /**
+   * Sends it once, when it may be sent; `deadline` (`performance.now()`) is for a platform that wants to be left alone.
+   * Throws `platform_busy` where it would be too late then, `platform_unauthorized` where a refused token was waited out in
+   * vain, and `platform_unreachable` where no complete answer came. Redirects are answers like others.
+   */
+  send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {
+    return this.#turn(() => this.#send(operation, call, deadline));
+  }
+
+  async #send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {
     const path =
       this.#prefix +
       fillPath(operation.path, { ...call.params }) +
       fillQuery({ ...call.query }, { ...this.#settings.parameterNames });
-    const headers: Record<string, string> = {
-      [this.#settings.authHeader]: await this.#credentials(),
-      accept: 'application/json',
-    };
+    const headers: Record<string, string> = { accept: 'application/json' };
     const tenant = this.#tenantOf(operation, call);
     if (tenant !== undefined) headers[TENANT_HEADER] = tenant;
     let body: ReadyBody | null = null;
@@ -65,20 +89,36 @@ export class Transport {
       headers['content-type'] = 'application/json';
       body = isReady(call.body) ? call.body : JSON.stringify(call.body);
     }
-    return this.#exchange(operation, { method: operation.method, path, headers, body }, call);
+    const token = await this.#clearance(operation, call, deadline);
+    const { authHeader, authScheme } = this.#settings;
+    headers[authHeader] = authScheme === '' ? token : `${authScheme} ${token}`;
+    const sentAt = performance.now();
+    const answer = await this.#exchange(operation, { method: operation.method, path, headers, body }, call);
+    if (answer.status < 300) this.#tokens.taken(token, sentAt);
+    // Whoever says what is wrong with a token may quote it.
+    const unquoted = answer.status < 300 ? answer : { ...answer, text: answer.text.replaceAll(token, '[token]') };
+    if (answer.status === 401) this.#tokens.refused(token, readFailure(operation, unquoted));
+    return unquoted;
+  }
+
+  /** Whether the next request waits for another token once one was refused. */
+  get waitsForTokens(): boolean {
+    return this.#tokens.mayCome;
+  }
+
+  /** The token, once nothing is in the way of sending any more. */
+  async #clearance(operation: Operation, { before, signal }: AnyCall, deadline: number): Promise<string> {
+    for (;;) {
+      signal?.throwIfAborted();
+      await this.#quiet.wait(operation, deadline - performance.now(), signal);
+      const token = await this.#tokens.current(operation, signal);
+      await before?.();
+      if (this.#quiet.left() === 0) return token;
+    }
   }
 
   async close(): Promise<void> {
     await this.#pool.close();
-  }
-
-  async #credentials(): Promise<string> {
-    const { token, authScheme } = this.#settings;
-    const text = typeof token === 'string' ? token : await token();
-    // Elsewhere it would fail with a message that may quote it.
-    if (!/^[\x21-\x7e]+$/.test(text))
-      throw new PartnerSyncError('config_invalid', 'the token (PLATFORM_TOKEN) holds characters that no token has');
-    return authScheme === '' ? text : `${authScheme} ${text}`;
   }
 
   #tenantOf(operation: Operation, { tenant }: CallOptions): string | undefined {
@@ -92,16 +132,27 @@ export class Transport {
     return tenant;
   }
 
-  async #exchange(operation: Operation, request: HttpRequest, { signal, timeout }: CallOptions): Promise<RawAnswer> {
+  async #exchange(operation: Operation, request: HttpRequest, call: CallOptions): Promise<RawAnswer> {
+    const { timeout } = call;
+    const signal = call.finish === true ? undefined : call.signal;
     const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
     const answerBytes = this.#settings.maxAnswerBytes;
     try {
-      const { status, header, text } = await exchange(this.#pool, request, { deadline: limit, answerBytes, signal });
+      let asked: number | undefined;
+      const onHead = ({ status, header }: AnswerHead): void => {
+        // On a success it is about what was called, not about calling.
+        if (status < 300) return;
+        asked = retryAfterMs(header('retry-after'), Date.now(), header('date')) ?? undefined;
+        if (asked !== undefined) this.#quiet.ask(asked);
+      };
+      const limits = { deadline: limit, answerBytes, signal, onHead };
+      const { status, header, text } = await exchange(this.#pool, request, limits);
       return {
         ...{ status, text },
         contentType: header('content-type') ?? '',
         requestId: header('x-request-id'),
-        retryAfter: header('retry-after'),
+        retryAfterMs: asked,
+        location: originOf(header('location'), this.#base),
       };
     } catch (error) {
       if (error instanceof ExchangeEnded && error.why === 'too long')
@@ -116,6 +167,12 @@ export class Transport {
       });
     }
   }
+}
+
+function originOf(location: string | undefined, base: string): string | undefined {
+  if (location === undefined || !URL.canParse(location, base)) return undefined;
+  const { protocol, origin } = new URL(location, base);
+  return /^https?:$/.test(protocol) ? origin : undefined;
 }
 
 const isReady = (body: object | string): body is ReadyBody => typeof body === 'string' || body instanceof Uint8Array;

@@ -83,6 +83,8 @@ export interface ShopSettings {
   readonly sourceUrl?: string;
   /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
   readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
+  /** Variables that replace or join the usual ones. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Text files of the sync folder that replace or join the usual ones. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -233,6 +235,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     PLATFORM_TOKEN: token,
     SOURCE_URL: settings.sourceUrl ?? source.url,
     TEMPORAL_ADDRESS: servers?.temporal ?? inject('temporalAddress'),
+    ...settings.env,
   };
   const parts = compose(env);
   if (settings.pushed !== false) await pushSchemas(parts, SYNC);

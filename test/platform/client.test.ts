@@ -55,21 +55,46 @@ it('understands twin fields under either name', async () => {
     });
 });
 
-it('follows no redirect, and takes neither token nor data elsewhere', async () => {
-  let visitors = 0;
-  const elsewhere = http.createServer((_, response) => response.end(String(++visitors)));
-  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
-  const { port } = elsewhere.address() as { port: number };
-  for (const status of [301, 302, 303, 307, 308]) {
-    const { client } = await stubPlatform([answer(status, '', { location: `http://127.0.0.1:${port}/` })]);
-    for (const work of [look(client), upload(client)]) {
-      const error = await errorOf(work);
-      expect(error).toMatchObject({ code: 'redirect_refused' });
-      expect(error.retryable).toBe(false);
-    }
-  }
-  expect(visitors).toBe(0);
-  elsewhere.close();
+for (const status of [301, 302, 303, 307, 308]) {
+  it(`follows no redirect (${status}), and takes neither token nor data elsewhere`, async () => {
+    let visitors = 0;
+    const elsewhere = http.createServer((_, response) => response.end(String(++visitors)));
+    await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+    const { port } = elsewhere.address() as { port: number };
+    const login = `http://127.0.0.1:${port}`;
+    const redirect = answer(status, '', { location: `${login}/login?session=secret` });
+    const { client, seen } = await stubPlatform([redirect], { retryBudget: 500 });
+
+    const error = await errorOf(look(client));
+    expect(error).toMatchObject({ code: 'redirect_refused', retryable: true });
+    expect(error.message).toContain(`answered ${status}, a redirect to ${login}, which is never followed`);
+    expect(error.message).not.toContain('secret');
+    expect(seen.length).toBeGreaterThan(1);
+    // 307 and 308 alone say that what was sent has not been taken.
+    expect(isInDoubt(await errorOf(upload(client)))).toBe(status < 307);
+    expect(visitors).toBe(0);
+    elsewhere.close();
+  });
+
+  it(`asks again after one redirect (${status})`, async () => {
+    const { client } = await stubPlatform([answer(status, '', { location: '/login' }), success(BATCH)]);
+    expect(await look(client)).toMatchObject({ batchId: 'b1' });
+  });
+}
+
+it('says that a redirect will not pass once nothing else has come for long', async () => {
+  const redirect = answer(302, '', { location: '/login' });
+  const { client } = await stubPlatform([redirect, redirect, success(BATCH), redirect], {
+    retryBudget: 0,
+    redirectWait: 50,
+  });
+  expect(await errorOf(look(client))).toMatchObject({ retryable: true });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  const lasting = await errorOf(look(client));
+  expect(lasting).toMatchObject({ code: 'redirect_refused', retryable: false });
+  expect(lasting.message).toContain('has answered nothing else for minutes');
+  expect(await look(client)).toMatchObject({ batchId: 'b1' });
+  expect(await errorOf(look(client))).toMatchObject({ retryable: true });
 });
 
 for (const [status, code, again, doubt] of [
@@ -80,6 +105,8 @@ for (const [status, code, again, doubt] of [
   [500, 'platform_failed', true, true],
   [502, 'platform_failed', true, true],
   [504, 'platform_failed', true, true],
+  [407, 'platform_answer_invalid', true, true],
+  [511, 'platform_answer_invalid', true, true],
   [599, 'platform_failed', true, true],
   [400, 'platform_refused', false, false],
   [401, 'platform_unauthorized', false, false],
@@ -118,9 +145,16 @@ it('reads Retry-After to the letter, within reason', () => {
   expect(retryAfterMs('120', now)).toBe(120_000);
   expect(retryAfterMs('0', now)).toBe(0);
   expect(retryAfterMs('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
-  expect(retryAfterMs('315360000', now)).toBe(15 * 60_000);
+  expect(retryAfterMs('315360000', now)).toBe(24 * 3600_000);
   for (const nonsense of [undefined, 'soon', '-5', '', 'Thu, 01 Jan 2015 00:00:00 GMT', 'NaN', 'Infinity'])
     expect(retryAfterMs(nonsense, now), String(nonsense)).toBeNull();
+});
+
+it('reads the date of a Retry-After by the clock of who wrote it', () => {
+  const hours = (n: number) => Date.parse(`2026-01-01T0${n}:00:00Z`);
+  const header = 'Thu, 01 Jan 2026 03:00:30 GMT';
+  const date = 'Thu, 01 Jan 2026 03:00:00 GMT';
+  for (const ours of [hours(1), hours(3), hours(5)]) expect(retryAfterMs(header, ours, date)).toBe(30_000);
 });
 
 it('gives every status a class', () => {

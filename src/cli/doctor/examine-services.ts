@@ -38,7 +38,7 @@ export const examinePlatform = (parts: LookingParts, sync: SyncSpec | null): Pro
     if (sync === null) return [skip('platform', `${address}: name a sync to ask it with the sync's tenant`)];
     const tenants = await (await parts.openSync(sync.name)).tenants();
     for (const tenant of tenants.slice(0, TENANTS_ASKED))
-      await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant });
+      await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant, once: true });
     return [
       ok('platform', `${address} answers, and takes the token for ${namesOf(tenants)}`),
       ...(expiry === null ? [] : [expiry]),
