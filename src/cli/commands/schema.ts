@@ -5,8 +5,8 @@ import { requireVariable } from '../../config/environment.js';
 import type { DefinitionChange } from '../../domain/definition-diff.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { SchemaDefinitionFile } from '../../domain/sync.js';
 import { action, EXIT, look } from '../command-context.js';
+import { pushDefinition } from '../push-definition.js';
 import { schemaStandings, type SchemaStanding, type Standing } from '../schema-standing.js';
 import { printable, table } from '../table.js';
 
@@ -31,7 +31,7 @@ export function addSchema(program: Command): void {
     )
     .action(
       action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
-        const results = await pushSchemas(parts, name);
+        const results = await pushSchemas(parts, name, output.note);
         output.result({ sync: name, schemas: results }, () =>
           table(
             ['schema', 'result', 'id'],
@@ -109,7 +109,7 @@ async function standingsOf(parts: LookingParts, name: string): Promise<SchemaSta
 }
 
 /** Throws `config_invalid`, before anything is sent, where a file changes what the platform never changes. */
-export async function pushSchemas(parts: Parts, name: string): Promise<PushResult[]> {
+export async function pushSchemas(parts: Parts, name: string, note?: (line: string) => void): Promise<PushResult[]> {
   const { spec } = await parts.openSync(name);
   const ledger = await parts.ledger();
   const platform = await parts.platform();
@@ -123,18 +123,17 @@ export async function pushSchemas(parts: Parts, name: string): Promise<PushResul
       results.push({ schema: definition.name, action: unchanged, platformId: platformId! });
       continue;
     }
-    const created = await create(platform, definition);
+    const pushed = await pushDefinition(platform, definition, note);
+    const ours = pushed.kind === 'created';
+    // Where it is not known, the name does: the platform's paths take either.
+    const id = (ours ? pushed.id : null) ?? definition.name;
     await ledger.schemaIds.remember(address, {
       name: definition.name,
-      platformId: created ?? definition.name,
-      definitionHash: created === null ? '' : hash,
-      definition: created === null ? null : (definition as unknown as JsonObject),
+      platformId: id,
+      definitionHash: ours ? hash : '',
+      definition: ours ? (definition as unknown as JsonObject) : null,
     });
-    results.push({
-      schema: definition.name,
-      action: created === null ? 'exists' : 'created',
-      platformId: created ?? definition.name,
-    });
+    results.push({ schema: definition.name, action: ours ? 'created' : 'exists', platformId: id });
   }
   return results;
 }
@@ -148,19 +147,4 @@ function assertPossible(standings: readonly SchemaStanding[]): void {
       'config_invalid',
       `${lines.join('\n')}\nNothing was sent. Put it back, or give the schema a new name`,
     );
-}
-
-/** The new definition's id; null where the name is taken, since there is no call to ask whose it is. */
-async function create(
-  platform: Awaited<ReturnType<Parts['platform']>>,
-  definition: SchemaDefinitionFile,
-): Promise<string | null> {
-  try {
-    // The file is checked against the language's schema, which is stricter than the contract's body.
-    return (await platform.createSchemaDefinition(definition as Parameters<typeof platform.createSchemaDefinition>[0]))
-      .id;
-  } catch (error) {
-    if (error instanceof PartnerSyncError && error.details['status'] === 409) return null;
-    throw error;
-  }
 }
