@@ -10,6 +10,7 @@ import type { BatchStanding, WaitingStanding } from '../src/state/record-standin
 import type { OpenMapping, OpenSync, Views } from './dependencies.js';
 import { findRows } from './find-rows.js';
 import { receiptsOf } from './receipts-of.js';
+import { isRemoved } from './removal.js';
 
 /** Tenants that are asked for an id of which nobody knows the tenant. */
 const MOST_TENANTS = 10;
@@ -23,9 +24,11 @@ export interface ExplainedRow {
   readonly unmappable: { readonly pointer: string; readonly rule: string; readonly reason: string } | null;
 }
 
-/** `equal`: the platform accepted what the row says now; `different`: something else; `none`: nothing that we know of. */
-/** `not_kept`: the mapping keeps no records in the ledger. */
-export type ReceiptState = 'equal' | 'different' | 'none' | 'not_kept';
+/**
+ * `equal`: the platform accepted what the row says now; `removed`: that the row is gone; `different`: something else;
+ * `none`: nothing that we know of; `not_kept`: the mapping keeps no records in the ledger.
+ */
+export type ReceiptState = 'equal' | 'removed' | 'different' | 'none' | 'not_kept';
 
 export type PlatformState =
   | { readonly kind: 'equal' | 'absent' | 'there' }
@@ -86,10 +89,12 @@ export async function explainRecord(
     const result = found.results[at];
     const hash = tenant === null ? undefined : receipted.get(tenant);
     const same = result?.kind === 'record' && hash === result.contentHash;
+    const removed = result === undefined && hash !== undefined && isRemoved(mapping, { externalId, contentHash: hash });
+    const accepted = hash === undefined ? 'none' : same ? 'equal' : removed ? 'removed' : 'different';
     return {
       tenant,
       row: result === undefined ? null : explainedRow(mapping, found.page.rows.at(at)!, result, showValues),
-      receipt: keeps ? (hash === undefined ? 'none' : same ? 'equal' : 'different') : 'not_kept',
+      receipt: keeps ? accepted : 'not_kept',
       waiting: standing.waiting.find((w) => w.tenant === tenant) ?? null,
       batch: standing.batches.find((b) => b.tenant === tenant) ?? null,
       deadLetters: letters.filter((l) => l.tenant === tenant),

@@ -17,6 +17,11 @@ export interface RemovalPlan {
   readonly records: number;
   /** All records of the mapping that the platform has accepted. */
   readonly accepted: number;
+  /** Of the records, once the plan is carried out: those of which the platform has accepted that their rows are gone. */
+  readonly marked: number;
+  /** Those that wait, and those that the platform has refused; of the rest the rows were back. */
+  readonly waiting: number;
+  readonly deadLettered: number;
 }
 
 /** Whether nothing happens until a person has looked. */

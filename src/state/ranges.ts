@@ -46,11 +46,11 @@ export interface Ranges {
   forRemoving(runId: string, mappingId: number): Promise<string>;
 }
 
-/** Numbers of the ranges that belong to no plan. */
+/** Numbers of the ranges that belong to no plan: one each of a run and mapping. */
 const FOLLOWING = -1;
-/** Ranges of a first pass are numbered downwards from here, the others upwards from 0. */
-const FIRST_AHEAD = -2;
-const REMOVING = -2;
+export const REMOVING = -2;
+/** Ranges of a first pass are numbered downwards from here, below all others; those of the plan upwards from 0. */
+const FIRST_AHEAD = Math.min(FOLLOWING, REMOVING) - 1;
 
 interface RangeRow {
   id: string;

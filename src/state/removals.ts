@@ -1,6 +1,7 @@
 /** Removal plans in the ledger: found page by page, held or due, approved, carried out, forgotten. */
 import type { Knex } from 'knex';
 import type { RemovalPlan, RemovalState } from '../domain/removal.js';
+import { REMOVING } from './ranges.js';
 import { StoredBlock, type RecordEntry } from './record-block.js';
 import type { RecordKeys } from './record-key.js';
 import { inTransaction } from './transaction.js';
@@ -71,8 +72,13 @@ const OPEN = 'id, mapping_id AS "mappingId", action, state';
 export function openRemovals(knex: Knex): Removals {
   const plans = async (condition: string, values: readonly string[]): Promise<RemovalPlan[]> => {
     const { rows } = await knex.raw<{ rows: RemovalPlan[] }>(
-      `SELECT p.id AS plan, p.run_id AS run, m.name AS mapping, p.state, p.records::float8 AS records, p.accepted::float8 AS accepted
-       FROM removal_plans p JOIN mappings m ON m.id = p.mapping_id WHERE ${condition} ORDER BY p.id`,
+      `SELECT p.id AS plan, p.run_id AS run, m.name AS mapping, p.state, p.records::float8 AS records, p.accepted::float8 AS accepted,
+         coalesce(sum(b.accepted + b.unchanged), 0)::float8 AS marked,
+         coalesce(sum(b.waiting), 0)::float8 AS waiting, coalesce(sum(b.dead_lettered), 0)::float8 AS "deadLettered"
+       FROM removal_plans p JOIN mappings m ON m.id = p.mapping_id
+         LEFT JOIN ranges r ON r.run_id = p.run_id AND r.mapping_id = p.mapping_id AND r.no = ${REMOVING}
+         LEFT JOIN books b ON b.range_id = r.id
+       WHERE ${condition} GROUP BY p.id, m.name ORDER BY p.id`,
       [...values],
     );
     return rows;

@@ -89,3 +89,17 @@ it('replays, says what became of each, and ends with 3 while some fail again', a
   expect(rest.stdout).toContain('4 replayed: 4 delivered, 0 whose rows are gone, 0 waiting, 0 dead letters again');
   expect((await letters('replay', SYNC)).stdout).toContain('no dead letters of shop to replay');
 });
+
+it('does not say of the letters of a stopped mapping that they were replayed, or their rows gone', async () => {
+  await shop.source.query(`UPDATE shop.customers SET email = 'canary', updated_at = clock_timestamp() WHERE id <= 2`);
+  expect((await partnerSync(['run', SYNC, '--mapping', 'customers'], shop.env)).code).toBe(3);
+  await shop.source.query(`ALTER TABLE shop.customers RENAME COLUMN email TO elsewhere`);
+
+  const { code, stdout } = await letters('replay', SYNC);
+
+  expect(stdout).toContain('0 replayed: 0 delivered, 0 whose rows are gone');
+  // Two of the emails, and the two statuses whose letters were dropped.
+  expect(stdout).toContain('4 left as they are: their mappings were stopped');
+  expect(code).toBe(1);
+  expect((await letters('list', SYNC, '--json')).json()).toMatchObject({ total: 4 });
+});

@@ -1,4 +1,6 @@
 /** `explain` says why a record is, or is not, on the platform; each reason has its own words. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build } from '../pipeline/worker-process.js';
@@ -77,6 +79,25 @@ it('masks values unless it is asked for them, and writes nothing', async () => {
   const shown = await partnerSync(['explain', SYNC, 'customers', '5', '--show-values'], shop.env);
   expect(shown.stdout).toContain('name=Changed');
   expect(shop.proxy.requests.every((r) => r.method === 'GET')).toBe(true);
+});
+
+it('says of a record whose row is gone what the mapping does about it, and whether that is done', async () => {
+  const gone = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
+  expect(gone.stdout).toContain('the mapping does not say with `deletes` what becomes of it');
+  const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
+  const before = readFileSync(file, 'utf8');
+  shop.write('customers.mapping.yaml', `${before}deletes: { action: { clear: [name, email, status] } }\n`);
+  const planned = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
+  expect(planned.stdout).toContain('a mirror run marks it as `deletes` says');
+  expect(planned.code).toBe(1);
+
+  await shop.work();
+  await shop.run({ mode: 'mirror', mappings: ['customers'] });
+  await shop.rest();
+
+  const marked = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
+  expect(marked.stdout).toContain('the platform has accepted what `deletes` says');
+  expect(marked.code).toBe(0);
 });
 
 it('names the mapping that was probably meant', async () => {

@@ -150,3 +150,21 @@ it('sends a sample with everybody whom its rows lead to, around the circle', asy
   expect(await shop.stored('badge', '2')).toBeNull();
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 }, 60_000);
+
+it('marks the record of an employee whose row is gone, though employees refer to each other', async () => {
+  const shop = await open(9);
+  const mapping = files()['employees.mapping.yaml'];
+  shop.write('employees.mapping.yaml', `${mapping}deletes: { action: { clear: [managerId, departmentId] } }\n`);
+  await shop.run();
+  await shop.source.query('DELETE FROM staff.employees WHERE id = 5');
+
+  const report = await shop.run({ mode: 'mirror', mappings: ['employees'] });
+
+  expect(report).toMatchObject({
+    outcome: 'complete',
+    total: { read: 9, unchanged: 8, accepted: 1 },
+    removals: [{ mapping: 'employees', state: 'done', records: 1, marked: 1, waiting: 0, deadLettered: 0 }],
+  });
+  expect(await shop.stored('employee', '5')).toEqual({ employeeId: '5' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});

@@ -1,5 +1,6 @@
 /** Mode mirror: records whose rows are gone are marked, never too many at once without a person's word. */
 import { expect, it } from 'vitest';
+import { removalLines } from '../../src/cli/removal-lines.js';
 import type { RunReport } from '../../src/domain/run.js';
 import { runInProcess } from '../cli/in-process.js';
 import { failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, type ShopSettings } from './shop.js';
@@ -121,7 +122,10 @@ it('shows what waits, the records in it, and how to approve it', async () => {
     ['run', SYNC, '--mode', 'mirror', '--mapping', 'customers', '--approve', plan],
     shop.env,
   );
-  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('they were treated as') as string });
+  expect(run).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('3 of 10 records were found gone; 3 marked as `deletes` says.') as string,
+  });
   expect(await gone(shop)).toEqual(['1', '2', '3']);
   expect((await runInProcess(['removals', SYNC], shop.env)).stdout).toBe(
     'no removal plan of shop waits for approval\n',
@@ -199,6 +203,9 @@ it('makes a dead letter of a mark that the platform refuses, and tries it again 
 
   expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 1, deadLettered: 1 } });
   expect(await gone(shop)).toEqual(['3']);
+  expect(removalLines(SYNC, report.removals!)).toEqual([
+    'customers: the rows of 2 of 10 records were found gone; 1 marked as `deletes` says, 1 refused by the platform (dead letters).',
+  ]);
   const letters = async () =>
     (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 10)).map((l) => [l.externalId, l.code]);
   expect(await letters()).toEqual([['7', 'platform_refused']]);

@@ -26,7 +26,7 @@ export function addExplain(program: Command): void {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  partner-sync explain online-retail customers 17850\n\nExit codes: 0 the record is on the platform as its row says; 1 it is not, or failed; 2 wrong usage or configuration',
+      '\nExample:\n  partner-sync explain online-retail customers 17850\n\nExit codes: 0 the record is on the platform as its row says, or marked since its row is gone; 1 it is not, or failed; 2 wrong usage or configuration',
     )
     .action(
       look<[string, string, string], ExplainFlags>(async ({ parts, output }, name, mappingName, externalId, flags) => {
@@ -68,6 +68,7 @@ function linesOf({ mapping, externalId }: Explanation, record: ExplainedRecord, 
     'ledger',
     {
       equal: 'the platform has accepted what the row says now',
+      removed: 'the platform has accepted that its row is gone, as `deletes` says',
       different: 'the platform has accepted other content than the row has now',
       none: 'nothing is known to have been accepted',
       not_kept: 'keeps no records of this mapping (options.ledger: off)',

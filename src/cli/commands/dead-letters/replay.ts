@@ -33,12 +33,18 @@ export function addReplay(parent: Command): void {
           const input = { sync, ...(mappings && { mappings }), replay: filter };
           const { workflowId, report } = await followRun(parts, temporal, 'backfill', input, output);
           const { read, waiting, deadLettered } = report.total;
-          const counts = { replayed: before, gone: Math.max(0, before - read), waiting, stillDead: deadLettered };
+          // Nothing is known of the rows of a mapping that was stopped.
+          const stopped = (report.stopped ?? []).map(({ mapping }) => mapping);
+          const leftAlone = stopped.length === 0 ? 0 : await deadLetters.count(sync, { ...filter, mappings: stopped });
+          const replayed = before - leftAlone;
+          const gone = Math.max(0, replayed - read);
+          const counts = { replayed, gone, waiting, stillDead: deadLettered, leftAlone };
           output.result({ ...report, workflowId, ...counts }, () => [
             '',
             ...reportLines(report),
             '',
-            `${before} replayed: ${read - waiting - deadLettered} delivered, ${counts.gone} whose rows are gone, ${waiting} waiting, ${deadLettered} dead letters again`,
+            `${replayed} replayed: ${read - waiting - deadLettered} delivered, ${gone} whose rows are gone, ${waiting} waiting, ${deadLettered} dead letters again`,
+            ...(leftAlone > 0 ? [`${leftAlone} left as they are: their mappings were stopped`] : []),
             ...(deadLettered > 0 ? [`see: partner-sync dead-letters list ${sync}${flagsOf(filterOf(flags))}`] : []),
           ]);
           return EXIT_CODES[report.outcome];

@@ -4,7 +4,7 @@ import { PARENT_REASONS } from '../../../domain/parent.js';
 import type { SyncSpec } from '../../../domain/sync.js';
 
 export interface RecordVerdict {
-  /** The record is on the platform, as its row says. */
+  /** The record is on the platform as its row says, or marked since its row is gone. */
   readonly delivered: boolean;
   readonly state:
     | 'delivered'
@@ -15,6 +15,7 @@ export interface RecordVerdict {
     | 'changed_since'
     | 'altered_on_platform'
     | 'not_sent_yet'
+    | 'removed'
     | 'row_gone'
     | 'never_seen';
   readonly why: string;
@@ -25,7 +26,7 @@ export function verdictOf(sync: string, spec: SyncSpec, about: Explanation, reco
   const { row, receipt, waiting, batch, deadLetters, platform } = record;
   const { mapping, externalId } = about;
   const verdict = (state: RecordVerdict['state'], why: string, ...next: string[]): RecordVerdict => ({
-    delivered: state === 'delivered',
+    delivered: state === 'delivered' || state === 'removed',
     state,
     why,
     next,
@@ -55,7 +56,7 @@ export function verdictOf(sync: string, spec: SyncSpec, about: Explanation, reco
       `its row cannot be mapped: ${row.unmappable.pointer} ${row.unmappable.reason}`,
       replay,
     );
-  if (row === null) return withoutRow(sync, about, record, verdict);
+  if (row === null) return withoutRow(sync, spec, about, record, verdict);
   if (letter !== undefined && receipt !== 'equal')
     return verdict('dead_letter', `it is a dead letter: ${letter.code} ${letter.reason}`, replay);
   if (receipt === 'equal')
@@ -83,16 +84,19 @@ export function verdictOf(sync: string, spec: SyncSpec, about: Explanation, reco
 
 function withoutRow(
   sync: string,
+  spec: SyncSpec,
   { certain, mapping, externalId }: Explanation,
   { receipt, deadLetters, platform }: ExplainedRecord,
   verdict: (state: RecordVerdict['state'], why: string, ...next: string[]) => RecordVerdict,
 ): RecordVerdict {
   const unsure = certain ? [] : ['the mapping transforms the external id, so a row with another spelling may exist'];
+  if (receipt === 'removed')
+    return verdict('removed', 'its row is no longer in the source, and the platform has accepted what `deletes` says');
   if (receipt === 'equal' || receipt === 'different' || deadLetters.length > 0 || platform.kind === 'there')
     return verdict(
       'row_gone',
       platform.kind === 'there'
-        ? 'it is on the platform, and its row is no longer in the source: deletes are not sent'
+        ? `it is on the platform, and its row is no longer in the source: ${unmarked(spec, mapping)}`
         : 'its row is no longer in the source',
       ...unsure,
       ...(deadLetters.length > 0 ? [`its dead letter closes with: partner-sync dead-letters replay ${sync}`] : []),
@@ -104,6 +108,14 @@ function withoutRow(
     'check that its row exists, and that the table or query of the mapping does not leave it out',
     ...unsure,
   );
+}
+
+/** Why a record whose row is gone is as it was. */
+function unmarked({ mappings }: SyncSpec, mapping: string): string {
+  const deletes = mappings.find((m) => m.name === mapping)?.deletes ?? null;
+  return deletes === null || deletes.action === 'ignore'
+    ? 'the mapping does not say with `deletes` what becomes of it'
+    : 'a mirror run marks it as `deletes` says';
 }
 
 const WAITING: Readonly<Record<string, string>> = {
