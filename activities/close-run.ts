@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { addBooks, EMPTY_BOOKS, outcomeOf, type Owed, type RunReport } from '../src/domain/run.js';
 import { needsAttention } from '../src/domain/removal.js';
-import type { CloseRunInput, RunRef } from '../src/domain/work.js';
+import type { AbandonInput, CloseRunInput } from '../src/domain/work.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
 
@@ -52,6 +52,6 @@ const answersFor = ({ kind, input }: RunRow, { asked }: { readonly asked: boolea
   asked && kind === 'sync' && input.limit === undefined;
 
 /** Gives the lease back when a run failed or was cancelled; its ranges and position stay as they are. */
-export async function abandonRun({ ledger }: Dependencies, { runId }: RunRef): Promise<void> {
-  await ledger.runs.end(runId, 'failed');
+export async function abandonRun({ ledger }: Dependencies, { runId, failure }: AbandonInput): Promise<void> {
+  await ledger.runs.end(runId, 'failed', failure);
 }

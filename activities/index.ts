@@ -1,14 +1,15 @@
 /** All activities, by the verbs of the domain; workflows import this file's type only. */
 import { Context } from '@temporalio/activity';
 import type {
+  AbandonInput,
   CloseRunInput,
   CompareInput,
   FollowInput,
   MappingRef,
+  NoteFailureInput,
   OpenRunInput,
   RangeRef,
   ReplayRef,
-  RunRef,
   SweepInput,
 } from '../src/domain/work.js';
 import { abandonRun, closeRun } from './close-run.js';
@@ -18,6 +19,7 @@ import { deliverParents } from './deliver-parents.js';
 import { followWaiting } from './follow-waiting.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
+import { noteFailure } from './note-failure.js';
 import { planMapping, type PlanInput } from './plan-mapping.js';
 import { removeVanished } from './remove-vanished.js';
 import { replayLetters, sweepLetters } from './replay-letters.js';
@@ -36,8 +38,9 @@ export const createActivities = (deps: Dependencies) => ({
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
   followWaiting: (input: FollowInput) => withFailures((signal) => alive(followWaiting(deps, input, signal))),
   removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
+  noteFailure: (input: NoteFailureInput) => withFailures(() => noteFailure(deps, input)),
   closeRun: (input: CloseRunInput) => withFailures(() => closeRun(deps, input)),
-  abandonRun: (input: RunRef) => withFailures(() => abandonRun(deps, input)),
+  abandonRun: (input: AbandonInput) => withFailures(() => abandonRun(deps, input)),
 });
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -11,6 +11,7 @@ import { rowsIn, type Group } from '../src/reading/group.js';
 import { readKeys } from './read-keys.js';
 import { recoverRange } from './recover-range.js';
 import type { UploadScope } from './upload-batch.js';
+import { assertVersion } from './version-of-run.js';
 
 /** Milliseconds of one slice: long beside what dispatching an activity costs, short beside a deployment. */
 const SLICE_TIME = 15_000;
@@ -58,11 +59,7 @@ export async function takeRange(deps: Dependencies, ref: RangeRef, signal: Abort
   // A frozen worker may be handed attempts that are over already: those must not fence off the living one.
   signal.throwIfAborted();
   const range = await deps.ledger.ranges.take(ref.rangeId);
-  if (range.mappingVersion !== sync.spec.version)
-    throw new PartnerSyncError(
-      'mapping_changed',
-      `run ${range.runId} began with version ${range.mappingVersion} of ${ref.sync}, the files are now ${sync.spec.version}`,
-    );
+  assertVersion(range.runId, range.mappingVersion, sync.spec);
   return { deps, sync, mapping: await sync.mapping(ref.mapping), range, signal };
 }
 

@@ -11,6 +11,7 @@ import { runningOrder } from '../src/mapping/running-order.js';
 import { mappingNode } from '../src/mapping/stages.js';
 import type { RunRow } from '../src/state/runs.js';
 import type { Dependencies } from './dependencies.js';
+import { assertVersion } from './version-of-run.js';
 
 export async function openRun(
   deps: Dependencies,
@@ -37,11 +38,7 @@ export async function openRun(
         })
       : await ledger.runs.get(input.continues.runId);
   if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues?.runId} in the ledger`);
-  if (run.mapping_version !== spec.version)
-    throw new PartnerSyncError(
-      'mapping_changed',
-      `run ${run.id} began with version ${run.mapping_version} of ${spec.name}, the files are now ${spec.version}`,
-    );
+  assertVersion(run.id, run.mapping_version, spec);
   await endAbandoned(deps, run);
   if (kind === 'sync') await takeLease(deps, run);
   await approve(deps, run, input);
@@ -108,11 +105,12 @@ async function approve({ ledger }: Dependencies, run: RunRow, { approve: asked, 
   const held = (await ledger.removals.waiting(run.sync)).filter((p) => p.state === 'held').map((p) => p.plan);
   const wrong = asked.filter((plan) => !held.includes(plan));
   if (wrong.length === 0) return ledger.removals.approve(asked);
-  await ledger.runs.end(run.id, 'failed');
-  throw new PartnerSyncError(
+  const error = new PartnerSyncError(
     'input_invalid',
     `no removal plan of ${run.sync} waits for approval with the id ${wrong.join(', ')}; waiting: ${held.join(', ') || 'none'}`,
   );
+  await ledger.runs.end(run.id, 'failed', error);
+  throw error;
 }
 
 /** What a sample does must be as good as undone by a full run. */
@@ -146,10 +144,15 @@ function chosenMappings(spec: SyncSpec, input: RunInput): ReadonlySet<string> {
   return new Set(asked);
 }
 
+const LEFT_OPEN = {
+  code: 'run_stopped',
+  message: 'its workflow was terminated, or ended without the ledger; noted by the next run',
+};
+
 /** A run whose workflow was terminated could not end itself: its lease and its records are free from now on. */
 async function endAbandoned({ ledger }: Dependencies, run: RunRow): Promise<void> {
   for (const other of await ledger.runs.unended(run.sync))
-    if (other.id !== run.id && !(await isRunning(other))) await ledger.runs.end(other.id, 'failed');
+    if (other.id !== run.id && !(await isRunning(other))) await ledger.runs.end(other.id, 'failed', LEFT_OPEN);
 }
 
 /**
@@ -159,11 +162,12 @@ async function endAbandoned({ ledger }: Dependencies, run: RunRow): Promise<void
 async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<void> {
   const holder = await ledger.runs.takeLease(run.sync, run.id);
   if (holder.id === run.id) return;
-  await ledger.runs.end(run.id, 'failed');
-  throw new PartnerSyncError(
+  const error = new PartnerSyncError(
     'run_in_progress',
     `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,
   );
+  await ledger.runs.end(run.id, 'failed', error);
+  throw error;
 }
 
 /** A continued run goes on under the same workflow id, in another execution of the same chain. */

@@ -6,6 +6,7 @@ import type { MappingRef, PlannedRanges } from '../src/domain/work.js';
 import type { NewRange } from '../src/state/ranges.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
 import { EVERYTHING } from './mapped-pages.js';
+import { assertVersion } from './version-of-run.js';
 
 /** Rows of one key range: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_RANGE = 250_000;
@@ -26,6 +27,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   const planned = () => ranges.planned(plan.runId, mapping.mappingId, plan.ahead);
   // A second attempt finds what the first has planned: a fence is taken once per run.
   if ((await planned()).length === 0) {
+    assertVersion(plan.runId, (await deps.ledger.runs.get(plan.runId))!.mapping_version, sync.spec);
     await deps.ledger.catalog.keepRecords(mapping.mappingId, mapping.spec.options.ledger === 'full');
     const found =
       plan.input.replay === undefined

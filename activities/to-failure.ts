@@ -1,8 +1,10 @@
 /** Errors on their way into workflow history: a code, counts and places, never the text of a driver or a row. */
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
 import { activityInfo, Context, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { ELSEWHERE_ATTEMPTS, ELSEWHERE_EVERY, mayBeElsewhere } from '../src/domain/elsewhere.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 
 /** Runs an activity's work; the error's code becomes the failure's type, and decides whether Temporal tries again. */
@@ -35,6 +37,7 @@ export function toFailure(error: unknown): ApplicationFailure {
       nonRetryable: isHopeless(),
     });
   }
+  if (mayBeElsewhere(error)) return elsewhere(error);
   const retryAfterMs = error.details['retryAfterMs'];
   return ApplicationFailure.create({
     type: error.code,
@@ -44,6 +47,17 @@ export function toFailure(error: unknown): ApplicationFailure {
     ...(error.code === 'platform_busy' || error.code === 'fenced_off'
       ? { category: ApplicationFailureCategory.BENIGN }
       : {}),
+  });
+}
+
+/** What this worker lacks is tried on others; when there was time enough for each of them to take it up, none has it. */
+function elsewhere({ code, message }: PartnerSyncError): ApplicationFailure {
+  const { attempt } = activityInfo();
+  return ApplicationFailure.create({
+    type: code,
+    message: `${message} (worker ${process.pid}@${hostname()}${attempt === 1 ? '' : `, attempt ${attempt} on whichever worker was free`})`,
+    nonRetryable: attempt >= ELSEWHERE_ATTEMPTS,
+    nextRetryDelay: ELSEWHERE_EVERY,
   });
 }
 

@@ -2,6 +2,8 @@
 import { openBatchLimits, type LearntLimits } from '../activities/batch-limits.js';
 import type { OpenMapping, OpenSync } from '../activities/dependencies.js';
 import { readTenantList } from '../activities/tenant-list.js';
+import { ELSEWHERE } from './domain/elsewhere.js';
+import { PartnerSyncError } from './domain/errors.js';
 import { referencesOf } from './domain/references.js';
 import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/running-order.js';
@@ -51,7 +53,13 @@ export function composeSync(
     const mappings = new Map(spec.mappings.map(({ name }) => [name, once(() => mapping(name))]));
     return {
       ...{ spec, source, groups, limit },
-      mapping: (name) => mappings.get(name)!(),
+      mapping(name) {
+        const known = mappings.get(name);
+        // A run that began with other files may name it; `openRun` has held the names against its own.
+        if (known !== undefined) return known();
+        const message = `the files of ${spec.name} have no mapping ${name} here`;
+        return Promise.reject(new PartnerSyncError('mapping_changed', message, ELSEWHERE));
+      },
       async tenants() {
         const rule = await tenant();
         return rule.kind === 'constant' ? [rule.tenant] : [...new Set(rule.values.values())];

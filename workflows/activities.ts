@@ -19,6 +19,13 @@ export const { openRun, compareSource, planMapping, closeRun, abandonRun } = pro
   retry: PATIENT,
 });
 
+/** The ledger may be what the run has failed for: then its end does not wait for it. */
+export const { noteFailure } = proxyActivities<Activities>({
+  startToCloseTimeout: '20s',
+  scheduleToCloseTimeout: '1m',
+  retry: PATIENT,
+});
+
 /**
  * Slices heartbeat: without a timeout on it, a worker that was killed would hold its slice until startToClose.
  * Cancelling waits for the slice to finish what it has begun to send.

@@ -41,6 +41,7 @@ import {
 } from './activities.js';
 import { compared, continuing, type ComparedRun } from './compared-run.js';
 import { detailsOf } from './details.js';
+import { failureOf, onRecord } from './on-record.js';
 
 /** The run's id and its books as of the last finished slice. */
 export const progressQuery = defineQuery<RunProgress>('progress');
@@ -56,11 +57,11 @@ export interface RunProgress {
 const STAGE_FOLLOW = 60;
 
 export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
-  const input = checked(kind, given);
+  const input = await onRecord(kind, given, () => checked(kind, given));
   let progress: RunProgress = { runId: null, mappings: [], waits: [] };
   setHandler(progressQuery, () => progress);
-  let opened: ComparedRun = await unwrapped(() =>
-    openRun({ kind, input, firstExecutionRunId: workflowInfo().firstExecutionRunId }),
+  let opened: ComparedRun = await onRecord(kind, input, () =>
+    unwrapped(() => openRun({ kind, input, firstExecutionRunId: workflowInfo().firstExecutionRunId })),
   );
   const asked = opened.stages.flat();
   const show = (mappings: readonly MappingProgress[], waits: readonly RunWait[] = []): void => {
@@ -97,7 +98,8 @@ export async function run(kind: RunKind, given: unknown): Promise<RunReport> {
       return report;
     });
   } catch (error) {
-    if (!(error instanceof ContinueAsNew)) await CancellationScope.nonCancellable(() => abandonRun(opened));
+    if (!(error instanceof ContinueAsNew))
+      await CancellationScope.nonCancellable(() => abandonRun({ ...opened, failure: failureOf(error) }));
     throw error;
   }
 }

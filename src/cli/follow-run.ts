@@ -1,20 +1,13 @@
 /** Starts a run as a workflow, shows its progress until it ends, and answers its report. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ApplicationFailure,
-  CancelledFailure,
-  TerminatedFailure,
-  WorkflowFailedError,
-  type Client,
-  type WorkflowHandle,
-} from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Parts } from '../compose.js';
 import { readVariable } from '../config/environment.js';
-import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import type { MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../domain/run.js';
 import { waitLine } from '../domain/run-wait.js';
 import type { Output } from './output.js';
 import { createProgress } from './progress.js';
+import { fromWorkflow, troubleOf } from './workflow-failure.js';
 
 /** Milliseconds between two looks for a run that has not begun. */
 const BEGINS_WITHIN = 1000;
@@ -104,16 +97,6 @@ export async function followRun(
   }
 }
 
-/** What the run is stuck on, if something is being tried again: silence would look like progress. */
-async function troubleOf(handle: WorkflowHandle): Promise<string | null> {
-  try {
-    const { pendingActivities } = (await handle.describe()).raw;
-    return pendingActivities?.find((activity) => (activity.attempt ?? 1) > 1)?.lastFailure?.message ?? null;
-  } catch {
-    return null;
-  }
-}
-
 async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
   try {
     return (await queryProgress(handle)).runId;
@@ -154,21 +137,4 @@ async function hasWorker(client: Client, taskQueue: string): Promise<boolean> {
   } catch {
     return true; // not known: say nothing
   }
-}
-
-/** The failure of the workflow as the error that caused it, with its code. */
-function fromWorkflow(error: unknown): unknown {
-  let cause = error instanceof WorkflowFailedError ? error.cause : undefined;
-  while (cause instanceof Error && !(cause instanceof ApplicationFailure) && cause.cause instanceof Error)
-    cause = cause.cause;
-  if (cause instanceof TerminatedFailure) return new PartnerSyncError('run_stopped', `terminated: ${cause.message}`);
-  if (cause instanceof CancelledFailure) return new PartnerSyncError('run_stopped', 'cancelled');
-  if (!(cause instanceof ApplicationFailure)) return error;
-  const code =
-    cause.type !== null && cause.type !== undefined && cause.type in ERROR_CATALOGUE
-      ? (cause.type as ErrorCode)
-      : 'unexpected';
-  // The same files and variables may be right here and wrong there.
-  const where = code === 'config_invalid' ? 'where the worker runs: ' : '';
-  return new PartnerSyncError(code, `${where}${cause.message}`);
 }

@@ -89,6 +89,22 @@ export interface RunRef {
   readonly sync: string;
 }
 
+/** Why a run failed: a code of the catalogue, and its sentence. */
+export interface RunFailure {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** A run that failed after it was opened. */
+export interface AbandonInput extends RunRef {
+  readonly failure?: RunFailure;
+}
+
+/** A run that failed before it was opened; of an input that was not understood only the sync is told. */
+export interface NoteFailureInput extends OpenRunInput {
+  readonly failure: RunFailure;
+}
+
 export interface FollowInput extends RunRef {
   /** Parents before children, as far as references have an order. */
   readonly mappings: readonly string[];

@@ -1,4 +1,5 @@
 /** Loads a sync from its folder, or says everything that is wrong with it, across all of its files at once. */
+import { ELSEWHERE } from '../domain/elsewhere.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/finding.js';
 import type { Finding } from '../domain/finding.js';
@@ -36,8 +37,14 @@ export async function loadSync(mappingsFolder: string, syncName: string, env: En
   const { sync, findings } = await lintSync(mappingsFolder, syncName, env);
   if (sync !== null) return sync;
   const errors = findings.filter((finding) => finding.severity === 'error');
-  throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), { findings: errors.length });
+  throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), {
+    findings: errors.length,
+    ...(errors.every(({ kind }) => LACKING.includes(kind)) && ELSEWHERE),
+  });
 }
+
+/** Findings that say nothing against the files: they, or a variable that they name, are not here. */
+const LACKING = ['sync_missing', 'file_missing', 'env_missing'];
 
 /** All findings of all files; never throws for what stands in them. Reads nothing but the sync's own folder. */
 export async function lintSync(mappingsFolder: string, syncName: string, env: Environment): Promise<LintResult> {

@@ -12,7 +12,7 @@ import { openSchemaIds, type SchemaIds } from './schema-ids.js';
 
 /** The part of the ledger that writes nothing. Every open ledger is one, too. */
 export interface LedgerView {
-  readonly runs: Pick<Runs, 'get' | 'latest'>;
+  readonly runs: Pick<Runs, 'get' | 'latest' | 'known'>;
   readonly catalog: CatalogView;
   readonly ranges: Pick<Ranges, 'position'>;
   readonly books: BooksView;

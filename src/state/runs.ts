@@ -1,6 +1,8 @@
 /** Runs and the lease that lets one run of a sync work at a time. */
 import type { Knex } from 'knex';
+import { foreignText } from '../domain/foreign-text.js';
 import type { RunInput, RunKind } from '../domain/run.js';
+import type { RunFailure } from '../domain/work.js';
 import { inTransaction } from './transaction.js';
 
 export interface RunRow {
@@ -15,6 +17,9 @@ export interface RunRow {
   readonly started_at: Date;
   readonly ended_at: Date | null;
   readonly outcome: string | null;
+  /** Of a run that failed: why. */
+  readonly failure_code: string | null;
+  readonly failure_message: string | null;
 }
 
 export interface NewRun {
@@ -38,8 +43,13 @@ export interface Runs {
   /** Runs of the sync that have not ended themselves. */
   unended(sync: string): Promise<readonly RunRow[]>;
   /** Ends the run and gives its lease back; the first outcome stays. */
-  end(runId: string, outcome: string): Promise<void>;
+  end(runId: string, outcome: string, failure?: RunFailure): Promise<void>;
+  /** Those of the workflow executions that are runs in the ledger. */
+  known(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
+
+/** Characters of a failure's sentence that are kept: some dozens of findings. */
+const LONGEST_FAILURE = 4000;
 
 export function openRuns(knex: Knex): Runs {
   const get = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
@@ -74,9 +84,21 @@ export function openRuns(knex: Knex): Runs {
         .first<RunRow>('runs.*');
     },
     unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
-    async end(runId, outcome) {
+    async known(ids) {
+      const rows = await knex('runs')
+        .whereIn('first_execution_run_id', [...ids])
+        .select('first_execution_run_id');
+      return new Set(rows.map((row: Pick<RunRow, 'first_execution_run_id'>) => row.first_execution_run_id));
+    },
+    async end(runId, outcome, failure) {
+      const why = failure && {
+        failure_code: failure.code,
+        failure_message: foreignText(failure.message.replaceAll('\n', '; '), LONGEST_FAILURE),
+      };
       await inTransaction(knex, async (trx) => {
-        await trx('runs').where({ id: runId, ended_at: null }).update({ ended_at: knex.fn.now(), outcome });
+        await trx('runs')
+          .where({ id: runId, ended_at: null })
+          .update({ ended_at: knex.fn.now(), outcome, ...why });
         await trx('sync_leases').where({ run_id: runId }).delete();
       });
     },

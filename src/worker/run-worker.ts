@@ -7,6 +7,7 @@ import type { Parts } from '../compose.js';
 import { requireVariable } from '../config/environment.js';
 import { compileLanguage } from '../mapping/language-schema.js';
 import type { Logger } from '../observability/log.js';
+import { assertSyncs, whileThere } from './mappings-folder.js';
 import { temporalTarget, unreachable } from './temporal-connection.js';
 import { createWorkers } from './workers.js';
 
@@ -18,12 +19,15 @@ const IDLE_AFTER = 50;
 
 /** Works until a signal asks it to drain; a second signal ends the process at once. */
 export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
+  const target = temporalTarget(parts.env);
+  const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
+  const folder = await parts.mappingsFolder();
+  await assertSyncs(folder);
+  // Not sooner: without a connection that is closed again, the process would never end.
   Runtime.install({
     logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
     telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
   });
-  const target = temporalTarget(parts.env);
-  const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
   const dependencies = parts.dependencies();
   // It is met when it is awaited, once there is a connection.
   dependencies.catch(() => undefined);
@@ -32,10 +36,17 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   ).catch((cause: unknown) => {
     throw unreachable(target.address, cause);
   });
+  let lost: unknown;
+  let drain = (): void => undefined;
   try {
     const creating = createWorkers(
       taskQueue,
-      createActivities(await dependencies),
+      createActivities(
+        whileThere(folder, await dependencies, (why) => {
+          lost ??= why;
+          drain();
+        }),
+      ),
       {
         connection,
         namespace: target.namespace,
@@ -47,9 +58,11 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
     );
     setTimeout(compileLanguage, IDLE_AFTER);
     const workers = await creating;
+    drain = workers.shutdown;
     forceOnSecondSignal(log);
     ready(taskQueue);
     await workers.run();
+    if (lost !== undefined) throw lost;
   } finally {
     await connection.close();
   }

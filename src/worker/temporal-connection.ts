@@ -2,6 +2,7 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
+import type { Duration } from '@temporalio/common';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 
@@ -20,10 +21,11 @@ export function temporalTarget(env: Env): TemporalTarget {
 /** A client on the target; throws `config_invalid` when nothing answers there. */
 export async function connectTemporal(
   env: Env,
+  connectTimeout: Duration = '10s',
 ): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
   const target = temporalTarget(env);
   try {
-    const connection = await Connection.connect({ ...target.connection, connectTimeout: '10s' });
+    const connection = await Connection.connect({ ...target.connection, connectTimeout });
     return {
       client: new Client({ connection, namespace: target.namespace }),
       taskQueue: await requireVariable(env, 'PARTNER_SYNC_TASK_QUEUE'),

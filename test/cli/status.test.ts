@@ -1,0 +1,112 @@
+/** `status` knows of every run, also of those that failed before they were opened, and ends with 1 while the latest failed. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { failureOf, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { runInProcess } from './in-process.js';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await openShop();
+  await fill(shop, 3);
+});
+afterAll(() => shop.close());
+
+const status = (env: Record<string, string> = {}, ...args: string[]) =>
+  runInProcess(['status', ...(args.length > 0 ? args : [SYNC])], { ...shop.env, ...env });
+
+it('says plainly that it cannot see all runs where Temporal cannot be asked', async () => {
+  const { code, stdout } = await status({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+
+  expect(stdout).toContain('no runs of shop in the ledger yet');
+  expect(stdout).toContain(
+    'Runs that failed before the ledger knew of them cannot be seen: no Temporal server answers at 127.0.0.1:1',
+  );
+  expect(code).toBe(1);
+});
+
+it('says that there are none yet where nobody has started one', async () => {
+  expect(await status()).toMatchObject({ code: 0, stdout: 'no runs of shop in the ledger yet\n' });
+});
+
+it('shows a run that no worker has begun, and one that was terminated before', async () => {
+  const waiting = await shop.start('sync', { sync: SYNC });
+  const begun = await status();
+  expect(begun.stdout).toMatch(new RegExp(`${waiting.workflowId} +shop +sync +not begun`));
+  expect(begun.code).toBe(0);
+
+  await waiting.terminate('by hand');
+
+  const ended = await status();
+  expect(ended.stdout).toMatch(new RegExp(`${waiting.workflowId} +shop +sync +failed`));
+  expect(ended.stdout).toContain('shop: the latest run failed');
+  expect(ended.stdout).toContain('run_stopped: terminated: by hand');
+  expect(ended.code).toBe(1);
+  expect((await status({}, '--json')).code).toBe(1);
+});
+
+it('has runs on record that fail on their files, however many in a row, until one goes well', async () => {
+  await shop.work();
+  onTestFinished(() => shop.rest());
+  const file = 'customers.mapping.yaml';
+  const good = readFileSync(join(shop.folder, SYNC, file), 'utf8');
+  shop.write(file, good.replace('name: name', 'name: { colunm: name }'));
+  for (let i = 0; i < 3; i++)
+    expect(await failureOf(await shop.start('sync', { sync: SYNC, mode: 'full' }))).toMatchObject({
+      type: 'config_invalid',
+    });
+
+  const failing = await status();
+
+  expect(failing.stdout.match(/^\d+ +shop +full +failed/gm)).toHaveLength(3);
+  expect(failing.stdout).toContain('the latest 4 runs failed');
+  expect(failing.stdout).toMatch(/config_invalid: .*colunm/);
+  expect(failing.code).toBe(1);
+
+  shop.write(file, good);
+  expect((await shop.run()).outcome).toBe('complete');
+  const well = await status();
+  expect(well.stdout).not.toContain('the latest');
+  expect(well.code).toBe(0);
+});
+
+it('has runs on record whose input is wrong, with and without the name of a sync', async () => {
+  await shop.work();
+  onTestFinished(() => shop.rest());
+  await failureOf(await shop.start('sync', { sync: SYNC, mappings: ['custmers'] }));
+  await failureOf(await shop.start('backfill', { sync: SYNC, form: '2020-01-01' }));
+  const nameless = await shop.start('sync', { snyc: SYNC });
+  await failureOf(nameless);
+
+  const ofShop = await status();
+  expect(ofShop.stdout).toContain('the latest 2 runs failed');
+  expect(ofShop.stdout).toMatch(/input_invalid: Input of the backfill workflow: unknown field "form"/);
+  expect(ofShop.stdout).not.toContain(nameless.workflowId);
+  const all = await runInProcess(['status'], shop.env);
+  expect(all.stdout).toContain(nameless.workflowId);
+  expect(all.stdout).toContain('a run without a sync: the latest run failed');
+  expect(all.code).toBe(1);
+});
+
+it('says why a run failed in the middle, and nothing against a sync of which one run was refused beside another', async () => {
+  await shop.work();
+  onTestFinished(() => shop.rest());
+  shop.proxy.fail(() => ({ forward: false, answer: { status: 401, body: '{"message":"no"}' } }));
+  await shop.source.query(`UPDATE shop.customers SET name = 'New', updated_at = clock_timestamp()`);
+  expect(await failureOf(await shop.start('sync', { sync: SYNC }))).toMatchObject({ type: 'platform_unauthorized' });
+  const failed = await status();
+  expect(failed.stdout).toMatch(/the latest \d runs failed, the last of them .*: platform_unauthorized: /);
+  expect(failed.stdout).toContain('Renew PLATFORM_TOKEN');
+
+  shop.proxy.fail(({ upload }) =>
+    upload ? undefined : { forward: false, answer: { status: 503, body: '{"message":"busy"}' } },
+  );
+  const first = await shop.start('sync', { sync: SYNC });
+  await expect.poll(() => shop.proxy.uploads(), { timeout: 30_000 }).toBeGreaterThan(1);
+  expect(await failureOf(await shop.start('sync', { sync: SYNC }))).toMatchObject({ type: 'run_in_progress' });
+  shop.proxy.fail(undefined);
+  await first.result();
+  const well = await status();
+  expect(well.stdout).toMatch(/shop +incremental +failed/);
+  expect(well.code).toBe(0);
+});
