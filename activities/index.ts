@@ -16,6 +16,7 @@ import { abandonRun, closeRun } from './close-run.js';
 import type { Dependencies } from './dependencies.js';
 import { compareSource } from './compare-source.js';
 import { deliverParents } from './deliver-parents.js';
+import { examineWorker } from './examine-worker.js';
 import { followWaiting } from './follow-waiting.js';
 import { loadSlice } from './load-slice.js';
 import { openRun } from './open-run.js';
@@ -38,6 +39,7 @@ export const createActivities = (deps: Dependencies) => ({
   sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
   followWaiting: (input: FollowInput) => withFailures((signal) => alive(followWaiting(deps, input, signal))),
   removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
+  examineWorker: (sync: string | null) => withFailures(() => examineWorker(deps, sync)),
   noteFailure: (input: NoteFailureInput) => withFailures(() => noteFailure(deps, input)),
   closeRun: (input: CloseRunInput) => withFailures(() => closeRun(deps, input)),
   abandonRun: (input: AbandonInput) => withFailures(() => abandonRun(deps, input)),

@@ -15,13 +15,21 @@ export async function recoverRange(scope: UploadScope): Promise<void> {
 }
 
 /**
+ * Counted from the intent: its POST may have ended one delay later (upload-batch.ts), and the platform may apply it one
+ * delay after that.
+ */
+const DELAYS_AFTER_A_CRASH = 2;
+
+/**
  * An intent whose POST left no trace here: the platform may have the batch, and may still be applying it.
  * Its records are sent again only after the platform's longest delay, counted from the last moment at which the
  * POST may have ended: one delay after the intent (upload-batch.ts).
  */
 async function giveUp(scope: UploadScope, batch: OpenBatch): Promise<void> {
   const { deps, sync, range, signal } = scope;
-  await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 2000 - batch.age), undefined, { signal });
+  await sleep(Math.max(0, sync.spec.upload.inDoubtDelay * 1000 * DELAYS_AFTER_A_CRASH - batch.age), undefined, {
+    signal,
+  });
   const now = await deps.ledger.batches.again(batch);
   if (now !== undefined && now.platformBatchId !== null) return follow(scope, now, now.platformBatchId);
   await deps.ledger.batches.recover(

@@ -23,18 +23,19 @@ export type Unrecorded = { readonly runs: readonly UnrecordedRun[] } | { readonl
 const LISTED = 200;
 const SHOWN = 10;
 /** Whoever asks for the status can see without Temporal what the ledger holds. */
-const PATIENCE = '3s';
+const PATIENCE = 3_000;
 const LOOK_LIMIT = 10_000;
 
 /** Of one sync, or of all. Where Temporal cannot be asked, the reason. */
 export async function unrecordedRuns(parts: LookingParts, sync: string | undefined): Promise<Unrecorded> {
   try {
-    const { client, taskQueue, close } = await connectTemporal(parts.env, PATIENCE);
+    const temporal = await connectTemporal(parts.env, PATIENCE);
+    const { client, taskQueue } = temporal;
     try {
       const runs = await client.withDeadline(Date.now() + LOOK_LIMIT, () => look(parts, client, taskQueue, sync));
       return { runs };
     } finally {
-      await close();
+      await temporal.close();
     }
   } catch (error) {
     if (error instanceof PartnerSyncError && error.code === 'state_unreachable') throw error;

@@ -48,6 +48,31 @@ export interface PlannedRanges {
  */
 export const sliceQueueOf = (taskQueue: string): string => `${taskQueue}-slices`;
 
+/** The task queue of one worker alone, on which it can be asked how it is; Temporal knows workers by their identities. */
+export const queueOfWorker = (taskQueue: string, identity: string): string => `${taskQueue}-worker-${identity}`;
+
+export interface AskWorkersInput {
+  /** The sync that they are asked about; without one they tell of the ledger only. */
+  readonly sync: string | null;
+  readonly taskQueue: string;
+  readonly identities: readonly string[];
+}
+
+/** What a worker finds missing or wrong: a part of the work, a code of the catalogue, and its sentence. */
+export interface WorkerTrouble extends RunFailure {
+  readonly part: 'files' | 'ledger' | 'source' | 'platform';
+}
+
+/** How a worker stands towards a sync. */
+export interface WorkerState {
+  /** Of its files; null where it has none that can be used, or was asked about no sync. */
+  readonly version: string | null;
+  readonly troubles: readonly WorkerTrouble[];
+}
+
+/** What workers answered; null for one that did not. */
+export type WorkerStates = readonly { readonly identity: string; readonly state: WorkerState | null }[];
+
 export interface RangeRef extends MappingRef {
   readonly rangeId: string;
 }

@@ -5,6 +5,7 @@ import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@tempor
 import { createActivities } from '../../activities/index.js';
 import type { Parts } from '../compose.js';
 import { requireVariable } from '../config/environment.js';
+import type { PartnerSyncError } from '../domain/errors.js';
 import { compileLanguage } from '../mapping/language-schema.js';
 import type { Logger } from '../observability/log.js';
 import { assertSyncs, whileThere } from './mappings-folder.js';
@@ -36,7 +37,7 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   ).catch((cause: unknown) => {
     throw unreachable(target.address, cause);
   });
-  let lost: unknown;
+  let lost: PartnerSyncError | undefined;
   let drain = (): void => undefined;
   try {
     const creating = createWorkers(
@@ -58,7 +59,7 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
     );
     setTimeout(compileLanguage, IDLE_AFTER);
     const workers = await creating;
-    drain = workers.shutdown;
+    drain = () => workers.shutdown();
     forceOnSecondSignal(log);
     ready(taskQueue);
     await workers.run();

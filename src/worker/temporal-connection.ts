@@ -2,7 +2,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
-import type { Duration } from '@temporalio/common';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 
@@ -21,7 +20,7 @@ export function temporalTarget(env: Env): TemporalTarget {
 /** A client on the target; throws `config_invalid` when nothing answers there. */
 export async function connectTemporal(
   env: Env,
-  connectTimeout: Duration = '10s',
+  connectTimeout = 10_000,
 ): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
   const target = temporalTarget(env);
   try {

@@ -1,19 +1,20 @@
-/** What one process works on: everything on its task queue, and beside it a few slices. */
+/** What one process works on: everything on its task queue, beside it a few slices, and questions to itself alone. */
+import { hostname } from 'node:os';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
-import { sliceQueueOf } from '../domain/work.js';
+import { queueOfWorker, sliceQueueOf } from '../domain/work.js';
 
 /** The second one covers the gaps where the first begins and ends; more would find no time left. */
 const SLICES_AT_ONCE = 2;
 
-/** What both workers have in common. */
+/** What they have in common. */
 type Common = Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'>;
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'maxConcurrentActivityTaskExecutions'>;
 
 export interface Workers {
-  /** Resolves when both are drained; when one of them fails, the other one is drained too. */
+  /** Resolves when all are drained; when one of them fails, the others are drained too. */
   run(): Promise<void>;
-  /** Asks both to drain. */
+  /** Asks all to drain. */
   shutdown(): void;
 }
 
@@ -23,11 +24,21 @@ export async function createWorkers(
   common: Common,
   workflows: Workflows,
 ): Promise<Workers> {
-  const { loadSlice, replayLetters } = activities;
+  const { loadSlice, replayLetters, examineWorker } = activities;
+  // As the SDK would name it; the queue of its own has to be known to who reads this name from Temporal.
+  const identity = `${process.pid}@${hostname()}`;
+  const named = { ...common, identity };
   const workers = await Promise.all([
-    Worker.create({ ...common, ...workflows, taskQueue, activities }),
+    Worker.create({ ...named, ...workflows, taskQueue, activities }),
+    // However busy the others are, there is room for a question.
     Worker.create({
-      ...common,
+      ...named,
+      taskQueue: queueOfWorker(taskQueue, identity),
+      activities: { examineWorker },
+      maxConcurrentActivityTaskExecutions: 2,
+    }),
+    Worker.create({
+      ...named,
       taskQueue: sliceQueueOf(taskQueue),
       activities: { loadSlice, replayLetters },
       maxConcurrentActivityTaskExecutions: SLICES_AT_ONCE,

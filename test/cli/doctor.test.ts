@@ -1,10 +1,11 @@
 /** `doctor`: one line for each thing that a run needs, and what to do where it is not well. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { mintToken } from '../../src/sandbox/token.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
-import { build } from '../pipeline/worker-process.js';
+import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
 
 interface Examined {
@@ -133,3 +134,51 @@ it('says of a schema definition that was changed after it was pushed that the pl
     what: 'changed since they were pushed, and the platform cannot change them: customer',
   });
 });
+
+/** What doctor says of the workers, line by line. */
+async function ofWorkers(): Promise<{ code: number; lines: Examined[] }> {
+  const { code, json, stdout } = await partnerSync(['doctor', SYNC, '--json'], shop.env);
+  expect(stdout).not.toContain(shop.token);
+  return { code, lines: json<{ examined: Examined[] }>().examined.filter(({ name }) => /^workers?$/.test(name)) };
+}
+async function worker(more: Record<string, string> = {}): Promise<WorkerProcess & { readonly identity: string }> {
+  const started = await startWorkerProcess(shop, more);
+  onTestFinished(() => void started.child.kill('SIGKILL'));
+  return { ...started, identity: `${started.child.pid}@${hostname()}` };
+}
+
+it('asks the workers: one lacks a variable, one has other files, one is frozen', async () => {
+  const good = await worker();
+  expect(await ofWorkers()).toMatchObject({ code: 0, lines: [{ name: 'workers', health: 'ok' }] });
+
+  const lacking = await worker({ SOURCE_URL: '' });
+  const folder = mkdtempSync(join(tmpdir(), 'other-files-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(join(shop.folder, SYNC), join(folder, SYNC), { recursive: true });
+  const file = join(folder, SYNC, 'orders.mapping.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('total: total', 'total: { constant: 1 }'));
+  const other = await worker({ PARTNER_SYNC_MAPPINGS: folder });
+  const wrong = await ofWorkers();
+  expect(wrong.code).toBe(1);
+  const said = wrong.lines.map(({ health, what }) => `${health} ${what}`);
+  expect(said).toContainEqual(expect.stringMatching(/^ok 3 on task queue/));
+  expect(said).toContainEqual(
+    expect.stringContaining(
+      `FAIL ${lacking.identity}: files: shop/sync.yaml:1:23 error env_missing source.connection: the environment variable SOURCE_URL is not set`,
+    ),
+  );
+  expect(said).toContainEqual(expect.stringContaining('FAIL the workers have different versions of the files'));
+  expect(said.join()).toContain(` on ${other.identity}`);
+
+  other.child.kill('SIGSTOP');
+  lacking.child.kill('SIGSTOP');
+  const frozen = (await ofWorkers()).lines.filter(({ health }) => health === 'FAIL').map(({ what }) => what);
+  expect(frozen.sort()).toEqual(
+    [lacking, other].map(({ identity }) => `${identity} does not answer: it is frozen, or ended a moment ago`).sort(),
+  );
+
+  good.child.kill('SIGSTOP');
+  const none = await ofWorkers();
+  expect(none.lines[0]).toMatchObject({ health: 'FAIL', what: expect.stringContaining('answers') as string });
+  expect(none.code).toBe(1);
+}, 300_000);

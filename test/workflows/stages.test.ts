@@ -35,6 +35,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     followWaiting: ({ mappings }) =>
       Promise.resolve(void notes.push(...mappings.map((mapping) => `follow ${mapping}`))).then(() => []),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
+    examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
     noteFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
     ...more(notes),

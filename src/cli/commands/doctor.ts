@@ -16,7 +16,7 @@ export function addDoctor(program: Command): void {
     .command('doctor')
     .summary('see whether everything that a run needs is well')
     .description(
-      'Looks at source, ledger, platform, Temporal, clocks and privileges: one line each, and what to do where something is wrong. Sends and writes nothing.',
+      'Looks at source, ledger, platform, Temporal, clocks and privileges, and asks each worker what it lacks: one line each, and what to do where something is wrong. Sends nothing to the platform and writes nothing.',
     )
     .argument('[sync]', 'folder in the mappings folder; without it the source is not looked at')
     .option('--json', 'print one JSON document')
@@ -35,7 +35,7 @@ export function addDoctor(program: Command): void {
           ...(await examineState(parts)),
           ...(await examinePlatform(parts, sync)),
           ...(sync === null ? [] : await examineSchemas(parts, sync)),
-          ...(await examineTemporal(parts)),
+          ...(await examineTemporal(parts, sync, name ?? null)),
         ];
         const failed = examined.filter((e) => e.health === 'FAIL').length;
         const warned = examined.filter((e) => e.health === 'warn').length;

@@ -6,6 +6,7 @@ import type { SyncSpec } from '../../domain/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { schemaStandings, type SchemaStanding } from '../schema-standing.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';
+import { examineWorkers } from './examine-workers.js';
 
 /** An error as one line with what to do; what nobody foresaw is thrown on. */
 async function examined(name: string, look: () => Promise<Examined[]>): Promise<Examined[]> {
@@ -101,23 +102,20 @@ export const examineSchemas = (parts: LookingParts, sync: SyncSpec): Promise<Exa
     return found.length > 0 ? found : [ok('schemas', 'all schema definitions are on the platform')];
   });
 
-export const examineTemporal = (parts: LookingParts): Promise<Examined[]> =>
+/** `asked`: the sync that the workers are asked about, whether its files can be used here or not. */
+export const examineTemporal = (
+  parts: LookingParts,
+  sync: SyncSpec | null,
+  asked: string | null,
+): Promise<Examined[]> =>
   examined('temporal', async () => {
     const temporal = await connectTemporal(parts.env);
     const { client, taskQueue } = temporal;
     try {
       const { serverVersion } = await client.workflowService.getSystemInfo({});
-      const { pollers } = await client.workflowService.describeTaskQueue({
-        namespace: client.options.namespace,
-        taskQueue: { name: taskQueue },
-        taskQueueType: 1,
-      });
-      const workers = new Set((pollers ?? []).map((poller) => poller.identity)).size;
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
-        workers > 0
-          ? ok('workers', `${workers} on task queue ${taskQueue}`)
-          : warn('workers', `none listens on task queue ${taskQueue}`, 'partner-sync worker'),
+        ...(await examineWorkers(client, taskQueue, sync, asked)),
       ];
     } finally {
       await temporal.close();
