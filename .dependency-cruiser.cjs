@@ -12,7 +12,8 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     only('domain-imports-nothing', '^src/domain', []),
-    only('mapping-alone', '^src/mapping', ['^src/domain']),
+    only('patterns-alone', '^src/patterns', []),
+    only('mapping-alone', '^src/mapping', ['^src/(domain|patterns)']),
     only('init-drafts-for-the-language', '^src/init', ['^src/(domain|mapping)']),
     only('source-alone', '^src/source', ['^src/(domain|postgres)']),
     only('state-alone', '^src/state', ['^src/(domain|postgres)']),
@@ -21,7 +22,7 @@ module.exports = {
     only('config-alone', '^src/config', ['^src/domain']),
     only('platform-alone', '^src/platform', ['^src/domain']),
     only('contract-alone', '^src/platform/contract', ['^src/domain']),
-    only('sandbox-from-the-contract', '^src/sandbox', ['^src/domain', '^src/platform/contract']),
+    only('sandbox-from-the-contract', '^src/sandbox', ['^src/domain', '^src/patterns', '^src/platform/contract']),
     only('reading-maps-what-it-reads', '^src/reading', ['^src/(domain|mapping|source)']),
     only('activities-use-the-parts', '^activities', [
       '^src/(domain|mapping|source|reading|platform|state|observability)',

@@ -3,10 +3,9 @@ import { Ajv } from 'ajv';
 import type { Options, ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import { withReferenceValues } from '../domain/references.js';
-import { patternCost } from './pattern-cost.js';
+import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
 
 export interface DefinitionValidator {
   readonly validate: ValidateFunction;
@@ -15,18 +14,6 @@ export interface DefinitionValidator {
   /** Compiles a part of the schema that refers to nothing outside itself. */
   part(schema: JsonValue): ValidateFunction;
 }
-
-/** Longer texts are not tried against a pattern that can take the square of their length. */
-const LONGEST_FOR_SQUARE = 10_000;
-/** ajv's own way to make expressions; it knows `code` only for programs that are written to files. */
-const BOUNDED = Object.assign(
-  (pattern: string, flags: string) => {
-    const expression = new RegExp(pattern, flags);
-    if (patternCost(pattern) === 'linear') return expression;
-    return { test: (text: string) => text.length <= LONGEST_FOR_SQUARE && expression.test(text) };
-  },
-  { code: '' },
-);
 
 const compiled = new WeakMap<JsonObject, DefinitionValidator>();
 
@@ -37,7 +24,7 @@ export function definitionValidator(schema: JsonObject): DefinitionValidator {
     if (schema['$async'] === true) throw new Error('$async is not supported');
     // One instance per schema: two partners' schemas may carry the same $id.
     const ajv = newAjv(schema['$schema']);
-    addFormats.default(ajv);
+    addBoundedFormats(ajv);
     validator = {
       validate: ajv.compile(withReferenceValues(schema)),
       knows: (keyword) => ajv.getKeyword(keyword) !== false,
@@ -49,7 +36,7 @@ export function definitionValidator(schema: JsonObject): DefinitionValidator {
 }
 
 function newAjv(dialect: unknown): Ajv {
-  const options: Options = { strict: false, allErrors: true, logger: false, code: { regExp: BOUNDED } };
+  const options: Options = { strict: false, allErrors: true, logger: false, code: { regExp: PATTERNS } };
   if (typeof dialect === 'string' && dialect.includes('2020-12')) return new Ajv2020(options);
   if (typeof dialect === 'string' && dialect.includes('2019-09')) return new Ajv2019(options);
   return new Ajv(options);

@@ -4,7 +4,7 @@ import { nearest } from '../domain/names.js';
 import type { SchemaDefinitionFile } from '../domain/sync.js';
 import { definitionValidator } from './definition-validator.js';
 import type { LanguageFile } from './language-file.js';
-import { patternCost } from './pattern-cost.js';
+import { whyUnsupported } from '../patterns/pattern.js';
 import type { Path } from './place.js';
 import { asObject, propertiesOf } from './target.js';
 import { didYouMean } from './violation-message.js';
@@ -25,13 +25,17 @@ export function readDefinition(name: string, file: LanguageFile, value: JsonObje
     const message = `${text} is not a property of the schema.${didYouMean(near)} Properties: ${properties.join(', ')}`;
     file.report('unknown_property', ['externalIdField'], message);
   }
-  for (const { path, pattern } of patternsIn(definition.schema, ['schema']))
-    if (patternCost(pattern) === 'unbounded')
+  const refused = patternsIn(definition.schema, ['schema']).filter(({ path, pattern }) => {
+    const why = whyUnsupported(pattern);
+    if (why !== undefined)
       file.report(
-        'slow_pattern',
+        'pattern_unsupported',
         path,
-        `the pattern ${file.show(path, pattern).text} can take time without end for some texts; do not repeat a repetition, or a choice whose branches begin alike`,
+        `the pattern ${file.show(path, pattern).text} cannot be tried on rows, since ${why}: it might take time without end; write it otherwise (docs/mapping.md)`,
       );
+    return why !== undefined;
+  });
+  if (refused.length > 0) return definition;
   try {
     definitionValidator(definition.schema);
   } catch (error) {

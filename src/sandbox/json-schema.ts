@@ -1,16 +1,16 @@
 /** The JSON Schema compilers: one configuration for requests, one for the records of a schema definition. */
 import { Ajv, type AnySchema, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { withReferenceValues } from '../domain/references.js';
 import type { JsonObject } from '../domain/json.js';
+import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';
 
 /** A compiler with formats, for schemas of the contract. */
 export function newAjv(options: Options = {}): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: false, ...options });
-  formats.default(ajv);
+  addBoundedFormats(ajv);
   return ajv;
 }
 
@@ -44,9 +44,12 @@ const NAMED_BREACHES = 10;
 export function compileRecordSchema(schema: JsonObject, rules: SchemaRules): RecordValidator {
   if (schema['$async'] !== undefined) throw new Error('"$async" is not supported');
   const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : rules.dialect;
-  const options: Options = { allErrors: true, strict: false, logger: false, validateFormats: rules.formats };
+  const options: Options = {
+    ...{ allErrors: true, strict: false, logger: false, validateFormats: rules.formats },
+    code: { regExp: PATTERNS },
+  };
   const ajv = dialect.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
-  formats.default(ajv);
+  addBoundedFormats(ajv);
   const validate = ajv.compile(withReferenceValues(schema));
   return (record) => {
     if (validate(record)) return undefined;

@@ -107,6 +107,11 @@ describe('creating a schema definition', () => {
       'body/fieldsToExpose/0/jsonPath "id" is no path such as $.country',
     ],
     ['is named by an unknown field', { exposeNameJsonPath: '$.name' }, 'body/exposeNameJsonPath "$.name" leads to no'],
+    [
+      'has a pattern that only trying could tell the cost of',
+      { schema: { properties: { id: { pattern: '^(.*)=\\1$' } } } },
+      'the pattern "^(.*)=\\\\1$" cannot be tried, since it refers back to what a group has matched',
+    ],
     ['is asynchronous', { schema: { $async: true, properties: { id: {} } } }, '$async'],
   ])('refuses a definition that %s', async (_case, change, reason) => {
     const { status, body } = await create({ ...minimal(), ...change });
