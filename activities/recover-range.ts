@@ -1,5 +1,6 @@
 /** Settles what dead attempts and dead runs left open, so that its records are free when they are read again. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { segmentProblem } from '../src/platform/path.js';
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { RecordOutcome } from '../src/state/record-outcomes.js';
 import { countedIn, pollUntilSettled } from './batch-status.js';
@@ -8,11 +9,16 @@ import type { UploadScope } from './upload-batch.js';
 export async function recoverRange(scope: UploadScope): Promise<void> {
   const open = await scope.deps.ledger.batches.leftBehind(scope.range);
   await Promise.all(
-    open.map((batch) =>
-      batch.platformBatchId === null ? giveUp(scope, batch) : follow(scope, batch, batch.platformBatchId),
-    ),
+    open.map((batch) => {
+      const id = platformIdOf(batch);
+      return id === null ? giveUp(scope, batch) : follow(scope, batch, id);
+    }),
   );
 }
+
+/** Null also where it can be in no address: then nobody can be asked about the batch. */
+const platformIdOf = ({ platformBatchId: id }: OpenBatch): string | null =>
+  id === null || segmentProblem(id) !== undefined ? null : id;
 
 /**
  * Counted from the intent: its POST may have ended one delay later (upload-batch.ts), and the platform may apply it one
@@ -31,7 +37,8 @@ async function giveUp(scope: UploadScope, batch: OpenBatch): Promise<void> {
     signal,
   });
   const now = await deps.ledger.batches.again(batch);
-  if (now !== undefined && now.platformBatchId !== null) return follow(scope, now, now.platformBatchId);
+  const id = now === undefined ? null : platformIdOf(now);
+  if (now !== undefined && id !== null) return follow(scope, now, id);
   await deps.ledger.batches.recover(
     range,
     batch,

@@ -4,6 +4,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { MappingOptions } from '../src/domain/sync.js';
 import { isInDoubt } from '../src/platform/error.js';
+import { segmentProblem } from '../src/platform/path.js';
 import { backoffMs } from '../src/platform/retry.js';
 import type { IntendedBatch } from '../src/state/open-batches.js';
 import type { TakenRange } from '../src/state/ranges.js';
@@ -106,6 +107,11 @@ async function post(
     // doubt. But it ends within one delay of its intent, so that a successor knows when its ghost must be over.
     ...{ signal, finish: true, timeout: sync.spec.upload.inDoubtDelay * 500 },
   });
+  const problem = segmentProblem(accepted.batchId);
+  if (problem !== undefined)
+    throw new PartnerSyncError('platform_answer_invalid', `the platform took a batch, but its batchId ${problem}`, {
+      inDoubt: true,
+    });
   const noted = deps.ledger.batches.sent(batch, accepted.batchId);
   noted.catch(() => undefined);
   return { platformBatchId: accepted.batchId, noted };

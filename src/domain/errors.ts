@@ -97,6 +97,12 @@ export const ERROR_CATALOGUE = {
     meaning: 'A value cannot be carried by JSON exactly (NaN, Infinity, a lone surrogate).',
     remedy: 'Map it to something that JSON can carry; nothing is rounded silently.',
   },
+  external_id_unusable: {
+    retry: 'never',
+    meaning: 'No record can have the external id of a row: it is too long, "." or "..", or holds U+0000.',
+    remedy:
+      'Correct the row, or form the external id in another way (`hash`); what the platform takes is set by `upload.longestExternalId`.',
+  },
   duplicate_external_id: {
     retry: 'never',
     meaning: 'Two rows map to the same external id.',
@@ -196,6 +202,12 @@ export const ERROR_CATALOGUE = {
     retry: 'later',
     meaning: 'The state database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.',
     remedy: 'Bring it back; nothing is sent without a committed intent, and the run resumes from the ledger.',
+  },
+  state_refused: {
+    retry: 'never',
+    meaning: 'The state database refused a statement for what was in it, or for a right or a table that is missing.',
+    remedy:
+      'Look up the SQLSTATE that the message names; the statement is in the log of the database. Start the run again once it is mended.',
   },
   state_not_ready: {
     retry: 'never',

@@ -35,6 +35,8 @@ export interface UploadConfig {
   readonly requestsAtOnce: number;
   readonly batchSize: number;
   readonly batchBytes: number;
+  /** Characters of an external id that the platform takes. */
+  readonly longestExternalId: number;
   /** How long an answer that was lost is waited for before its records are sent again: the platform's longest delay. */
   readonly inDoubtDelay: number;
   /** How long a batch may take beyond its dependency wait before it counts as stuck. */
@@ -116,6 +118,8 @@ export interface MappingOptions {
   /** Seconds, 0..86400 (platform-api.md 4.8). */
   readonly dependencyWaitTimeout: number;
   readonly batchSize: number | null;
+  /** Characters; the sync's `upload.longestExternalId`. */
+  readonly longestExternalId: number;
   /** `off`: the ledger keeps no record of what was sent (docs/adr/0020). */
   readonly ledger: 'full' | 'off';
 }

@@ -2,7 +2,9 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/finding.js';
 import type { MapResult } from '../domain/record.js';
-import { Records } from '../domain/record-list.js';
+import { externalIdProblem, SURELY_SHORT } from '../domain/external-id.js';
+import { Records, type Span } from '../domain/record-list.js';
+import type { RecordTexts } from '../domain/record-texts.js';
 import { referencesOf } from '../domain/references.js';
 import type { ByteRow, SourceColumn, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../domain/sync.js';
@@ -10,7 +12,7 @@ import { checkColumns, columnsOf } from './check-columns.js';
 import { deletedRows } from './deleted-rows.js';
 import { deletedRecords } from './deleted-record.js';
 import { definitionValidator } from './definition-validator.js';
-import { tenantUnknown } from './failure.js';
+import { idUnusable, tenantUnknown } from './failure.js';
 import { planField } from './field-plan.js';
 import type { PlannedField } from './field-plan.js';
 import type { Locate } from './place.js';
@@ -60,6 +62,8 @@ export function compileMapping(
   const mapPlainly = plainMapper(mapping.schema, validator, fields);
   const readTenant = tenantReader(tenant, placed);
   const readId = fields.get(externalIdField)!.read;
+  const longestId = mapping.options.longestExternalId;
+  const surelyShort = Math.min(SURELY_SHORT, longestId);
   const isDeleted = deletedRows(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
 
@@ -67,9 +71,18 @@ export function compileMapping(
     // The external id is looked for even in a row that cannot be mapped: it is what people search by.
     const id = readId(row);
     const externalId = id instanceof Rejection ? null : externalIdText(id);
+    const problem = externalId === null ? undefined : externalIdProblem(externalId, longestId);
     const rowTenant = readTenant(row);
     if (rowTenant instanceof Rejection)
       return { kind: 'unmappable', tenant: null, externalId, sourceKey, ...tenantUnknown(rowTenant) };
+    if (problem !== undefined)
+      return {
+        kind: 'unmappable',
+        tenant: rowTenant,
+        externalId,
+        sourceKey,
+        ...idUnusable(externalIdField, id, problem),
+      };
     if (isDeleted?.(row) === true && externalId?.isWellFormed() === true) {
       return records.add(rowTenant, externalId, sourceKey, deletedJson(externalId), deletion);
     }
@@ -88,7 +101,7 @@ export function compileMapping(
     const rowTenant = constant ?? readTenant(row.texts());
     if (rowTenant instanceof Rejection || isDeleted?.(row.texts()) === true) return false;
     const id = hasKey(row) ? writer.inBytes(row, records.texts) : undefined;
-    if (id === undefined) {
+    if (id === undefined || !isSurelyUsable(id, records.texts)) {
       records.texts.undo();
       return false;
     }
@@ -96,8 +109,14 @@ export function compileMapping(
     return true;
   }
 
+  /** Bytes are no fewer than characters, and a character that JSON escapes has come past here already. */
+  const isSurelyUsable = ({ from, to }: Span, { bytes, start }: RecordTexts): boolean =>
+    to - from <= surelyShort && (to - from > 2 || bytes[start + from] !== DOT);
+
   return { columns: selected, map, append };
 }
+
+const DOT = 0x2e;
 
 function assertRunnable(
   mapping: MappingSpec,

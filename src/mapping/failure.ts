@@ -29,6 +29,13 @@ export const noExternalId = (field: string): Failure => ({
   shape: '',
 });
 
+export const idUnusable = (field: string, id: unknown, problem: { rule: string; reason: string }): Failure => ({
+  code: 'external_id_unusable',
+  pointer: `/${field}`,
+  ...problem,
+  shape: maskedShape(id),
+});
+
 export function notEncodable(data: JsonObject): Failure {
   const field = Object.keys(data).find((name) => {
     try {

@@ -18,7 +18,7 @@ import { readDefinition } from './read-definition.js';
 import { readMapping } from './read-mapping.js';
 import { readSync } from './read-sync.js';
 import { readSyncFolder } from './sync-folder.js';
-import { syncVersion } from './sync-version.js';
+import { syncVersion, type SyncFile } from './sync-version.js';
 import { didYouMean } from './violation-message.js';
 
 export { listSyncs } from './sync-folder.js';
@@ -90,8 +90,11 @@ export async function lintSync(mappingsFolder: string, syncName: string, env: En
       : {
           name: syncName,
           ...head,
-          mappings: mappings.map(({ spec }) => spec),
-          version: syncVersion((syncFile!.value as { tenant: JsonValue }).tenant, contents),
+          mappings: mappings.map(({ spec }) => ({
+            ...spec,
+            options: { ...spec.options, longestExternalId: head.upload.longestExternalId },
+          })),
+          version: syncVersion(syncFile!.value as unknown as SyncFile, contents),
         },
     locate: (file, path) => byName.get(file)?.place(path) ?? { line: 0, column: 0 },
   };

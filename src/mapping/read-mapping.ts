@@ -1,4 +1,5 @@
 /** A mapping file, once its form is right, to the words of the domain: shorthands written out, defaults filled in. */
+import { LONGEST_EXTERNAL_ID } from '../domain/external-id.js';
 import { durationSeconds } from '../domain/duration.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import type { Relation } from '../domain/source.js';
@@ -106,6 +107,7 @@ function readOptions(options: NonNullable<MappingFile['options']>): MappingOptio
     ignoreUnknownFields: options.ignoreUnknownFields ?? false,
     dependencyWaitTimeout: durationSeconds(options.dependencyWaitTimeout ?? '0s'),
     batchSize: options.batchSize ?? null,
+    longestExternalId: LONGEST_EXTERNAL_ID,
     ledger: options.ledger ?? 'full',
   };
 }

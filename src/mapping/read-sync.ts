@@ -1,5 +1,6 @@
 /** sync.yaml, once its form is right, to the words of the domain; durations to seconds, sizes to bytes. */
 import { durationSeconds, sizeBytes } from '../domain/duration.js';
+import { LONGEST_EXTERNAL_ID } from '../domain/external-id.js';
 import type { Relation } from '../domain/source.js';
 import type { RunMode, ScheduleConfig, SourceConfig, TenantConfig, UploadConfig } from '../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
@@ -13,6 +14,7 @@ interface SyncFile {
     requestsAtOnce?: number;
     batchSize?: number;
     batchBytes?: string;
+    longestExternalId?: number;
     inDoubtDelay?: string;
     batchDeadline?: string;
     followFor?: string;
@@ -65,6 +67,7 @@ export function readSync(file: LanguageFile): SyncHead {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
       batchSize: upload.batchSize ?? 500,
       batchBytes: sizeBytes(upload.batchBytes ?? '4MiB'),
+      longestExternalId: upload.longestExternalId ?? LONGEST_EXTERNAL_ID,
       inDoubtDelay: durationSeconds(upload.inDoubtDelay ?? '30s'),
       batchDeadline: durationSeconds(upload.batchDeadline ?? '10m'),
       followFor: durationSeconds(upload.followFor ?? '10m'),

@@ -9,13 +9,25 @@ export function fillPath(template: string, params: Readonly<Record<string, unkno
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const given = params[name];
     const value = typeof given === 'string' ? given : '';
-    if (value === '' || value === '.' || value === '..')
-      throw new PartnerSyncError('input_invalid', `path parameter ${name} must not be empty, "." or ".."`, { name });
-    if (!value.isWellFormed())
-      throw new PartnerSyncError('input_invalid', `path parameter ${name} is not well-formed text`);
+    const problem = segmentProblem(value);
+    if (problem !== undefined)
+      throw new PartnerSyncError('input_invalid', `path parameter ${name} ${problem}`, { name });
     return encodeURIComponent(value);
   });
 }
+
+/** Why a text can be no segment of a path, even encoded; undefined where it can. Servers take as many characters as these. */
+export function segmentProblem(value: string): string | undefined {
+  if (value === '' || value === '.' || value === '..') return 'must not be empty, "." or ".."';
+  if (!value.isWellFormed()) return 'is not well-formed text';
+  if (value.includes('\u0000')) return 'must not hold U+0000';
+  if (encodeURIComponent(value).length > LONGEST_SEGMENT)
+    return `is longer than ${LONGEST_SEGMENT} bytes once it is encoded`;
+  return undefined;
+}
+
+/** Node takes 16 KiB for a request's line and headers together, and so do many others. */
+const LONGEST_SEGMENT = 12_000;
 
 /** `?a=1&b=true`, leaving out what is undefined; unnamed parameters take the names of the settings. */
 export function fillQuery(query: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>): string {

@@ -13,6 +13,7 @@ import * as parents from './migrations/0002-parents.js';
 import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 import * as removals from './migrations/0004-removals.js';
 import * as seenColumns from './migrations/0005-seen-columns.js';
+import * as keysOfLetters from './migrations/0011-keys-of-letters.js';
 import * as keptRecords from './migrations/0006-kept-records.js';
 
 export const STATE_SCHEMA = 'partner_sync';
@@ -20,6 +21,7 @@ const MIGRATIONS = [
   ...[ledger, parents, pushedDefinitions, removals, seenColumns, keptRecords, openRuns, spansOfBatches],
   owedChildren,
   failures,
+  keysOfLetters,
 ];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;
@@ -114,6 +116,9 @@ export async function twice<T>(transaction: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Classes of SQLSTATEs that waiting does not mend: not supported, bad values, missing rights or tables, limits exceeded. */
+const NEVER = /^(?:0A|21|22|42|54)[0-9A-Z]{3}$/;
+
 /**
  * Runs `work`, turning whatever the database throws into `state_unreachable` with its SQLSTATE only: the
  * server's message and detail quote values of rows. What has none is the driver's own, or the pool's, and said in full.
@@ -124,8 +129,15 @@ export async function inState<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
     const code = (error as { code?: unknown }).code;
-    // Bad values, broken constraints, wrong SQL: a mistake of ours, which waiting does not mend.
-    if (typeof code === 'string' && /^(22|23|42)[0-9A-Z]{3}$/.test(code))
+    if (typeof code === 'string' && NEVER.test(code))
+      throw new PartnerSyncError(
+        'state_refused',
+        `the state database refused a statement, and would again (SQLSTATE ${code})`,
+        {},
+        { cause: error },
+      );
+    // A broken constraint: a mistake of ours, which may have to do with what happened at the same moment.
+    if (typeof code === 'string' && code.startsWith('23'))
       throw new PartnerSyncError(
         'unexpected',
         `the state database refused a statement (SQLSTATE ${code})`,

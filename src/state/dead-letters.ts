@@ -1,15 +1,20 @@
 /** Dead letters in the ledger: written by readings, closed by later ones. */
 import type { Knex } from 'knex';
+import { isKeepable } from '../domain/external-id.js';
 import { foreignText } from '../domain/foreign-text.js';
+import type { ParentName } from '../domain/parent.js';
 import { endsOf, type GroupOutcome } from './group-outcome.js';
 import type { TakenRange } from './ranges.js';
+
+/** Of a key as jsonb, whose text is always the same: what {@link writeDeadLetters} tells letters apart by. */
+const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;
 
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
 export async function closeDeadLetters(trx: Knex, mappingId: number, group: GroupOutcome): Promise<void> {
   const delivered = endsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
   await trx.raw(
-    `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND source_key IN
-       (SELECT ARRAY(SELECT jsonb_array_elements_text(k)) FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
+    `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND key_hash IN
+       (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
     [mappingId, group.reading.before, JSON.stringify(delivered.map((e) => e.sourceKey))],
   );
 }
@@ -26,13 +31,13 @@ export async function writeDeadLetters(
   const letters = [...new Map(deadLetters.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
   if (letters.length === 0) return;
   await trx.raw(
-    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, external_id, mapping_version, code, pointer, rule,
+    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, key_hash, external_id, mapping_version, code, pointer, rule,
        reason, shape, missing, run_id, read_stamp)
-     SELECT :mapping, tenant_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), external_id, :version, code, pointer,
+     SELECT :mapping, tenant_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), ${KEY_HASH('source_key')}, external_id, :version, code, pointer,
        rule, reason, shape, missing, :run, :stamp
      FROM jsonb_to_recordset(CAST(:letters AS jsonb)) AS l(tenant_id int, source_key jsonb, external_id text, code text,
        pointer text, rule text, reason text, shape text, missing jsonb)
-     ON CONFLICT (mapping_id, source_key) DO UPDATE SET
+     ON CONFLICT (mapping_id, key_hash) DO UPDATE SET
        tenant_id = excluded.tenant_id, external_id = excluded.external_id, mapping_version = excluded.mapping_version,
        code = excluded.code, pointer = excluded.pointer, rule = excluded.rule, reason = excluded.reason,
        shape = excluded.shape, missing = excluded.missing, run_id = excluded.run_id, read_stamp = excluded.read_stamp,
@@ -53,11 +58,17 @@ export async function writeDeadLetters(
           rule: storable(d.rule),
           reason: storable(d.reason),
           shape: storable(d.shape),
-          missing: d.missing === undefined || d.missing.length === 0 ? undefined : d.missing,
+          missing: keepable(d.missing),
         })),
       ),
     },
   );
+}
+
+/** Of a parent whose id cannot be kept there will never be a record. */
+function keepable(missing: readonly ParentName[] = []): readonly ParentName[] | undefined {
+  const kept = missing.filter(({ schemaName, externalId }) => isKeepable(schemaName) && isKeepable(externalId));
+  return kept.length > 0 ? kept : undefined;
 }
 
 /** A letter that cannot be stored would stop its group for ever: jsonb refuses NUL and lone surrogates. */

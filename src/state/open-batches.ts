@@ -1,4 +1,5 @@
 /** Batches on their way: sent, left behind by a dead attempt, or held by the platform for dependencies. */
+import { isKeepable } from '../domain/external-id.js';
 import type { Knex } from 'knex';
 import { HASH_BYTES, type RecordList } from '../domain/record-list.js';
 import { holdRange, type TakenRange } from './ranges.js';
@@ -173,7 +174,10 @@ export function openBatches(knex: Knex): OpenBatches {
     },
     again: async (batch) => (await find('b.id = ?', batch.id))[0],
     waitingOf: (mappingId) => find(`mapping_id = ? AND state = 'waiting'`, mappingId),
-    async recover(range, batch, outcomes, held, holdFor = 0) {
+    async recover(range, batch, allOutcomes, allHeld, holdFor = 0) {
+      // Whatever the batch holds: an id that cannot be kept is read again with its row, and refused with its reason.
+      const outcomes = allOutcomes.filter(({ externalId }) => isKeepable(externalId));
+      const held = allHeld.filter(isKeepable);
       await inTransaction(knex, async (trx) => {
         await holdRange(trx, range);
         const recovered = await trx('batches')
@@ -183,7 +187,7 @@ export function openBatches(knex: Knex): OpenBatches {
             ...CLOSED,
             ...(held.length > 0
               ? { state: 'waiting', external_ids: JSON.stringify(held) }
-              : { state: outcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled' }),
+              : { state: allOutcomes.some((o) => o.outcome === 'unclear') ? 'released' : 'settled' }),
             settled_at: held.length > 0 ? null : trx.fn.now(),
           });
         // What a run left behind is found by several of its successor's ranges: one of them recovers it.

@@ -5,6 +5,7 @@
  * outcome of an older reading does not end it, or the newer content would be lost.
  */
 import type { Knex } from 'knex';
+import { isKeepable } from '../domain/external-id.js';
 import type { RecordList } from '../domain/record-list.js';
 import { EMPTY_BOOKS } from '../domain/run.js';
 import { endsOf, type BooksEntry, type GroupOutcome, type RowEnd } from './group-outcome.js';
@@ -158,7 +159,8 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
           reason: w.reason,
           batch_id: w.batchId,
           content_hash: w.contentHash,
-          missing: w.missing,
+          // As the platform names them: of what cannot be kept, no mapping has a record.
+          missing: w.missing.filter(({ externalId, schemaName }) => isKeepable(externalId) && isKeepable(schemaName)),
           refusal: w.refusal,
           expires_at: timestampOrNull(w.expiresAt),
           due_in: w.dueIn,

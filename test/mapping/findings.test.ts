@@ -34,7 +34,13 @@ describe('a sync without mistakes', () => {
       name: 'people',
       file: 'shop/people.mapping.yaml',
       cursor: null,
-      options: { onConflict: 'upsert', ignoreUnknownFields: false, dependencyWaitTimeout: 0, batchSize: null },
+      options: {
+        onConflict: 'upsert',
+        ignoreUnknownFields: false,
+        dependencyWaitTimeout: 0,
+        batchSize: null,
+        longestExternalId: 1_300,
+      },
     });
   });
 

@@ -78,6 +78,7 @@ it('makes of every row what the naive interpreter makes of it', () => {
             ignoreUnknownFields: false,
             dependencyWaitTimeout: 0,
             batchSize: null,
+            longestExternalId: 1_300,
             ledger: 'full',
           },
         },

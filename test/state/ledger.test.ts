@@ -1,4 +1,5 @@
 /** The ledger's promises, kept by PostgreSQL: who may send what, and how far a run is. */
+import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { recoverRange } from '../../activities/recover-range.js';
 import type { UploadScope } from '../../activities/upload-batch.js';
@@ -210,6 +211,75 @@ it('writes all of a checkpoint or nothing', async () => {
   expect(await codeOf(the.ledger.checkpoint(range, broken))).toBe('unexpected');
   expect(await the.ledger.ranges.position(the.mappingId)).toBeNull();
   expect((await claim(await newRange(), rows)).verdicts).toEqual(['busy']);
+});
+
+it('recovers a batch whatever its ids are, so that their rows are read again', async () => {
+  const range = await newRange();
+  const ids = ['a', '..', randomBytes(30_000).toString('hex'), 'b'];
+  await claim(
+    range,
+    ids.map((id) => record(id, '1')),
+  );
+  const [open] = await the.ledger.batches.leftBehind(range);
+  const outcomes = ids.map((externalId) => ({
+    tenantId: the.tenantIds.get('north')!,
+    externalId,
+    contentHash: '00'.repeat(16),
+    outcome: 'unclear' as const,
+  }));
+  await the.ledger.batches.recover(await the.ledger.ranges.take(range.id), open!, outcomes, [ids[2]!]);
+  expect(await the.ledger.batches.leftBehind(range)).toEqual([]);
+});
+
+it('frees the records of a batch that the platform gave an id which no address can hold', async () => {
+  const range = await newRange();
+  const rows = [record('a', '1')];
+  const claimed = await claim(range, rows);
+  await the.ledger.batches.sent(claimed.batches[0]!, '..');
+  const scope = {
+    deps: { ledger: the.ledger },
+    sync: { spec: { upload: { inDoubtDelay: 0 } } },
+    range,
+    signal: new AbortController().signal,
+  };
+
+  await recoverRange(scope as unknown as UploadScope);
+
+  expect((await claim(range, rows)).verdicts.some(Boolean)).toBe(false);
+});
+
+it('keeps a waiting record whatever the platform calls the parents that it misses', async () => {
+  const range = await newRange();
+  const rows = [record('a', '1')];
+  const wait: WaitingRecord = {
+    tenantId: the.tenantIds.get('north')!,
+    externalId: 'a',
+    sourceKey: ['a'],
+    reason: 'expired',
+    batchId: null,
+    contentHash: null,
+    missing: ['p', 'p\u0000', '\ud83d', randomBytes(30_000).toString('hex')].map((externalId) => ({
+      schemaName: 'parent',
+      externalId,
+    })),
+    expiresAt: null,
+    dueIn: -1,
+  };
+  await the.ledger.checkpoint(range, await outcome(null, rows, 'waiting', { waiting: [wait] }));
+  const [due] = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 1);
+  expect(due!.missing).toEqual([{ schemaName: 'parent', externalId: 'p' }]);
+});
+
+it('says at once of a statement that it would be refused again', async () => {
+  const range = await newRange();
+  const rows = ['a', randomBytes(30_000).toString('hex')].map((id) => record(id, '1'));
+  const claimed = await claim(range, rows);
+  const written = the.ledger.checkpoint(range, await outcome(claimed, rows, 'accepted'));
+  // 54000: program_limit_exceeded, an entry that is too long for an index.
+  await expect(written).rejects.toMatchObject({
+    code: 'state_refused',
+    message: expect.stringContaining('54000') as string,
+  });
 });
 
 it('keeps ids of any text', async () => {
