@@ -132,3 +132,26 @@ fields: { customerId: { column: id }, email: email }
   expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete' });
   expect(await shop.state.query('SELECT code FROM partner_sync.dead_letters')).toEqual([]);
 });
+
+it('ends a run at once, and frees its lease, when the ledger would refuse a statement again', async () => {
+  const shop = await shopForTest({ files: files() });
+  await insert(shop, ['one', 'two']);
+  await shop.state.query(
+    `CREATE FUNCTION too_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'too long' USING ERRCODE = '54000'; END $$`,
+  );
+  await shop.state.query(
+    'CREATE TRIGGER too_long BEFORE INSERT ON partner_sync.record_blocks FOR EACH ROW EXECUTE FUNCTION too_long()',
+  );
+
+  const failed: unknown = await shop.run({ mappings: ['customers'] }).catch((error: unknown) => error);
+  expect((failed as { cause: unknown }).cause).toMatchObject({
+    type: 'state_refused',
+    message: 'the state database refused a statement, and would again (SQLSTATE 54000)',
+  });
+  expect(await shop.state.query('SELECT sync FROM partner_sync.sync_leases')).toEqual([]);
+
+  await shop.state.query('DROP TRIGGER too_long ON partner_sync.record_blocks');
+  expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await shop.reconcile('customers')).toMatchObject({ rows: 2, equal: 2 });
+});
