@@ -1,6 +1,7 @@
 /** Dates and instants from the database's text to the text of RFC 3339, digit for digit: no Date, no rounding. */
 import { Temporal } from 'temporal-polyfill';
 import { Rejection } from './rejection.js';
+import { cutTrailingZeros } from './trailing-zeros.js';
 
 /** Every real day of the years 0001 to 9999; of February 29 the year is looked at by {@link isLeapYear}. */
 const DAY = '(?!0000)\\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d)|(?:0[13-9]|1[0-2])-30|(?:0[13578]|1[02])-31)';
@@ -49,7 +50,9 @@ export function utcText(instant: Temporal.Instant): string | undefined {
 
 /** `08:26:00.1200` as `08:26:00.12`, `08:26:00.000` as `08:26:00`. */
 export function withoutTrailingZeros(time: string): string {
-  return time.endsWith('0') && time.includes('.') ? time.replace(/\.?0+$/, '') : time;
+  if (!time.endsWith('0') || !time.includes('.')) return time;
+  const cut = cutTrailingZeros(time);
+  return cut.endsWith('.') ? cut.slice(0, -1) : cut;
 }
 
 /** Names what is wrong with a date's text without quoting it. */

@@ -1,9 +1,10 @@
 /** Decimal text to a JSON number, only where the number says exactly what the text said. */
 import { Rejection } from './rejection.js';
+import { cutTrailingZeros } from './trailing-zeros.js';
 
 /** A number as JSON writes it. */
 const PLAIN = /^-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const ANY_DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
+const ANY_DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 /** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754). */
 export const ALWAYS_EXACT = 15;
 
@@ -34,7 +35,7 @@ export function exactInteger(text: string): number | Rejection {
 export function canonicalDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = ANY_DECIMAL.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = cutTrailingZeros(digits);
   if (significant === '') return '0';
   const power = Number(exponent) - fraction.length + (digits.length - significant.length);
   return `${sign === '-' ? '-' : ''}${significant}e${power}`;

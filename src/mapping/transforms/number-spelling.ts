@@ -17,7 +17,7 @@ export function plainSpelling(options: JsonObject): (value: string) => string {
     if (group !== null) text = text.replace(group, '');
     // A point left over where the comma is the decimal sign is no number: 1.5 must not become 15.
     if (decimal === ',') text = text.includes('.') ? '' : text.replace(',', '.');
-    const [, sign, whole, rest] = /^([+-]?)0*(\d*)(\.\d+|\.?)$/.exec(text) ?? [];
+    const [, sign, whole, rest] = /^([+-]?)0*(?!0)(\d*)(\.\d+|\.?)$/.exec(text) ?? [];
     if (whole === undefined || !/\d/.test(text)) return text;
     return `${sign === '-' ? '-' : ''}${whole === '' ? '0' : whole}${rest === '.' ? '' : rest}`;
   };
