@@ -48,9 +48,10 @@ function parentsFirst(definitions: readonly SchemaDefinitionFile[]): SchemaDefin
     name: d.name,
     refs: referencesOf(d.schema)
       .map((r) => r.schemaName)
-      .filter((r) => byName.has(r)),
+      // One that refers to itself can be pushed as soon as its other parents are there.
+      .filter((r) => r !== d.name && byName.has(r)),
   }));
-  // Definitions that refer to each other in a circle have no order; the platform takes them in any.
+  // Definitions that refer to each other in a circle, and those behind them, have no order.
   const ordered = new Set([...stagesOf(nodes).flat(), ...byName.keys()]);
   return [...ordered].map((schemaName) => byName.get(schemaName)!);
 }

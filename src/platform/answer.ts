@@ -107,7 +107,12 @@ function refusal(
 ): PlatformError {
   const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
   const isText = (v: unknown): v is string => typeof v === 'string' && v !== '';
-  const words = [...new Set([body['message'], alternative].filter(isText))].map(shortened).join('; ');
+  // Each text once, also where one begins with the other.
+  const texts = [...new Set([body['message'], alternative].filter(isText))];
+  const words = texts
+    .filter((text) => !texts.some((other) => other !== text && other.startsWith(text)))
+    .map(shortened)
+    .join('; ');
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
   // A refusal of records may quote them, and this message goes into histories and logs.
   const quotes = operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large');

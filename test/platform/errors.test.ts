@@ -37,10 +37,13 @@ describe('an error of the platform', () => {
     expect(isNotFound(error)).toBe(true);
   });
 
-  it('says the same words once, in whichever shape they come', async () => {
-    const body = { success: false, message: 'no', data: { error: 'no' } };
-    const { client } = await stubPlatform([answer(400, body)]);
-    expect((await platformErrorOf(client.getBatch('b', {}, { tenant: 'north' }))).words).toBe('no');
+  it.each([
+    ['no', 'no'],
+    ['no; it is empty', 'no; it is empty'],
+    ['because', 'no; because'],
+  ])('says the same words once, in whichever shape they come: %s', async (error, words) => {
+    const { client } = await stubPlatform([answer(400, { success: false, message: 'no', data: { error } })]);
+    expect((await platformErrorOf(client.getBatch('b', {}, { tenant: 'north' }))).words).toBe(words);
   });
 
   it('keeps words short and free of control characters', async () => {

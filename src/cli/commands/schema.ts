@@ -5,8 +5,11 @@ import { requireVariable } from '../../config/environment.js';
 import type { DefinitionChange } from '../../domain/definition-diff.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { SchemaDefinitionFile } from '../../domain/sync.js';
 import { action, EXIT, look } from '../command-context.js';
 import { pushDefinition } from '../push-definition.js';
+import { pushInTurns } from '../push-in-turns.js';
+import { refusalOf } from '../refused-definitions.js';
 import { schemaStandings, type SchemaStanding, type Standing } from '../schema-standing.js';
 import { printable, table } from '../table.js';
 
@@ -27,7 +30,7 @@ export function addSchema(program: Command): void {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  partner-sync schema push online-retail\n\nExit codes: 0 all there; 1 a file changed after it was pushed; 2 wrong usage or configuration',
+      '\nExample:\n  partner-sync schema push online-retail\n\nExit codes: 0 all there; 1 the platform refused one, or a file changed after it was pushed; 2 wrong usage or configuration',
     )
     .action(
       action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
@@ -108,34 +111,41 @@ async function standingsOf(parts: LookingParts, name: string): Promise<SchemaSta
   return schemaStandings(spec, (await ledger?.schemaIds.pushed(address)) ?? new Map());
 }
 
-/** Throws `config_invalid`, before anything is sent, where a file changes what the platform never changes. */
+/**
+ * Throws `config_invalid`, before anything is sent, where a file changes what the platform never changes; and
+ * `platform_refused` with all that the platform refused, once it has all that it takes.
+ */
 export async function pushSchemas(parts: Parts, name: string, note?: (line: string) => void): Promise<PushResult[]> {
   const { spec } = await parts.openSync(name);
   const ledger = await parts.ledger();
   const platform = await parts.platform();
   const address = await requireVariable(parts.env, 'PLATFORM_BASE_URL');
-  const standings = schemaStandings(spec, await ledger.schemaIds.pushed(address));
+  const pushed = await ledger.schemaIds.pushed(address);
+  const standings = schemaStandings(spec, pushed);
   assertPossible(standings);
-  const results: PushResult[] = [];
-  for (const { definition, hash, standing, platformId } of standings) {
-    if (standing !== 'new') {
+  const results = new Map<string, PushResult>();
+  const wanted: SchemaDefinitionFile[] = [];
+  const hashes = new Map(standings.map(({ definition, hash }) => [definition.name, hash]));
+  for (const { definition, standing, platformId } of standings)
+    if (standing === 'new') wanted.push(definition);
+    else {
       const unchanged = standing === 'changed' ? 'changed' : 'unchanged';
-      results.push({ schema: definition.name, action: unchanged, platformId: platformId! });
-      continue;
+      results.set(definition.name, { schema: definition.name, action: unchanged, platformId: platformId! });
     }
-    const pushed = await pushDefinition(platform, definition, note);
-    const ours = pushed.kind === 'created';
+  const refused = await pushInTurns(wanted, pushed.keys(), async (definition) => {
+    const outcome = await pushDefinition(platform, definition, note);
+    const ours = outcome.kind === 'created';
     // Where it is not known, the name does: the platform's paths take either.
-    const id = (ours ? pushed.id : null) ?? definition.name;
+    const platformId = (ours ? outcome.id : null) ?? definition.name;
     await ledger.schemaIds.remember(address, {
-      name: definition.name,
-      platformId: id,
-      definitionHash: ours ? hash : '',
+      ...{ name: definition.name, platformId },
+      definitionHash: ours ? hashes.get(definition.name)! : '',
       definition: ours ? (definition as unknown as JsonObject) : null,
     });
-    results.push({ schema: definition.name, action: ours ? 'created' : 'exists', platformId: id });
-  }
-  return results;
+    results.set(definition.name, { schema: definition.name, action: ours ? 'created' : 'exists', platformId });
+  });
+  if (refused.length > 0) throw refusalOf(refused, wanted);
+  return standings.map(({ definition }) => results.get(definition.name)!);
 }
 
 function assertPossible(standings: readonly SchemaStanding[]): void {

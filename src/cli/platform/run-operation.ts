@@ -2,13 +2,13 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Operation } from '../../platform/contract/operation.js';
 import type { OperationName } from '../../platform/contract/operations.js';
-import { PlatformError } from '../../platform/error.js';
 import type { ListName } from '../../platform/lists.js';
 import type { CallInput } from '../../platform/client.js';
 import { readVariable } from '../../config/environment.js';
 import { EXIT, type CommandContext } from '../command-context.js';
 import { fieldsFrom, jsonOf } from './flags.js';
 import { answerLines, listLines } from './show.js';
+import { told } from './told.js';
 
 export interface OperationFlags {
   readonly [flag: string]: unknown;
@@ -74,13 +74,4 @@ async function bodyOf(fields: NonNullable<Operation['body']>, flags: OperationFl
   if (typeof data !== 'object' || data === null || Array.isArray(data))
     throw new PartnerSyncError('input_invalid', '--data: expected a JSON object');
   return { ...data, ...(await fieldsFrom(fields, flags)) };
-}
-
-/** The platform's own words belong on the screen of who called; elsewhere they stay out, since they may quote records. */
-export function told(error: unknown): unknown {
-  if (!(error instanceof PlatformError)) return error;
-  if (error.words === '') return error;
-  const said = [error.words, ...error.errors].join('; ');
-  const message = `${error.method} ${error.path} answered ${error.status}: ${said}`;
-  return new PartnerSyncError(error.code, message, error.details);
 }

@@ -6,7 +6,8 @@ import type { BatchStatus } from '../../platform/contract/batches.js';
 import { operations } from '../../platform/contract/operations.js';
 import { duration } from '../arguments.js';
 import { action, EXIT } from '../command-context.js';
-import { tenantOf, told, type OperationFlags } from './run-operation.js';
+import { tenantOf, type OperationFlags } from './run-operation.js';
+import { told } from './told.js';
 import { answerLines } from './show.js';
 
 const FIRST_LOOK = 200;
