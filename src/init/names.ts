@@ -41,6 +41,12 @@ export function pluralName(...names: readonly string[]): string {
   return plural === schemaName(...names) ? `${plural}s` : plural;
 }
 
+/** `order_lines` -> `Order lines`, as one would say it; a name without a letter or digit stays what it is. */
+export function inWords(name: string): string {
+  const text = wordsOf(name).join(' ');
+  return text === '' ? name : text[0]!.toUpperCase() + text.slice(1);
+}
+
 const asciiWords = (names: readonly string[]): string[] =>
   names
     .flatMap(wordsOf)

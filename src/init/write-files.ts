@@ -2,6 +2,7 @@
 import type { SourceTable } from '../domain/source-catalog.js';
 import { DECIDE, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
+import { inWords } from './names.js';
 import { commentLines, list, scalar } from './yaml-text.js';
 
 export interface DraftedFile {
@@ -53,7 +54,8 @@ export function definitionFile(draft: DraftMapping): DraftedFile {
     $schema: '../schema-definition.schema.json',
     name: draft.schemaName,
     pluralName: draft.pluralName,
-    ...describedBy(draft.table),
+    // Always one: a platform may ask for it.
+    ...describedBy({ comment: draft.table.comment?.trim() || inWords(draft.table.name) }),
     category: draft.category,
     externalIdField: draft.externalIdField,
     schema: {

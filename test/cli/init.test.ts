@@ -145,6 +145,14 @@ describe('on a database that nobody tidied', () => {
     expect(read('passport.mapping.yaml')).toContain('id: { ref: public-staff, column: id }');
     expect(read('public-staff.mapping.yaml')).toContain('cursor:\n  column: modified_on');
   });
+
+  it("describes each schema definition by the table's comment, or else by its name", async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+    const described = (schema: string) =>
+      (JSON.parse(read(`${schema}.schema.json`)) as { description?: string }).description;
+    expect(described('order')).toBe('Orders\n  yaml: [breaks');
+    expect(described('order_detail')).toBe('Order detail');
+  });
 });
 
 describe('says what is wrong, and writes nothing', () => {
