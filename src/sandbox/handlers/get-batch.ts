@@ -57,8 +57,31 @@ export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, {
 
 type Naming = SandboxSettings['batchStatus']['recordErrors'];
 
+interface ErrorRow {
+  readonly record_index: number;
+  readonly external_id: string | null;
+  readonly rule: string;
+  readonly reason: string;
+}
+
+/** A record without a usable external id is named by its place in any case. */
+const byPlace = ({ record_index: index, reason }: ErrorRow): string => `record ${index}: ${reason}`;
+const NAMED: Readonly<Record<Exclude<Naming, 'counted' | 'none'>, (row: ErrorRow) => string>> = {
+  external_id: (row) =>
+    row.external_id === null ? byPlace(row) : `externalId ${JSON.stringify(row.external_id)}: ${row.reason}`,
+  resource: (row) => (row.external_id === null ? byPlace(row) : `Resource '${row.external_id}': ${row.reason}`),
+  index: byPlace,
+  unnamed: ({ reason }) => reason,
+};
+
+function counted(rows: readonly ErrorRow[]): string[] {
+  const records = new Map<string, number>();
+  for (const { reason } of rows) records.set(reason, (records.get(reason) ?? 0) + 1);
+  return [...records].map(([reason, count]) => `${count} record(s) ${reason}`);
+}
+
 async function errorsOf(db: Queryable, batch: BatchRow, naming: Naming): Promise<BatchStatus['errors']> {
-  const { rows } = await db.query<{ record_index: number; external_id: string | null; rule: string; reason: string }>(
+  const { rows } = await db.query<ErrorRow>(
     `select record_index, external_id, rule, reason from sandbox.record_errors where batch_id = $1
       order by record_index`,
     [batch.id],
@@ -68,11 +91,7 @@ async function errorsOf(db: Queryable, batch: BatchRow, naming: Naming): Promise
   return {
     summary: { failed: batch.failed, byRule },
     details: {},
-    recordErrors: rows.map(({ record_index: index, external_id: id, reason }) => {
-      if (naming === 'unnamed') return reason;
-      const named = naming === 'external_id' && id !== null;
-      return named ? `externalId ${JSON.stringify(id)}: ${reason}` : `record ${index}: ${reason}`;
-    }),
+    recordErrors: naming === 'none' ? [] : naming === 'counted' ? counted(rows) : rows.map(NAMED[naming]),
     message: `${batch.failed} of ${batch.total} records failed`,
   };
 }

@@ -11,7 +11,7 @@ import { holdBack, releaseChildren, type HeldRecord } from './pending-resources.
 export interface Store {
   readonly db: pg.PoolClient;
   readonly schemas: SchemaStore;
-  readonly settings: Pick<SandboxSettings, 'records' | 'pending' | 'longest'>;
+  readonly settings: Pick<SandboxSettings, 'records' | 'pending' | 'longest' | 'failureWords'>;
 }
 
 /** Applies records of one schema, notes their outcomes and holds back those that wait; answers what is stored now. */

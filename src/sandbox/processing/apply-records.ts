@@ -3,7 +3,7 @@ import type { JsonObject } from '../../domain/json.js';
 import type { Queryable } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
-import { failed, mergeRecord, type Dependency, type IncomingRecord, type Outcome } from './incoming.js';
+import { failed, failedFor, mergeRecord, type Dependency, type IncomingRecord, type Outcome } from './incoming.js';
 import { dependenciesOf, dependencyKey, withPlainReferences } from './record-references.js';
 import { presentParents, storedRecords, storeRecords } from './resource-store.js';
 
@@ -53,7 +53,7 @@ export async function applyRecords(
       }
       if (record.expiresAt !== null) return { kind: 'waiting', missing };
       const list = missing.map((d) => `${d.schemaName} "${d.externalId}"`).join(', ');
-      return failed('missing_dependency', `missing dependency ${list}`);
+      return failedFor(list, 'missing_dependency', `missing dependency ${list}`);
     });
     return { outcomes, written };
   };

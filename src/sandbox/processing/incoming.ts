@@ -30,17 +30,27 @@ export interface Dependency {
   readonly externalId: string;
 }
 
+export type ParentRule = 'missing_dependency' | 'dependency_expired';
+
 /** A record that will not be stored: the rule that it broke, and the reason in words. */
 export interface Failure {
   readonly kind: 'failed';
   readonly rule: string;
   readonly reason: string;
+  /** The parents for want of which it failed, in words. */
+  readonly parents?: string;
 }
 
 export type Outcome =
   { readonly kind: 'stored' } | { readonly kind: 'waiting'; readonly missing: readonly Dependency[] } | Failure;
 
 export const failed = (rule: string, reason: string): Failure => ({ kind: 'failed', rule, reason });
+
+/** For want of parents; `parents` names them. */
+export const failedFor = (parents: string, rule: ParentRule, reason: string): Failure => ({
+  ...failed(rule, reason),
+  parents,
+});
 
 /** The external id of a record as text, or why it has none that can be used. */
 export function externalIdOf(schema: StoredSchema, record: JsonObject, { records, longest }: Rules): string | Failure {

@@ -2,7 +2,7 @@
 import type pg from 'pg';
 import { inTransaction, lockTenant } from '../database.js';
 import { applyAll, completeChildren, type Store } from './apply-all.js';
-import { failed, type Dependency } from './incoming.js';
+import { failedFor, type Dependency } from './incoming.js';
 import { Outcomes } from './outcomes.js';
 import { takeExpired } from './pending-resources.js';
 
@@ -20,11 +20,11 @@ export async function lookAfterPending(pool: pg.Pool, parts: Parts): Promise<voi
 /** Fails the records whose wait has elapsed, or stores them without their parents. */
 async function expire(store: Store, tenantId: string): Promise<void> {
   await lockTenant(store.db, tenantId);
-  const outcomes = new Outcomes();
+  const outcomes = new Outcomes(store.settings);
   for (const record of await takeExpired(store.db, tenantId))
     if (store.settings.pending.expired === 'fail') {
       const reason = `missing dependency ${record.missing} did not arrive in time`;
-      outcomes.add(record, failed('dependency_expired', reason));
+      outcomes.add(record, failedFor(record.missing, 'dependency_expired', reason));
     } else {
       const schema = await store.schemas.get(record.schemaId);
       const arrived = await applyAll(store, tenantId, schema, [{ ...record, waitIsOver: true }], outcomes);
@@ -43,7 +43,7 @@ async function completeWaiting(pool: pg.Pool, parts: Parts): Promise<void> {
   for (const tenantId of new Set(rows.map((row) => row.tenantId)))
     await inTransaction(pool, async (db) => {
       await lockTenant(db, tenantId);
-      const outcomes = new Outcomes();
+      const outcomes = new Outcomes(parts.settings);
       const arrived = rows.filter((row) => row.tenantId === tenantId);
       await completeChildren({ ...parts, db }, tenantId, arrived, outcomes);
       await outcomes.save(db);

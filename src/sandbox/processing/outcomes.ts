@@ -1,5 +1,7 @@
 /** Collects what became of records, for one batch or many, and writes it to their batches' counters and errors. */
 import type { Queryable } from '../database.js';
+import type { SandboxSettings } from '../settings.js';
+import { inWords } from './failure-words.js';
 import type { Failure, IncomingRecord, Outcome } from './incoming.js';
 
 interface Change {
@@ -17,8 +19,13 @@ interface RecordError {
 }
 
 export class Outcomes {
+  readonly #words: SandboxSettings['failureWords'];
   readonly #changes = new Map<string, Change>();
   readonly #errors: RecordError[] = [];
+
+  constructor({ failureWords }: Pick<SandboxSettings, 'failureWords'>) {
+    this.#words = failureWords;
+  }
 
   /** A record's outcome; one that had been waiting leaves its batch's pending count. */
   add(record: IncomingRecord, outcome: Outcome): void {
@@ -37,9 +44,12 @@ export class Outcomes {
   }
 
   /** A failed record; one without a usable external id is named by its place in the batch. */
-  addFailure(batchId: string, index: number, externalId: string | null, { rule, reason }: Failure): void {
+  addFailure(batchId: string, index: number, externalId: string | null, failure: Failure): void {
     this.#of(batchId).failed += 1;
-    this.#errors.push({ batch_id: batchId, record_index: index, external_id: externalId, rule, reason });
+    this.#errors.push({
+      ...{ batch_id: batchId, record_index: index, external_id: externalId },
+      ...{ rule: failure.rule, reason: inWords(failure, this.#words) },
+    });
   }
 
   /** The last write of a transaction: a batch whose pending count reaches 0 is completed. */

@@ -29,7 +29,7 @@ export interface AcceptedBatch {
 /** The caller holds the batch's row; a crash before the commit leaves the batch as if it had never been touched. */
 export async function processBatch(store: Store, batch: AcceptedBatch): Promise<void> {
   const { db, schemas, settings } = store;
-  const outcomes = new Outcomes();
+  const outcomes = new Outcomes(settings);
   const startedAt = new Date();
   const schema = await schemas.get(batch.schema_id);
   const records = readBatch(schema, batch, settings, outcomes);

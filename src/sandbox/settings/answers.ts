@@ -49,8 +49,8 @@ export const ANSWERS = {
     processed: Choice(['final', 'with_pending'], 'Whether `processedRecords` counts pending resources too.'),
     successRate: Choice(['share', 'percent'], '`successRate` from 0 to 1, or from 0 to 100.'),
     recordErrors: Choice(
-      ['external_id', 'index', 'unnamed'],
-      'How an entry of `recordErrors` names its record: by external id, by its place in the upload, not at all.',
+      ['external_id', 'resource', 'index', 'unnamed', 'counted', 'none'],
+      'How entries of `recordErrors` name their records: `externalId "X": ...`, `Resource \'X\': ...`, by the place in the upload, not at all, only how many share a reason, or no entries.',
     ),
   }),
 };

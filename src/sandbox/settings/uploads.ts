@@ -14,6 +14,8 @@ function optionalFields({ properties, required }: TObject): string[] {
 const Fields = (body: TObject, description: string) =>
   Type.Array(Type.Enum(optionalFields(body)), { default: [], description });
 
+const Words = (description: string) => Type.String({ minLength: 1, default: '{reason}', description });
+
 export const UPLOADS = {
   unknownInput: Group('What is done with what a request has, but the interface does not.', {
     body: Choice(['refuse', 'ignore'], 'Fields of a body. Fields of resources have `ignoreUnknownFields` (4.8).'),
@@ -60,6 +62,14 @@ export const UPLOADS = {
     }),
     referencesWithinUpload: Flag(true, 'Whether records of the same upload count as present.'),
   }),
+  failureWords: Group(
+    'Words for failed records (2, section 3, rule 3). `{reason}` stands for the usual ones, `{parents}` for the missing parents.',
+    {
+      missingParent: Words('A parent is missing, and the upload does not let the record wait.'),
+      expired: Words('The wait for a parent has elapsed.'),
+      other: Words('Anything else. It has no `{parents}`.'),
+    },
+  ),
   pending: Group('What becomes of resources that wait for others (section 3, rule 3).', {
     countsFrom: Choice(['acceptance', 'processing'], 'From when `dependencyWaitTimeout` counts.'),
     completed: Choice(

@@ -1,6 +1,7 @@
 /** What the settings of answers do. */
 import { expect } from 'vitest';
 import { createPeople, unique, type Caller } from '../running-sandbox.js';
+import type { GivenSettings } from '../../../src/sandbox/settings.js';
 import { SHOP, type Demonstrations } from './demonstration.js';
 
 /** A schema of things that refer to an owner, and the read of one of them. */
@@ -162,9 +163,13 @@ export const answers: Demonstrations = {
     expect((await mixed(await open({ batchStatus: { successRate: 'percent' } }))).progress['successRate']).toBe(50);
   },
   async 'batchStatus.recordErrors'(open) {
-    const errors = async (recordErrors: 'index' | 'unnamed') =>
+    type Form = NonNullable<NonNullable<GivenSettings['batchStatus']>['recordErrors']>;
+    const errors = async (recordErrors: Form) =>
       (await mixed(await open({ batchStatus: { recordErrors } }))).errors.recordErrors;
+    expect(await errors('resource')).toEqual(["Resource 'failed': /size must be number"]);
     expect(await errors('index')).toEqual(['record 1: /size must be number']);
     expect(await errors('unnamed')).toEqual(['/size must be number']);
+    expect(await errors('counted')).toEqual(['1 record(s) /size must be number']);
+    expect(await errors('none')).toEqual([]);
   },
 };

@@ -160,6 +160,26 @@ export const uploads: Demonstrations = {
     // Now the parent is there from before.
     expect((await sandbox.uploaded(name, family)).progress).toMatchObject({ successfulRecords: 2 });
   },
+  async 'failureWords.missingParent'(open) {
+    const sandbox = await open({ failureWords: { missingParent: 'nobody knows {parents}' } });
+    const name = await things(sandbox);
+    const { errors } = await sandbox.uploaded(name, [{ id: 'a', owner: '$&' }]);
+    expect(errors.recordErrors).toEqual([`externalId "a": nobody knows ${name} "$&"`]);
+  },
+  async 'failureWords.expired'(open) {
+    const sandbox = await open({ failureWords: { expired: 'timed out' }, batchStatus: { recordErrors: 'counted' } });
+    const resources = [
+      { id: 'a', owner: 'never' },
+      { id: 'b', owner: 'nor this' },
+    ];
+    const batch = await sandbox.upload(await things(sandbox), resources, { query: '?dependencyWaitTimeout=1' });
+    expect((await sandbox.completed(batch)).errors.recordErrors).toEqual(['2 record(s) timed out']);
+  },
+  async 'failureWords.other'(open) {
+    const sandbox = await open({ failureWords: { other: 'validation failed ({reason})' } });
+    const { errors } = await sandbox.uploaded(await things(sandbox), [{ id: 'a', size: 'large' }]);
+    expect(errors.recordErrors).toEqual(['externalId "a": validation failed (/size must be number)']);
+  },
   async 'pending.countsFrom'(open) {
     const sandbox = await open({ pending: { countsFrom: 'processing' }, processingDelay: 300 });
     const name = await things(sandbox);
