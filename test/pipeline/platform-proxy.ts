@@ -89,18 +89,24 @@ function forward(
   answered: (answer: StubAnswer) => void,
 ): void {
   const { host: _host, connection: _connection, ...headers } = incoming.headers;
+  // A target that refuses a body for its size may close the connection while that is still being sent.
+  let isAnswered = false;
+  const answerOnce = (answer: StubAnswer): void => {
+    if (!isAnswered) answered(answer);
+    isAnswered = true;
+  };
   const request = http.request(`${target}${incoming.url ?? '/'}`, { method: incoming.method, headers }, (response) => {
     const chunks: Buffer[] = [];
     response.on('data', (chunk: Buffer) => chunks.push(chunk));
     response.on('end', () =>
-      answered({
+      answerOnce({
         status: response.statusCode ?? 502,
         headers: { 'content-type': response.headers['content-type'] ?? 'application/json' },
         body: Buffer.concat(chunks).toString('utf8'),
       }),
     );
   });
-  request.on('error', () => answered({ status: 502, body: 'the target of the proxy is down' }));
+  request.on('error', () => answerOnce({ status: 502, body: 'the target of the proxy is down' }));
   request.end(body);
 }
 
