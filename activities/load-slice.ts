@@ -5,7 +5,7 @@ import { deliverGroup } from './deliver-group.js';
 import type { Dependencies, OpenMapping } from './dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { END_OF_RANGE, rowsOf, type GroupOutcome } from '../src/state/group-outcome.js';
-import type { SourceKey } from '../src/domain/source.js';
+import { lookUpOf, type LookUp } from '../src/mapping/look-up.js';
 import { withTurns, type TakeTurn } from './group-turns.js';
 import { rowsIn, type Group } from '../src/reading/group.js';
 import { readKeys } from './read-keys.js';
@@ -110,22 +110,19 @@ async function inOrder<T, R>(
   return exhausted;
 }
 
-/**
- * The rows of a backfill's external ids: the id must be a plain column of the source. The position is how many
- * ids are done.
- */
+/** The rows of a backfill's external ids, which one column of the source must hold. The position is how many ids are done. */
 async function* readIds(scope: UploadScope, externalIds: readonly string[]): AsyncGenerator<Group> {
-  const column = externalIdColumn(scope.mapping);
+  const { columns, values } = idLookUp(scope.mapping);
   for (let i = Number(scope.range.bounds.after?.key[0] ?? 0); i < externalIds.length; i += IDS_AT_ONCE) {
-    const ids: SourceKey[] = [...new Set(externalIds.slice(i, i + IDS_AT_ONCE))].map((id) => [id]);
-    const group = await readKeys(scope.deps.ledger, scope.sync, scope.mapping, [column], ids);
+    const ids = [...new Set(externalIds.slice(i, i + IDS_AT_ONCE))].flatMap(values);
+    const group = await readKeys(scope.deps.ledger, scope.sync, scope.mapping, columns, ids);
     yield { ...group, position: { cursor: null, key: [String(i + IDS_AT_ONCE)] } };
   }
 }
 
-function externalIdColumn({ spec }: OpenMapping): string {
-  const field = spec.fields.get(spec.schema.externalIdField);
-  if (field?.kind === 'column' && field.transforms.length === 0) return field.column;
+function idLookUp({ spec }: OpenMapping): LookUp {
+  const how = spec.fields.get(spec.schema.externalIdField)?.kind === 'column' ? lookUpOf(spec) : null;
+  if (how?.certain === true) return how;
   throw new PartnerSyncError(
     'input_invalid',
     `mapping ${spec.name} builds its external id from a template or transforms, so rows cannot be found by it; use "from" and "to"`,

@@ -31,7 +31,6 @@ export type Conversion = LastStep | { readonly problem: string };
 
 export function conversion(kind: Kind, target: Target): Conversion {
   switch (kind) {
-    case 'bytes':
     case 'other':
       return { problem: 'has no conversion; turn it into text in the query' };
     case 'timestamp':
@@ -65,6 +64,8 @@ export function conversion(kind: Kind, target: Target): Conversion {
       return takes(target, 'array') ? asItIs(null) : mismatch('a list', target);
     case 'time':
     case 'uuid':
+    case 'bytes':
+    case 'hex':
       return toText(kind, target);
   }
 }

@@ -2,10 +2,13 @@
 import type { JsonValue } from '../domain/json.js';
 import type { SourceType } from '../domain/source.js';
 import { dateFromDatabase, instantFromDatabase } from './date-text.js';
-import type { Rejection } from './rejection.js';
+import { Rejection } from './rejection.js';
 
-/** `dateTime` is RFC 3339 text in UTC; `jsonNumber`, `jsonBoolean` and `list` (of texts) are final: no transform takes them. */
-export type Kind = SourceType | 'dateTime' | 'jsonNumber' | 'jsonBoolean' | 'list';
+/**
+ * `dateTime` is RFC 3339 text in UTC, `hex` bytes as hex digits; `jsonNumber`, `jsonBoolean` and `list` (of texts) are
+ * final: no transform takes them.
+ */
+export type Kind = SourceType | 'dateTime' | 'hex' | 'jsonNumber' | 'jsonBoolean' | 'list';
 
 export type MappedValue = JsonValue | Rejection;
 export type Step = (value: string) => MappedValue;
@@ -29,6 +32,7 @@ export const TEXT_KINDS = [
   'uuid',
   'json',
   'dateTime',
+  'hex',
 ] as const satisfies readonly Kind[];
 
 /** The text that people would write for a value of this kind; undefined where there is no single right one. */
@@ -38,11 +42,19 @@ export function textForm(kind: Kind): Typed | undefined {
       return { kind, step: booleanText };
     case 'date':
       return { kind, step: dateFromDatabase };
+    case 'bytes':
+      return { kind: 'hex', step: hexFromDatabase };
     case 'timestamptz':
       return { kind: 'dateTime', step: instantFromDatabase };
     default:
       return (TEXT_KINDS as readonly Kind[]).includes(kind) ? { kind, step: null } : undefined;
   }
 }
+
+const BYTES = /^\\x(?:[0-9a-f]{2})*$/;
+
+/** `\x00ff` as `00ff`. SQLite keeps texts and numbers in a column of bytes too. */
+const hexFromDatabase = (value: string): string | Rejection =>
+  BYTES.test(value) ? value.slice(2) : new Rejection('bytes', 'not bytes, but a text or a number', value);
 
 const booleanText = (value: string): string => (value === 't' ? 'true' : value === 'f' ? 'false' : value);

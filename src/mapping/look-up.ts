@@ -17,14 +17,35 @@ const MOST_CUTS = 50;
 /** Whether a row of this external id would surely be found, if there is one. */
 export const isSurelyFound = (how: LookUp, id: string): boolean => how.certain && how.values(id).length < MOST_CUTS;
 
-/** The transform writes numbers digit for digit, as the database compares them. */
-const keepsText = ({ name }: TransformCall): boolean => name === 'string';
+/** The first writes numbers digit for digit, as the database compares them; the source takes bytes in hex and as UUIDs. */
+const keepsText = ({ name, options }: TransformCall): boolean =>
+  name === 'string' || (name === 'encode' && options['as'] !== 'base64');
+
+const keepText = ([first, ...others]: readonly TransformCall[]): boolean =>
+  first === undefined ||
+  (keepsText(first) &&
+    others.every((other) => keepsText(other) || (first.name === 'encode' && CASES.includes(other.name))));
+/** They say the same bytes. */
+const CASES = ['lowercase', 'uppercase'];
+
+/** As the source has bytes; Base64 is all that it does not take. */
+const fromBase64 = (id: string): string[] => {
+  const bytes = Buffer.from(id, 'base64');
+  return bytes.toString('base64') === id ? [`\\x${bytes.toString('hex')}`] : [];
+};
+const isBase64 = ({ name, options }: TransformCall): boolean => name === 'encode' && options['as'] === 'base64';
 
 /** null where rows cannot be found by what the external id is made of. */
 export function lookUpOf({ fields, schema }: Pick<MappingSpec, 'fields' | 'schema'>): LookUp | null {
   const field = fields.get(schema.externalIdField);
+  if (field?.kind === 'column' && field.transforms[0] !== undefined && isBase64(field.transforms[0]))
+    return {
+      columns: [field.column],
+      values: (id) => fromBase64(id).map((value) => [value]),
+      certain: field.transforms.slice(1).every(keepsText),
+    };
   if (field?.kind === 'column')
-    return { columns: [field.column], values: (id) => [[id]], certain: field.transforms.every(keepsText) };
+    return { columns: [field.column], values: (id) => [[id]], certain: keepText(field.transforms) };
   if (field?.kind !== 'template') return null;
   const parsed = parseTemplate(field.template);
   if ('problem' in parsed) return null;

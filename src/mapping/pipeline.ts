@@ -66,6 +66,8 @@ function kindInWords(kind: Kind): string {
       return 'a boolean that is finished';
     case 'list':
       return 'a list that is finished';
+    case 'hex':
+      return 'bytes as hex digits';
     case 'timestamp':
       return 'a timestamp without a zone (put dateTime before it)';
     default:

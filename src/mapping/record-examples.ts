@@ -98,6 +98,7 @@ export function maskedValue(value: string, type: SourceType): string {
     case 'json':
       return maskedJson(value);
     case 'bytes':
+      return value.startsWith('\\x') ? `\\x${'1'.repeat(value.length - 2)}` : maskedText(value);
     case 'other':
       return '';
     case 'text':

@@ -13,12 +13,13 @@ export function tenantReader(
   if (tenant.kind === 'table') throw new Error('the list of tenants has not been read');
   const { index, column } = columnNamed(tenant.column);
   const step = textForm(column.type)?.step ?? null;
+  const tenants = column.type === 'bytes' ? byHexDigits(tenant.values) : tenant.values;
   return (row) => {
     const value = row[index];
     if (value === null || value === undefined) return new Rejection('tenant', 'the tenant column is NULL', null);
     const text = step === null ? value : step(value);
     return (
-      (typeof text === 'string' ? tenant.values.get(text) : undefined) ??
+      (typeof text === 'string' ? tenants.get(text) : undefined) ??
       new Rejection(
         'tenant',
         'the value of the tenant column is not in the list of tenants that sync.yaml names',
@@ -27,3 +28,7 @@ export function tenantReader(
     );
   };
 }
+
+/** Bytes arrive as hex digits in lower case; people may name them by the UUID that they are, too. */
+const byHexDigits = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...values].map(([value, tenant]) => [value.replaceAll('-', '').toLowerCase(), tenant]));

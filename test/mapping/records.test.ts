@@ -179,7 +179,15 @@ describe('a mapping held against the columns of the source', () => {
 
   it.each([
     ['a timestamp without a zone', '  name: name\n', 'timestamp', TEXT, 'name its zone with the transform dateTime'],
-    ['bytes', '  name: name\n', 'bytes', TEXT, 'turn it into text in the query'],
+    ['what has no text', '  name: name\n', 'other', TEXT, 'turn it into text in the query'],
+    ['bytes for a number', '  name: name\n', 'bytes', { type: 'number' }, 'is bytes at the end'],
+    [
+      'bytes as text of another kind',
+      '  name: { column: name, transforms: [{ encode: { as: hex } }] }\n',
+      'text',
+      TEXT,
+      'encode does not take text',
+    ],
     [
       'a boolean for a number',
       '  name: name\n',

@@ -3,7 +3,9 @@ import { boolean } from './boolean.js';
 import { collapseBlanks } from './collapse-blanks.js';
 import { dateTime } from './date-time.js';
 import { emptyToNull } from './empty-to-null.js';
+import { encode } from './encode.js';
 import { hash } from './hash.js';
+import { instant } from './instant.js';
 import { integer } from './integer.js';
 import { lowercase } from './lowercase.js';
 import { nullIf } from './null-if.js';
@@ -28,6 +30,7 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
     values,
     phone,
     dateTime,
+    instant,
     number,
     integer,
     boolean,
@@ -35,5 +38,6 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
     part,
     split,
     hash,
+    encode,
   ].map((transform) => [transform.name, transform]),
 );

@@ -4,6 +4,7 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { bytesInHex } from '../bytes.js';
 import type { ColumnType } from '../dialect.js';
 
 const WHOLE = /^-?\d+$/;
@@ -13,7 +14,6 @@ const STAMP = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?))?$/;
 const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,7})?)?$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const BYTES = /^\\x([0-9a-f]{2})*$/i;
 /** Digits of a decimal, at most. */
 const DIGITS = 38;
 
@@ -50,8 +50,10 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
         : undefined;
     case 'boolean':
       return given === 't' || given === '1' ? as('1') : given === 'f' || given === '0' ? as('0') : undefined;
-    case 'bytes':
-      return BYTES.test(given) ? `0x${given.slice(2)}` : undefined;
+    case 'bytes': {
+      const digits = bytesInHex(given);
+      return digits === undefined ? undefined : `0x${digits}`;
+    }
     case 'uuid':
       return UUID.test(given) ? as(`'${given}'`) : undefined;
     case 'date':

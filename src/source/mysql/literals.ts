@@ -4,11 +4,13 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { bytesInHex } from '../bytes.js';
 import type { ColumnType } from '../dialect.js';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const STAMP = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
 const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
+const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
 const TIME = /^-?\d{1,3}:\d\d(:\d\d(\.\d{1,6})?)?$/;
 
 /** The literal of a text that the database wrote or a person typed. Throws `config_invalid`. */
@@ -28,10 +30,14 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
       if (text === 't' || text === '1') return '1';
       if (text === 'f' || text === '0') return '0';
       break;
-    case 'bytes':
-      if (/^\\x([0-9a-f]{2})*$/i.test(text)) return `X'${text.slice(2)}'`;
+    case 'bytes': {
+      const digits = bytesInHex(text);
+      if (digits !== undefined) return `X'${digits}'`;
       break;
+    }
     case 'timestamptz':
+      // As the session writes it: a zero date is no point in time that could be converted.
+      if (IN_UTC.test(text)) return `'${text.slice(0, -'+00'.length)}'`;
       if (INSTANT.test(text)) return `'${inUtc(text)}'`;
       if (STAMP.test(text)) return `'${text}'`;
       break;

@@ -146,6 +146,8 @@ export function decoderOf(packet: FieldPacket): (bytes: Buffer) => string {
     return length === 1 ? (b) => (b[0] === 1 ? 't' : 'f') : (b) => String(BigInt(`0x${b.toString('hex')}`));
   if (name === 'geometry' || (isBytes && name in BYTES_NAMES)) return (b) => `\\x${b.toString('hex')}`;
   if (name in BYTES_NAMES || name === 'json') return decodeText;
+  // The session's zone is UTC, and only the type of the column says that the value is a point in time.
+  if (name === 'timestamp') return (b) => `${b.toString('latin1')}+00`;
   // The zeros of ZEROFILL are a way of printing, not part of the number.
   if (flags & ZEROFILL) return (b) => b.toString('latin1').replace(/^0+(?=\d)/, '');
   return (b) => b.toString('latin1');
@@ -153,7 +155,7 @@ export function decoderOf(packet: FieldPacket): (bytes: Buffer) => string {
 
 /** The kind of a column by the type's name in the catalogue: `int(10) unsigned`, `enum('a','b')`. */
 export function kindOfName(columnType: string): SourceType {
-  const name = /^[a-z]+/i.exec(columnType)?.[0].toLowerCase() ?? '';
+  const name = /^[a-z]+\d*/i.exec(columnType)?.[0].toLowerCase() ?? '';
   if (columnType === 'bit(1)') return 'boolean';
   if (/blob$|binary$/.test(name)) return 'bytes';
   if (/text$|^inet[46]$|^enum$|^set$/.test(name)) return 'text';

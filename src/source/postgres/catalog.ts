@@ -33,12 +33,25 @@ export const TABLES_SQL = `${RELATIONS}
     NOT pg_table_is_visible(oid)
   FROM rel ORDER BY nspname, relname`;
 
+/**
+ * The type that a domain, or a domain over a domain, is made of: rows arrive as values of that. A view's column may be NULL
+ * whatever its domain says, by an outer join.
+ */
+const BASE_TYPE = `
+    WITH RECURSIVE base AS (
+      SELECT t.oid, t.typtype, t.typbasetype, atttypmod AS modifier, t.typtypmod, t.typnotnull AS required, 0 AS depth
+      FROM pg_type t WHERE t.oid = atttypid
+      UNION ALL
+      SELECT t.oid, t.typtype, t.typbasetype, base.typtypmod, t.typtypmod, required OR t.typnotnull, depth + 1
+      FROM base JOIN pg_type t ON t.oid = base.typbasetype WHERE base.typtype = 'd')
+    SELECT oid, typtype, modifier, required AND relkind NOT IN ('v', 'm') AS required FROM base ORDER BY depth DESC LIMIT 1`;
+
 export const COLUMNS_SQL = `${RELATIONS}
-  SELECT nspname, relname, attname, format_type(atttypid, atttypmod), NOT attnotnull,
+  SELECT nspname, relname, attname, format_type(b.oid, b.modifier), NOT attnotnull AND NOT b.required,
     CASE WHEN attgenerated = '' THEN pg_get_expr(adbin, adrelid) END, attgenerated <> '', col_description(rel.oid, attnum),
-    CASE WHEN typtype = 'e' THEN 'enum' END
+    CASE WHEN b.typtype = 'e' THEN 'enum' END
   FROM rel JOIN pg_attribute a ON attrelid = rel.oid AND attnum > 0 AND NOT attisdropped
-    JOIN pg_type t ON t.oid = atttypid
+    CROSS JOIN LATERAL (${BASE_TYPE}) b
     LEFT JOIN pg_attrdef ON adrelid = rel.oid AND adnum = attnum
   ORDER BY nspname, relname, attnum`;
 

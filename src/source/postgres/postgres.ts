@@ -1,6 +1,7 @@
 /** PostgreSQL 12 and later. */
 import { errorCode } from '../../domain/foreign-text.js';
-import type { ErrorCode } from '../../domain/errors.js';
+import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
+import { bytesInHex } from '../bytes.js';
 import type { Dialect } from '../dialect.js';
 import { classifyConnection } from '../failure.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
@@ -28,10 +29,19 @@ const QUERY_CANCELED = '57014';
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
+/** Hex digits without their mark would be taken for characters. */
+function bytesLiteral(databaseType: string, text: string): string {
+  const digits = bytesInHex(text);
+  if (digits !== undefined) return `\\x${digits}`;
+  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`, {
+    unfitValue: true,
+  });
+}
+
 export const postgres: Dialect = {
   name: 'PostgreSQL',
   quote,
-  value: (_type, text, bind) => bind(text),
+  value: ({ type, databaseType }, text, bind) => bind(type === 'bytes' ? bytesLiteral(databaseType, text) : text),
   placeholder: (index) => `$${index}`,
   comparesRows: true,
   limit: (rows, bind) => `LIMIT ${bind(rows)}`,

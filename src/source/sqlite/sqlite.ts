@@ -1,6 +1,7 @@
 /** SQLite files, of the version that comes with the driver. */
 import { errorCode } from '../../domain/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
+import { bytesInHex } from '../bytes.js';
 import type { ColumnType, Dialect } from '../dialect.js';
 import { classifyConnection } from '../failure.js';
 import { sqliteCatalog } from './catalog.js';
@@ -18,7 +19,8 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Numbers are bound as numbers: SQLite's own reading of a decimal text may be one bit off. */
 function bound({ type }: ColumnType, text: string): string | bigint | number | Buffer {
-  if (type === 'bytes' && /^\\x([0-9a-f]{2})*$/.test(text)) return Buffer.from(text.slice(2), 'hex');
+  const digits = type === 'bytes' ? bytesInHex(text) : undefined;
+  if (digits !== undefined) return Buffer.from(digits, 'hex');
   if (type === 'boolean') return text === 't' ? 1n : text === 'f' ? 0n : text;
   if (type !== 'integer' && type !== 'decimal' && type !== 'float') return text;
   if (/^-?\d{1,18}$/.test(text) || isInt64(text)) return BigInt(text);
