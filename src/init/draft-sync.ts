@@ -6,6 +6,7 @@ import type { DraftMapping, ZoneGuess } from './draft.js';
 import { tenantColumns } from './guesses.js';
 import { mappingName, pluralName, schemaName, takeName, type TableNames } from './names.js';
 import { isMappable, referencesAmong } from './references.js';
+import { sampleOf, type Sample } from './sample.js';
 
 export interface DraftSync {
   readonly mappings: readonly DraftMapping[];
@@ -18,14 +19,22 @@ export interface DraftWishes {
   readonly name: string;
   readonly tables: readonly SourceTable[];
   readonly zone: ZoneGuess;
+  /** Whether values may be of other types than their columns, as SQLite's. */
+  readonly dynamic: boolean;
   /** Names of schema definitions that other syncs have taken, and which sync: the platform knows each name once. */
   readonly taken: ReadonlyMap<string, string>;
 }
 
-export async function draftSync(source: Source, { name, tables, zone, taken }: DraftWishes): Promise<DraftSync> {
+export async function draftSync(source: Source, wishes: DraftWishes): Promise<DraftSync> {
+  const { name, tables, zone, dynamic, taken } = wishes;
   const keyed = tables.filter(isMappable);
   const { kept, circular } = referencesAmong(keyed);
+  const samples = new Map<string, Sample>();
+  for (const table of keyed) samples.set(table.table, await sampleOf(source, table, dynamic));
   const around = {
+    tables: new Map(keyed.map((table) => [table.table, table])),
+    samples,
+    dynamic,
     names: namesOf(keyed, name, taken),
     references: kept,
     circular,

@@ -31,6 +31,9 @@ export function exactInteger(text: string): number | Rejection {
   return Number.isInteger(number) ? inexact(text) : new Rejection('whole number', 'has a fraction', text);
 }
 
+/** Whether it is a number, but one that a JSON number would round. */
+export const isRounded = (text: string): boolean => isPlainNumber(text) && typeof exactNumber(text) !== 'number';
+
 /** One spelling per decimal value: `1.50`, `15e-1` and `+1.5` are all `15e-1`. */
 export function canonicalDecimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = ANY_DECIMAL.exec(text) ?? [];

@@ -5,7 +5,7 @@ import type { Source } from '../../src/domain/source.js';
 import { here, mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
 import { typeOfCode } from '../../src/source/mssql/types.js';
 import { ALL, open, plan } from './reading.js';
-import { TYPE_CASES, type TypeCase } from './type-cases.js';
+import { SETUP, TYPE_CASES, type DeadLetter, type TypeCase } from './type-cases.js';
 
 for (const dialect of here([postgres, mariadb, sqlite]))
   describe(dialect.name, () => {
@@ -14,15 +14,14 @@ for (const dialect of here([postgres, mariadb, sqlite]))
     beforeAll(async () => {
       database = await dialect.create();
       source = open(database.url, 30);
-      // Zero dates are refused by new servers and there in old ones.
-      if (dialect === mariadb) await database.run(`SET sql_mode = ''`);
+      await database.run(SETUP[dialect.name as keyof typeof SETUP]);
     });
     afterAll(async () => {
       await source?.close();
       await database?.drop();
     });
-    for (const [no, { ddl, kind, values }] of TYPE_CASES[dialect.name as keyof typeof TYPE_CASES].entries())
-      it(`${ddl === '' ? 'a column without a type' : ddl} arrives as ${kind}, exactly`, async () => {
+    for (const [no, { ddl, holding, kind, values }] of TYPE_CASES[dialect.name as keyof typeof TYPE_CASES].entries())
+      it(`${ddl === '' ? 'a column without a type' : ddl}${holding === undefined ? '' : `, ${holding}`} arrives as ${kind}, exactly`, async () => {
         await database.run(`CREATE TABLE t${no} (id int PRIMARY KEY, v ${ddl})`);
         for (const [i, [literal]] of values.entries())
           await database.run(`INSERT INTO t${no} VALUES (${i}, ${literal})`);
@@ -49,7 +48,13 @@ function page(): string {
 What a column of the source becomes. A value arrives as the database's own text, exactly, and a mapping turns it into JSON, exactly, or
 the row is a dead letter that says why. The kind decides what a mapping can do with it ([the mapping language](mapping.md)).
 
-Written from the tests of the dialects (\`test/source/type-cases.ts\`), which read each value below from a real database.
+Each value below was written to a real database. The tables show how it is read, the field that \`init\` drafts for its column, and what
+the platform then has. Two tests hold these pages to that: \`test/source/types.test.ts\` reads the values, and
+\`test/pipeline/types.test.ts\` takes them the whole way, from the draft of \`init\` to the record (\`test/source/type-cases.ts\`).
+
+\`init\` looks at up to 1,000 rows of a table. Numbers that a JSON number would round become text, 16 bytes a UUID, and the texts and
+numbers that SQLite has for points in time \`date-time\`. Types that are not named here have no conversion: \`init\` leaves their columns
+out, and says so in the mapping.
 
 ${parts.join('\n\n')}
 
@@ -80,13 +85,20 @@ function untestedTable(): string {
 }
 
 function tableOf(cases: readonly TypeCase[]): string {
-  const shown = (text: string): string => {
-    const short = text.length > 60 ? `${text.slice(0, 20)}… (${text.length} characters)` : text;
-    return `\`\` ${JSON.stringify(short.toWellFormed()).slice(1, -1).replaceAll('|', '\\|')} \`\``;
+  const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 20)}… (${text.length} characters)` : text);
+  const code = (json: string): string => `\`\` ${json.replaceAll('|', '\\|')} \`\``;
+  const shown = (text: string): string => code(JSON.stringify(cut(text).toWellFormed()).slice(1, -1));
+  const sent = (record: TypeCase['values'][number][2]): string => {
+    if (record === undefined) return 'left out';
+    if (typeof record === 'object' && record !== null && 'deadLetter' in record)
+      return `dead letter: ${(record as DeadLetter).deadLetter}`;
+    return code(JSON.stringify(typeof record === 'string' ? cut(record) : record));
   };
-  const rows = cases.map(
-    ({ ddl, kind, values, note = '' }) =>
-      `| ${ddl === '' ? 'none' : `\`${ddl}\``} | ${kind} | ${values.map(([literal, text]) => `${shown(literal)} → ${shown(text)}`).join('<br>')} | ${note} |`,
-  );
-  return ['| Column | Kind | A value and how it arrives | |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  const rows = cases.map(({ ddl, holding, kind, drafted, values, note = '' }) => {
+    const column = `${ddl === '' ? 'none' : `\`${ddl}\``}${holding === undefined ? '' : `, ${holding}`}`;
+    const ways = values.map(([literal, text, record]) => `${shown(literal)} → ${shown(text)} → ${sent(record)}`);
+    return `| ${column} | ${kind} | ${ways.join('<br>')} | ${drafted === null ? 'none' : `\`${drafted}\``} | ${note} |`;
+  });
+  const head = '| Column | Kind | A value, how it is read, and what the platform has | Field that `init` drafts | |';
+  return [head, '| --- | --- | --- | --- | --- |', ...rows].join('\n');
 }

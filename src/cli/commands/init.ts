@@ -113,7 +113,8 @@ async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; ke
   try {
     const server = await source.server();
     const tables = chosenTables(await source.tables(), input.tables);
-    const draft = await draftSync(source, { name, tables, zone: guessZone(server), taken });
+    const dynamic = server.product === 'SQLite';
+    const draft = await draftSync(source, { name, tables, zone: guessZone(server), dynamic, taken });
     if (draft.mappings.length === 0)
       throw new PartnerSyncError(
         'config_invalid',
