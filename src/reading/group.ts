@@ -11,6 +11,8 @@ import type { MappedReading } from './mapped-reading.js';
 const GROUP_ROWS = 12_000;
 /** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
+/** Dead letters that end a group. Each is an object, and what the ledger writes of it costs more than a record. */
+const GROUP_LETTERS = 2_000;
 
 export interface Group {
   /** The rows that were read: records, and those that cannot be delivered. */
@@ -68,6 +70,7 @@ export function newGroup(before: string, records = new Records(), mostRows = GRO
     },
     /** Whether it needs no more than this page. */
     isFullWith({ rows }: Page, rowBytes: number): boolean {
+      if (letters.length >= GROUP_LETTERS) return true;
       return this.rows + rows.length >= mostRows || bytes + rows.length * rowBytes >= GROUP_BYTES;
     },
     add(page: Page, { plan, compiled }: Pick<MappedReading, 'plan' | 'compiled'>, rowBytes: number): void {

@@ -9,6 +9,7 @@ import * as openRuns from './migrations/0007-open-runs.js';
 import * as spansOfBatches from './migrations/0008-spans-of-batches.js';
 import * as owedChildren from './migrations/0009-owed-children.js';
 import * as failures from './migrations/0010-failures.js';
+import * as cheaperDeadLetters from './migrations/0012-cheaper-dead-letters.js';
 import * as parents from './migrations/0002-parents.js';
 import * as pushedDefinitions from './migrations/0003-pushed-definitions.js';
 import * as removals from './migrations/0004-removals.js';
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   owedChildren,
   failures,
   keysOfLetters,
+  cheaperDeadLetters,
 ];
 /** Any constant that no other user of the database takes: serialises migrations of workers that start together. */
 const MIGRATION_LOCK = 7_160_345_201;

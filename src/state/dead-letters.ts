@@ -4,6 +4,7 @@ import { isKeepable } from '../domain/external-id.js';
 import { foreignText } from '../domain/foreign-text.js';
 import type { ParentName } from '../domain/parent.js';
 import { endsOf, type GroupOutcome } from './group-outcome.js';
+import { prepared } from './prepared.js';
 import type { TakenRange } from './ranges.js';
 
 /** Of a key as jsonb, whose text is always the same: what {@link writeDeadLetters} tells letters apart by. */
@@ -12,6 +13,7 @@ const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
 export async function closeDeadLetters(trx: Knex, mappingId: number, group: GroupOutcome): Promise<void> {
   const delivered = endsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
+  if (delivered.length === 0) return;
   await trx.raw(
     `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND key_hash IN
        (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)`,
@@ -30,46 +32,42 @@ export async function writeDeadLetters(
   // A statement may touch a row once only; of two letters for one row the later counts.
   const letters = [...new Map(deadLetters.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
   if (letters.length === 0) return;
-  await trx.raw(
-    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, key_hash, external_id, mapping_version, code, pointer, rule,
-       reason, shape, missing, run_id, read_stamp)
-     SELECT :mapping, tenant_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), ${KEY_HASH('source_key')}, external_id, :version, code, pointer,
-       rule, reason, shape, missing, :run, :stamp
-     FROM jsonb_to_recordset(CAST(:letters AS jsonb)) AS l(tenant_id int, source_key jsonb, external_id text, code text,
-       pointer text, rule text, reason text, shape text, missing jsonb)
+  const column = (name: 'tenantId' | 'externalId' | 'code') => letters.map((d) => d[name]);
+  const words = (name: 'pointer' | 'rule' | 'reason' | 'shape') => letters.map((d) => storable(d[name]));
+  // All keys of a mapping have as many values.
+  const key = letters[0]!.sourceKey.map((_, i) => letters.map((d) => d.sourceKey[i] ?? null));
+  const values = key.map((_, i) => `k${i}`);
+  await prepared(
+    trx,
+    `write_dead_letters_${key.length}`,
+    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, key_hash, external_id, mapping_version, code, pointer,
+       rule, reason, shape, missing, run_id, read_stamp)
+     SELECT ?, tenant_id, source_key, ${KEY_HASH('to_jsonb(source_key)')}, external_id, ?, code, pointer, rule, reason, shape,
+       CAST(missing AS jsonb), ?, ?
+     FROM (SELECT *, CAST(ARRAY[${values.join(', ')}] AS text[]) AS source_key
+       FROM unnest(?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]${', ?::text[]'.repeat(key.length)})
+         AS u(${['tenant_id', 'external_id', 'code', 'pointer', 'rule', 'reason', 'shape', 'missing', ...values].join(', ')})) AS l
      ON CONFLICT (mapping_id, key_hash) DO UPDATE SET
        tenant_id = excluded.tenant_id, external_id = excluded.external_id, mapping_version = excluded.mapping_version,
        code = excluded.code, pointer = excluded.pointer, rule = excluded.rule, reason = excluded.reason,
        shape = excluded.shape, missing = excluded.missing, run_id = excluded.run_id, read_stamp = excluded.read_stamp,
        times = d.times + 1, last_seen = now()
      WHERE d.read_stamp <= excluded.read_stamp`,
-    {
-      mapping: range.mappingId,
-      version: range.mappingVersion,
-      run: range.runId,
-      stamp: reading.after,
-      letters: JSON.stringify(
-        letters.map((d) => ({
-          tenant_id: d.tenantId,
-          source_key: d.sourceKey,
-          external_id: d.externalId,
-          code: d.code,
-          pointer: storable(d.pointer),
-          rule: storable(d.rule),
-          reason: storable(d.reason),
-          shape: storable(d.shape),
-          missing: keepable(d.missing),
-        })),
-      ),
-    },
+    [
+      ...[range.mappingId, range.mappingVersion, range.runId, reading.after],
+      ...[column('tenantId'), column('externalId'), column('code')],
+      ...[words('pointer'), words('rule'), words('reason'), words('shape')],
+      letters.map((d) => keepable(d.missing)),
+      ...key,
+    ] as Knex.RawBinding[],
   );
 }
 
-/** Of a parent whose id cannot be kept there will never be a record. */
-function keepable(missing: readonly ParentName[] = []): readonly ParentName[] | undefined {
+/** As JSON; null for none. Of a parent whose id cannot be kept there will never be a record. */
+function keepable(missing: readonly ParentName[] = []): string | null {
   const kept = missing.filter(({ schemaName, externalId }) => isKeepable(schemaName) && isKeepable(externalId));
-  return kept.length > 0 ? kept : undefined;
+  return kept.length > 0 ? JSON.stringify(kept) : null;
 }
 
-/** A letter that cannot be stored would stop its group for ever: jsonb refuses NUL and lone surrogates. */
+/** A letter that cannot be stored would stop its group for ever: PostgreSQL refuses NUL and lone surrogates. */
 const storable = (text: string): string => foreignText(text, LONGEST_REASON);

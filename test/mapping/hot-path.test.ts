@@ -140,6 +140,7 @@ const VALUES: Readonly<Partial<Record<SourceType, fc.Arbitrary<string>>>> = {
     fc.tuple(dates, times).map(([date, time]) => `${date} ${time}`),
   ),
   uuid: fc.uuid(),
+  bytes: usually(texts('\\x', '\\x00ff', `\\x${'a0'.repeat(16)}`), anyText),
   json: usually(
     fc.json(),
     texts('null', '"a"', '12', '{', '{"__proto__":{"a":1}}', '[1e400]', '"\\ud800"', '{"b":1,"a":2}'),
@@ -203,6 +204,8 @@ const TRANSFORMS: readonly (readonly TransformCall[])[] = [
   [{ name: 'values', options: { map: { t: 'a', f: 'b' }, otherwise: 'keep' } }],
   [{ name: 'string', options: {} }],
   [{ name: 'split', options: {} }],
+  [{ name: 'encode', options: { as: 'uuid' } }],
+  [{ name: 'instant', options: { from: 'seconds' } }],
 ];
 
 const fieldFrom = (column: string): fc.Arbitrary<FieldSpec> =>

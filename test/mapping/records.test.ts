@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MappedRecord, MapResult } from '../../src/domain/record.js';
 import { checkColumns, columnsOf } from '../../src/mapping/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { lookUpOf } from '../../src/mapping/look-up.js';
 import { columns, definition, ENV, FILES, lint, mapper } from './sync-on-disk.js';
 
 const TEXT = { type: 'string' };
@@ -150,6 +151,39 @@ describe('the tenant of a row', () => {
         tenant: null,
         externalId: '7',
       });
+  });
+});
+
+describe('bytes', () => {
+  it('name the tenant of a row by their hex digits or by the UUID that they are', async () => {
+    const values = '{ A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11: tenant-a, 00ff: tenant-b }';
+    const { sync } = await lint({
+      'sync.yaml': FILES['sync.yaml']!.replace('tenant-a', `{ column: shop_id, values: ${values} }`),
+    });
+    const types = columns({ id: 'integer', shop_id: 'bytes', name: 'text' });
+    const { map } = compileMapping(sync!.mappings[0]!, sync!.tenant, types);
+    expect(map(['7', '\\xa0eebc999c0b4ef8bb6d6bb9bd380a11', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-a' });
+    expect(map(['7', '\\x00ff', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-b' });
+    expect(map(['7', '\\x00', 'Anna'], ['7'])).toMatchObject({ code: 'tenant_unknown' });
+  });
+
+  it('are found again by a record that is named by their Base64', async () => {
+    const { sync } = await lint({
+      'people.mapping.yaml':
+        'schema: person\nsource: { table: people }\nkey: [id]\nfields:\n  personId: { column: id, transforms: [{ encode: { as: base64 } }] }\n',
+      'person.schema.json': definition('person', { personId: TEXT }),
+    });
+    const how = lookUpOf(sync!.mappings[0]!)!;
+    expect([how.columns, how.certain]).toEqual([['id'], true]);
+    expect(how.values('AP8=')).toEqual([['\\x00ff']]);
+    // Nothing that is encoded so; as bytes it would be those of another id.
+    expect(how.values('AP8')).toEqual([]);
+  });
+
+  it('are refused where the column holds something else, as SQLite lets it', async () => {
+    const { map } = await mapper('  a: a\n', { a: TEXT }, { a: 'bytes' });
+    expect(map({ a: '\\x00ff' })).toMatchObject({ kind: 'record', data: { a: '00ff' } });
+    expect(map({ a: 'ab' })).toMatchObject({ code: 'mapping_failed', pointer: '/a', rule: 'bytes' });
   });
 });
 
