@@ -19,13 +19,14 @@ export async function deliverGroup(scope: UploadScope, group: Group): Promise<De
   const unique = known.size === 0 ? sorted.records : sorted.records.pick((index) => !known.has(index));
   const orphans = await knownOrphans(scope, unique, sorted.letters);
   const records = orphans.size === 0 ? unique : unique.pick((index) => !orphans.has(index));
-  const tenants = [...group.records.tenants, ...group.letters.flatMap(({ tenant }) => tenant ?? [])];
+  const tenants = [...group.records.tenants, ...group.letters.tenants];
   const tenantIds = await deps.ledger.catalog.tenantIds([...new Set(tenants)]);
   const build = startDelivery(
     (tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!),
     scope.mapping.spec.options.dependencyWaitTimeout,
   );
-  for (const letter of [...sorted.letters, ...orphans.values()]) build.dead(letter);
+  build.unmapped(sorted.letters);
+  for (const letter of orphans.values()) build.dead(letter);
   build.clashes(known);
   const claim = async (some: RecordList, eachOnce: boolean) => {
     const { batches, verdicts } = await deps.ledger.claim(range, {

@@ -1,10 +1,12 @@
 /** Collects what becomes of a group's rows, until one checkpoint writes it. */
 import { isKeepable } from '../src/domain/external-id.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
+import type { LetterList } from '../src/domain/letter-list.js';
 import type { RecordList } from '../src/domain/record-list.js';
 import type { Clashes } from './clashes.js';
 import type { Verdict } from '../src/state/claims.js';
 import {
+  deadLettersOf,
   endsOf,
   type Column,
   type DeadLetter,
@@ -102,8 +104,12 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number, hol
         return true;
     }
   };
+  let unmapped: Delivery['unmapped'];
   return {
     dead,
+    unmapped(letters: LetterList): void {
+      if (letters.length > 0) unmapped = { letters, tenantIdOf };
+    },
     /** The records' own rows end here; of the others it is only noted that they clash. */
     clashes(found: Clashes): void {
       for (const [own, ...others] of found.values()) {
@@ -154,6 +160,7 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number, hol
       waiting,
       deadLetters,
       ends,
+      ...(unmapped === undefined ? {} : { unmapped }),
     }),
   };
 }
@@ -172,19 +179,22 @@ export const refusedByPlatform = (
 });
 
 /** The same, with what ended alike told row by row: for those who look at single rows. */
-export const rowByRow = (delivery: Delivery): Delivery => ({
-  ...delivery,
-  bulk: [],
-  ends: endsOf(delivery),
-  records: [
-    ...delivery.records,
-    ...delivery.bulk.flatMap(({ tenantId, sent, records }) =>
-      sent
-        ? records.map(({ externalId, contentHash }) => ({
-            ...{ tenantId, externalId, contentHash },
-            outcome: 'accepted' as const,
-          }))
-        : [],
-    ),
-  ],
-});
+export function rowByRow(delivery: Delivery): Delivery {
+  const { unmapped: _, ...rest } = delivery;
+  const sent = delivery.bulk.filter((bulk) => bulk.sent);
+  return {
+    ...rest,
+    bulk: [],
+    ends: endsOf(delivery),
+    deadLetters: [...deadLettersOf(delivery)],
+    records: [
+      ...delivery.records,
+      ...sent.flatMap(({ tenantId, records }) =>
+        records.map(({ externalId, contentHash }) => ({
+          ...{ tenantId, externalId, contentHash },
+          outcome: 'accepted' as const,
+        })),
+      ),
+    ],
+  };
+}

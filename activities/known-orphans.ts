@@ -2,6 +2,7 @@
  * Children whose parent is a dead letter itself, found before they are sent: the platform would only hold or reject
  * them. Where no mapping of their parents has dead letters, as nearly always, this costs next to nothing.
  */
+import type { LetterList } from '../src/domain/letter-list.js';
 import type { UnmappableRow } from '../src/domain/record.js';
 import type { RecordList } from '../src/domain/record-list.js';
 import { referencesOf } from '../src/domain/references.js';
@@ -19,7 +20,7 @@ const quiet = new WeakSet<TakenRange>();
 export async function knownOrphans(
   scope: UploadScope,
   records: RecordList,
-  letters: readonly UnmappableRow[],
+  letters: LetterList,
 ): Promise<ReadonlyMap<number, UnmappableRow>> {
   const { mapping, range } = scope;
   const none = new Map<number, UnmappableRow>();
@@ -55,7 +56,7 @@ async function haveLetters(scope: UploadScope, schemas: readonly string[]): Prom
 async function deadParents(
   scope: UploadScope,
   parents: readonly MissedParent[],
-  letters: readonly UnmappableRow[],
+  letters: LetterList,
 ): Promise<ReadonlySet<string>> {
   const { deps, mapping } = scope;
   const distinct = [...new Map(parents.map((parent) => [parentKey(parent), parent])).values()];
@@ -67,7 +68,7 @@ async function deadParents(
     if (parent === null) continue;
     const keys = same.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId }));
     const noted = await deps.ledger.deadLetters.among(parent.mappingId, keys);
-    const now = new Set(parent.mappingId === mapping.mappingId ? letters.map((l) => idOf(l.tenant, l.externalId)) : []);
+    const now = new Set(parent.mappingId === mapping.mappingId ? [...letters].map((l) => idOf(l.tenant, l.externalId)) : []);
     same.forEach((p, i) => {
       if (noted.has(`${keys[i]!.tenantId}/${p.externalId}`) || now.has(idOf(p.tenant, p.externalId))) dead.push(p);
     });

@@ -1,5 +1,6 @@
 /** Parts a group's rows: records that can be sent, and rows that cannot, unmappable ones and clashes of external ids. */
 import { compareIds } from '../src/state/record-key.js';
+import { LetterList } from '../src/domain/letter-list.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { RecordList } from '../src/domain/record-list.js';
 import type { Group } from '../src/reading/group.js';
@@ -31,7 +32,7 @@ function areRising(records: RecordList): boolean {
   return true;
 }
 
-function withoutClashes(records: RecordList, unmappable: readonly UnmappableRow[]): SortedOut {
+function withoutClashes(records: RecordList, unmappable: Iterable<UnmappableRow>): SortedOut {
   const byId = new Map<string, number[]>();
   for (const [index, { tenant, externalId }] of [...records].entries()) {
     const id = `${tenant}/${externalId}`;
@@ -47,7 +48,7 @@ function withoutClashes(records: RecordList, unmappable: readonly UnmappableRow[
     if (new Set(rows.map((r) => JSON.stringify(r.sourceKey))).size === 1) kept.add(same.at(-1)!);
     else letters.push(...rows.map(clash));
   }
-  return { records: records.pick((index) => kept.has(index)), letters };
+  return { records: records.pick((index) => kept.has(index)), letters: LetterList.of(letters) };
 }
 
 /** The dead letter of a row whose external id another row has too. */

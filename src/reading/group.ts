@@ -1,5 +1,6 @@
 /** A group of mapped rows: what one claim and one checkpoint of the ledger cover. */
-import type { MapResult, UnmappableRow } from '../domain/record.js';
+import { LetterList } from '../domain/letter-list.js';
+import type { MapResult } from '../domain/record.js';
 import { RecordList, Records } from '../domain/record-list.js';
 import type { Page, Position, ReadPlan, SourceKey, SourceRow } from '../domain/source.js';
 import type { MappedReading } from './mapped-reading.js';
@@ -11,13 +12,13 @@ import type { MappedReading } from './mapped-reading.js';
 const GROUP_ROWS = 12_000;
 /** Characters of a group's rows, about. */
 const GROUP_BYTES = 8 * 1024 * 1024;
-/** Dead letters that end a group. Each is an object, and what the ledger writes of it costs more than a record. */
+/** Dead letters that end a group: what the ledger writes of each costs more than a record. */
 const GROUP_LETTERS = 2_000;
 
 export interface Group {
   /** The rows that were read: records, and those that cannot be delivered. */
   readonly records: RecordList;
-  readonly letters: readonly UnmappableRow[];
+  readonly letters: LetterList;
   /** Logical times around the reading of all of the group's pages. */
   readonly before: string;
   readonly after: string;
@@ -38,7 +39,7 @@ export const withResults = <G extends Pick<Group, 'before' | 'after' | 'position
 ): G & Group => ({
   ...group,
   records: RecordList.of(results.filter((r) => r.kind === 'record')),
-  letters: results.filter((r) => r.kind === 'unmappable'),
+  letters: LetterList.of(results.filter((r) => r.kind === 'unmappable')),
 });
 
 /** The key of a row. */
@@ -62,7 +63,7 @@ export function oneAfterTheOther(): NewRecords {
 
 /** A group that pages are added to. `before`: the time before the first of them was asked for. */
 export function newGroup(before: string, records = new Records(), mostRows = GROUP_ROWS) {
-  const letters: UnmappableRow[] = [];
+  const letters = new LetterList();
   let bytes = 0;
   return {
     get rows() {
@@ -83,7 +84,7 @@ export function newGroup(before: string, records = new Records(), mostRows = GRO
         if (inBytes !== undefined && append(inBytes(i), records)) continue;
         const row = page.rows.at(i)!;
         const result = map(row, keyOf(row), records);
-        if (result.kind === 'unmappable') letters.push(result);
+        if (result.kind === 'unmappable') letters.add(result);
       }
     },
     finish: (after: string, position: Position | null): Group => ({

@@ -77,7 +77,7 @@ async function closeBatches(trx: Knex, group: GroupOutcome): Promise<void> {
  */
 function booksOf(
   range: TakenRange,
-  { reading, bulk, ends, readTwice }: GroupOutcome,
+  { reading, bulk, ends, unmapped, readTwice }: GroupOutcome,
   gone: ReadonlySet<RowEnd>,
 ): BooksEntry[] {
   if (reading.kind !== 'first') return [];
@@ -90,6 +90,8 @@ function booksOf(
   };
   for (const { tenantId, column, records } of bulk) count(tenantId, column, records.length);
   for (const end of ends) count(end.tenantId, gone.has(end) ? 'unchanged' : end.column, 1);
+  for (let i = 0; i < (unmapped?.letters.length ?? 0); i++)
+    count(unmapped!.tenantIdOf(unmapped!.letters.tenantAt(i)), 'deadLettered', 1);
   const [first] = byTenant.values();
   if (first !== undefined) {
     first.read += readTwice;

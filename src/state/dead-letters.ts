@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { isKeepable } from '../domain/external-id.js';
 import { foreignText } from '../domain/foreign-text.js';
 import type { ParentName } from '../domain/parent.js';
-import { endsOf, type GroupOutcome } from './group-outcome.js';
+import { deadLettersOf, mappedEndsOf, type DeadLetter, type GroupOutcome } from './group-outcome.js';
 import { prepared } from './prepared.js';
 import type { TakenRange } from './ranges.js';
 
@@ -12,7 +12,7 @@ const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8
 
 /** A row whose record is on the platform now has no dead letter any more, unless a later reading wrote it. */
 export async function closeDeadLetters(trx: Knex, mappingId: number, group: GroupOutcome): Promise<void> {
-  const delivered = endsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
+  const delivered = mappedEndsOf(group).filter((e) => e.column === 'accepted' || e.column === 'unchanged');
   if (delivered.length === 0) return;
   await trx.raw(
     `DELETE FROM dead_letters WHERE mapping_id = ? AND read_stamp < ? AND key_hash IN
@@ -24,13 +24,22 @@ export async function closeDeadLetters(trx: Knex, mappingId: number, group: Grou
 /** Longest text of the platform that a letter keeps. */
 const LONGEST_REASON = 500;
 
-export async function writeDeadLetters(
-  trx: Knex,
-  range: TakenRange,
-  { deadLetters, reading }: GroupOutcome,
-): Promise<void> {
+/** Letters of one statement: what they are made of stands in memory some times over. */
+const AT_ONCE = 2000;
+
+export async function writeDeadLetters(trx: Knex, range: TakenRange, group: GroupOutcome): Promise<void> {
+  let letters: DeadLetter[] = [];
+  for (const letter of deadLettersOf(group)) {
+    if (letters.push(letter) < AT_ONCE) continue;
+    await writeSome(trx, range, group.reading.after, letters);
+    letters = [];
+  }
+  await writeSome(trx, range, group.reading.after, letters);
+}
+
+async function writeSome(trx: Knex, range: TakenRange, stamp: string, some: readonly DeadLetter[]): Promise<void> {
   // A statement may touch a row once only; of two letters for one row the later counts.
-  const letters = [...new Map(deadLetters.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
+  const letters = [...new Map(some.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
   if (letters.length === 0) return;
   const column = (name: 'tenantId' | 'externalId' | 'code') => letters.map((d) => d[name]);
   const words = (name: 'pointer' | 'rule' | 'reason' | 'shape') => letters.map((d) => storable(d[name]));
@@ -54,7 +63,7 @@ export async function writeDeadLetters(
        times = d.times + 1, last_seen = now()
      WHERE d.read_stamp <= excluded.read_stamp`,
     [
-      ...[range.mappingId, range.mappingVersion, range.runId, reading.after],
+      ...[range.mappingId, range.mappingVersion, range.runId, stamp],
       ...[column('tenantId'), column('externalId'), column('code')],
       ...[words('pointer'), words('rule'), words('reason'), words('shape')],
       letters.map((d) => keepable(d.missing)),

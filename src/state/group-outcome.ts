@@ -1,4 +1,5 @@
 /** What became of a group of rows: everything that one checkpoint writes. */
+import type { LetterList } from '../domain/letter-list.js';
 import type { ParentCode, ParentName } from '../domain/parent.js';
 import type { UnmappableRow } from '../domain/record.js';
 import type { Books } from '../domain/run.js';
@@ -40,6 +41,13 @@ export interface DeadLetter extends Omit<UnmappableRow, 'kind' | 'tenant'> {
   readonly tenantId: number;
 }
 
+/** As a list, since they may be all of a group. */
+export interface Unmapped {
+  readonly letters: LetterList;
+  /** 0 for null. */
+  readonly tenantIdOf: (tenant: string | null) => number;
+}
+
 /**
  * How the rows of a group came to be looked at.
  * - `first`: read in a range's order; they count in its books, and an earlier reading that waits is superseded.
@@ -67,26 +75,46 @@ export interface GroupOutcome {
   readonly held: readonly { readonly id: string; readonly externalIds: readonly string[] }[];
   readonly waiting: readonly WaitingRecord[];
   readonly deadLetters: readonly DeadLetter[];
-  /** Every row of the group, once, beyond those in `bulk`. */
+  /** Dead letters of rows that could not be mapped, beyond those in `deadLetters`. */
+  readonly unmapped?: Unmapped;
+  /** Every row of the group, once, beyond those in `bulk` and `unmapped`. */
   readonly ends: readonly RowEnd[];
-  /** Rows that were read, beyond those in `bulk` and `ends`: read twice in one group, they count as unchanged. */
+  /** Rows that were read, beyond those in `bulk`, `unmapped` and `ends`: read twice in one group, they count as unchanged. */
   readonly readTwice: number;
   /** Where the group ends; null leaves the range's position alone. */
   readonly position: Position | null;
   readonly done: boolean;
 }
 
-/** Every row's end, those of the bulk too. */
-export const endsOf = ({ bulk, ends }: Pick<GroupOutcome, 'bulk' | 'ends'>): RowEnd[] => [
+/** The ends of rows that were mapped, those of the bulk too. */
+export const mappedEndsOf = ({ bulk, ends }: Pick<GroupOutcome, 'bulk' | 'ends'>): RowEnd[] => [
   ...ends,
   ...bulk.flatMap(({ tenantId, column, records }) =>
     records.map(({ externalId, sourceKey }) => ({ tenantId, externalId, sourceKey, column })),
   ),
 ];
 
+/** Every row's end. */
+export const endsOf = (group: Pick<GroupOutcome, 'bulk' | 'ends' | 'unmapped'>): RowEnd[] => [
+  ...mappedEndsOf(group),
+  ...Array.from(group.unmapped?.letters ?? [], ({ tenant, externalId, sourceKey }): RowEnd => {
+    return { tenantId: group.unmapped!.tenantIdOf(tenant), externalId, sourceKey, column: 'deadLettered' };
+  }),
+];
+
+/** The dead letters, one after the other. */
+export function* deadLettersOf({
+  deadLetters,
+  unmapped,
+}: Pick<GroupOutcome, 'deadLetters' | 'unmapped'>): Generator<DeadLetter> {
+  yield* deadLetters;
+  for (const { kind: _, tenant, ...letter } of unmapped?.letters ?? [])
+    yield { ...letter, tenantId: unmapped!.tenantIdOf(tenant) };
+}
+
 /** How many rows have ended. */
-export const rowsOf = ({ bulk, ends }: Pick<GroupOutcome, 'bulk' | 'ends'>): number =>
-  bulk.reduce((sum, { records }) => sum + records.length, ends.length);
+export const rowsOf = ({ bulk, ends, unmapped }: Pick<GroupOutcome, 'bulk' | 'ends' | 'unmapped'>): number =>
+  bulk.reduce((sum, { records }) => sum + records.length, ends.length) + (unmapped?.letters.length ?? 0);
 
 /** What is added to the books of one tenant in one range; a resolved waiting record moves between columns. */
 export interface BooksEntry extends Books {

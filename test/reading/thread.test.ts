@@ -56,9 +56,10 @@ it('hands over the same groups: records, dead letters, stamps and positions', as
   const seen = [];
   for (const reader of [here, there]) {
     const groups = [];
-    for await (const { records, ...rest } of groupsOf(reader, reading))
+    for await (const { records, letters, ...rest } of groupsOf(reader, reading))
       groups.push({
         ...rest,
+        letters: [...letters],
         records: records.map(({ tenant, externalId, sourceKey, json, contentHash }) => ({
           ...{ tenant, externalId, sourceKey, json, contentHash },
         })),

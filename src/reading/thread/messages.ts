@@ -1,4 +1,5 @@
 /** What the reading thread and its owner ask of each other. Readers and groups under way go by numbers that the owner gives. */
+import type { SentLetters } from '../../domain/letter-list.js';
 import type { SentRecords } from '../../domain/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
@@ -15,8 +16,9 @@ export interface SentMapping {
   readonly tenant: TenantRule;
 }
 
-export interface SentGroup extends Omit<Group, 'records'> {
+export interface SentGroup extends Omit<Group, 'records' | 'letters'> {
   readonly records: SentRecords;
+  readonly letters: SentLetters;
 }
 
 /** What the thread answers to. A type, since an interface is no table of functions. */

@@ -60,7 +60,9 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
     asked++;
     try {
       const next = await groups.next();
-      return next.done === true ? null : { ...next.value, records: next.value.records.send(hashed) };
+      if (next.done === true) return null;
+      const { records, letters } = next.value;
+      return { ...next.value, records: records.send(hashed), letters: letters.send() };
     } finally {
       asked--;
       idleSince = performance.now();

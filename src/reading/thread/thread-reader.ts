@@ -1,6 +1,7 @@
 /** A thread that reads sources and maps their rows, as seen by its owner. */
 import { Worker } from 'node:worker_threads';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { LetterList } from '../../domain/letter-list.js';
 import { RecordList } from '../../domain/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
@@ -76,7 +77,8 @@ export function startReadingThread(): ReadingThread {
           for (;;) {
             const group = await ask('next', groups);
             if (group === null) return;
-            yield { ...group, records: RecordList.received(group.records) };
+            const { records, letters } = group;
+            yield { ...group, records: RecordList.received(records), letters: LetterList.received(letters) };
           }
         } finally {
           // It may be lost, or have refused to begin.
