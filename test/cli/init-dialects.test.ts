@@ -162,7 +162,7 @@ describe.each(here(CASES))('init on $dialect.name', ({ dialect, shop, untidy, li
     );
     expect(JSON.parse((await call('check', 'other', '--json')).stdout)).toMatchObject({ findings: [] });
     expect(read('other/sync.yaml')).toMatch(/Without a key.*\n# {3}nokey\n/);
-    expect(read('other/order.mapping.yaml')).toMatch(/# photo \(.*\) has no conversion/);
+    expect(read('other/order.mapping.yaml')).toMatch(/# photo \(.*\) holds bytes, perhaps files/);
     // A column without a zone becomes a cursor all the same, with a zone that somebody must look at.
     expect(read('other/order.mapping.yaml')).toMatch(
       /# DECIDE: whose local time is last_modified\?[^\n]*\n(?:#.*\n)*cursor:\n {2}column: last_modified\n {2}overlap: 10m\n {2}zone: UTC\n/,

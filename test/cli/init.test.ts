@@ -135,7 +135,7 @@ describe('on a database that nobody tidied', () => {
     expect((await call('check', 'shop', '--json')).json<{ findings: object[] }>().findings).toEqual([]);
     expect(read('sync.yaml')).toMatch(/Without a key.*\n# {3}nokey\n# {3}visit\n/);
     expect(read('sync.yaml')).toContain('every table has shop_id');
-    expect(read('order.mapping.yaml')).toContain('# photo (bytea) has no conversion');
+    expect(read('order.mapping.yaml')).toContain('# photo (bytea) holds bytes, perhaps files');
     expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
     expect(read('a.mapping.yaml')).toContain('bId: { ref: b, column: b_id, omitNull: true }');
     expect(read('public-staff.mapping.yaml')).toContain('boss: { ref: public-staff, column: boss, omitNull: true }');
