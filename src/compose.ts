@@ -177,13 +177,15 @@ async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
     requireVariable(env, `PLATFORM_PARAM_${variable}`);
   const scheme = await requireVariable(env, 'PLATFORM_AUTH_SCHEME');
+  const wait = durationSeconds(await requireVariable(env, 'PLATFORM_TOKEN_WAIT'));
   return new PlatformClient({
     baseUrl: await requireVariable(env, 'PLATFORM_BASE_URL'),
     token: () => requireVariable(env, 'PLATFORM_TOKEN'),
     // The environment of a process does not change: a token that stands there is refused for good.
-    tokenWait: env['PLATFORM_TOKEN'] ? 0 : durationSeconds(await requireVariable(env, 'PLATFORM_TOKEN_WAIT')) * 1000,
+    tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
     notice,
-    tokenScope: await tokenScope(env),
+    // The table of variables allows no other.
+    tokenScope: (await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) as 'platform' | 'tenant',
     authHeader: await requireVariable(env, 'PLATFORM_AUTH_HEADER'),
     authScheme: scheme === 'none' ? '' : scheme,
     parameterNames: {
@@ -193,12 +195,6 @@ async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
     },
     connections: 16,
   });
-}
-
-async function tokenScope(env: Env): Promise<'platform' | 'tenant'> {
-  const scope = await requireVariable(env, 'PLATFORM_TOKEN_SCOPE');
-  if (scope === 'platform' || scope === 'tenant') return scope;
-  throw new PartnerSyncError('config_invalid', 'PLATFORM_TOKEN_SCOPE must be platform or tenant');
 }
 
 /** Changes whenever a file of the folder does; empty where there is no folder, which loading then explains. */

@@ -1,6 +1,6 @@
 /** Parsers of option values: what is wrong is said at once, with what is allowed. */
 import { InvalidArgumentError } from 'commander';
-import { DURATION_PATTERN, durationSeconds } from '../domain/duration.js';
+import { DURATION_PATTERN, durationProblem, durationSeconds } from '../domain/duration.js';
 import { nearest } from '../domain/names.js';
 import { LARGEST_SAMPLE } from '../domain/run.js';
 
@@ -55,6 +55,8 @@ export const sampleSize = (value: string): number => {
   return number;
 };
 
+const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
+
 /** A time, or how long ago (`2h`), as ISO 8601. */
 export const since = (value: string): string => {
   const ms = new RegExp(DURATION_PATTERN).test(value)
@@ -62,15 +64,20 @@ export const since = (value: string): string => {
     : /^\d{4}-/.test(value)
       ? Date.parse(value)
       : NaN;
-  if (Number.isNaN(ms))
+  // There is no year 0 for databases, and no time at all before the reach of a Date.
+  if (!(ms >= EARLIEST))
     throw new InvalidArgumentError('Allowed: a time such as 2026-01-31T08:00:00Z, or how long ago: 30m, 2h, 7d.');
   return new Date(ms).toISOString();
 };
 
-export const durationText = (value: string): string => {
-  if (!new RegExp(DURATION_PATTERN).test(value)) throw new InvalidArgumentError('Allowed: such as 90s, 10m or 1h.');
+const durationOf = (value: string, least: string, longest: string): string => {
+  if (durationProblem(value, least, longest) !== undefined)
+    throw new InvalidArgumentError(`Allowed: such as 90s, 10m or 1h, from ${least} to ${longest}.`);
   return value;
 };
 
-/** Milliseconds of a duration such as `90s`. */
-export const duration = (value: string): number => durationSeconds(durationText(value)) * 1000;
+/** How long a token is good. */
+export const tokenLife = (value: string): string => durationOf(value, '1s', '3650d');
+
+/** Milliseconds of how long a command waits, such as `90s`. */
+export const duration = (value: string): number => durationSeconds(durationOf(value, '0s', '7d')) * 1000;

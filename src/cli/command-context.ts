@@ -4,6 +4,7 @@ import type { LookingParts, Parts, ViewParts } from '../compose.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import { withoutPasswords } from '../domain/without-passwords.js';
 import { createOutput, type Output } from './output.js';
 import { printable } from './table.js';
 
@@ -73,7 +74,7 @@ async function warnings(env: Env): Promise<(message: string) => void> {
 /** Says what went wrong and what to do, in one place. */
 export function reportError(output: Output, error: unknown): number {
   if (!(error instanceof PartnerSyncError)) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = withoutPasswords(error instanceof Error ? error.message : String(error));
     if (output.json) output.result({ error: { code: 'unexpected', message } }, () => []);
     output.note(`error unexpected: ${printable(message)}`);
     return EXIT.failed;

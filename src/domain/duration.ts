@@ -14,6 +14,18 @@ export function durationSeconds(text: string): number {
   return Number(text.slice(0, -1)) * SECONDS[unit];
 }
 
+/**
+ * What is wrong with a duration, or undefined. Timers bound it: those of Node end at 24.8 days, PostgreSQL's statement
+ * timeout too, and an activity has half an hour.
+ */
+export function durationProblem(text: string, least: string, longest: string): string | undefined {
+  if (!new RegExp(DURATION_PATTERN).test(text)) return 'must be a duration with its unit, such as 30s, 10m, 6h or 1d';
+  const seconds = durationSeconds(text);
+  return seconds < durationSeconds(least) || seconds > durationSeconds(longest)
+    ? `must be between ${least} and ${longest}`
+    : undefined;
+}
+
 /** Bytes of a size that matches {@link SIZE_PATTERN}. */
 export function sizeBytes(text: string): number {
   const [, amount, unit] = /^([0-9]+)([A-Za-z]+)$/.exec(text) ?? [];

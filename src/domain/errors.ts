@@ -3,6 +3,8 @@
  * The code is also the failure type in Temporal's history. `docs/errors.md` is held against this table.
  */
 
+import { withoutPasswords } from './without-passwords.js';
+
 interface CatalogueEntry {
   /** `never`: the input or the configuration must change; `later`: the same call may succeed later. */
   readonly retry: 'never' | 'later';
@@ -238,7 +240,8 @@ export class PartnerSyncError extends Error {
   readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
-    super(message, options);
+    // Drivers, people and configuration may put an address into it.
+    super(withoutPasswords(message), options);
     this.code = code;
     this.details = details;
   }

@@ -1,6 +1,7 @@
 /** One file of a sync: read, parsed, filled in and held against the language; findings know their places. */
 import type { Finding } from '../domain/finding.js';
 import type { JsonValue } from '../domain/json.js';
+import { withoutPasswords } from '../domain/without-passwords.js';
 import { fillIn } from './environment.js';
 import type { Environment } from './environment.js';
 import { languageSchema } from './language-schema.js';
@@ -44,7 +45,8 @@ export class LanguageFile {
     severity: Finding['severity'] = 'error',
   ): void {
     const { line, column } = this.place(path, at);
-    this.findings.push({ severity, kind, file: this.file, line, column, path: formatPath(path), message });
+    const where = { file: this.file, line, column, path: withoutPasswords(formatPath(path)) };
+    this.findings.push({ severity, kind, ...where, message: withoutPasswords(message) });
   }
 
   place(path: Path, at: 'key' | 'value' = 'value'): Place {
@@ -62,7 +64,10 @@ export class LanguageFile {
   private understand(text: string, kind: LanguageFileKind, env: Environment): void {
     this.document = parseYaml(text);
     for (const { kind: problem, message, line, column } of this.document.problems)
-      this.findings.push({ severity: 'error', kind: problem, file: this.file, line, column, path: '', message });
+      this.findings.push({
+        ...{ severity: 'error', kind: problem, file: this.file, line, column, path: '' },
+        message: withoutPasswords(message),
+      });
     if (this.document.value === undefined) return;
     if (this.file.endsWith('.json') && !isJson(text)) this.report('syntax', [], 'is not JSON, though its name says so');
 
@@ -86,7 +91,16 @@ export class LanguageFile {
     const written = this.written.get(JSON.stringify(path));
     const below = [...this.written.keys()].some((key) => key.startsWith(JSON.stringify(path).slice(0, -1)));
     if (written === undefined && below) return { text: 'a value with ${env:...} in it', secret: true };
-    const text = JSON.stringify(written ?? value) ?? 'nothing';
+    // What is no address is one with a slip in it at best: nobody can tell where in it the password is.
+    if (
+      written === undefined &&
+      formatPath(path) === 'source.connection' &&
+      typeof value === 'string' &&
+      /[@=]/.test(value)
+    )
+      return { text: 'what stands here', secret: true };
+    // Before it is cut: half an address hides its password worse.
+    const text = withoutPasswords(JSON.stringify(written ?? value) ?? 'nothing');
     return { text: text.length > QUOTED ? `${text.slice(0, QUOTED)}...` : text, secret: written !== undefined };
   };
 }

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
 import { errorCode } from '../domain/foreign-text.js';
 import { isTenantId } from '../domain/names.js';
+import { platformAddressProblem } from '../domain/platform-address.js';
 import { readFailure, type RawAnswer } from './answer.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
@@ -186,19 +187,8 @@ const NEVER_SENT = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** Refuses what would send a token and personal data in the clear, or hide credentials in the address. */
 function checkedBaseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const wrong =
-    url === null
-      ? 'is not a URL'
-      : url.username !== '' || url.password !== ''
-        ? 'must not carry credentials'
-        : url.protocol !== 'https:' && !(url.protocol === 'http:' && LOOPBACK.test(url.hostname))
-          ? 'must be https (http only towards this machine)'
-          : null;
-  if (wrong !== null) throw new PartnerSyncError('config_invalid', `PLATFORM_BASE_URL ${wrong}`);
-  return url!;
+  const wrong = platformAddressProblem(text);
+  if (wrong !== undefined) throw new PartnerSyncError('config_invalid', `PLATFORM_BASE_URL ${wrong}`);
+  return new URL(text);
 }

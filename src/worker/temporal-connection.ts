@@ -2,8 +2,9 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { ConnectionOptions } from '@temporalio/client';
-import { requireVariable, type Env } from '../config/environment.js';
+import { assertRight, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import { foreignText } from '../domain/foreign-text.js';
 
 export interface TemporalTarget {
   readonly connection: ConnectionOptions;
@@ -11,10 +12,21 @@ export interface TemporalTarget {
   readonly address: string;
 }
 
+/** Throws `config_invalid` for variables or a temporal.toml that say nothing usable. */
 export function temporalTarget(env: Env): TemporalTarget {
-  const { connectionOptions, namespace } = loadClientConnectConfig({ overrideEnvVars: definedOnly(env) });
+  assertRight('TEMPORAL_ADDRESS', env['TEMPORAL_ADDRESS']);
+  const { connectionOptions, namespace } = loaded(env);
   const address = connectionOptions.address ?? '127.0.0.1:7233';
   return { connection: { ...connectionOptions, address }, namespace: namespace ?? 'default', address };
+}
+
+function loaded(env: Env): ReturnType<typeof loadClientConnectConfig> {
+  try {
+    return loadClientConnectConfig({ overrideEnvVars: definedOnly(env) });
+  } catch (cause) {
+    const words = cause instanceof Error ? foreignText(cause.message, 300) : 'unknown error';
+    throw new PartnerSyncError('config_invalid', `TEMPORAL_* or temporal.toml: ${words}`, {}, { cause });
+  }
 }
 
 /** A client on the target; throws `config_invalid` when nothing answers there. */

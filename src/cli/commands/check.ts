@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
 import type { SyncSpec } from '../../domain/sync.js';
+import { withoutPasswords } from '../../domain/without-passwords.js';
 import { lintSync } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/running-order.js';
 import { allOrNone } from '../arguments.js';
@@ -41,7 +42,9 @@ export function addCheck(program: Command): void {
       `\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --probe-rows all\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration`,
     )
     .action(
-      look<[string], CheckFlags>(async ({ parts, output }, name, options) => {
+      look<[string], CheckFlags>(async ({ parts, output }, given, options) => {
+        // Somebody may give an address instead; the name of a sync stays as it is.
+        const name = withoutPasswords(given);
         const lint = await lintSync(await parts.mappingsFolder(), name, parts.env);
         const budget =
           options.probeRows === 'all'

@@ -12,7 +12,7 @@ import { parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { parseSettings } from '../../sandbox/settings.js';
 import { mintToken } from '../../sandbox/token.js';
-import { durationText, port } from '../arguments.js';
+import { port, tokenLife } from '../arguments.js';
 import { findStateUrl, jwtSecret } from '../sandbox/environment.js';
 import { sayingWhatIsWrong } from '../sandbox/failure.js';
 import { action, EXIT } from '../command-context.js';
@@ -72,7 +72,7 @@ export function addSandbox(program: Command): void {
     .command('token')
     .description("Prints a token for development: the platform account's, or one tenant's.")
     .option('--tenant <id>', 'a token for this tenant alone; it opens no /partner/ operation')
-    .option('--expires-in <duration>', 'such as 1h or 30d', durationText, '24h')
+    .option('--expires-in <duration>', 'such as 1h or 30d', tokenLife, '24h')
     .action(
       action<[], { json?: boolean; tenant?: string; expiresIn: string }>(async ({ parts }, { tenant, expiresIn }) => {
         if (tenant !== undefined && !isTenantId(tenant))

@@ -20,7 +20,7 @@ export const CAPACITY = {
   }),
   processingDelay: Whole(
     0,
-    { minimum: 0 },
+    { minimum: 0, maximum: 86_400_000 },
     'Milliseconds between the 202 and the processing, to make asynchrony visible (section 3, rule 2).',
   ),
   batchesAtOnce: Whole(
@@ -34,13 +34,17 @@ export const CAPACITY = {
   ),
   expiryCheckInterval: Whole(
     1_000,
-    { minimum: 1 },
+    { minimum: 1, maximum: 86_400_000 },
     'Milliseconds between two looks for pending resources whose wait has elapsed (section 3, rule 3).',
   ),
   batchRetention: Whole(
     30 * 86_400,
-    { minimum: 1 },
+    { minimum: 1, maximum: 3_650 * 86_400 },
     'Seconds for which a completed batch can be read; then it is an unknown one (section 2).',
   ),
-  cursorLifetime: Whole(0, { minimum: 0 }, 'Seconds for which a cursor is good; 0: for ever (section 4).'),
+  cursorLifetime: Whole(
+    0,
+    { minimum: 0, maximum: 3_650 * 86_400 },
+    'Seconds for which a cursor is good; 0: for ever (section 4).',
+  ),
 };

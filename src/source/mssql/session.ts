@@ -9,6 +9,7 @@ import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
 import { abandon, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
+import { unescaped } from '../unescaped.js';
 import { codeOf, typeOfCode, type ColumnMetadata } from './types.js';
 
 /** The part of the driver `tedious` that is used; it is installed by those who need it. */
@@ -174,9 +175,9 @@ export function connectionOf({ connection, statementTimeout }: SourceConfig) {
   const { rejectUnauthorized, verifyIdentity: _, ...files } = tls ?? { rejectUnauthorized: false };
   return {
     server: url.hostname,
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
+    user: unescaped(url.username),
+    password: unescaped(url.password),
+    database: unescaped(url.pathname.slice(1)),
     options: {
       port: url.port === '' ? 1433 : Number(url.port),
       appName: 'partner-sync',

@@ -9,6 +9,7 @@ import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
 import { abandon, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
+import { unescaped } from '../unescaped.js';
 import { codeOf, decoderOf, typeOfCode } from './types.js';
 
 /** Characters of a GROUP_CONCAT; the servers cut longer ones off without a word. */
@@ -100,9 +101,9 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
   return {
     host: url.hostname,
     port: url.port === '' ? 3306 : Number(url.port),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)),
+    user: unescaped(url.username),
+    password: unescaped(url.password),
+    database: unescaped(url.pathname.slice(1)),
     charset: 'utf8mb4',
     connectTimeout: 15_000,
     ...(ssl === undefined ? {} : { ssl: { ...ssl } }),

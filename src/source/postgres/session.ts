@@ -3,6 +3,7 @@ import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
+import { isReadablePostgresAddress } from '../../domain/postgres-address.js';
 import type { Rows } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
@@ -14,8 +15,13 @@ import { readTypes } from './types.js';
 
 const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** The driver takes a mode that it does not know for one with TLS, and says nothing. */
-function assertKnownMode(address: string): void {
+/** The driver says of neither that it is the address; and it takes a mode that it does not know for one with TLS. */
+function assertUsable(address: string): void {
+  if (!isReadablePostgresAddress(address))
+    throw new PartnerSyncError(
+      'config_invalid',
+      'the address of the source must be a URL such as postgres://user@host:5432/database; special characters of a user or password are written as %23 for # and so on',
+    );
   const mode = URL.canParse(address) ? new URL(address).searchParams.get('sslmode') : null;
   if (mode !== null && !TLS_MODES.includes(mode))
     throw new PartnerSyncError(
@@ -25,7 +31,7 @@ function assertKnownMode(address: string): void {
 }
 
 export function openPostgresSession(config: SourceConfig): Session {
-  assertKnownMode(config.connection);
+  assertUsable(config.connection);
   const knex = openPool(config);
   const page = ({ sql, bindings }: Query, { name, budget = Infinity }: PageOptions): Promise<RawPage<Rows>> =>
     withConnection(knex, async (client: Client) => {
