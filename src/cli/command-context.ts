@@ -33,7 +33,7 @@ const composing = () => import('../compose.js');
 
 /** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
 export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(async (env, { note }) => (await composing()).compose(env, { notice: note }), work);
+  actionWith(async (env, output) => (await composing()).compose(env, { notice: (line) => output.note(line) }), work);
 
 /** The same for the worker, whose words go into its log. */
 export const working = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
@@ -41,7 +41,10 @@ export const working = <A extends unknown[], O extends { json?: boolean }>(work:
 
 /** The same for commands that only look: their parts cannot write. */
 export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>
-  actionWith(async (env, { note }) => (await composing()).composeView(env, { notice: note }), work);
+  actionWith(
+    async (env, output) => (await composing()).composeView(env, { notice: (line) => output.note(line) }),
+    work,
+  );
 
 function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(
   open: (env: Env, output: Output) => Promise<P>,

@@ -34,7 +34,7 @@ export function addSchema(program: Command): void {
     )
     .action(
       action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
-        const results = await pushSchemas(parts, name, output.note);
+        const results = await pushSchemas(parts, name, (line) => output.note(line));
         output.result({ sync: name, schemas: results }, () =>
           table(
             ['schema', 'result', 'id'],
