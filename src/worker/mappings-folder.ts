@@ -18,7 +18,11 @@ export async function assertSyncs(folder: string): Promise<void> {
 }
 
 /** The same dependencies; `lost` is told when a sync was asked for and the whole folder is gone by now. */
-export const whileThere = (folder: string, dependencies: Dependencies, lost: (why: PartnerSyncError) => void): Dependencies => ({
+export const whileThere = (
+  folder: string,
+  dependencies: Dependencies,
+  lost: (why: PartnerSyncError) => void,
+): Dependencies => ({
   ...dependencies,
   async openSync(name, runId) {
     try {

@@ -1,12 +1,12 @@
 /** The commands of docs/getting-started.md, typed one after the other by somebody with a shop of their own. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { partnerSync, type CommandEnd } from '../cli/command-line.js';
 import { createDatabase, openShop, type Database, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
-import { readPage } from './pages.js';
+import { readPage, ROOT } from './pages.js';
 
 const OWN_SHOP = `
   CREATE TABLE customers (id serial PRIMARY KEY, name text NOT NULL, email text, phone text, joined timestamp NOT NULL DEFAULT now(),
@@ -31,6 +31,8 @@ beforeAll(async () => {
   await own.query(OWN_SHOP);
   stack = await openShop({ pushed: false });
   mappings = mkdtempSync(join(tmpdir(), 'getting-started-'));
+  // As in a clone: the demo's sync is there, or no worker would start.
+  cpSync(join(ROOT, 'mappings', 'online-retail'), join(mappings, 'online-retail'), { recursive: true });
   env = { ...stack.env, SHOP_URL: own.url, PARTNER_SYNC_MAPPINGS: mappings };
   worker = await startWorkerProcess(stack, env);
 }, 180_000);
