@@ -180,3 +180,24 @@ describe('says what is wrong, and writes nothing', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 });
+
+describe('on a large table', () => {
+  beforeAll(async () => {
+    database = await createDatabase();
+    await database.query(`
+      CREATE TABLE events (id int PRIMARY KEY, small bigint, snowflake bigint);
+      INSERT INTO events SELECT i, i, CASE WHEN i > 18000 THEN 9007199254740992 + i ELSE i END FROM generate_series(1, 20000) i;
+      ANALYZE events;`);
+  });
+  afterAll(() => database.drop());
+
+  it('looks at rows in several places, and sends numbers as text that a JSON number would round', async () => {
+    expect((await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo')).code).toBe(0);
+    expect(JSON.parse(read('event.schema.json'))).toMatchObject({
+      schema: { properties: { small: { type: 'integer' }, snowflake: { type: 'string' } } },
+    });
+    expect(read('events.mapping.yaml')).toMatch(
+      /# Text, since some values are more than a JSON number.*\n {2}snowflake:/,
+    );
+  });
+});

@@ -84,14 +84,17 @@ async function arrivals(shop: Shop, mapping: MappingSpec, cases: readonly TypeCa
 function draftedOf({ schema: { schema } }: MappingSpec, field: string, spec: FieldSpec): string {
   const { type, format } = (schema['properties'] as Record<string, JsonObject>)[field]!;
   const transforms = spec.kind === 'column' ? spec.transforms : [];
-  const property = type === undefined ? 'any JSON' : [type, format].filter((word) => word !== undefined).join(' ');
+  const property = type === undefined ? 'any JSON' : textsOf([type, format]).join(' ');
   return [property, ...transforms.map(({ name, options }) => `${name}${inWords(options)}`)].join(', ');
 }
 
 const inWords = (options: JsonObject): string => {
-  const words = Object.entries(options).map(([option, value]) => `${option}: ${String(value)}`);
+  const words = Object.entries(options).map(([option, value]) => `${option}: ${textsOf([value]).join()}`);
   return words.length === 0 ? '' : ` { ${words.join(', ')} }`;
 };
+
+const textsOf = (values: readonly (JsonValue | undefined)[]): string[] =>
+  values.filter((value) => typeof value === 'string');
 
 /** For failures that a person can read: a megabyte by its length. */
 const short = (value: unknown): unknown =>

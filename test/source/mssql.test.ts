@@ -148,6 +148,7 @@ describe('a bound', () => {
     ['datetime', '2020-01-02 03:04:05.123', `CAST('2020-01-02T03:04:05.123' AS datetime)`],
     ['datetime', '2020-01-02 03:04:05.123456', `CAST('2020-01-02T03:04:05.123' AS datetime)`],
     ['datetime2(7)', '2020-01-02', `CAST('2020-01-02T00:00:00' AS datetime2(7))`],
+    ['varbinary(8)', '00ff', '0x00ff'],
     [
       'datetimeoffset(7)',
       '2020-06-01 06:30:00.1234567+00',
@@ -179,7 +180,7 @@ describe('a bound', () => {
     ['date', 'soon'],
     ['datetime2(7)', '2020-01-02 03:04:05+00'],
     ['datetimeoffset(7)', '2020-06-01 12:00:00'],
-    ['varbinary(8)', 'ff'],
+    ['varbinary(8)', 'fgf'],
   ])('that is no %s is refused by name: %s', (databaseType, text) => {
     let refused: unknown;
     try {
