@@ -21,6 +21,7 @@ export default async function servers(project: TestProject): Promise<() => Promi
   // As root, PostgreSQL runs under another account, which must be able to enter.
   chmodSync(folder, 0o755);
   const log = (line: string): void => console.error(line);
+  log('Starting PostgreSQL and Temporal for the tests ...');
   const [postgres, temporal] = await Promise.allSettled([
     // Losing this database in a power cut loses nothing, and without waiting for the disk the tests are faster.
     startPostgres({ folder: join(folder, 'postgres'), log, settings: { fsync: 'off', max_connections: '300' } }),

@@ -1,6 +1,6 @@
 /** The run's story for the Web UI: current details as a Markdown table. */
 import { waitLine } from '../src/domain/run-wait.js';
-import type { MappingProgress, RunWait } from '../src/domain/run.js';
+import { rateOf, type MappingProgress, type RunWait } from '../src/domain/run.js';
 import type { ComparedRun } from './compared-run.js';
 
 export function detailsOf(
@@ -17,14 +17,14 @@ export function detailsOf(
       m.accepted,
       m.waiting,
       m.deadLettered,
-      m.seconds > 0 ? Math.round(m.read / m.seconds) : 0,
+      rateOf(m) ?? '-',
       m.done ? 'read' : 'reading',
     ].join(' | '),
   );
   return [
     `Run ${opened.runId} of **${opened.sync}** (${opened.mode}); stages: ${stagesIn(opened)}`,
     '',
-    '| mapping | read | sent | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
+    '| mapping | read | on the way | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---|',
     ...rows.map((row) => `| ${row} |`),
     ...waits.map((wait) => `\n${waitLine(wait)}`),

@@ -1,6 +1,6 @@
 /** Progress of a run: one block that is redrawn on a terminal, a plain line now and then elsewhere. */
 import { formatSeconds } from '../domain/duration.js';
-import type { MappingProgress } from '../domain/run.js';
+import { rateOf, type MappingProgress } from '../domain/run.js';
 import { table } from './table.js';
 
 export interface ProgressDisplay {
@@ -13,11 +13,9 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): Pro
   return stream.isTTY ? redrawn(stream) : plain(stream);
 }
 
-const rate = (m: MappingProgress): number => (m.seconds > 0.5 ? Math.round(m.read / m.seconds) : 0);
-
 function blockOf(mappings: readonly MappingProgress[]): string[] {
   return table(
-    ['mapping', 'read', 'sent', 'unchanged', 'accepted', 'waiting', 'dead', 'rows/s', ''],
+    ['mapping', 'read', 'on the way', 'unchanged', 'accepted', 'waiting', 'dead', 'rows/s', ''],
     mappings.map((m) => [
       m.mapping,
       m.read,
@@ -26,7 +24,7 @@ function blockOf(mappings: readonly MappingProgress[]): string[] {
       m.accepted,
       m.waiting,
       m.deadLettered,
-      rate(m),
+      rateOf(m) ?? '-',
       m.done ? 'done' : 'reading',
     ]),
   );
@@ -48,9 +46,10 @@ function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
 function plain(stream: NodeJS.WriteStream): ProgressDisplay {
   const finished = new Set<string>();
   const line = (m: MappingProgress): void => {
+    const rate = rateOf(m);
     stream.write(
-      `  ${m.mapping}: read ${m.read}, sent ${m.sent}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
-        `, ${rate(m)} rows/s${m.done ? `, done in ${formatSeconds(m.seconds)}` : ''}\n`,
+      `  ${m.mapping}: read ${m.read}, on the way ${m.sent}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
+        `${rate === undefined ? '' : `, ${rate} rows/s`}${m.done ? `, done in ${formatSeconds(m.seconds)}` : ''}\n`,
     );
   };
   return {

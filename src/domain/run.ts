@@ -176,6 +176,13 @@ export interface MappingProgress extends Books {
   readonly done: boolean;
 }
 
+/** Rows a second, never 0 where rows were read; undefined of a time too short to be measured. */
+export function rateOf({ read, seconds }: MappingProgress): number | undefined {
+  if (read === 0 || seconds <= 0.5) return undefined;
+  const rate = read / seconds;
+  return rate >= 1 ? Math.round(rate) : Math.max(0.1, Math.round(rate * 10) / 10);
+}
+
 const ALLOWED: Record<RunKind, readonly string[]> = {
   sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues'],
   backfill: [

@@ -4,6 +4,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { eventually, fill, openShop, SYNC } from '../pipeline/shop.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 beforeAll(build, 120_000);
 
@@ -32,8 +33,28 @@ it('ends with its run, though it has just begun to look at it', async () => {
   await fill(shop, 3);
   await shop.work();
 
-  const { code, stdout } = await partnerSync(['run', SYNC], shop.env);
+  const { code, stdout, stderr } = await partnerSync(['run', SYNC], shop.env);
 
   expect(code).toBe(0);
   expect(stdout).toContain('COMPLETE');
+  // What was delivered is on the way no longer.
+  expect(stderr).toMatch(/customers: read 3, on the way 0, unchanged 0, accepted 3, waiting 0, dead-lettered 0, /);
+  expect(stderr).not.toMatch(/sent 0|\b0 rows\/s/);
 }, 30_000);
+
+it.each([
+  { args: ['run', 'No Sync'], begins: 'starting a run of No Sync ...' },
+  { args: ['backfill', 'No Sync'], begins: 'starting a backfill of No Sync ...' },
+  { args: ['dead-letters', 'replay', SYNC], begins: `starting a replay of dead letters of ${SYNC} ...` },
+  { args: ['preview', SYNC], begins: `looking at what a run of ${SYNC} would send ...` },
+  { args: ['reconcile', SYNC], begins: `comparing the rows of ${SYNC} ...` },
+  { args: ['worker'], begins: 'starting a worker ...' },
+  { args: ['sandbox'], begins: 'starting the sandbox ...' },
+])('$args says what it begins before it looks for anything', async ({ args, begins }) => {
+  // Nothing that it needs is there: it can do no more than begin.
+  const { code, stderr } = await runInProcess(args);
+
+  expect(stderr.split('\n')[0]).toBe(begins);
+  expect(stderr).toMatch(/^error (config|input)_invalid/m);
+  expect(code).toBe(2);
+});

@@ -7,6 +7,7 @@ import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';
 import { chosenMappings } from '../chosen-mappings.js';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { begins } from '../begins.js';
 import { EXIT, look } from '../command-context.js';
 import { planOf, writePlan } from '../plan-file.js';
 import { previewSync } from '../preview-sync.js';
@@ -44,6 +45,10 @@ export function addPreview(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  partner-sync preview online-retail\n  partner-sync preview online-retail customers --limit all --show-values\n\nExit codes: 0 every row looked at can be sent; 1 failed; 2 wrong usage or configuration; 3 some rows would fail',
+    )
+    .hook(
+      'preAction',
+      begins((sync) => `looking at what a run of ${sync} would send ...`),
     )
     .action(
       look<[string, string | undefined], PreviewFlags>(async ({ parts, output }, name, mapping, flags) => {

@@ -8,6 +8,7 @@ import { reconcileMapping, type Reconciliation, type ReconcileOptions } from '..
 import type { ViewParts } from '../../compose.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { chosenMappings } from '../chosen-mappings.js';
+import { begins } from '../begins.js';
 import { EXIT, look } from '../command-context.js';
 import { readBackAmount } from '../arguments.js';
 import type { Output } from '../output.js';
@@ -42,6 +43,10 @@ export function addReconcile(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  partner-sync reconcile online-retail\n  partner-sync reconcile online-retail --out differences.jsonl\n  partner-sync reconcile online-retail --read-back sample 500\n  partner-sync reconcile online-retail --read-back all\n\nExit codes: 0 all agree; 1 differences; 2 wrong usage or configuration',
+    )
+    .hook(
+      'preAction',
+      begins((sync) => `comparing the rows of ${sync} ...`),
     )
     .action(
       look<[string], ReconcileFlags>(async ({ parts, output }, name, { mapping, out, ...flags }) => {

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { checkRunInput, EXIT_CODES, type RunInput, type RunKind } from '../../domain/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
+import { begins } from '../begins.js';
 import { action, EXIT, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../compose.js';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -50,6 +51,10 @@ export function addRun(program: Command): void {
       'after',
       `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --limit 10\n  partner-sync run online-retail --mode full --json\n${EXIT_HELP}`,
     )
+    .hook(
+      'preAction',
+      begins((sync) => `starting a run of ${sync} ...`),
+    )
     .action(
       action<[string], RunOptions>(async (context, sync, options) => {
         if (
@@ -87,6 +92,10 @@ export function addBackfill(program: Command): void {
     .addHelpText(
       'after',
       `\nExamples:\n  partner-sync backfill online-retail --mapping customers --from 2010-12-01 --to 2010-12-08\n  partner-sync backfill online-retail --mapping customers --external-id 17850 13047\n  partner-sync backfill online-retail --mapping customers --after-key 13000 --through-key 14000\n${EXIT_HELP}`,
+    )
+    .hook(
+      'preAction',
+      begins((sync) => `starting a backfill of ${sync} ...`),
     )
     .action(
       action<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId, afterKey, throughKey }) =>

@@ -15,6 +15,7 @@ import { mintToken } from '../../sandbox/token.js';
 import { port, tokenLife } from '../arguments.js';
 import { findStateUrl, jwtSecret } from '../sandbox/environment.js';
 import { sayingWhatIsWrong } from '../sandbox/failure.js';
+import { begins } from '../begins.js';
 import { action, EXIT } from '../command-context.js';
 
 interface SandboxFlags {
@@ -46,6 +47,10 @@ export function addSandbox(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  partner-sync sandbox --port 8080 --fixture tenants.json\n  partner-sync sandbox --settings settings.json\n  partner-sync sandbox token --tenant acme-outdoor\n  partner-sync sandbox load tenants.json\n\nSANDBOX_JWT_SECRET (or SANDBOX_JWT_SECRET_FILE) signs and checks tokens; at least 32 characters.',
+    )
+    .hook(
+      'preAction',
+      begins(() => 'starting the sandbox ...'),
     )
     .action(
       action<[], SandboxFlags>(async ({ parts, output }, flags) => {

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { EXIT_CODES } from '../../../domain/run.js';
 import { connectTemporal } from '../../../worker/temporal-connection.js';
+import { begins } from '../../begins.js';
 import { action, EXIT, EXIT_HELP } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
 import { followRun } from '../../follow-run.js';
@@ -17,6 +18,10 @@ export function addReplay(parent: Command): void {
     .addHelpText(
       'after',
       `\nExamples:\n  partner-sync dead-letters replay online-retail\n  partner-sync dead-letters replay online-retail --mapping customers --field /email\n${EXIT_HELP}`,
+    )
+    .hook(
+      'preAction',
+      begins((sync) => `starting a replay of dead letters of ${sync} ...`),
     )
     .action(
       action<[string], FilterFlags>(async ({ parts, output }, sync, flags) => {
