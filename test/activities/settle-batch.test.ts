@@ -1,0 +1,116 @@
+/** What the status of a batch proves of each of its records, and what it takes to prove the rest. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { expect, it } from 'vitest';
+import { ALL_ACCEPTED, fatesOf, isSettled, settleBatch, type Fates } from '../../activities/settle-batch.js';
+import type { SentBatch, UploadScope } from '../../activities/upload-batch.js';
+import { recordOf, RecordList } from '../../src/domain/record-list.js';
+import type { BatchStatus } from '../../src/platform/contract/batches.js';
+import { openRequestLimit } from '../../src/platform/request-limit.js';
+import { answer, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
+
+interface Counts {
+  readonly ok?: number;
+  readonly failed?: number;
+  readonly pending?: number;
+  readonly total?: number;
+  readonly completed?: boolean;
+}
+/** A status with these counts, failures in these words, and these records waiting. */
+function statusOf(counts: Counts, failures: readonly string[] = [], waiting: readonly string[] = []): BatchStatus {
+  const { ok = 0, failed = 0, pending = 0, total = ok + failed + pending, completed = true } = counts;
+  return {
+    batchId: 'p1',
+    progress: {
+      ...{ totalRecords: total, processedRecords: ok + failed, successfulRecords: ok },
+      ...{ pendingRecords: pending, failedRecords: failed },
+    },
+    completedAt: completed ? '2026-01-01T00:00:00Z' : null,
+    errors: { recordErrors: [...failures] },
+    pendingResources: waiting.map((id) => ({
+      ...{ resourceExternalId: id, missingDependencies: [], expiresAt: '2026-01-02T00:00:00Z' },
+    })),
+  };
+}
+const failed = (id: string): string => `externalId ${JSON.stringify(id)}: /name is too long`;
+
+it.each([
+  [
+    'all that are not named are accepted',
+    statusOf({ ok: 2, failed: 1 }, [failed('a')]),
+    3,
+    'rejected accepted accepted',
+  ],
+  ['some wait', statusOf({ ok: 2, pending: 1 }, [], ['c']), 3, 'accepted accepted waiting'],
+  ['more have failed than are named', statusOf({ ok: 1, failed: 2 }, [failed('a')]), 3, 'rejected ? ?'],
+  ['more wait than are named', statusOf({ ok: 1, pending: 2 }, [], ['c']), 3, '? ? waiting'],
+  ['more are named than have failed', statusOf({ ok: 3 }, [failed('a')]), 3, 'rejected ? ?'],
+  ['a failure names nobody', statusOf({ ok: 2, failed: 1 }, ['/name is too long']), 3, '? ? ?'],
+  ['the counters are of fewer records than were sent', statusOf({ ok: 2 }), 3, '? ? ?'],
+  ['the counters are of more records than were sent', statusOf({ ok: 4 }), 3, '? ? ?'],
+  ['nothing is counted yet', statusOf({ total: 3, completed: false }), 3, '? ? ?'],
+])('takes for accepted only what is proved, where %s', (_, status, sent, expected) => {
+  const fates = fatesOf(status, ['a', 'b', 'c'], sent);
+  expect(['a', 'b', 'c'].map((id) => fates.get(id)?.kind ?? '?').join(' ')).toBe(expected);
+});
+
+it.each([
+  ['the platform says that it is complete', statusOf({ ok: 1, total: 3 }), true],
+  ['nothing is open but what waits', statusOf({ ok: 2, pending: 1, completed: false }), true],
+  ['some have not been looked at', statusOf({ ok: 1, pending: 1, total: 3, completed: false }), false],
+  ['all are processed, but it is not complete', statusOf({ ok: 3, completed: false }), false],
+  ['nothing has happened', statusOf({ total: 3, completed: false }), false],
+])('tells whether a batch is through, where %s', (_, status, expected) => {
+  expect(isSettled(status)).toBe(expected);
+});
+
+const NEW = recordOf('north', 'a', ['a'], JSON.stringify({ customerId: 'a', name: 'new' }));
+
+/** A batch of one record, whose status is this, and of which the platform stores so much (null: nothing). */
+async function settled(status: BatchStatus, stored: object | null, onConflict: 'upsert' | 'reject'): Promise<Fates> {
+  const resource = { resourceExternalId: 'a', data: stored };
+  const nothing = answer(404, { success: false, message: 'not there' });
+  const say: Answer = (response, request) => {
+    const isStatus = request.url.startsWith('/api/batches/');
+    (isStatus ? success(status) : stored === null ? nothing : success({ result: resource }))(response, request);
+  };
+  const { client: platform } = await stubPlatform([say]);
+  const schema = { name: 'customer', schema: { type: 'object', properties: {} } };
+  const scope = {
+    deps: { platform },
+    sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, limit: openRequestLimit(4) },
+    mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
+    signal: new AbortController().signal,
+  } as unknown as UploadScope;
+  const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of([NEW]), platformBatchId: 'p1' };
+  const sent: SentBatch = { ...batch, intendedAt: 0, noted: Promise.resolve() };
+  const logger = new DefaultLogger('ERROR', () => undefined);
+  return new MockActivityEnvironment({}, { logger }).run(() => settleBatch(scope, sent));
+}
+const fateOf = (fates: Fates): string => (fates === ALL_ACCEPTED ? 'accepted' : fates.get('a')!.kind);
+
+const UNCLEAR = statusOf({ total: 1 });
+const REFUSED = statusOf({ failed: 1 }, [failed('a')]);
+const OLD = { customerId: 'a', name: 'old' };
+it.each([
+  ['unclear', 'the version that was sent', NEW.data, UNCLEAR, 'upsert', 'accepted'],
+  ['unclear', 'an older version', OLD, UNCLEAR, 'upsert', 'unclear'],
+  ['unclear', 'nothing', null, UNCLEAR, 'upsert', 'unclear'],
+  ['refused', 'the version that was sent', NEW.data, REFUSED, 'upsert', 'rejected'],
+  ['refused since it exists', 'the version that was sent', NEW.data, REFUSED, 'reject', 'accepted'],
+  ['refused since it exists', 'an older version', OLD, REFUSED, 'reject', 'rejected'],
+] as const)(
+  'finds a record that is %s, where the platform stores %s',
+  async (_, _stored, stored, status, how, fate) => {
+    expect(fateOf(await settled(status, stored, how))).toBe(fate);
+  },
+);
+
+it.each([
+  ['another one has failed', statusOf({ ok: 1, failed: 1 })],
+  ['another one waits', statusOf({ ok: 1, pending: 1 })],
+  ['one has failed by its name', statusOf({ ok: 1 }, [failed('a')])],
+  ['one waits by its name', statusOf({ ok: 1 }, [], ['a'])],
+])('does not take a batch for accepted as a whole where %s', async (_, status) => {
+  expect(await settled(status, OLD, 'upsert')).not.toBe(ALL_ACCEPTED);
+});
