@@ -91,6 +91,7 @@ it('goes on following a recovered batch, though another range of the run found i
   await the.ledger.batches.recover(await newRange(), left, outcomesOf(left, 'unclear'), []);
 
   expect((await the.ledger.batches.waitingOf(the.mappingId)).map((o) => o.externalIds)).toEqual([['a', 'b']]);
+  expect(await the.ledger.batches.waitingOf(await the.ledger.catalog.mappingId('shop', randomUUID()))).toEqual([]);
   expect((await claim(await newRange(), [a])).verdicts).toEqual(['waiting']);
 });
 
