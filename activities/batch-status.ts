@@ -65,7 +65,9 @@ export function countedIn(status: BatchStatus, externalIds: readonly string[], s
   const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
   const listed = new Map(externalIds.flatMap((id) => (pending.has(id) ? [[id, pending.get(id)!] as const] : [])));
   const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
-  const proved = addsUp && listed.size === pendingRecords && pending.size === pendingRecords;
+  // Failures that are told of and not counted: whatever they mean, the counters are not the whole truth.
+  const uncounted = failedRecords === 0 && (status.errors?.recordErrors?.length ?? 0) > 0;
+  const proved = addsUp && !uncounted && listed.size === pendingRecords && pending.size === pendingRecords;
   const others = !proved ? null : failedRecords === 0 ? 'accepted' : successfulRecords === 0 ? 'rejected' : null;
   return { listed, addsUp, others };
 }

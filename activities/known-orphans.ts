@@ -68,7 +68,9 @@ async function deadParents(
     if (parent === null) continue;
     const keys = same.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId }));
     const noted = await deps.ledger.deadLetters.among(parent.mappingId, keys);
-    const now = new Set(parent.mappingId === mapping.mappingId ? [...letters].map((l) => idOf(l.tenant, l.externalId)) : []);
+    const now = new Set(
+      parent.mappingId === mapping.mappingId ? [...letters].map((l) => idOf(l.tenant, l.externalId)) : [],
+    );
     same.forEach((p, i) => {
       if (noted.has(`${keys[i]!.tenantId}/${p.externalId}`) || now.has(idOf(p.tenant, p.externalId))) dead.push(p);
     });

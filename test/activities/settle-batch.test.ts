@@ -2,7 +2,8 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { ALL_ACCEPTED, fatesOf, isSettled, settleBatch, type Fates } from '../../activities/settle-batch.js';
+import { countedIn, isSettled } from '../../activities/batch-status.js';
+import { ALL_ACCEPTED, settleBatch, type Fates } from '../../activities/settle-batch.js';
 import type { SentBatch, UploadScope } from '../../activities/upload-batch.js';
 import { recordOf, RecordList } from '../../src/domain/record-list.js';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
@@ -35,23 +36,20 @@ function statusOf(counts: Counts, failures: readonly string[] = [], waiting: rea
 const failed = (id: string): string => `externalId ${JSON.stringify(id)}: /name is too long`;
 
 it.each([
-  [
-    'all that are not named are accepted',
-    statusOf({ ok: 2, failed: 1 }, [failed('a')]),
-    3,
-    'rejected accepted accepted',
-  ],
+  ['all have been taken', statusOf({ ok: 3 }), 3, 'accepted accepted accepted'],
+  ['none has been taken', statusOf({ failed: 3 }), 3, 'rejected rejected rejected'],
   ['some wait', statusOf({ ok: 2, pending: 1 }, [], ['c']), 3, 'accepted accepted waiting'],
-  ['more have failed than are named', statusOf({ ok: 1, failed: 2 }, [failed('a')]), 3, 'rejected ? ?'],
-  ['more wait than are named', statusOf({ ok: 1, pending: 2 }, [], ['c']), 3, '? ? waiting'],
-  ['more are named than have failed', statusOf({ ok: 3 }, [failed('a')]), 3, 'rejected ? ?'],
-  ['a failure names nobody', statusOf({ ok: 2, failed: 1 }, ['/name is too long']), 3, '? ? ?'],
+  ['one has failed, and is named', statusOf({ ok: 2, failed: 1 }, [failed('a')]), 3, '? ? ?'],
+  ['one has failed, and nobody is named', statusOf({ ok: 2, failed: 1 }, ['/name is too long']), 3, '? ? ?'],
+  ['more wait than are listed', statusOf({ ok: 1, pending: 2 }, [], ['c']), 3, '? ? waiting'],
+  ['more are listed than wait', statusOf({ ok: 3 }, [], ['c']), 3, '? ? waiting'],
+  ['one is accused that is not counted', statusOf({ ok: 3 }, [failed('a')]), 3, '? ? ?'],
   ['the counters are of fewer records than were sent', statusOf({ ok: 2 }), 3, '? ? ?'],
   ['the counters are of more records than were sent', statusOf({ ok: 4 }), 3, '? ? ?'],
   ['nothing is counted yet', statusOf({ total: 3, completed: false }), 3, '? ? ?'],
-])('takes for accepted only what is proved, where %s', (_, status, sent, expected) => {
-  const fates = fatesOf(status, ['a', 'b', 'c'], sent);
-  expect(['a', 'b', 'c'].map((id) => fates.get(id)?.kind ?? '?').join(' ')).toBe(expected);
+])('takes for proved only what the counters leave no doubt of, where %s', (_, status, sent, expected) => {
+  const { listed, others } = countedIn(status, ['a', 'b', 'c'], sent);
+  expect(['a', 'b', 'c'].map((id) => (listed.has(id) ? 'waiting' : (others ?? '?'))).join(' ')).toBe(expected);
 });
 
 it.each([
@@ -80,7 +78,7 @@ async function settled(status: BatchStatus, stored: object | null, onConflict: '
     deps: { platform },
     sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, limit: openRequestLimit(4) },
     mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
-    signal: new AbortController().signal,
+    ...{ signal: new AbortController().signal, range: { runId: '1' } },
   } as unknown as UploadScope;
   const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of([NEW]), platformBatchId: 'p1' };
   const sent: SentBatch = { ...batch, intendedAt: 0, noted: Promise.resolve() };

@@ -35,9 +35,3 @@ it('takes what was held back before it was sent for no complaint of the crowd', 
   await times(8, limit, held);
   expect(limit.atOnce).toBe(8);
 });
-
-it('keeps to the longest time that the platform has named, whatever it says to those on their way already', async () => {
-  const limit = openRequestLimit(8);
-  await Promise.allSettled([limit.run(busy(600_000)), limit.run(busy(1))]);
-  await expect(limit.run(pass)).rejects.toMatchObject({ code: 'platform_busy' });
-});
