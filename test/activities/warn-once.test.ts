@@ -26,7 +26,7 @@ it('warns once for each run, mapping and cause', async () => {
     return Promise.resolve();
   });
 
-  expect(lines.map(({ meta }) => [meta!['mapping'], meta!['code'], meta!['platformBatchId']])).toEqual([
+  expect(lines.map(({ meta }): unknown[] => [meta!['mapping'], meta!['code'], meta!['platformBatchId']])).toEqual([
     ['orders', 'batch_inconsistent', 'b0'],
     ['orders', 'batch_stuck', 'b0'],
     ['lines', 'batch_inconsistent', 'b0'],
