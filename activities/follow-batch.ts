@@ -39,7 +39,7 @@ export async function followBatch(scope: UploadScope, batch: OpenBatch): Promise
     if (pending === undefined && (counted?.others === 'accepted' || stored.has(externalId)))
       build.accepted(row, externalId);
     // The platform may list it for ever, or never: what it was asked to wait is over, so it has let it go.
-    else if (!expired && (pending !== undefined || status === null || unlisted > 0))
+    else if (pending !== undefined ? !expired : row !== undefined && !expired && (status === null || unlisted > 0))
       held.push({ batch, externalId, missing: row?.missing ?? [], pending: pending ?? null });
     else build.letGo(row, externalId);
   }

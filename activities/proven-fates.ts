@@ -88,8 +88,8 @@ export async function notStored(
   return records.filter((_, index) => !isThere[index]);
 }
 
-/** What one of several is accused of is told to all that it may mean. */
+/** What one of several is accused of is told to all that it may mean: a number in a message may be the id of another one. */
 function wordsOf(externalId: string, { byId, nameless }: NamedFailures): string {
-  const words = byId.get(externalId) ?? nameless;
+  const words = byId.get(externalId) ?? (nameless.length > 0 ? nameless : [...byId.values()].flat());
   return [...new Set(words)].slice(0, 5).join('; or ');
 }

@@ -35,10 +35,11 @@ export interface DeadLetters {
   keys(mappingId: number, filter: DeadLetterFilter, bounds: LetterBounds): Promise<readonly LetterKey[]>;
   /** The letters of children that lacked a parent, a page of them. */
   ofChildren(mappingId: number, bounds: LetterBounds): Promise<readonly LetterOfChild[]>;
-  /** `tenant id/external id` of those of the records that have a letter. */
+  /** `tenant id/external id` of those of the records that have a letter, or one that lacked a parent. */
   among(
     mappingId: number,
     keys: readonly { readonly tenantId: number; readonly externalId: string }[],
+    which?: { readonly ofChildren: boolean },
   ): Promise<ReadonlySet<string>>;
   /** Those of the external ids that several rows had; null where the mapping has no such letter at all. */
   clashing(mappingId: number, externalIds: readonly string[]): Promise<ReadonlySet<string> | null>;
@@ -164,10 +165,11 @@ export function openDeadLetters(knex: Knex): DeadLetters {
         ...{ id: row.id, sourceKey: row.source_key, tenantId: row.tenant_id, missing: row.missing },
       }));
     },
-    async among(mappingId, keys) {
+    async among(mappingId, keys, { ofChildren } = { ofChildren: false }) {
       const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string }[] }>(
         `SELECT DISTINCT d.tenant_id, d.external_id FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
-         JOIN dead_letters d ON d.mapping_id = ? AND d.tenant_id = i.tenant_id AND d.external_id = i.external_id`,
+         JOIN dead_letters d ON d.mapping_id = ? AND d.tenant_id = i.tenant_id AND d.external_id = i.external_id
+         ${ofChildren ? 'WHERE d.missing IS NOT NULL' : ''}`,
         [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
       );
       return new Set(rows.map((row) => `${row.tenant_id}/${row.external_id}`));

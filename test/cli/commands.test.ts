@@ -115,7 +115,7 @@ describe('in the order of a first day', () => {
     const { code, stdout } = await call('run', SYNC, '--mapping', 'orders');
     expect(code).toBe(1);
     expect(stdout).toContain('INCOMPLETE');
-    expect(stdout).toContain('1 records wait and come back by themselves');
+    expect(stdout).toContain('1 record waits and comes back by itself');
   });
 
   it('finds a difference, and ends with 1', async () => {

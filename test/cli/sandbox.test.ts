@@ -118,7 +118,7 @@ describe('partner-sync sandbox', () => {
 
   it.each([
     [['sandbox', 'token', '--tenant', 'no such'], '"no such" is no tenant id'],
-    [['sandbox', 'token', '--expires-in', 'never'], 'Allowed: such as 90s, 10m or 1h.'],
+    [['sandbox', 'token', '--expires-in', 'never'], 'Allowed: such as 90s, 10m or 1h, from 1s to 3650d.'],
     [['sandbox', 'load', 'not-there.json'], 'not-there.json cannot be read (ENOENT)'],
     [['sandbox', 'load', '<broken>'], 'broken.json is not JSON'],
     [['sandbox', 'load', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],

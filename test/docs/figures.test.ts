@@ -64,7 +64,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `what one activity carries, ${slice} seconds of work`.replace('what ', 'that '),
     `A worker works on ${slicesAtOnce} at once.`,
     `up to ${pageRows} rows, read by one query`,
-    `some ${groupRows} rows or ${groupMib} MiB of records, the first of a slice ${many(constant('src/reading/read-groups.ts', 'FIRST_GROUP_ROWS'))}.`,
+    `some ${groupRows} rows or ${groupMib} MiB of records, the first of a slice ${many(constant('src/reading/read-groups.ts', 'FIRST_GROUP_ROWS'))}`,
   ],
   'docs/operations.md': [
     `add \`${ENGINE_OPTIONS.join(' ')}\``,
@@ -74,7 +74,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${declared('src/worker/run-worker.ts', 'maxConcurrentActivityTaskExecutions:')} activities at once and ${slicesAtOnce} slices beside them`,
     `for up to \`upload.followFor\` (${defaultOf('followFor')} minutes)`,
     `it is sent again ${busyAgain === 1 ? 'a second' : `${busyAgain} seconds`} later`,
-    `is sent again after ${tries.map((n) => (n === 1 ? 'a minute' : word(n))).join(', ')}, and then not before`,
+    `is sent again after ${tries.map((n) => (n === 1 ? 'a minute' : word(n))).join(', ')}, and then becomes a dead letter`,
     `\`upload.inDoubtDelay\` (${delay} s) later, after a crash ${times(afterCrash)} as long,`,
     `for about ${Math.floor(idsAtOnce / 100) * 100} external ids at once`,
     `the database's clock less ${UNSEEN_TRANSACTIONS_DELAY} seconds`,

@@ -76,6 +76,26 @@ it('lets a record go that the platform lists as pending for ever, once its time 
   expect(await letters(shop)).toEqual([['orphan', 'parent_missing']]);
 });
 
+it('does not send a child again that was given up, until its parent is there or its row refers to another one', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  await orphanBehindThePosition(shop);
+  await shop.run();
+  await expirePending(shop);
+  await shop.run();
+  shop.proxy.forget();
+
+  for (const mode of ['full', 'incremental', 'full'] as const)
+    expect((await shop.run({ mode })).outcome).toBe('complete_with_dead_letters');
+  expect(shop.proxy.uploads()).toBe(0);
+  expect(await letters(shop)).toEqual([['orphan', 'parent_missing']]);
+
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, 'Right', 'A')`);
+  await shop.source.query(`UPDATE shop.orders SET customer_id = 1, updated_at = clock_timestamp() WHERE no = 'orphan'`);
+  expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
+  expect(await shop.stored('order', 'orphan')).toMatchObject({ customerId: '1' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
 it('answers in a backfill for what it was asked, whatever else waits', async () => {
   const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
   await orphanBehindThePosition(shop);
