@@ -1,6 +1,6 @@
 /** Parents that are dead letters themselves, so that their children need not be sent. */
 import type { LetterList } from '../src/domain/letter-list.js';
-import { deliveredParents, onPlatform, parentKey, parentMapping, type MissedParent } from './parents.js';
+import { onPlatform, parentKey, parentMappings, receiptedParents, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 
 /** Parents that the platform is asked for before their children are given up; where there are more, it is sent what there is. */
@@ -18,8 +18,9 @@ export async function deadParents(
   const dead: MissedParent[] = [];
   for (const schemaName of new Set(distinct.map((p) => p.schemaName))) {
     const same = distinct.filter((p) => p.schemaName === schemaName);
-    const parent = await parentMapping(scope, schemaName);
-    if (parent === null) continue;
+    const [parent, ...others] = await parentMappings(scope, schemaName);
+    // What is a dead letter of one mapping, another one may deliver.
+    if (parent === undefined || others.length > 0) continue;
     const keys = same.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId }));
     const noted = await deps.ledger.deadLetters.among(parent.mappingId, keys);
     const now = new Set(
@@ -30,17 +31,15 @@ export async function deadParents(
     });
   }
   if (dead.length === 0) return new Set();
-  const delivered = await deliveredParents(scope, dead);
-  return surelyAbsent(
-    scope,
-    dead.filter((parent) => !delivered.has(parentKey(parent))),
-  );
+  return surelyAbsent(scope, dead);
 }
 
-/** Those of the undelivered parents that are not on the platform by some other way; none of them where they are too many. */
+/** Those of the parents that were never delivered, nor are on the platform by some other way; none where they are too many. */
 export async function surelyAbsent(scope: UploadScope, parents: readonly MissedParent[]): Promise<ReadonlySet<string>> {
   const distinct = new Map(parents.map((parent) => [parentKey(parent), parent]));
-  if (distinct.size === 0 || distinct.size > MOST_ASKED) return new Set();
+  if (distinct.size === 0) return new Set();
+  for (const parent of await receiptedParents(scope, [...distinct.values()])) distinct.delete(parentKey(parent));
+  if (distinct.size > MOST_ASKED) return new Set();
   for (const parent of await onPlatform(scope, [...distinct.values()])) distinct.delete(parentKey(parent));
   return new Set(distinct.keys());
 }

@@ -21,6 +21,8 @@ export async function deliverAhead(scope: UploadScope, group: Group): Promise<Om
   return {
     ...delivery,
     reading: { kind: 'again', before: group.before, after: group.after },
+    // Of what was not taken nothing is known that the second pass, or a second delivery, would not find out itself.
+    records: delivery.records.filter((record) => record.outcome === 'accepted'),
     waiting: delivery.waiting.filter((record) => record.batchId !== null),
     ...{ bulk: [], ends: [], deadLetters: [], readTwice: 0 },
   };

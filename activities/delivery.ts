@@ -1,5 +1,4 @@
 /** Collects what becomes of a group's rows, until one checkpoint writes it. */
-import { isKeepable } from '../src/domain/external-id.js';
 import type { MappedRecord, UnmappableRow } from '../src/domain/record.js';
 import type { LetterList } from '../src/domain/letter-list.js';
 import type { RecordList } from '../src/domain/record-list.js';
@@ -58,12 +57,10 @@ export function startDelivery(tenantIdOf: (tenant: string | null) => number, hol
 
   const dead = (row: UnmappableRow): void => {
     const { kind: _, tenant, ...letter } = row;
-    // What the ledger cannot keep may be just what is wrong with the row.
-    const externalId = row.externalId !== null && isKeepable(row.externalId) ? row.externalId : null;
-    deadLetters.push({ ...letter, externalId, tenantId: tenantIdOf(tenant) });
+    deadLetters.push({ ...letter, tenantId: tenantIdOf(tenant) });
     ends.push({
       tenantId: tenantIdOf(tenant),
-      externalId,
+      externalId: row.externalId,
       sourceKey: row.sourceKey,
       column: 'deadLettered',
     });

@@ -20,8 +20,7 @@ export async function followBatch(scope: UploadScope, batch: OpenBatch): Promise
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
   const counted = status === null ? null : countedIn(status, batch.externalIds, batch.records);
   // Records that are pending, and of which the platform does not say which they are.
-  const unlisted =
-    status?.completedAt == null && status !== null ? status.progress.pendingRecords - counted!.listed.size : 0;
+  const unlisted = status === null ? 0 : status.progress.pendingRecords - counted!.listed.size;
   const open = batch.externalIds.filter((id) => counted?.listed.has(id) !== true);
   const stored = await storedOf(
     scope,

@@ -5,6 +5,7 @@ import { resultsOf, rowsIn } from '../src/reading/group.js';
 import type { LetterOfChild } from '../src/state/dead-letter-box.js';
 import type { OpenBatch } from '../src/state/open-batches.js';
 import type { WaitingRow } from '../src/state/waiting.js';
+import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import { deliveredParents, parentKey, type MissedParent } from './parents.js';
@@ -69,9 +70,15 @@ export async function wakeChildren(scope: UploadScope, now: string): Promise<voi
 
 /**
  * Reads and delivers the rows of dead letters again that lacked parents which are all delivered by now, whatever the
- * letters say; closes those of rows that are gone.
+ * letters say; closes those of rows that are gone. Again and again, since each may be the parent of another one.
  */
 export async function reviveOrphans(scope: UploadScope): Promise<void> {
+  while (await reviveGeneration(scope));
+}
+
+/** Whether there were any. */
+async function reviveGeneration(scope: UploadScope): Promise<boolean> {
+  let any = false;
   const { deps, sync, mapping, range, signal } = scope;
   const { ledger } = deps;
   const through = await ledger.deadLetters.newest(mapping.mappingId);
@@ -80,10 +87,11 @@ export async function reviveOrphans(scope: UploadScope): Promise<void> {
     const bounds = { after, through, limit: AT_ONCE };
     const letters: readonly LetterOfChild[] = await ledger.deadLetters.ofChildren(mapping.mappingId, bounds);
     const last = letters.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return any;
     after = last.id;
     const free = await freed(scope, letters);
     if (free.length === 0) continue;
+    any = true;
     const keys = free.map((letter) => letter.sourceKey);
     const group = await readKeys(ledger, sync, mapping, mapping.plan.key, keys);
     const found = new Set(resultsOf(group).map((result) => JSON.stringify(result.sourceKey)));
@@ -94,6 +102,7 @@ export async function reviveOrphans(scope: UploadScope): Promise<void> {
       group.before,
     );
     if (found.size === 0) continue;
+    await deliverAheadNow(scope, group);
     const delivery = rowByRow(await deliverGroup(scope, group));
     await ledger.checkpoint(range, {
       ...delivery,

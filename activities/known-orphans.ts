@@ -13,7 +13,7 @@ import { deadParents, surelyAbsent } from './dead-parents.js';
 import { hasOrphans } from './follow-parents.js';
 import { orphan } from './orphan.js';
 import { blockChildren, lookUpParents } from './parent-graph.js';
-import { parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
+import { parentKey, parentMappings, parentsOf, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 
 /** Slices at whose beginning there were no such letters: they are not asked for with each group. */
@@ -60,8 +60,8 @@ export async function knownOrphans(
 
 async function haveLetters(scope: UploadScope, schemas: readonly string[]): Promise<boolean> {
   for (const schemaName of new Set(schemas)) {
-    const parent = await parentMapping(scope, schemaName);
-    if (parent !== null && (await scope.deps.ledger.deadLetters.newest(parent.mappingId)) !== '0') return true;
+    for (const { mappingId } of await parentMappings(scope, schemaName))
+      if ((await scope.deps.ledger.deadLetters.newest(mappingId)) !== '0') return true;
   }
   return false;
 }

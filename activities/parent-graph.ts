@@ -6,7 +6,7 @@ import { isParentCode, type ParentCode } from '../src/domain/parent.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import type { OpenMapping } from './dependencies.js';
 import { findRows } from './find-rows.js';
-import { deliveredOf, parentKey, parentMapping, parentsOf, type MissedParent } from './parents.js';
+import { deliveredParents, parentKey, parentMappings, parentsOf, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 
 /**
@@ -17,8 +17,10 @@ export type ParentFate = 'there' | 'coming' | 'unknown' | ParentCode;
 
 export interface ParentNode {
   readonly parent: MissedParent;
-  /** The mapping that makes it; null where none of the sync does. */
-  readonly mapping: OpenMapping | null;
+  /** Mappings that may make it, in the order in which they are asked. */
+  readonly candidates: readonly OpenMapping[];
+  /** The one whose word counts; null where none of the sync makes it. */
+  mapping: OpenMapping | null;
   /** null while it is only found in the source, as `record`. */
   fate: ParentFate | null;
   record: MappedRecord | null;
@@ -50,19 +52,14 @@ export async function lookUpParents(scope: UploadScope, missed: readonly MissedP
       node.needs = needed.map(parentKey);
       next.push(...(await newNodes(scope, node.mapping!, elders, nodes)));
     };
-    for (const [mapping, same] of byMapping(level)) {
-      const parents = same.map((node) => node.parent);
-      const there = new Set((await deliveredOf(scope, mapping, parents)).map(parentKey));
-      for (const node of same) if (there.has(parentKey(node.parent))) node.fate = 'there';
-      if (mapping === null) for (const node of same) node.fate ??= 'unknown';
-      else
-        await lookUp(
-          scope,
-          mapping,
-          same.filter((node) => node.fate === null),
-          add,
-        );
-    }
+    const there = await deliveredParents(
+      scope,
+      level.map((node) => node.parent),
+    );
+    for (const node of level)
+      node.fate = there.has(parentKey(node.parent)) ? 'there' : node.candidates.length === 0 ? 'unknown' : null;
+    for (let turn = 0; level.some((node) => isOpen(node) && turn < node.candidates.length); turn++)
+      for (const [mapping, same] of byMapping(level, turn)) await lookUp(scope, mapping, same, add);
     level = next;
   }
   const after = await scope.deps.ledger.stamp();
@@ -88,7 +85,7 @@ async function lookUp(scope: UploadScope, mapping: OpenMapping, nodes: readonly 
       unsent.push(node);
       continue;
     }
-    node.fate = isParentCode(row.reason) ? 'parent_rejected' : 'coming';
+    decide(node, mapping, isParentCode(row.reason) ? 'parent_rejected' : 'coming');
     const elders = row.missing.map((name) => ({ ...name, field: '', tenant: node.parent.tenant }));
     if (node.fate === 'coming') await add(node, elders, elders);
   }
@@ -105,9 +102,10 @@ async function lookUp(scope: UploadScope, mapping: OpenMapping, nodes: readonly 
       // A deleted row is no parent.
       const record = own.find((r): r is MappedRecord => r.kind === 'record' && r.deletion === undefined);
       if (record === undefined) {
-        node.fate = whyNot(mapping, rowsOfId.length, own.length, found.certain);
+        decide(node, mapping, whyNot(mapping, rowsOfId.length, own.length, found.certain));
         continue;
       }
+      decide(node, mapping, null);
       node.record = record;
       const elders = parentsOf(mapping, record);
       // What leads in a circle is left out at first, so that nothing is in the way of the rest.
@@ -119,6 +117,18 @@ async function lookUp(scope: UploadScope, mapping: OpenMapping, nodes: readonly 
     }
   }
 }
+
+/** What one of several mappings says counts if it is a better word than that of those before it. */
+function decide(node: ParentNode, mapping: OpenMapping, fate: ParentFate | null): void {
+  const isBetter = fate === null || fate === 'coming' || (fate === 'unknown' && node.fate !== null);
+  if (node.fate !== null && !isBetter) return;
+  node.fate = fate;
+  node.mapping = mapping;
+}
+
+/** Whether another mapping may still say something better. */
+const isOpen = ({ fate, record }: ParentNode): boolean =>
+  record === null && (fate === null || fate === 'unknown' || isParentCode(fate));
 
 function whyNot(mapping: OpenMapping, rows: number, own: number, certain: boolean): ParentFate {
   if (own > 0) return 'parent_rejected';
@@ -138,19 +148,22 @@ async function newNodes(
   const added: ParentNode[] = [];
   for (const parent of parents) {
     if (nodes.has(parentKey(parent))) continue;
-    const mapping = await parentMapping({ sync, mapping: child }, parent.schemaName);
-    const node: ParentNode = { parent, mapping, fate: null, record: null, elders: [], needs: [] };
+    const candidates = await parentMappings({ sync, mapping: child }, parent.schemaName);
+    const node: ParentNode = { parent, candidates, mapping: null, fate: null, record: null, elders: [], needs: [] };
     nodes.set(parentKey(parent), node);
     added.push(node);
   }
   return added;
 }
 
-function byMapping(nodes: readonly ParentNode[]): Map<OpenMapping | null, ParentNode[]> {
-  const groups = new Map<OpenMapping | null, ParentNode[]>();
+/** Those that are still open, by the mapping whose turn it is. */
+function byMapping(nodes: readonly ParentNode[], turn: number): Map<OpenMapping, ParentNode[]> {
+  const groups = new Map<OpenMapping, ParentNode[]>();
   for (const node of nodes) {
-    const same = groups.get(node.mapping);
-    if (same === undefined) groups.set(node.mapping, [node]);
+    const mapping = node.candidates[turn];
+    if (mapping === undefined || !isOpen(node)) continue;
+    const same = groups.get(mapping);
+    if (same === undefined) groups.set(mapping, [node]);
     else same.push(node);
   }
   return groups;

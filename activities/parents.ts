@@ -3,6 +3,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import type { ParentName } from '../src/domain/parent.js';
 import type { MappedRecord } from '../src/domain/record.js';
 import { referencedIds, referencesOf } from '../src/domain/references.js';
+import { segmentProblem } from '../src/platform/path.js';
 import type { OpenMapping, OpenSync } from './dependencies.js';
 import { receiptsOf } from './receipts-of.js';
 import type { UploadScope } from './upload-batch.js';
@@ -32,28 +33,32 @@ export const namesOf = (parents: readonly MissedParent[]): ParentName[] =>
 type LookUp = Pick<UploadScope, 'deps' | 'sync' | 'mapping' | 'signal'>;
 
 /**
- * Those of the parents that the platform has: by the ledger's receipts; by reading them back where the ledger keeps none
- * of their mapping, or no mapping of the sync fills their schema.
+ * Those of the parents that the platform has: by the ledger's receipts, of whichever mapping fills the schema; by reading
+ * them back where the ledger keeps none of a mapping, or no mapping of the sync fills the schema.
  */
 export async function deliveredParents(scope: LookUp, parents: readonly MissedParent[]): Promise<ReadonlySet<string>> {
-  const there = new Set<string>();
+  const there = new Set((await receiptedParents(scope, parents)).map(parentKey));
   for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
-    const mapping = await parentMapping(scope, schemaName);
-    const same = parents.filter((p) => p.schemaName === schemaName);
-    for (const parent of await deliveredOf(scope, mapping, same)) there.add(parentKey(parent));
+    const mappings = await parentMappings(scope, schemaName);
+    if (mappings.length > 0 && mappings.every(keepsReceipts)) continue;
+    const open = parents.filter((parent) => parent.schemaName === schemaName && !there.has(parentKey(parent)));
+    for (const parent of await onPlatform(scope, open)) there.add(parentKey(parent));
   }
   return there;
 }
 
-/** The same for parents of one mapping, or of none. */
-export const deliveredOf = async (
-  scope: LookUp,
-  mapping: OpenMapping | null,
-  parents: readonly MissedParent[],
-): Promise<readonly MissedParent[]> =>
-  mapping?.spec.options.ledger === 'full'
-    ? [...(await receiptsOf(scope.deps, mapping, parents)).keys()]
-    : onPlatform(scope, parents);
+/** Those of which the ledger has a receipt. */
+export async function receiptedParents(scope: LookUp, parents: readonly MissedParent[]): Promise<MissedParent[]> {
+  const there: MissedParent[] = [];
+  for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
+    const same = parents.filter((p) => p.schemaName === schemaName);
+    for (const mapping of (await parentMappings(scope, schemaName)).filter(keepsReceipts))
+      there.push(...(await receiptsOf(scope.deps, mapping, same)).keys());
+  }
+  return there;
+}
+
+const keepsReceipts = ({ spec }: OpenMapping): boolean => spec.options.ledger === 'full';
 
 /** Those of the parents that the platform answers with when it is asked for them. */
 export async function onPlatform(
@@ -63,7 +68,8 @@ export async function onPlatform(
   const distinct = [...new Map(parents.map((parent) => [parentKey(parent), parent])).values()];
   const found = await Promise.all(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
-      if (schemaName === '') return null;
+      // What no address can name is not there.
+      if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
       const look = () => deps.platform.findResource(schemaName, externalId, { tenant, signal });
       return sync.limit.run(look).catch(notFound);
     }),
@@ -92,13 +98,15 @@ export async function undeliveredParents(
   return missing;
 }
 
-/** The mapping that the child's own reference names, or any that fills the schema. */
-export async function parentMapping(
+/** The mappings that fill the schema, first those that the child's own references name. */
+export async function parentMappings(
   { sync, mapping }: { readonly sync: OpenSync; readonly mapping: OpenMapping },
   schemaName: string,
-): Promise<OpenMapping | null> {
-  const named = [...mapping.spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : []));
+): Promise<readonly OpenMapping[]> {
+  const named = new Set(
+    [...mapping.spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
+  );
   const filling = sync.spec.mappings.filter((m) => m.schema.name === schemaName).map((m) => m.name);
-  const name = filling.find((n) => named.includes(n)) ?? filling[0];
-  return name === undefined ? null : sync.mapping(name);
+  const names = [...filling.filter((name) => named.has(name)), ...filling.filter((name) => !named.has(name))];
+  return Promise.all(names.map((name) => sync.mapping(name)));
 }

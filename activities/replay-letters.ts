@@ -3,6 +3,7 @@ import type { ReplayRef, SliceResult, SweepInput } from '../src/domain/work.js';
 import type { SourceKey } from '../src/domain/source.js';
 import type { LetterKey } from '../src/state/dead-letter-box.js';
 import { END_OF_RANGE, rowsOf } from '../src/state/group-outcome.js';
+import { deliverAheadNow } from './deliver-ahead.js';
 import { deliverGroup } from './deliver-group.js';
 import type { Dependencies } from './dependencies.js';
 import { takeRange } from './load-slice.js';
@@ -49,6 +50,7 @@ export async function replayLetters(deps: Dependencies, ref: ReplayRef, signal: 
       ),
       group.before,
     );
+    await deliverAheadNow(scope, group);
     const delivery = await deliverGroup(scope, group);
     await ledger.checkpoint(range, {
       ...delivery,

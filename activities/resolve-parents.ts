@@ -42,15 +42,17 @@ export async function resolveParents(
 }
 
 async function deliverNodes(
-  { deps, sync, range, signal }: UploadScope,
+  child: UploadScope,
   mapping: OpenMapping,
   nodes: readonly ParentNode[],
   { before, after }: ParentGraph,
 ): Promise<void> {
+  const { deps, sync, range, signal } = child;
   const { ledger } = deps;
   const rangeId = await ledger.ranges.forFollowing(range.runId, mapping.mappingId);
   const ref = { runId: range.runId, sync: sync.spec.name, mapping: mapping.spec.name, rangeId };
-  const scope = await takeRange(deps, ref, signal);
+  // Taken twice, the range would fence off the one who follows it.
+  const scope = rangeId === range.id ? child : await takeRange(deps, ref, signal);
   const group = withResults({ before, after, position: null }, [...new Set(nodes.map((node) => node.record!))]);
   await deliverAheadNow(scope, group);
   const delivery = rowByRow(await deliverGroup(scope, group));

@@ -184,6 +184,8 @@ interface Following {
 
 /** Seconds between two looks, at most: where nothing happens a run of ten minutes looks a dozen times. */
 const LONGEST_PAUSE = 120;
+/** The same while there are records that will be sent again within moments. */
+const LONGEST_SHORT_PAUSE = 30;
 
 /** Looks after waiting records until nothing is left to do now, or the time is over. */
 async function follow(
@@ -198,9 +200,8 @@ async function follow(
     const left = (deadline - Date.now()) / 1000;
     if (open.length === 0 || left <= 0) break;
     tell?.(waitsOf(open, left));
-    // No later than the next of them is due or let go, but never in a hurry.
-    const next = Math.max(1, Math.min(...open.map((r) => r.nextIn)));
-    await sleep(`${Math.min(pause, next, Math.max(1, left))}s`);
+    if (open.some((r) => r.dueSoon > 0)) pause = Math.min(pause, LONGEST_SHORT_PAUSE);
+    await sleep(`${Math.min(pause, Math.max(1, left))}s`);
   }
   tell?.([]);
 }

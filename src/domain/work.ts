@@ -143,8 +143,6 @@ export interface MappingOutlook {
   readonly held: number;
   /** Records that will be read and sent again within moments. */
   readonly dueSoon: number;
-  /** Seconds until the first of these is due or let go; 0 where that time has come, or there is none. */
-  readonly nextIn: number;
   /** Seconds until the platform has let go of the last record held. */
   readonly heldFor: number;
   /** Schemas of the parents that the held records miss, five at most. */

@@ -74,7 +74,21 @@ export class Transport {
    * vain, and `platform_unreachable` where no complete answer came. Redirects are answers like others.
    */
   send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {
-    return this.#turn(() => this.#send(operation, call, deadline));
+    const { signal } = call;
+    let begun = false;
+    const sent = this.#turn(() => {
+      begun = true;
+      return this.#send(operation, call, deadline);
+    });
+    if (signal === undefined) return sent;
+    // Whoever is cancelled does not wait for a connection any more; at its turn nothing is sent.
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        if (!begun) reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', giveUp, { once: true });
+      sent.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+    });
   }
 
   async #send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {

@@ -33,7 +33,7 @@ export interface DeadLetters {
   ofRecord(mappingId: number, externalId: string): Promise<readonly StoredLetter[]>;
   /** Keys of a page of letters behind `after`; `through` bounds it. */
   keys(mappingId: number, filter: DeadLetterFilter, bounds: LetterBounds): Promise<readonly LetterKey[]>;
-  /** The letters of children that lacked a parent, a page of them. */
+  /** The letters of children that lacked a parent, a page of them; not those whose record waits meanwhile. */
   ofChildren(mappingId: number, bounds: LetterBounds): Promise<readonly LetterOfChild[]>;
   /** `tenant id/external id` of those of the records that have a letter, or one that lacked a parent. */
   among(
@@ -151,6 +151,10 @@ export function openDeadLetters(knex: Knex): DeadLetters {
       const rows = await knex('dead_letters')
         .where({ mapping_id: mappingId })
         .whereNotNull('missing')
+        .whereRaw(
+          `NOT EXISTS (SELECT FROM waiting w WHERE w.mapping_id = dead_letters.mapping_id
+             AND w.tenant_id = dead_letters.tenant_id AND w.external_id = dead_letters.external_id)`,
+        )
         .where('id', '>', after)
         .where('id', '<=', through)
         .orderBy('id')

@@ -41,7 +41,9 @@ async function writeSome(trx: Knex, range: TakenRange, stamp: string, some: read
   // A statement may touch a row once only; of two letters for one row the later counts.
   const letters = [...new Map(some.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
   if (letters.length === 0) return;
-  const column = (name: 'tenantId' | 'externalId' | 'code') => letters.map((d) => d[name]);
+  const column = (name: 'tenantId' | 'code') => letters.map((d) => d[name]);
+  // What the ledger cannot keep may be just what is wrong with the row.
+  const ids = letters.map(({ externalId: id }) => (id !== null && isKeepable(id) ? id : null));
   const words = (name: 'pointer' | 'rule' | 'reason' | 'shape') => letters.map((d) => storable(d[name]));
   // All keys of a mapping have as many values.
   const key = letters[0]!.sourceKey.map((_, i) => letters.map((d) => d.sourceKey[i] ?? null));
@@ -64,7 +66,7 @@ async function writeSome(trx: Knex, range: TakenRange, stamp: string, some: read
      WHERE d.read_stamp <= excluded.read_stamp`,
     [
       ...[range.mappingId, range.mappingVersion, range.runId, stamp],
-      ...[column('tenantId'), column('externalId'), column('code')],
+      ...[column('tenantId'), ids, column('code')],
       ...[words('pointer'), words('rule'), words('reason'), words('shape')],
       letters.map((d) => keepable(d.missing)),
       ...key,

@@ -110,11 +110,16 @@ const CLOCKS_APART = '1 minute';
 
 /**
  * When a held record must have been let go: where the platform goes on listing it after that, it is not waited for any more.
- * `expiresAt` is the platform's own word, `holdFor` the seconds that it was asked to wait.
+ * `expiresAt` is the platform's own word, `holdFor` the seconds that it was asked to wait: by its word it may hold the record for
+ * longer. If it says less, its clock or its spelling of times is another one; what it has let go it does not list.
  */
 export const heldUntil = (expiresAt: string, holdFor: string): string =>
-  `least(coalesce(${expiresAt}, now() + ${holdFor} * interval '1 second'), now() + interval '${LONGEST_HOLD}')
+  `least(greatest(${expiresAt}, now() + ${holdFor} * interval '1 second'), now() + interval '${LONGEST_HOLD}')
      + interval '${CLOCKS_APART}'`;
+
+/** The platform's word, where it can be one: no date of another age, such as those that mean "never". */
+const plausible = (expiresAt: string): string =>
+  `CASE WHEN ${expiresAt} BETWEEN now() - interval '1 day' AND now() + interval '2 days' THEN ${expiresAt} END`;
 
 /** Writes the entries of records that wait from now on, or go on waiting for another reason. */
 export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, reading }: GroupOutcome): Promise<void> {
@@ -123,8 +128,8 @@ export async function writeWaiting(trx: Knex, range: TakenRange, { waiting, read
     `INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, range_id,
        missing, refusal, expires_at, due_at, read_stamp, booked)
      SELECT :mapping, tenant_id, external_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), reason, batch_id,
-       content_hash, :range, missing, refusal, expires_at,
-       CASE WHEN batch_id IS NULL THEN now() + due_in * interval '1 second' ELSE ${heldUntil('expires_at', 'due_in')} END,
+       content_hash, :range, missing, refusal, ${plausible('expires_at')},
+       CASE WHEN batch_id IS NULL THEN now() + due_in * interval '1 second' ELSE ${heldUntil(plausible('expires_at'), 'due_in')} END,
        :after, :first
      FROM jsonb_to_recordset(CAST(:entries AS jsonb)) AS e(tenant_id int, external_id text, source_key jsonb, reason text,
        batch_id bigint, content_hash text, missing jsonb, refusal text, expires_at timestamptz, due_in float8)

@@ -147,8 +147,7 @@ export function openWaiting(knex: Knex): Waiting {
            FROM waiting WHERE mapping_id = :mapping)
          SELECT count(*)::int AS waiting, (count(*) FILTER (WHERE held))::int AS held,
            (count(*) FILTER (WHERE due_soon))::int AS "dueSoon",
-           coalesce(ceil(extract(epoch FROM min(coalesce(expires_at, due_at)) FILTER (WHERE held OR due_soon) - now())), 0)::int AS "nextIn",
-           coalesce(ceil(extract(epoch FROM max(coalesce(expires_at, due_at)) FILTER (WHERE held) - now())), 0)::int AS "heldFor",
+           coalesce(ceil(extract(epoch FROM max(coalesce(expires_at, due_at)) FILTER (WHERE held) - now())), 0)::float8 AS "heldFor",
            ARRAY(SELECT DISTINCT m->>'schemaName' FROM w, jsonb_array_elements(w.missing) AS m WHERE held
              ORDER BY 1 LIMIT 5) AS parents
          FROM w`,

@@ -10,7 +10,7 @@ function family(people: Record<string, readonly [ParentFate | null, ...string[]]
   for (const [name, [fate, ...elders]] of Object.entries(people)) {
     const key = (elder: string): string => parentKey(named(elder.replace('?', '')));
     nodes.set(parentKey(named(name)), {
-      ...{ parent: named(name), mapping: null, record: null, fate },
+      ...{ parent: named(name), candidates: [], mapping: null, record: null, fate },
       ...{ elders: elders.map(key), needs: elders.filter((e) => !e.endsWith('?')).map(key) },
     });
   }

@@ -35,6 +35,7 @@ const scopeOf = (range: TakenRange, platform: object = {}): UploadScope =>
     deps: { ledger: the.ledger, platform },
     sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } } },
     ...{ range, signal: new AbortController().signal },
+    mapping: { spec: { options: { dependencyWaitTimeout: 60 } } },
   }) as unknown as UploadScope;
 
 /** A batch that an attempt intended and never heard of, found so many seconds later by its successor. */

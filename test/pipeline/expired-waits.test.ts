@@ -27,7 +27,7 @@ it('sends a held record again when the time is over that the platform named for 
   const shop = await heldAndForgotten();
   await expirePending(shop);
   await shop.state.query(
-    `UPDATE partner_sync.waiting SET expires_at = expires_at - interval '10 minutes', since = since - interval '10 minutes'`,
+    `UPDATE partner_sync.waiting SET expires_at = expires_at - interval '12 minutes', due_at = due_at - interval '12 minutes'`,
   );
 
   // No run reads its row anew: it comes back by itself.

@@ -42,7 +42,10 @@ it('does not pass a group that failed, though the one behind it has arrived', as
     return answer;
   };
   const findBatch: typeof platform.findBatch = (id, options) => platform.findBatch(id, options);
-  const failing = { ...deps, platform: { uploadResources, findBatch } } as unknown as Dependencies;
+  const failing = {
+    ...deps,
+    platform: { uploadResources, findBatch, awaitsToken: () => false },
+  } as unknown as Dependencies;
 
   await expect(loadSlice(failing, ref, signal)).rejects.toMatchObject({ code: 'platform_unauthorized' });
   expect(await ledger.ranges.position(mappingId)).toBeNull();

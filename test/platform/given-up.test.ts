@@ -1,7 +1,7 @@
 /** Requests that are given up: what has not left yet never does. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
+import { answer, BATCH, stubPlatform, success, type Answer } from './stub-platform.js';
 
 const taken = answer(202, { success: true, data: { batchId: 'b', recordCount: 0 } });
 const ONE_BY_ONE = { connections: 1, requestTimeout: 60_000 };
@@ -24,21 +24,6 @@ it('does not send an upload that was cancelled before', async () => {
   // What is asked next comes over the same connection, behind it.
   await client.uploadResources('order', '{"resources":[]}', {}, call);
   expect(seen.map(({ url }) => url)).toEqual([expect.stringContaining('/order/')]);
-});
-
-it('does not send an upload later for which no connection was free in its time', async () => {
-  const slow = inItsTime(success(BATCH));
-  const { client, seen } = await stubPlatform([slow.hold, taken], ONE_BY_ONE);
-  const looking = client.getBatch('b1', {}, { tenant: 'north' });
-  await vi.waitFor(() => expect(seen).toHaveLength(1));
-
-  const late = client.uploadResources('customer', '{"resources":[]}', {}, { ...call, timeout: 50 });
-  expect(await errorOf(late)).toMatchObject({ code: 'platform_unreachable' });
-  slow.release();
-  await looking;
-  await client.uploadResources('order', '{"resources":[]}', {}, call);
-
-  expect(seen.map(({ method, url }) => `${method} ${url.split('/')[3]!}`)).toEqual(['GET b1', 'POST order']);
 });
 
 it('does not send an upload later that was cancelled while it waited for a connection', async () => {

@@ -92,5 +92,9 @@ it('waits at the end of a run for records that are read again in some seconds, n
   await noteBusy(range, a, await reading(), 20);
   await noteBusy(range, b, await reading(), 3600);
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, range.runId)).toMatchObject({ waiting: 2, held: 0, dueSoon: 1 });
+  expect(await the.ledger.waiting.outlook(the.mappingId, range.runId)).toMatchObject({
+    waiting: 2,
+    held: 0,
+    dueSoon: 1,
+  });
 });
