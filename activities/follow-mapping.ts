@@ -2,7 +2,7 @@
 import type { MappingRef } from '../src/domain/work.js';
 import type { Dependencies } from './dependencies.js';
 import { followBatch } from './follow-batch.js';
-import { fetchParents, hasOrphans, reviveOrphans, wakeChildren, type HeldRecord } from './follow-parents.js';
+import { fetchParents, reviveOrphans, wakeChildren, type HeldRecord } from './follow-parents.js';
 import { takeRange } from './load-slice.js';
 import { readAgain } from './read-again.js';
 import { recoverRange } from './recover-range.js';
@@ -12,7 +12,7 @@ const DUE_AT_ONCE = 500;
 export async function followMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<void> {
   const { ledger } = deps;
   const { mappingId } = await (await deps.openSync(ref.sync, ref.runId)).mapping(ref.mapping);
-  if (!(await ledger.waiting.any(mappingId)) && !(await hasOrphans(deps, mappingId))) return;
+  if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyOfChildren(mappingId))) return;
   const rangeId = await ledger.ranges.forFollowing(ref.runId, mappingId);
   const scope = await takeRange(deps, { ...ref, rangeId }, signal);
   await recoverRange(scope);

@@ -14,8 +14,6 @@ import { resolveParents } from './resolve-parents.js';
 import type { UploadScope } from './upload-batch.js';
 
 const AT_ONCE = 500;
-/** Ids of dead letters are bigints. */
-const LAST = '9223372036854775807';
 
 /** A record that the platform holds for its parents. */
 export interface HeldRecord {
@@ -25,11 +23,6 @@ export interface HeldRecord {
   readonly missing: readonly ParentName[];
   /** What the platform says of it; null where it does not list it. */
   readonly pending: PendingResource | null;
-}
-
-/** Whether some record of the mapping is a dead letter that lacked a parent. */
-export async function hasOrphans({ ledger }: UploadScope['deps'], mappingId: number): Promise<boolean> {
-  return (await ledger.deadLetters.ofChildren(mappingId, { after: '0', through: LAST, limit: 1 })).length > 0;
 }
 
 /** Fetches what the held records miss, all at once, and notes of each whether its parents may come. */

@@ -10,7 +10,6 @@ import type { RecordList } from '../src/domain/record-list.js';
 import { referencesOf } from '../src/domain/references.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import { deadParents, surelyAbsent } from './dead-parents.js';
-import { hasOrphans } from './follow-parents.js';
 import { orphan } from './orphan.js';
 import { blockChildren, lookUpParents } from './parent-graph.js';
 import { parentKey, parentMappings, parentsOf, type MissedParent } from './parents.js';
@@ -30,7 +29,7 @@ export async function knownOrphans(
   if (mapping.referenceFields.size === 0 || records.length === 0 || quiet.has(range)) return orphans;
   const schemas = referencesOf(mapping.spec.schema.schema).map((reference) => reference.schemaName);
   const refersToItself = schemas.includes(mapping.spec.schema.name);
-  const anyGivenUp = await hasOrphans(scope.deps, mapping.mappingId);
+  const anyGivenUp = await scope.deps.ledger.deadLetters.anyOfChildren(mapping.mappingId);
   if (!(refersToItself && letters.length > 0) && !anyGivenUp && !(await haveLetters(scope, schemas))) {
     if (!refersToItself) quiet.add(range);
     return orphans;

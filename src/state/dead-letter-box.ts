@@ -33,6 +33,8 @@ export interface DeadLetters {
   ofRecord(mappingId: number, externalId: string): Promise<readonly StoredLetter[]>;
   /** Keys of a page of letters behind `after`; `through` bounds it. */
   keys(mappingId: number, filter: DeadLetterFilter, bounds: LetterBounds): Promise<readonly LetterKey[]>;
+  /** Whether there are letters of children that lacked a parent. */
+  anyOfChildren(mappingId: number): Promise<boolean>;
   /** The letters of children that lacked a parent, a page of them; not those whose record waits meanwhile. */
   ofChildren(mappingId: number, bounds: LetterBounds): Promise<readonly LetterOfChild[]>;
   /** `tenant id/external id` of those of the records that have a letter, or one that lacked a parent. */
@@ -147,6 +149,8 @@ export function openDeadLetters(knex: Knex): DeadLetters {
         .select<{ id: string; source_key: string[] }[]>('d.id', 'd.source_key');
       return rows.map((row) => ({ id: row.id, sourceKey: row.source_key }));
     },
+    anyOfChildren: async (mappingId) =>
+      (await knex('dead_letters').where({ mapping_id: mappingId }).whereNotNull('missing').first('id')) !== undefined,
     async ofChildren(mappingId, { after, through, limit }) {
       const rows = await knex('dead_letters')
         .where({ mapping_id: mappingId })
