@@ -1,4 +1,5 @@
 /** Patterns from files: they say what V8 says, of any text, and end for any text. */
+import { createContext, Script } from 'node:vm';
 import { Ajv } from 'ajv';
 import { formatNames, fullFormats } from 'ajv-formats/dist/formats.js';
 import fc from 'fast-check';
@@ -67,6 +68,22 @@ function supported<T>(compile: () => T): T | undefined {
   }
 }
 
+const sandbox = createContext({});
+const v8Tries = new Script('expression.test(value)');
+/** Milliseconds after which V8 is not waited for: it may take for ever over some of these patterns, as users' own. */
+const V8_LIMIT = 200;
+
+/** What V8 says; undefined where it does not come to an end. */
+function asV8(expression: RegExp, value: string): boolean | undefined {
+  Object.assign(sandbox, { expression, value });
+  try {
+    return v8Tries.runInContext(sandbox, { timeout: V8_LIMIT }) as boolean;
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return undefined;
+    throw error;
+  }
+}
+
 describe('a pattern', () => {
   it('matches what it matches in ECMAScript, whichever engine tries it', () => {
     let compared = 0;
@@ -78,11 +95,15 @@ describe('a pattern', () => {
           supported(() => compilePattern(source)),
           supported(() => linearEngine(source, parsePattern(source))),
         ];
-        for (const tester of testers.filter((t) => t !== undefined))
-          for (const value of values) {
+        for (const value of values) {
+          const expected = asV8(v8, value);
+          // The rest of the values would not be decided any sooner.
+          if (expected === undefined) return;
+          for (const tester of testers.filter((t) => t !== undefined)) {
             compared++;
-            if (tester.test(value) !== v8.test(value)) throw new Error(`differs for ${JSON.stringify(value)}`);
+            if (tester.test(value) !== expected) throw new Error(`differs for ${JSON.stringify(value)}`);
           }
+        }
       }),
       { numRuns: Number(process.env['RUNS'] ?? 400) },
     );
