@@ -43,8 +43,8 @@ it('ends with its run, though it has just begun to look at it', async () => {
 }, 30_000);
 
 it.each([
-  { args: ['run', 'No Sync'], begins: 'starting a run of No Sync ...' },
-  { args: ['backfill', 'No Sync'], begins: 'starting a backfill of No Sync ...' },
+  { args: ['run', 'no-sync', '--limit', '5', '--mode', 'full'], begins: 'starting a run of no-sync ...' },
+  { args: ['backfill', 'no-sync', '--external-id', '7'], begins: 'starting a backfill of no-sync ...' },
   { args: ['dead-letters', 'replay', SYNC], begins: `starting a replay of dead letters of ${SYNC} ...` },
   { args: ['preview', SYNC], begins: `looking at what a run of ${SYNC} would send ...` },
   { args: ['reconcile', SYNC], begins: `comparing the rows of ${SYNC} ...` },
