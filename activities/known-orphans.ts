@@ -11,7 +11,8 @@ import { referencesOf } from '../src/domain/references.js';
 import type { TakenRange } from '../src/state/ranges.js';
 import { deadParents, surelyAbsent } from './dead-parents.js';
 import { orphan } from './orphan.js';
-import { blockChildren, lookUpParents } from './parent-graph.js';
+import { lookUpParents } from './look-up-parents.js';
+import { blockChildren } from './parent-graph.js';
 import { parentKey, parentMappings, parentsOf, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 

@@ -8,14 +8,8 @@ import { deliverGroup } from './deliver-group.js';
 import { rowByRow } from './delivery.js';
 import type { OpenMapping } from './dependencies.js';
 import { takeRange } from './load-slice.js';
-import {
-  blockChildren,
-  generations,
-  lookUpParents,
-  type ParentFate,
-  type ParentGraph,
-  type ParentNode,
-} from './parent-graph.js';
+import { lookUpParents } from './look-up-parents.js';
+import { blockChildren, generations, type ParentFate, type ParentGraph, type ParentNode } from './parent-graph.js';
 import { deliveredParents, parentKey, type MissedParent } from './parents.js';
 import type { UploadScope } from './upload-batch.js';
 

@@ -1,7 +1,7 @@
 /** What the platform says in words decides nothing: counters, pending records and the records themselves do. */
 import { expect, it } from 'vitest';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
-import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
 const letters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [l.externalId, l.code]);
@@ -128,14 +128,7 @@ it('waits for the parents of a child that the platform refuses with its whole re
 it('revives whatever dead letter of a child when its parent arrives, though the reason was another one', async () => {
   const shop = await shopForTest({
     upload: { followFor: '5s' },
-    files: {
-      // Blanks around the id: a look-up by value cannot be sure that there is no such customer.
-      'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`,
-    },
+    files: UNSURE_CUSTOMERS,
   });
   retell(shop, (s) =>
     withErrors(

@@ -1,7 +1,7 @@
 /** What waits for something that will not come is not waited for, over any number of generations. */
 import { expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
-import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
 const letters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
@@ -127,14 +127,7 @@ it('looks after a parent of whom nobody knows a few times, not every moment, for
   const shop = await shopForTest({
     wait: '10m',
     upload: { followFor: '20s' },
-    files: {
-      // Blanks around the id: a look-up by value cannot be sure that there is no such customer.
-      'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`,
-    },
+    files: UNSURE_CUSTOMERS,
   });
   await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('orphan', 999, 1)`);
 

@@ -1,6 +1,6 @@
 /** Children that the platform rejects at once for want of their parents: fetched, sent again with patience, brought back. */
 import { expect, it } from 'vitest';
-import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
 const letters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
@@ -14,15 +14,6 @@ const waiting = (shop: Shop) =>
   );
 const order = (shop: Shop, no: string, customer: number) =>
   shop.source.query('INSERT INTO shop.orders (no, customer_id, total) VALUES ($1, $2, 1)', [no, customer]);
-
-/** Blanks around the id: a look-up by value cannot be sure that there is no such customer. */
-const UNSURE = {
-  'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`,
-};
 
 it('brings a child back that was rejected at once, with the run that delivers its parent', async () => {
   const shop = await shopForTest({ upload: { followFor: '20s' } });
@@ -84,7 +75,7 @@ it.each([
   ['rejects it at once', '0s'],
   ['lets its wait expire', '10m'],
 ])('sends an orphan again with growing pauses, then gives it up, where the platform %s', async (_, wait) => {
-  const shop = await shopForTest({ wait, upload: { followFor: '1s' }, files: UNSURE });
+  const shop = await shopForTest({ wait, upload: { followFor: '1s' }, files: UNSURE_CUSTOMERS });
   await order(shop, 'o1', 7);
   // Behind it in the order of reading, so that no run reads the orphan's row anew.
   await shop.source.query(`INSERT INTO shop.orders (no, total, updated_at) VALUES ('o2', 1, now() + interval '1 ms')`);

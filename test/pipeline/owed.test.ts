@@ -1,7 +1,16 @@
 /** A run answers for all that its mappings have not delivered, from whichever run. */
 import { expect, it } from 'vitest';
 import { reportLines } from '../../src/cli/output.js';
-import { eventually, expirePending, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
+import {
+  eventually,
+  expirePending,
+  NO_OPEN_ENDS,
+  openEnds,
+  shopForTest,
+  SYNC,
+  type Shop,
+  UNSURE_CUSTOMERS,
+} from './shop.js';
 
 const letters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [l.externalId, l.code]);
@@ -109,14 +118,7 @@ it('says while it waits for how many records of which parents, and until when', 
   const shop = await shopForTest({
     wait: '10m',
     upload: { followFor: '60s' },
-    files: {
-      // Blanks around the id: a look-up by value cannot be sure that there is no such customer.
-      'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`,
-    },
+    files: UNSURE_CUSTOMERS,
   });
   await orphanBehindThePosition(shop);
   const run = await shop.start('sync', { sync: SYNC });

@@ -1,6 +1,6 @@
 /** Missing parents are fetched from the source, not waited for; those that cannot come have a name each. */
 import { expect, it } from 'vitest';
-import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
+import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
 const letters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page('shop', {}, '0', 100)).map((l) => [
@@ -104,16 +104,10 @@ fields: { customerId: id, name: name }
 });
 
 it('gives a child up that expires again and again, and sends it when its parent is there', async () => {
-  // Blanks around the id: a look-up by value cannot be sure that there is no such parent.
-  const customers = `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`;
   const shop = await shopForTest({
     wait: '10m',
     upload: { followFor: '1s' },
-    files: { 'customers.mapping.yaml': customers },
+    files: UNSURE_CUSTOMERS,
   });
   await order(shop, 'o1', 7);
   expect((await shop.run()).outcome).toBe('incomplete');

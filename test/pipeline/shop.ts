@@ -156,6 +156,15 @@ options: { dependencyWaitTimeout: ${wait} }
   };
 }
 
+/** Customers with blanks around their id: a look-up by value cannot be sure that there is no such customer. */
+export const UNSURE_CUSTOMERS = {
+  'customers.mapping.yaml': `schema: customer
+source: { table: shop.customers }
+key: [id]
+fields: { customerId: { column: name, transforms: [trim] } }
+`,
+};
+
 export interface Shop {
   /** The partner's database; the tables are in the schema `shop`. */
   readonly source: Database;
