@@ -7,25 +7,49 @@ const only = (name, from, allowed) => ({
   to: { pathNot: [from, ...allowed, 'node_modules', '^node:', '^[a-z_/]+$'], path: '^(src|workflows|activities)' },
 });
 
+/** The folders of src/delivery: each may import those before it, and the files beside them; these import no folder. */
+const DELIVERY = ['parents', 'upload', 'chunk', 'load', 'pending', 'removals', 'run'];
+const oneWayInDelivery = ['', ...DELIVERY.slice(0, -1)].map((folder, i) => ({
+  name: `delivery-imports-one-way${folder && `-${folder}`}`,
+  severity: 'error',
+  comment: 'the folders of src/delivery stand in the order in which they may import each other (docs/architecture.md)',
+  from: { path: folder === '' ? '^src/delivery/[^/]+$' : `^src/delivery/${folder}/` },
+  to: { path: `^src/delivery/(${DELIVERY.slice(i).join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
+    ...oneWayInDelivery,
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     only('domain-imports-nothing', '^src/domain', []),
     only('patterns-alone', '^src/patterns', []),
-    only('mapping-alone', '^src/mapping', ['^src/(domain|patterns)']),
+    only('records-alone', '^src/records', ['^src/domain']),
+    only('mapping-alone', '^src/mapping', ['^src/(domain|patterns|records)']),
     only('init-drafts-for-the-language', '^src/init', ['^src/(domain|mapping)']),
     only('source-alone', '^src/source', ['^src/(domain|postgres)']),
-    only('state-alone', '^src/state', ['^src/(domain|postgres)']),
+    only('ledger-alone', '^src/ledger', ['^src/(domain|records|postgres)']),
+    {
+      name: 'record-index-through-its-index',
+      severity: 'error',
+      comment: 'the rest of the ledger knows records, not the blocks that they are stored in',
+      from: { pathNot: '^src/ledger/record-index/' },
+      to: { path: '^src/ledger/record-index/', pathNot: '^src/ledger/record-index/index\\.ts$' },
+    },
     only('postgres-alone', '^src/postgres', []),
     only('observability-alone', '^src/observability', ['^src/domain']),
     only('config-alone', '^src/config', ['^src/domain']),
     only('platform-alone', '^src/platform', ['^src/domain']),
     only('contract-alone', '^src/platform/contract', ['^src/domain']),
-    only('sandbox-from-the-contract', '^src/sandbox', ['^src/domain', '^src/patterns', '^src/platform/contract']),
-    only('reading-maps-what-it-reads', '^src/reading', ['^src/(domain|mapping|source)']),
-    only('activities-use-the-parts', '^activities', [
-      '^src/(domain|mapping|source|reading|platform|state|observability)',
+    only('sandbox-from-the-contract', '^src/sandbox', ['^src/(domain|patterns|postgres)', '^src/platform/contract']),
+    only('reading-maps-what-it-reads', '^src/reading', ['^src/(domain|records|mapping|source)']),
+    only('delivery-uses-the-parts', '^src/delivery', ['^src/(domain|records|mapping|source|reading|ledger|platform)']),
+    only('schema-push-alone', '^src/schema-push', ['^src/(domain|config|mapping|ledger|platform)']),
+    only('inspection-sends-nothing', '^src/inspection', [
+      '^src/(domain|records|mapping|source|reading|ledger|platform|delivery)',
+    ]),
+    only('activities-deliver', '^activities', [
+      '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability)',
     ]),
     {
       name: 'workflows-are-pure',
@@ -36,7 +60,7 @@ module.exports = {
     {
       name: 'drivers-only-beside-databases',
       severity: 'error',
-      from: { pathNot: '^src/(source|state|postgres|embedded|sandbox)' },
+      from: { pathNot: '^src/(source|ledger|postgres|embedded|sandbox)' },
       to: { path: 'node_modules/(knex|pg)/' },
     },
   ],

@@ -2,18 +2,24 @@
 # Checked statically only: there was no container engine where this was developed.
 #   docker build -t partner-sync .
 #   docker run --rm partner-sync --help
+# Sources other than PostgreSQL need their drivers (docs/sources.md); separate several with spaces:
+#   docker build --build-arg DRIVERS=mysql2@3 -t partner-sync .
 
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without install scripts: the only ones are those of the embedded PostgreSQL, which no image needs, and our own
-# "prepare", whose sources are not here yet.
+# Skips install scripts: there are only those of the embedded PostgreSQL, which no image needs, and our own "prepare",
+# whose sources have not been copied yet.
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# In a clone, the drivers are development dependencies. Their install scripts must run: SQLite's downloads its native part.
+ARG DRIVERS=
+RUN npm run build \
+  && npm prune --omit=dev --ignore-scripts \
+  && if [ -n "$DRIVERS" ]; then npm install --no-save --omit=dev $DRIVERS; fi
 
 FROM node:20-slim
-# The connection to Temporal checks certificates against the system's, and the slim image brings none.
+# The connection to Temporal checks certificates against the system's, and the slim image contains none.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
@@ -24,8 +30,9 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/mappings ./mappings
-# A number, so that Kubernetes can see that it is not root. It owns nothing here: the program cannot change itself.
+# A number, so that Kubernetes can see that the user is not root. The user owns no files here, so the program cannot
+# change itself.
 USER 1000:1000
-# One process, started directly: SIGTERM reaches it, and it drains.
+# One process, started directly, so that SIGTERM reaches it and it drains.
 ENTRYPOINT ["node", "--max-semi-space-size=16", "bin/partner-sync.js"]
 CMD ["worker"]

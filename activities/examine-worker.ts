@@ -1,21 +1,24 @@
-/** Tells how the worker that is asked stands towards a sync: its files and variables, and what it can reach. Only looks. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Examines one worker for `partner-sync doctor`: its files and variables, and what it can reach. Writes nothing. */
 import { PartnerSyncError } from '../src/domain/errors.js';
 import type { WorkerState, WorkerTrouble } from '../src/domain/work.js';
-import type { Dependencies, OpenSync } from './dependencies.js';
+import type { Dependencies, OpenSync } from '../src/delivery/dependencies.js';
+import { milliseconds, seconds } from '../src/domain/timeouts.js';
+import { within } from '../src/observability/within.js';
 
-/** Milliseconds that each part is given: an answer without one part is worth more than none. */
-const PATIENCE = 8_000;
-/** One that there cannot be: a request that any token may make, and that changes nothing. */
+/** No batch has this id: any token may ask for it, and asking changes nothing. */
 const NO_BATCH = '00000000-0000-4000-8000-000000000000';
 
+/**
+ * What is wrong with this worker, for the sync named, or for its ledger alone if `name` is null. `version` is that of
+ * its files, null if they cannot be loaded. Never throws: each failure is a trouble in the result.
+ */
 export async function examineWorker(deps: Dependencies, name: string | null): Promise<WorkerState> {
   const troubles: WorkerTrouble[] = [];
   const tried = async <T>(part: WorkerTrouble['part'], work: () => Promise<T>): Promise<T | null> => {
     try {
-      return await within(work());
+      return await inTime(work());
     } catch (error) {
-      // What nobody foresaw may quote anything: its kind is enough to look further.
+      // The text of an unexpected error may quote anything, so only its kind is reported.
       const known = error instanceof PartnerSyncError;
       troubles.push({ part, code: known ? error.code : 'unexpected', message: known ? error.message : nameOf(error) });
       return null;
@@ -30,23 +33,18 @@ export async function examineWorker(deps: Dependencies, name: string | null): Pr
   return { version: sync?.spec.version ?? null, troubles };
 }
 
+/** One tenant is enough: all go through the same address and token. */
 async function ask({ platform }: Dependencies, sync: OpenSync): Promise<void> {
   const [tenant] = await sync.tenants();
   if (tenant !== undefined) await platform.findBatch(NO_BATCH, { tenant });
 }
 
-async function within<T>(work: Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const limit = sleep(PATIENCE, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new PartnerSyncError('unexpected', `no answer within ${PATIENCE / 1000} seconds`);
-  });
-  limit.catch(() => undefined);
-  work.catch(() => undefined);
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    over.abort();
-  }
-}
+/** A server that does not respond is the very thing to be reported. */
+const inTime = <T>(work: Promise<T>): Promise<T> =>
+  within(
+    milliseconds('doctorPart'),
+    work,
+    () => new PartnerSyncError('unexpected', `no answer within ${seconds('doctorPart')} seconds`),
+  );
 
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error);

@@ -1,58 +1,55 @@
-/** All activities, by the verbs of the domain; workflows import this file's type only. */
-import { Context } from '@temporalio/activity';
+/** All activities. Workflows import only the type of this file. */
+import { milliseconds } from '../src/domain/timeouts.js';
+import type { Dependencies } from '../src/delivery/dependencies.js';
+import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
+import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
+import { closeRun } from '../src/delivery/run/close-run.js';
+import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
 import type {
   AbandonInput,
   CloseRunInput,
-  CompareInput,
-  FollowInput,
+  DetectSchemaDriftInput,
   MappingRef,
-  NoteFailureInput,
   OpenRunInput,
-  RangeRef,
+  PartitionRef,
+  PollPendingInput,
+  RecordFailureInput,
   ReplayRef,
   SweepInput,
 } from '../src/domain/work.js';
-import { abandonRun, closeRun } from './close-run.js';
-import type { Dependencies } from './dependencies.js';
-import { compareSource } from './compare-source.js';
-import { deliverParents } from './deliver-parents.js';
+import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
+import { abandonRun } from './abandon-run.js';
 import { examineWorker } from './examine-worker.js';
-import { followWaiting } from './follow-waiting.js';
-import { loadSlice } from './load-slice.js';
+import { loadPartition } from './load-partition.js';
 import { openRun } from './open-run.js';
-import { noteFailure } from './note-failure.js';
-import { planMapping, type PlanInput } from './plan-mapping.js';
-import { removeVanished } from './remove-vanished.js';
-import { replayLetters, sweepLetters } from './replay-letters.js';
-import { withFailures } from './to-failure.js';
+import { pollPending } from './poll-pending.js';
+import { recordFailure } from './record-failure.js';
+import { replayDeadLetters } from './replay-dead-letters.js';
+import { runActivity, withHeartbeats } from './run-activity.js';
+import { sweepDeadLetters } from './sweep-dead-letters.js';
 
-/** Milliseconds between heartbeats: they prove life only, progress is in the ledger. */
-const HEARTBEAT = 2_000;
-
+/** Short activities are bounded by their timeout; loads send heartbeats. */
 export const createActivities = (deps: Dependencies) => ({
-  openRun: (input: OpenRunInput) => withFailures(() => openRun(deps, input)),
-  compareSource: (input: CompareInput) => withFailures(() => compareSource(deps, input)),
-  planMapping: (input: PlanInput) => withFailures(() => planMapping(deps, input)),
-  deliverParents: (input: MappingRef) => withFailures((signal) => alive(deliverParents(deps, input, signal))),
-  loadSlice: (input: RangeRef) => withFailures((signal) => alive(loadSlice(deps, input, signal))),
-  replayLetters: (input: ReplayRef) => withFailures((signal) => alive(replayLetters(deps, input, signal))),
-  sweepLetters: (input: SweepInput) => withFailures((signal) => alive(sweepLetters(deps, input, signal))),
-  followWaiting: (input: FollowInput) => withFailures((signal) => alive(followWaiting(deps, input, signal))),
-  removeVanished: (input: MappingRef) => withFailures((signal) => alive(removeVanished(deps, input, signal))),
-  examineWorker: (sync: string | null) => withFailures(() => examineWorker(deps, sync)),
-  noteFailure: (input: NoteFailureInput) => withFailures(() => noteFailure(deps, input)),
-  closeRun: (input: CloseRunInput) => withFailures(() => closeRun(deps, input)),
-  abandonRun: (input: AbandonInput) => withFailures(() => abandonRun(deps, input)),
+  openRun: (input: OpenRunInput) => runActivity(() => openRun(deps, input)),
+  detectSchemaDrift: (input: DetectSchemaDriftInput) => runActivity(() => detectSchemaDrift(deps, input)),
+  planMapping: (input: PlanInput) => runActivity(() => planMapping(deps, input)),
+  deliverParents: (input: MappingRef) => runLoad((signal) => deliverParents(deps, input, signal)),
+  loadPartition: (input: PartitionRef) => runLoad((signal) => loadPartition(deps, input, signal)),
+  replayDeadLetters: (input: ReplayRef) => runLoad((signal) => replayDeadLetters(deps, input, signal)),
+  sweepDeadLetters: (input: SweepInput) => runLoad((signal) => sweepDeadLetters(deps, input, signal)),
+  pollPending: (input: PollPendingInput) => runLoad((signal) => pollPending(deps, input, signal)),
+  removeVanished: (input: MappingRef) => runLoad((signal) => removeVanished(deps, input, signal)),
+  examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
+  recordFailure: (input: RecordFailureInput) => runActivity(() => recordFailure(deps, input)),
+  closeRun: (input: CloseRunInput) => runActivity(() => closeRun(deps, input)),
+  abandonRun: (input: AbandonInput) => runActivity(() => abandonRun(deps, input)),
 });
 
+/**
+ * What workflows call. Inputs and results are JSON in Temporal's history, so they contain names, counts and ids, never
+ * rows.
+ */
 export type Activities = ReturnType<typeof createActivities>;
 
-async function alive<T>(work: Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), HEARTBEAT);
-  try {
-    return await work;
-  } finally {
-    clearInterval(timer);
-  }
-}
+const runLoad = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+  runActivity((signal) => withHeartbeats(milliseconds('heartbeatEvery'), () => work(signal)));

@@ -1,6 +1,6 @@
 /**
- * The contenders. Each is (bench) => the measurements of one round: `contender` names the line of the table, `sends`
- * is false where every row has been sent before.
+ * The contenders of the benchmark. Each is a function of the benchmark's context that returns the measurements of one
+ * round: `contender` names the row of the table, `sends` is false if every row has been sent before.
  */
 import { appendFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,13 +11,14 @@ import { spawnOwned } from './owned.mjs';
 import { BENCH, LOGS, ROOT, WORK, startState, startTemporalServer } from './services.mjs';
 import { recreateDatabase } from './source.mjs';
 
-/** A run that takes longer hangs. */
+/** A run that takes longer is considered to hang. */
 const LIMIT_MS = 30 * 60_000;
-/** After a contender: its connections' backends end, and PostgreSQL counts them in. */
+/** Wait after a run, so that the backends of its connections end and PostgreSQL's CPU time includes them. */
 const AFTERMATH_MS = 300;
-/** A worker drains before it ends. */
+/** The time that a worker has to drain after SIGTERM. */
 const WORKER_GRACE_MS = 60_000;
 
+/** Contenders by the name that `--only` takes. */
 export const CONTENDERS = {
   script: (bench) => peer(bench, 'script', 'naive.mjs'),
   tuned: (bench) => peer(bench, 'tuned', 'tuned.mjs'),
@@ -25,13 +26,15 @@ export const CONTENDERS = {
   'ledger-off': (bench) => product(bench, 'partner-sync, ledger off', withoutLedger()),
 };
 
+/** Measures a plain script of bench/peers from its start to its end. */
 async function peer(bench, name, file) {
   const measurement = await measured(bench, {}, async () => {
     const started = performance.now();
     const reaped = reapedCpu();
     const child = await bench.owned.start(() =>
       spawnOwned(process.execPath, [join(BENCH, 'peers', file)], {
-        ...{ name, logs: LOGS },
+        name,
+        logs: LOGS,
         env: { DSN: bench.sourceUrl, SINK: bench.sink.url, BATCH: '500', CONC: '8' },
       }),
     );
@@ -46,7 +49,7 @@ async function peer(bench, name, file) {
 
 const MAPPINGS = join(BENCH, 'mappings');
 
-/** The same mappings, of which the ledger keeps no records. */
+/** A copy of the mappings with `ledger: off`, so that no records are kept. */
 function withoutLedger() {
   const folder = join(WORK, 'mappings-ledger-off');
   cpSync(MAPPINGS, folder, { recursive: true });
@@ -55,7 +58,10 @@ function withoutLedger() {
   return folder;
 }
 
-/** The whole product as it is deployed; what is prepared once per installation is not measured. */
+/**
+ * Measures the product as it is deployed, with a new ledger and a new Temporal server. Schema definitions are pushed
+ * before, since that happens once per installation.
+ */
 async function product(bench, name, mappings) {
   const state = await bench.owned.start(() => startState(bench.log));
   const temporal = await bench.owned.start(() => startTemporalServer(bench.log));
@@ -74,7 +80,11 @@ async function product(bench, name, mappings) {
     const start = (name, args) =>
       bench.owned.start(() =>
         spawnOwned(join(ROOT, 'bin', 'partner-sync.js'), args, {
-          ...{ name, logs: LOGS, cwd: ROOT, env, graceMs: WORKER_GRACE_MS },
+          name,
+          logs: LOGS,
+          cwd: ROOT,
+          env,
+          graceMs: WORKER_GRACE_MS,
         }),
       );
     const push = await start('schema-push', ['schema', 'push', 'bench']);
@@ -84,7 +94,7 @@ async function product(bench, name, mappings) {
     const servers = { state, temporal };
     const line = bench.workers === 1 ? name : `${name}, ${bench.workers} workers`;
     const first = await measured(bench, servers, () => runProduct(bench, start));
-    // Without its records a second run is a first one.
+    // Without a ledger a second run would send everything again, so it would measure nothing new.
     if (mappings !== MAPPINGS) return [{ ...first, contender: line, sends: true }];
     const again = await measured(bench, servers, () => runProduct(bench, start));
     return [
@@ -97,7 +107,10 @@ async function product(bench, name, mappings) {
   }
 }
 
-/** From the start of the workers to the end of the run: start-up counts for the product as it does for its peers. */
+/**
+ * Measures from the start of the workers to the end of the run, so that start-up counts for the product as it does for
+ * its peers.
+ */
 async function runProduct(bench, start) {
   const started = performance.now();
   const reaped = reapedCpu();
@@ -106,7 +119,7 @@ async function runProduct(bench, start) {
   const memories = workers.map((worker) => sampleMemory(worker.pid));
   const cli = await start('run', ['run', 'bench', '--mode', 'full', '--json']);
   const cliMemory = sampleMemory(cli.pid);
-  // Without its workers a run would wait for ever.
+  // A run without workers would wait forever.
   const lost = workers.map((worker) => worker.ended.then((ending) => `worker ended: ${ending}`));
   const exit = await within(Promise.race([cli.ended, ...lost]));
   const wall = seconds(started);
@@ -114,7 +127,10 @@ async function runProduct(bench, start) {
   const afterCli = reapedCpu();
   await Promise.all(workers.map((worker) => bench.owned.stop(worker)));
   return {
-    ...{ exit, wall, rss: Math.max(...memories.map((m) => m.stop())), cpu: reapedCpu() - afterCli },
+    exit,
+    wall,
+    rss: Math.max(...memories.map((m) => m.stop())),
+    cpu: reapedCpu() - afterCli,
     tail: cli.tail() + workers.map((worker) => worker.tail()).join(''),
     cliCpu: afterCli - reaped,
     cliRss: cliMemory.stop(),
@@ -123,7 +139,10 @@ async function runProduct(bench, start) {
   };
 }
 
-/** Runs a contender between two looks at everything that works for it. */
+/**
+ * Runs a contender and adds the CPU seconds that the servers, the sink and everything else on the machine used
+ * meanwhile.
+ */
 async function measured(bench, servers, run) {
   await bench.sink.reset(bench.latencyMs);
   const look = () => ({
@@ -143,7 +162,7 @@ async function measured(bench, servers, run) {
   return { ...outcome, ...used, other: Math.max(0, used.busy - known), stats: await bench.sink.stats() };
 }
 
-/** How it ended, or that it took too long. */
+/** Resolves to the ending, or to `too slow` after the time limit. */
 function within(ended) {
   let timer;
   const late = new Promise((resolve) => (timer = setTimeout(resolve, LIMIT_MS, 'too slow')));
@@ -152,7 +171,7 @@ function within(ended) {
 
 const seconds = (since) => (performance.now() - since) / 1000;
 
-/** The run's own report, for the raw results. */
+/** The run's own report for the raw results, or the end of its output if that is not JSON. */
 function parsed(text) {
   try {
     return JSON.parse(text);

@@ -1,9 +1,9 @@
 /**
- * CPU and memory of process trees, read from /proc (Linux).
+ * Measures CPU time and memory of process trees, from /proc (Linux only).
  *
- * CPU is exact: the kernel adds a process's time, and that of all whom it waited for, to its parent when the
- * parent reaps it. So a finished child is read from our own "reaped children" counter, and a server that still runs
- * from its tree before and after. Only memory has to be sampled.
+ * CPU time is exact: when a parent reaps a child, the kernel adds the child's time and that of its reaped children to
+ * the parent. A finished child is therefore read from this process's own "reaped children" counter, and a running
+ * server from its tree before and after. Only memory has to be sampled.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -11,12 +11,20 @@ import { clearInterval, setInterval } from 'node:timers';
 
 const TICKS_PER_SECOND = Number(spawnSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }).stdout) || 100;
 const PAGE_BYTES = Number(spawnSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }).stdout) || 4096;
-/** Seldom, since what measures takes its time from what is measured; the kernel's own peak tells of what is between. */
+/**
+ * Infrequent, since sampling takes time from what is measured; the kernel's own peak covers the time between samples.
+ */
 const SAMPLE_MS = 1000;
-/** A look at all of /proc costs more than one at known processes, and trees seldom change. */
+/**
+ * Samples per scan of the process tree: a scan of all of /proc costs more than a look at known processes, and trees
+ * seldom change.
+ */
 const LOOKS_PER_TREE = 5;
 
-/** The fields of /proc/<pid>/stat behind the name (which may hold anything, hence the last bracket). */
+/**
+ * The process's parent, CPU seconds and resident bytes, from /proc/<pid>/stat; undefined once it has ended. The name in
+ * that file may contain anything, so fields are counted from the last parenthesis.
+ */
 function statOf(pid) {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -29,11 +37,11 @@ function statOf(pid) {
       rss: Number(fields[21]) * PAGE_BYTES,
     };
   } catch {
-    return undefined; // it ended meanwhile
+    return undefined; // the process has ended
   }
 }
 
-/** The pids of `root` and all its descendants that live now. */
+/** The pids of `root` and of all its descendants that are alive. */
 export function treeOf(root) {
   const children = new Map();
   for (const name of readdirSync('/proc')) {
@@ -45,7 +53,7 @@ export function treeOf(root) {
   return tree;
 }
 
-/** CPU seconds, user and system, that the living tree of `root` and its reaped descendants have used so far. */
+/** CPU seconds (user and system) used so far by the living tree of `root` and its reaped descendants. */
 export function cpuOfTree(root) {
   let seconds = 0;
   for (const pid of treeOf(root)) {
@@ -55,10 +63,10 @@ export function cpuOfTree(root) {
   return seconds;
 }
 
-/** CPU seconds of all children that this process has reaped so far, their own reaped children included. */
+/** CPU seconds of all children that this process has reaped so far, including their own reaped children. */
 export const reapedCpu = () => statOf('self').reaped;
 
-/** CPU seconds that the whole machine has worked so far, and those that its host took away. */
+/** CPU seconds so far in which the machine was busy, and those that its host took away (`steal`). */
 export function machineCpu() {
   const values = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0].trim().split(/\s+/).slice(1).map(Number);
   const [user, nice, system, , , irq, softirq, steal] = values;
@@ -69,8 +77,8 @@ export function machineCpu() {
 }
 
 /**
- * Samples the resident memory of one tree until stopped; `stop()` gives the peak in bytes.
- * Pages that processes of one tree share are counted in each of them.
+ * Samples the resident memory of a tree until `stop()`, which returns the peak in bytes. Pages that processes share are
+ * counted once for each of them.
  */
 export function sampleMemory(root) {
   let peak = 0;
@@ -92,7 +100,7 @@ export function sampleMemory(root) {
   };
 }
 
-/** The kernel's own peak of one process: what happened between two looks is in it. */
+/** The kernel's own peak of one process, in bytes, which includes what happened between samples. */
 function highWaterOf(pid) {
   try {
     return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0) * 1024;

@@ -1,24 +1,29 @@
-/** Everything that a run has started, so that it can be stopped: at the end, on a failure and on Ctrl-C. */
+/**
+ * Keeps track of everything that a benchmark run has started, so that all of it is stopped at the end, on a failure and
+ * on Ctrl-C.
+ */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endWithOwner } from '../scripts/end-with-owner.mjs';
 
+/** The servers and processes of a run. */
 export class Owned {
   #starting = [];
   #closed = false;
 
   /**
-   * Starts a thing with a `stop()` and owns it from this moment on: an interrupt that comes while it is still
-   * starting waits for it and then stops it.
+   * Starts something that has a `stop()`. It is owned from this moment: an interrupt during its start waits for it and
+   * then stops it. Never resolves once {@link stopAll} was called.
    */
   start(begin) {
-    if (this.#closed) return new Promise(() => {}); // being stopped: nobody goes on from here
+    if (this.#closed) return new Promise(() => {}); // stopping: no caller may continue from here
     const entry = begin();
     this.#starting.push(entry);
     return entry;
   }
 
+  /** Stops one thing before the end of the run. */
   async stop(thing) {
     for (const entry of this.#starting) {
       if ((await entry.catch(() => undefined)) !== thing) continue;
@@ -28,7 +33,7 @@ export class Owned {
     }
   }
 
-  /** Stops everything, the youngest first. Never throws: what cannot be stopped is reported by `report`. */
+  /** Stops everything, most recent first. Never throws: what cannot be stopped is passed to `report` as a message. */
   async stopAll(report) {
     this.#closed = true;
     for (const entry of this.#starting.splice(0).reverse()) {
@@ -42,15 +47,19 @@ export class Owned {
 }
 
 /**
- * A child process in a group of its own, so that a terminal's Ctrl-C reaches only us and we decide the order.
- * `ended` resolves with the exit code, or the signal's name; `stop` ends it by SIGTERM, then its group by SIGKILL.
- * It writes to files, since reading its pipes would be work of ours that slows it down: `<logs>/<name>.out` and `.log`.
+ * Starts a child process in a group of its own, so that a terminal's Ctrl-C reaches only this process, which decides
+ * the order of stopping.
+ *
+ * `ended` resolves with the exit code or the signal's name; `stop` sends SIGTERM and, after `graceMs`, SIGKILL to the
+ * group. The child writes to the files `<logs>/<name>.out` and `.log`: reading its pipes would take CPU time here and
+ * slow it down.
  */
 export async function spawnOwned(command, args, { name, logs, env = {}, cwd, graceMs = 10_000 }) {
   const files = [join(logs, `${name}.out`), join(logs, `${name}.log`)];
   const [out, log] = files.map((file) => openSync(file, 'w'));
   const child = spawn(command, args, {
-    ...{ cwd, detached: true },
+    cwd,
+    detached: true,
     env: { ...process.env, ...env },
     stdio: ['ignore', out, log],
   });
@@ -63,7 +72,7 @@ export async function spawnOwned(command, args, { name, logs, env = {}, cwd, gra
   return {
     pid: child.pid,
     ended,
-    /** All that it has written to its standard output so far. */
+    /** Everything written to standard output so far. */
     output: () => readFileSync(files[0], 'utf8'),
     /** The end of both outputs, for a message. */
     tail: () => files.map(tailOf).join(''),

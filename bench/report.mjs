@@ -1,13 +1,16 @@
-/** The machine, and the table of a run's results, as Markdown. */
+/** Writes the results of a benchmark run as Markdown: a line about the machine, and a table. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from './services.mjs';
 
-/** Beyond this share of the machine, somebody else was at work and the run is named below the table. */
+/** Share of the machine's CPU time. A run during which other programs used more is noted below the table. */
 const DISTURBED = 0.05;
 
+/**
+ * Hardware and versions, for the report and the raw results. `servers` adds the versions of PostgreSQL and Temporal.
+ */
 export function describeMachine(servers) {
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   return {
@@ -26,6 +29,7 @@ export function describeMachine(servers) {
   };
 }
 
+/** The output of a command, or `unknown` if it fails. */
 function output(command, args) {
   try {
     return execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -34,6 +38,7 @@ function output(command, args) {
   }
 }
 
+/** The median; the mean of the two middle values for an even count. */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -44,15 +49,16 @@ const whole = (n) => Math.round(n).toLocaleString('en-US');
 const two = (n) => n.toFixed(2);
 const megabytes = (bytes) => whole(bytes / 2 ** 20);
 
-/** The columns that have a median, a range and a ratio to the script. */
+/** Columns with a median, a range and a ratio to the contender `script`. */
 const COMPARED = [
   { title: 'rows/s', of: (r) => r.rowsPerSecond, format: whole },
   { title: 'CPU-s per M rows', of: (r) => r.cpuPerMillion, format: two },
   { title: 'peak RSS MB', of: (r) => r.rss, format: megabytes },
 ];
-/** CPU seconds per million rows of what works for the contender; medians. */
+/** Processes whose CPU seconds per million rows are shown separately from the contender's own, as medians. */
 const BESIDE = ['source', 'state', 'sink', 'temporal', 'cli'];
 
+/** The table, with one row for each contender, and the notes below it. */
 export function tableOf(results, machine) {
   const names = [...new Set(results.map((r) => r.contender))];
   const head = [
@@ -84,7 +90,7 @@ function cellsOf(good, results) {
   ];
 }
 
-/** Median of the ratios round by round: a machine that slows down meanwhile slows both. */
+/** The median of the ratios within each round: a machine that slows down in between affects both sides. */
 function ratioToScript(good, results, of) {
   const ratios = good.flatMap((r) => {
     const script = results.find((s) => s.contender === 'script' && s.round === r.round && s.ok);
@@ -100,6 +106,7 @@ function machineLine(m) {
   );
 }
 
+/** A line for each run that failed its verification, and for each that was disturbed. */
 function notes(results, machine) {
   return results.flatMap((r) => {
     const lines = r.problems.map((problem) => `- NOT OK: ${r.contender}, round ${r.round}: ${problem}`);

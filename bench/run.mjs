@@ -1,8 +1,9 @@
 /**
  * npm run bench -- [--rows small|full] [--rounds N] [--only name,...] [--latency-ms N] [--workers N]
  *
- * Measures partner-sync against a plain script and against the fastest pipeline found, all in one run and round by
- * round: a machine's absolute numbers change with its neighbours, ratios within a round do not. See README.md.
+ * Measures partner-sync against a plain script and against the fastest pipeline found. All contenders run in each
+ * round, because absolute numbers vary with other load on the machine, while ratios within a round are stable. See
+ * README.md.
  */
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ const owned = new Owned();
 let interrupted = false;
 for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM: 143 })) {
   process.on(signal, () => {
-    if (interrupted) return; // impatience must not leave servers behind; every stop has its own time limit
+    if (interrupted) return; // a second Ctrl-C does not interrupt stopping; every stop has its own time limit
     interrupted = true;
     log(`${signal}: stopping what was started`);
     void owned.stopAll(log).then(() => process.exit(code));
@@ -33,12 +34,13 @@ try {
   process.exitCode = results.every((r) => r.ok) ? 0 : 1;
 } catch (error) {
   process.exitCode = 1;
-  // What fails while all is being stopped fails for that reason.
+  // Failures during an interrupt are a consequence of stopping and need no message.
   if (!interrupted) log(`bench: ${error.message}`);
 } finally {
   await owned.stopAll(log);
 }
 
+/** Parses and checks the command line; throws with the accepted values. */
 function optionsOf(args) {
   const { values } = parseArgs({
     args,
@@ -59,11 +61,18 @@ function optionsOf(args) {
     throw new Error(`--${name} ${values[name]}: a whole number from ${least}`);
   };
   return {
-    ...{ size: values.rows, only, rounds: number('rounds', 1) },
-    ...{ latencyMs: number('latency-ms', 0), workers: number('workers', 1) },
+    size: values.rows,
+    only,
+    rounds: number('rounds', 1),
+    latencyMs: number('latency-ms', 0),
+    workers: number('workers', 1),
   };
 }
 
+/**
+ * Prepares the servers, runs all rounds, prints the table and returns the results. Raw results are appended to a file
+ * as they arrive.
+ */
 async function main({ size, rounds, only, latencyMs, workers }) {
   if (process.platform !== 'linux') throw new Error('the measurement reads /proc: it runs on Linux only');
   installPeers(log);
@@ -84,10 +93,10 @@ async function main({ size, rounds, only, latencyMs, workers }) {
   keep({ machine, size, rounds, only, latencyMs, workers });
 
   const results = [];
-  let expected; // the first run's records: all others must have sent the same
+  let expected; // sample records of the first good run, which every other contender must have sent too
   for (let round = 1; round <= rounds; round++) {
     for (let i = 0; i < only.length; i++) {
-      // Each round begins with another one, so that nobody always runs behind the same neighbour.
+      // Each round starts with another contender, so that none always runs after the same one.
       const contender = only[(i + round - 1) % only.length];
       const runs = await CONTENDERS[contender]({ owned, source, sourceUrl, sink, latencyMs, workers, log });
       for (const run of runs) {
@@ -111,6 +120,9 @@ async function main({ size, rounds, only, latencyMs, workers }) {
   return results;
 }
 
+/**
+ * One line of the raw results: the measurements of a run, per million rows if that applies, and the problems found.
+ */
 function resultOf(run, facts, difference) {
   const { stats } = run;
   const problems = [
@@ -124,27 +136,26 @@ function resultOf(run, facts, difference) {
   const perMillion = (seconds) => (rows ? (seconds / rows) * 1e6 : 0);
   const beside = { source: run.source, state: run.state, sink: run.sink, temporal: run.temporal, cli: run.cliCpu ?? 0 };
   return {
-    ...{ at: new Date().toISOString(), ...facts, ok: problems.length === 0, problems, exit: run.exit, rows },
-    ...{
-      wall: run.wall,
-      rowsPerSecond: rows / run.wall,
-      spanRowsPerSecond: run.sends ? rows / stats.spanSeconds : null,
-    },
-    ...{
-      cpu: run.cpu,
-      cpuPerMillion: perMillion(run.cpu),
-      rss: run.rss,
-      cliRss: run.cliRss,
-      workerExit: run.workerExit,
-    },
+    at: new Date().toISOString(),
+    ...facts,
+    ok: problems.length === 0,
+    problems,
+    exit: run.exit,
+    rows,
+    wall: run.wall,
+    rowsPerSecond: rows / run.wall,
+    spanRowsPerSecond: run.sends ? rows / stats.spanSeconds : null,
+    cpu: run.cpu,
+    cpuPerMillion: perMillion(run.cpu),
+    rss: run.rss,
+    cliRss: run.cliRss,
+    workerExit: run.workerExit,
     besidePerMillion: Object.fromEntries(Object.entries(beside).map(([name, cpu]) => [name, perMillion(cpu)])),
-    ...{
-      otherCpu: run.other,
-      benchCpu: run.self,
-      steal: run.steal,
-      polls: stats.polls,
-      maxInFlight: stats.maxInFlight,
-    },
+    otherCpu: run.other,
+    benchCpu: run.self,
+    steal: run.steal,
+    polls: stats.polls,
+    maxInFlight: stats.maxInFlight,
     requests: { customers: stats.customers?.requests, transactions: stats.transactions?.requests },
     report: run.report,
   };

@@ -1,4 +1,7 @@
-/** What the contenders run against: two PostgreSQL servers, a Temporal server and the sink. */
+/**
+ * Starts what the contenders run against: two PostgreSQL servers, a Temporal server and the sink, which stands in for
+ * the platform.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,18 +9,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { spawnOwned } from './owned.mjs';
 
+/** The folder bench/, with a trailing slash. */
 export const BENCH = fileURLToPath(new URL('.', import.meta.url));
+/** The root of the repository, with a trailing slash. */
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** Data, logs and servers' files; git ignores it. */
+/** Data, logs and files of the servers; ignored by git. */
 export const WORK = join(ROOT, '.partner-sync', 'bench');
+/** Outputs of the processes that a run starts. */
 export const LOGS = join(WORK, 'logs');
 
-/** Settings of the source: what a server has that is tuned for its memory, and nothing that runs by itself. */
+/** Settings of the source: memory as on a tuned server, and no background work during a measurement. */
 const SOURCE_SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', autovacuum: 'off', jit: 'off' };
-/** The state keeps every default that concerns durability; it is a production ledger. */
+/** The state keeps all durability defaults, as a production ledger would. */
 const STATE_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
 
-/** Peers have packages of their own, so that the product's lockfile stays free of them. */
+/**
+ * Installs the packages of the peers if needed. They are separate, so that they stay out of the product's lockfile.
+ */
 export function installPeers(log) {
   const lock = join(BENCH, 'package-lock.json');
   const installed = join(BENCH, 'node_modules', '.package-lock.json');
@@ -27,6 +35,7 @@ export function installPeers(log) {
   execFileSync('npm', [command], { cwd: BENCH, stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
+/** Builds the sink with Go; throws if Go is not installed. */
 export function buildSink(log) {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
@@ -42,49 +51,57 @@ export function buildSink(log) {
   });
 }
 
-/** The built product: its embedded servers start ours. */
+/** A module of the built product, whose embedded servers the benchmark uses. Throws if dist is missing. */
 async function embedded(name) {
   const file = new URL(`../dist/src/embedded/${name}.js`, import.meta.url);
   if (!existsSync(file)) throw new Error(`${fileURLToPath(file)} is missing: run npm run build first.`);
   return import(file);
 }
 
+/** Starts the PostgreSQL server that contains the source. */
 export async function startSource(log) {
   mkdirSync(LOGS, { recursive: true });
-  const { startPostgres } = await embedded('postgres');
+  const { startPostgres } = await embedded('postgres-server');
   return startPostgres({ folder: join(WORK, 'source'), log, settings: SOURCE_SETTINGS });
 }
 
+/** Starts the PostgreSQL server for the ledger. */
 export async function startState(log) {
-  const { startPostgres } = await embedded('postgres');
+  const { startPostgres } = await embedded('postgres-server');
   return startPostgres({ folder: join(WORK, 'state'), log, settings: STATE_SETTINGS });
 }
 
 let foundTemporal;
-/** The Temporal CLI; searched once, since that may download or build it. */
+/** The Temporal CLI. Searched once, because the search may download or build it. */
 function temporalCli(log) {
-  foundTemporal ??= embedded('temporal').then(({ findTemporal }) => findTemporal({ log }));
+  foundTemporal ??= embedded('temporal-cli').then(({ findTemporal }) => findTemporal({ log }));
   return foundTemporal;
 }
 
+/** The version line of the Temporal CLI. */
 export async function temporalVersion(log) {
   const { path } = await temporalCli(log);
   return execFileSync(path, ['--version'], { encoding: 'utf8' }).trim();
 }
 
-/** A Temporal server with a new, empty file database: no history of an earlier run can wait in it. */
+/** Starts Temporal with a new, empty database file, so that no history of an earlier run is left in it. */
 export async function startTemporalServer(log) {
-  const { startTemporal } = await embedded('temporal');
+  const { startTemporal } = await embedded('temporal-server');
   const folder = join(WORK, 'temporal');
   mkdirSync(folder, { recursive: true });
-  // Not the whole folder: its pid file tells of a server that a killed run has left behind.
+  // Not the whole folder: its pid file is how a server that a killed run left behind is found.
   for (const name of readdirSync(folder).filter((file) => file.startsWith('temporal.db'))) rmSync(join(folder, name));
   return startTemporal({ path: (await temporalCli(log)).path, folder, log });
 }
 
+/**
+ * Starts the sink on a free port. `reset` clears its counters and sets the latency of its answers in milliseconds;
+ * `stats` returns what it has received.
+ */
 export async function startSink() {
   const child = await spawnOwned(join(BENCH, 'sink', 'sink'), [], {
-    ...{ name: 'sink', logs: LOGS },
+    name: 'sink',
+    logs: LOGS,
     env: { ADDR: '127.0.0.1:0', GOGC: '400' },
   });
   for (let i = 0; !child.output().includes('\n'); i++) {

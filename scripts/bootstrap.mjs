@@ -1,6 +1,9 @@
 /**
- * From a bare clone to a running command: `node scripts/bootstrap.mjs demo|dev|test|bench [arguments]`.
- * Installs and builds what is missing or out of date, then runs the command. Plain Node, no dependency.
+ * Runs a command of package.json, also from a fresh clone: installs and builds what is missing or out of date, then runs
+ * the command. Plain Node, no dependency.
+ *
+ *     node scripts/bootstrap.mjs test|test:campaign|bench [arguments]
+ *     node scripts/bootstrap.mjs demo|dev <program> [arguments]
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -17,15 +20,40 @@ import { meetNeeds } from './test-needs.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 
-/** What each command runs; `drains`: it stops in order by itself, and a signal must reach it exactly once. */
+/** The test files that do more in a campaign: those that use test/campaign.ts. */
+const CAMPAIGN = [
+  'test/pipeline/chaos.test.ts',
+  'test/pipeline/fault-suite.test.ts',
+  'test/pipeline/many-tenants.test.ts',
+  'test/sandbox/random-requests.test.ts',
+  'test/source/keyset-properties.test.ts',
+  'test/mapping/hot-path.test.ts',
+  'test/mapping/naive.test.ts',
+  'test/mapping/local-time.test.ts',
+  'test/patterns/pattern.test.ts',
+];
+
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
+
+/**
+ * What each command runs; without `run`, the program that package.json names, since scripts name no module of src.
+ * `drains`: it stops gracefully by itself, so a signal must reach it exactly once. `tests`: it runs tests, so programs
+ * that these need are provided first. `env`: additional variables.
+ */
 const COMMANDS = {
-  demo: { run: ['dist/src/embedded/main.js', 'demo'], drains: true },
-  dev: { run: ['dist/src/embedded/main.js', 'dev'], drains: true },
-  test: { run: ['node_modules/vitest/vitest.mjs', 'run'], drains: false },
+  demo: { drains: true },
+  dev: { drains: true },
+  test: { run: VITEST, drains: false, tests: true },
+  'test:campaign': {
+    run: [...VITEST, ...CAMPAIGN],
+    drains: false,
+    tests: true,
+    env: { TEST_CAMPAIGN: 'true' },
+  },
   bench: { run: ['bench/run.mjs'], drains: false },
 };
 
-const [name, ...args] = process.argv.slice(2);
+const [name, ...given] = process.argv.slice(2);
 const command = Object.hasOwn(COMMANDS, name ?? '') ? COMMANDS[name] : undefined;
 const [major, minor] = process.versions.node.split('.').map(Number);
 
@@ -35,14 +63,21 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 } else if (command === undefined) {
   console.error(`Unknown command "${name ?? ''}"; known: ${Object.keys(COMMANDS).join(', ')}.`);
   process.exitCode = 1;
+} else if (command.run === undefined && given.length === 0) {
+  console.error(`The program of "${name}" is missing; start it with npm run ${name}.`);
+  process.exitCode = 1;
 } else {
-  // As if somebody had asked us: the signal is passed on, or ends us where nothing runs.
+  // Treated like a SIGTERM from outside: it is passed on to the command, or ends this process if none runs.
   whenStarterIsGone(() => process.kill(process.pid, 'SIGTERM'));
-  process.exitCode = await bootstrap(command);
+  const [program, ...rest] = given;
+  process.exitCode = await (command.run === undefined
+    ? bootstrap({ ...command, run: [program, name] }, rest)
+    : bootstrap(command, given));
 }
 
-async function bootstrap({ run, drains }) {
-  // The slowest part of a first run, and it needs nothing of npm's: side by side with it.
+/** Prepares what the command needs and runs it; resolves to the exit code. */
+async function bootstrap({ run, drains, tests, env: own }, args) {
+  // The slowest part of a first run. It does not depend on npm, so it runs in parallel.
   const temporal = startTemporalBuild();
   try {
     const code = await prepare();
@@ -51,11 +86,13 @@ async function bootstrap({ run, drains }) {
     console.error(error.message);
     return 1;
   }
-  const { env, leftOut } = name === 'test' ? await meetNeeds(ROOT, args, runToEnd) : { env: {}, leftOut: [] };
-  const code = await runToEnd([...run, ...args], { drains, env: { ...process.env, ...env } });
+  const { env, leftOut } = tests
+    ? await meetNeeds(ROOT, [...run.slice(VITEST.length), ...args], runToEnd)
+    : { env: {}, leftOut: [] };
+  const code = await runToEnd([...run, ...args], { drains, env: { ...process.env, ...env, ...own } });
   temporal?.kill();
   for (const line of leftOut) console.error(line);
-  // Where nobody reads along, what was left out would be taken for passed.
+  // In CI nobody reads the output, so a run that left tests out must not count as passed.
   return code === 0 && leftOut.length > 0 && process.env.CI && process.env.CI !== 'false' ? 1 : code;
 
   async function prepare() {
@@ -77,10 +114,13 @@ async function bootstrap({ run, drains }) {
   }
 }
 
-/** Starts `go install` early where it will be needed; the command itself then waits for it (see get-temporal.mjs). */
+/**
+ * Starts `go install` of the Temporal CLI early if it will be needed; the command later waits for it (see
+ * get-temporal.mjs). Returns the process, or undefined.
+ */
 function startTemporalBuild() {
-  const needed = name === 'test' || !process.env.TEMPORAL_ADDRESS;
-  // When the packages are there already, nothing is gained by starting a moment earlier.
+  const needed = command.tests || !process.env.TEMPORAL_ADDRESS;
+  // With the packages installed, an early start gains nothing.
   if (!needed || existsSync(join(ROOT, 'node_modules')) || presentTemporal()) return undefined;
   const child = spawn(process.execPath, ['scripts/get-temporal.mjs', '--quiet'], {
     cwd: ROOT,
@@ -91,11 +131,11 @@ function startTemporalBuild() {
   return child;
 }
 
-/** Runs a Node program to its end, passes signals on, and answers its exit code. */
+/** Runs a Node program to its end, passes signals on to it and resolves to its exit code. */
 function runToEnd(nodeArgs, { drains = false, ...how } = {}) {
   return new Promise((resolve) => {
-    // In a session of its own a terminal's Ctrl-C does not reach it directly. Otherwise it would see the signal two or
-    // three times (from the terminal, from npm, from us), and a second signal means: do not drain, stop at once.
+    // A program that drains gets its own session, which a terminal's Ctrl-C does not reach. Otherwise it would receive
+    // the signal two or three times (from the terminal, npm and this process), and a second one means: stop at once.
     const child = spawn(process.execPath, nodeArgs, { cwd: ROOT, stdio: 'inherit', ...how, detached: drains });
     endWithOwner(child);
     let last = 0;

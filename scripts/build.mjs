@@ -1,7 +1,7 @@
 /**
- * Builds dist: TypeScript, the files beside it, the workflow bundle. `npm run build`.
- * With `--prepare` (npm's script of that name, which runs after `npm ci`) it builds only what is out of date, and
- * nothing where only the production packages are installed.
+ * Builds dist (`npm run build`): compiled TypeScript, the data files that go with it, and the workflow bundle.
+ * With `--prepare`, as npm calls it after `npm ci`, it builds only if dist is out of date, and not
+ * at all if only the production packages are installed.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { isBuilt, recordBuild, sourceHash } from './source-hash.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = 'node_modules/typescript/bin/tsc';
-/** Read by the programs at run time, beside their own file: SQL, the demo's data, the sandbox's fixture. */
+/** Files beside the code that the program reads at run time: SQL, the demo's data, the sandbox's fixture. */
 const CARRIED = /\.(sql|csv\.gz|json|md)$/;
 
 if (process.argv.includes('--prepare') && !existsSync(join(ROOT, TSC))) {
@@ -20,9 +20,10 @@ if (process.argv.includes('--prepare') && !existsSync(join(ROOT, TSC))) {
   build();
 }
 
+/** Builds everything and records the hash of the sources; sets the exit code if a step fails. */
 function build() {
   const started = Date.now();
-  // Taken first: what is edited during the build is built by the next one.
+  // Computed first, so that edits during the build make dist out of date.
   const hash = sourceHash(ROOT);
   console.error('Building dist ...');
   for (const step of [[TSC, '-p', 'tsconfig.build.json'], ['scripts/bundle-workflows.mjs']]) {

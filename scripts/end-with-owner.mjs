@@ -1,8 +1,8 @@
 /**
- * Ends processes when the one that started them is gone, however it went: `endWithOwner(child, steps)`.
+ * Ends child processes when the process that started them is gone, for whatever reason.
  *
- * A process that is killed cannot tidy up, so somebody else must: this file, run as a program of its own, holds the read end
- * of a pipe that the owner writes to. The operating system closes it with the owner. Plain Node, no dependency.
+ * A process that is killed cannot clean up, so a second one does: this file, run as a program, reads a pipe from the
+ * owner. The operating system closes the pipe when the owner ends. Plain Node, no dependency.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,33 +11,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const FILE = fileURLToPath(import.meta.url);
-/** Nobody is there any more who waits for a process to drain. */
+/** Limit of each step: once the owner is gone, draining serves no purpose. */
 const LONGEST_WAIT_MS = 10_000;
 const LOOK_MS = 25;
 
 let keeper;
 
 /**
- * `steps`: signals, and how long each is given; the last resort is SIGKILL to the process and its group. The last process
- * named is ended first, so that nobody loses what it stands on.
+ * Registers a child process, to be ended when this process is gone.
+ *
+ * `steps` are signals and how long to wait after each; the last resort is SIGKILL to the process and its group.
+ * Processes are ended in reverse order of registration, so that none loses a server that it depends on.
  */
 export function endWithOwner(child, steps = [{ signal: 'SIGTERM', waitMs: LONGEST_WAIT_MS }]) {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   tell({ pid: child.pid, steps });
-  // The number may be given to another program.
+  // The operating system may reuse the pid of an ended process, so it must not be signalled later.
   child.once('exit', () => tell({ pid: child.pid }));
 }
 
-function tell(words) {
+/** Writes a message to the watching process, which is started on first use. */
+function tell(message) {
   if (keeper === undefined) {
-    // In a session of its own, so that the terminal's Ctrl-C is the owner's business.
+    // In its own session, so that a terminal's Ctrl-C does not end it before the owner.
     keeper = spawn(process.execPath, [FILE], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
     keeper.once('error', () => {});
     keeper.stdin.on('error', () => {});
     keeper.unref();
     keeper.stdin.unref?.();
   }
-  keeper.stdin.write(`${JSON.stringify(words)}\n`);
+  keeper.stdin.write(`${JSON.stringify(message)}\n`);
 }
 
 if (process.argv[1] === FILE) {
@@ -55,23 +58,31 @@ if (process.argv[1] === FILE) {
     });
 }
 
+/** Applies the steps to a process until it has ended. */
 async function end(pid, steps) {
   for (const { signal, waitMs } of steps) {
     send(pid, signal);
     if (await isGone(pid, Math.min(waitMs, LONGEST_WAIT_MS))) return;
   }
-  // Its group is its own only if it leads one; otherwise there is none of this number.
+  // A group with this number exists only if the process leads one.
   send(-pid, 'SIGKILL');
   send(pid, 'SIGKILL');
 }
 
+/** Waits up to `waitMs` for the process to end; returns whether it has. */
 async function isGone(pid, waitMs) {
-  for (const deadline = Date.now() + waitMs; send(pid, 0); await sleep(LOOK_MS))
+  const deadline = Date.now() + waitMs;
+  while (send(pid, 0)) {
     if (Date.now() >= deadline) return false;
+    await sleep(LOOK_MS);
+  }
   return true;
 }
 
-/** Whether there was somebody to send it to. A zombie is nobody: where pid 1 reaps nobody it stays for ever. */
+/**
+ * Sends a signal and returns whether the process exists. A zombie does not count: it would stay forever if pid 1 does not reap
+ * children.
+ */
 function send(pid, signal) {
   try {
     process.kill(pid, signal);

@@ -1,6 +1,6 @@
 /**
- * Finds the Temporal CLI, or gets it: PATH, our cache, the SDK's download, a build with Go.
- * Prints {"path","how"} as JSON on standard output; says what it does on standard error. Plain Node, no dependency.
+ * Finds or obtains the Temporal CLI: from PATH, the cache, the SDK's download, or a build with Go.
+ * Prints {"path","how"} as JSON on standard output, and progress on standard error. Plain Node, no dependency.
  */
 import { spawn } from 'node:child_process';
 import { accessSync, constants, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -13,34 +13,35 @@ import { holdLock } from './lock.mjs';
 const VERSION = '1.5.1';
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;
 const EXE = process.platform === 'win32' ? '.exe' : '';
-/** Without a network a download may hang before its first byte; with a slow one it takes minutes. */
+/** Without a network a download may hang before its first byte; on a slow one it takes minutes. */
 const FIRST_BYTE_LIMIT_MS = 20_000;
 const DOWNLOAD_LIMIT_MS = 300_000;
 
 const say = (line) => process.stderr.write(`${line}\n`);
 
-/** Under the user's cache: one download or build serves every checkout on the machine. */
+/** In the user's cache, so that every checkout on the machine shares one download or build. */
 export const cacheFolder = () =>
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'partner-sync', `temporal-cli-${VERSION}`);
 
 const cachedBinary = () => join(cacheFolder(), `temporal${EXE}`);
 
-/** The CLI when nothing has to be fetched or built for it; else undefined. */
+/** The CLI if it needs neither a download nor a build, otherwise undefined. */
 export function presentTemporal() {
   const onPath = findOnPath('temporal');
   if (onPath) return { path: onPath, how: 'PATH' };
   return isExecutable(cachedBinary()) ? { path: cachedBinary(), how: 'cache' } : undefined;
 }
 
+/** Finds the CLI or obtains it under a lock; throws with all failed attempts and what to do. */
 async function getTemporal() {
   const present = presentTemporal();
   if (present) return present;
   mkdirSync(cacheFolder(), { recursive: true });
   const release = await holdLock(join(cacheFolder(), 'lock'), () =>
-    say('Waiting for the Temporal CLI being prepared by another process ...'),
+    say('Waiting for another process that is obtaining the Temporal CLI ...'),
   );
   try {
-    // Whoever held the lock before us may have put it there.
+    // The previous holder of the lock may have obtained it.
     const meanwhile = presentTemporal();
     if (meanwhile) return meanwhile;
     const failures = [`PATH: no "temporal"`, `cache: no ${cachedBinary()}`];
@@ -50,7 +51,7 @@ async function getTemporal() {
     ]) {
       const partial = mkdtempSync(join(cacheFolder(), 'partial-'));
       try {
-        // Made in a folder of its own and renamed: an interrupted attempt is never taken for the program.
+        // Created in its own folder and renamed, so that an interrupted attempt is never mistaken for the program.
         renameSync(await attempt(partial), cachedBinary());
         return { path: cachedBinary(), how };
       } catch (error) {
@@ -69,7 +70,7 @@ async function getTemporal() {
   }
 }
 
-/** The SDK's own download, in a child since it cannot be cancelled. */
+/** Downloads with the SDK, in a child process since the SDK's download cannot be cancelled. Returns the file. */
 async function download(folder) {
   try {
     import.meta.resolve('@temporalio/testing');
@@ -87,6 +88,7 @@ async function download(folder) {
   return join(folder, file);
 }
 
+/** Builds with `go install` into the folder. Returns the file. */
 async function buildWithGo(folder) {
   const go = findOnPath('go');
   if (!go) throw new Error('no "go" on PATH');
@@ -94,7 +96,7 @@ async function buildWithGo(folder) {
   const started = Date.now();
   const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   process.env.GOBIN = folder;
-  // It is pure Go; without cgo nothing waits for a C compiler.
+  // The CLI is pure Go, so no C compiler is needed.
   process.env.CGO_ENABLED = '0';
   await run(go, ['install', PACKAGE], () => [
     setInterval(() => say(`Building the Temporal CLI ... ${seconds()}`), 15_000),
@@ -103,7 +105,10 @@ async function buildWithGo(folder) {
   return join(folder, `temporal${EXE}`);
 }
 
-/** Runs a program to its end; `timersFor` starts timers that are cleared then. */
+/**
+ * Runs a program to its end. `timersFor` starts timers, which are cleared at the end. Rejects with the reason from its error
+ * output.
+ */
 function run(command, args, timersFor) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -120,13 +125,13 @@ function run(command, args, timersFor) {
   });
 }
 
-/** The line that says why: the last one, or in a stack trace of Node's the one with the error. */
+/** The line that states the reason: the last one or, in a stack trace of Node, the one with the error. */
 function lastLine(words) {
   const lines = words.trim().split('\n');
   return (lines.find((line) => line.includes('Error:')) ?? lines.at(-1)).trim().slice(0, 160);
 }
 
-/** The first program of this name on PATH, or in one of the further folders. */
+/** The first executable of this name on PATH or in one of the further folders; undefined if there is none. */
 export function findOnPath(name, further = []) {
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(Boolean), ...further];
   return folders.map((folder) => join(folder, name + EXE)).find(isExecutable);
@@ -145,7 +150,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
     process.stdout.write(`${JSON.stringify(await getTemporal())}\n`);
   } catch (error) {
-    // Started early, before npm has installed the SDK, a failure is not the last word.
+    // An early start, before npm has installed the SDK, may fail; the command searches again later.
     if (!process.argv.includes('--quiet')) say(error.message);
     process.exitCode = 1;
   }

@@ -1,10 +1,13 @@
-/** Whether node_modules is what package-lock.json asks for, and `npm ci` where it is not. Plain Node, no dependency. */
+/** Checks whether node_modules matches package-lock.json, and runs `npm ci`. Plain Node, no dependency. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Compares npm's own record of what it installed (written last, so that an interrupted install has none) with the lock
- * file: after `git pull` it differs, after somebody's own `npm ci` or `npm install` it does not.
+ * Compares the lock file with npm's own record of what it installed, which npm writes last, so that an interrupted
+ * install has none.
+ *
+ * It detects an update by `git pull`, and accepts packages that the user installed with `npm ci` or `npm install`. Throws if
+ * package-lock.json is missing or damaged.
  */
 export function isInstalled(root) {
   const wanted = packagesOf(join(root, 'package-lock.json'));
@@ -12,21 +15,21 @@ export function isInstalled(root) {
   if (wanted === undefined) throw new Error('package-lock.json is missing or damaged: restore it with git.');
   if (installed === undefined) return false;
   return Object.entries(wanted).every(([place, { version, integrity, optional, devOptional }]) => {
-    // The root itself is not recorded; optional packages may be for another platform.
+    // npm does not record the root; optional packages may be for another platform.
     if (place === '' || ((optional || devOptional) && installed[place] === undefined)) return true;
     return installed[place]?.version === version && installed[place]?.integrity === integrity;
   });
 }
 
-/** Runs `npm ci` by way of `runNode`, without a shell. */
+/** Runs `npm ci` through `runNode`, without a shell; resolves to the exit code. */
 export async function npmCi(root, runNode) {
   console.error('Installing the packages of package-lock.json (npm ci): about a minute on a first run.');
   const code = await runNode([npmCli(), 'ci']);
-  if (code !== 0) console.error(`npm ci failed (exit code ${code}); its own words are above.`);
+  if (code !== 0) console.error(`npm ci failed (exit code ${code}); its own messages are above.`);
   return code;
 }
 
-/** npm's own program, to be run by Node. */
+/** The path of npm's program, for Node to run. Throws if it is not found. */
 export function npmCli() {
   const besideNode = join(dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
   const onWindows = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
@@ -39,6 +42,7 @@ export function npmCli() {
   return found;
 }
 
+/** The packages of a lock file by path; undefined if it cannot be read. */
 function packagesOf(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8')).packages;

@@ -1,20 +1,21 @@
 /**
- * A lock between processes, so that two of them do not build the same thing side by side.
+ * A lock file between processes, so that two of them do not build the same thing at the same time.
  *
- * It saves work and is not needed for safety: what it protects is made in a folder of its own and renamed into place.
+ * It only saves work. Correctness does not depend on it: what it protects is built elsewhere and renamed into place.
  */
 import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** How often the holder touches the file. */
 const BEAT_MS = 2_000;
-/** A holder that has not stirred for this long is dead, even if its pid lives on as another program's. */
+/** A holder that has not touched the file for this long is dead, even if another program has its pid. */
 const SILENT_MS = 20_000;
 
-/** Waits until the lock is ours; answers the function that releases it. `onWait` is called once if it must wait. */
+/** Waits for the lock and resolves to the function that releases it. `onWait` is called once if it has to wait. */
 export async function holdLock(file, onWait = () => {}) {
-  for (let waited = false; ;) {
-    if (take(file)) break;
+  let waited = false;
+  while (!take(file)) {
     if (!heldByTheLiving(file)) {
       rmSync(file, { force: true });
       continue;
@@ -27,7 +28,7 @@ export async function holdLock(file, onWait = () => {}) {
     try {
       utimesSync(file, new Date(), new Date());
     } catch {
-      // The folder was cleared; the lock is only an economy.
+      // The folder was cleared; losing the lock costs only duplicate work.
     }
   }, BEAT_MS);
   beat.unref();
@@ -37,6 +38,7 @@ export async function holdLock(file, onWait = () => {}) {
   };
 }
 
+/** Creates the file; false if it exists. */
 function take(file) {
   try {
     writeFileSync(file, `${process.pid}\n`, { flag: 'wx' });
@@ -47,11 +49,12 @@ function take(file) {
   }
 }
 
+/** Whether the holder is alive. */
 function heldByTheLiving(file) {
   try {
     if (Date.now() - statSync(file).mtimeMs > SILENT_MS) return false;
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10);
-    // Between its creation and its first write the file is empty.
+    // The file is empty between its creation and the first write.
     if (!Number.isSafeInteger(pid)) return true;
     process.kill(pid, 0);
     return true;

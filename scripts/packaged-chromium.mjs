@@ -1,6 +1,7 @@
 /**
- * A Chromium without installing anything: the headless one that the npm package @sparticuz/chromium ships, for Linux on x64, with
- * the libraries that a bare system lacks. Kept in the user's cache, for every checkout on the machine. Plain Node, no dependency.
+ * Obtains a headless Chromium without installing it on the system: the one in the npm package @sparticuz/chromium, for
+ * Linux on x64, with the libraries that a minimal system lacks. It is kept in the user's cache for every checkout on
+ * the machine. Plain Node, no dependency.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,13 +22,14 @@ import { cacheFolder } from './get-temporal.mjs';
 import { npmCli } from './install.mjs';
 
 const VERSION = '153.0.0';
+/** Of the package's archive, in Base64: what is executed must be exactly this version. */
 const SHA512 = 'jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==';
 const FOLDER = join(cacheFolder(), '..', `chromium-${VERSION}`);
 
-/** The program, whether it is there or not. */
+/** The path of the program, whether or not it exists. */
 export const packagedChromium = join(FOLDER, 'chromium.sh');
 
-/** Rejects with the reason where it cannot be had. */
+/** Downloads, verifies and unpacks it. Rejects with the reason if that is not possible. */
 export async function getPackagedChromium() {
   if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('there is none for this platform');
   console.error(`Getting Chromium ${VERSION} from npm (@sparticuz/chromium, 65 MB), for the tests in a browser ...`);
@@ -57,7 +59,7 @@ export async function getPackagedChromium() {
     const start = '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH="$here/lib" exec "$here/chromium" "$@"\n';
     writeFileSync(join(partial, 'chromium.sh'), start, { mode: 0o755 });
     for (const name of [archive, 'package', 'libraries.tar']) rmSync(join(partial, name), { recursive: true });
-    // Made in a folder of its own and renamed: an interrupted attempt is never taken for the program.
+    // Created in its own folder and renamed, so that an interrupted attempt is never mistaken for the program.
     rmSync(FOLDER, { recursive: true, force: true });
     renameSync(partial, FOLDER);
   } finally {
@@ -65,6 +67,7 @@ export async function getPackagedChromium() {
   }
 }
 
+/** Runs a command to its end; throws with the first line of its errors. */
 function run(command, args, cwd) {
   const { status, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' });
   if (status !== 0) throw new Error(error?.message ?? (stderr.trim().split('\n')[0] || `${command} failed`));

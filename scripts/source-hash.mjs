@@ -1,4 +1,7 @@
-/** Whether dist was built from the sources as they are now: by their content, since git sets times of its own. */
+/**
+ * Decides whether dist was built from the current sources, by their content, since git does not preserve modification
+ * times.
+ */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +17,17 @@ const SOURCES = [
 ];
 const hashFile = (root) => join(root, 'dist', '.source-hash');
 
+/** Whether dist was built from the sources as they are now. */
 export function isBuilt(root) {
   return existsSync(hashFile(root)) && readFileSync(hashFile(root), 'utf8') === sourceHash(root);
 }
 
+/** Stores in dist the hash that the build was made from. */
 export function recordBuild(root, hash) {
   writeFileSync(hashFile(root), hash);
 }
 
+/** A hash of the paths and contents of everything that the build depends on. */
 export function sourceHash(root) {
   const hash = createHash('sha256');
   const files = SOURCES.flatMap((source) => {

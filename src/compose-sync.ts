@@ -1,37 +1,61 @@
-/** Wires one sync: its source, its limits, its list of tenants, and its mappings, each compiled when first asked for. */
-import { openBatchLimits, type LearntLimits } from '../activities/batch-limits.js';
-import type { OpenMapping, OpenSync } from '../activities/dependencies.js';
-import { readTenantList } from '../activities/tenant-list.js';
-import { ELSEWHERE } from './domain/elsewhere.js';
+/** Composes one sync: its source, its limits, its list of tenants, and its mappings, each compiled on first use. */
+import { ChunkTurns } from './delivery/chunk-turns.js';
+import { openBatchLimits } from './delivery/batch-limits.js';
+import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
+import { readTenantList } from './reading/tenant-list.js';
+import { ON_ANOTHER_WORKER } from './domain/another-worker.js';
 import { PartnerSyncError } from './domain/errors.js';
+import type { MappingMeter, Meters } from './domain/meters.js';
 import { referencesOf } from './domain/references.js';
 import type { SyncSpec, TenantRule } from './domain/sync.js';
-import { deferredReferences } from './mapping/running-order.js';
-import { openRequestLimit } from './platform/request-limit.js';
+import { deferredReferences } from './mapping/order/running-order.js';
+import { createRequestLimit } from './platform/request-limit.js';
+import type { Chunk } from './reading/chunk.js';
 import { mappedReading } from './reading/mapped-reading.js';
 import type { OpenReader } from './reading/reader.js';
-import type { Catalog } from './state/catalog.js';
+import type { Ids } from './ledger/ids.js';
 
-/** A sync whose source is open, for all runs of it. */
+/**
+ * A sync whose source is open. Its runs share the source, the limits and, unless tenants are listed in the source, the
+ * compiled mappings.
+ */
 export interface ComposedSync {
   readonly spec: SyncSpec;
+  /** The sync as one run sees it. A list of tenants in the source is read once per run, on first use. */
   forRun(runId: string): OpenSync;
+  /** Closes the source's connections. */
   close(): Promise<void>;
 }
 
-export type MappingIds = Pick<Catalog, 'mappingId'>;
+/** The part of the ledger that identifies mappings. */
+export type MappingIds = Pick<Ids, 'mappingId'>;
 
-/** Runs of which compiled mappings are kept, where each has a list of tenants of its own. */
+/** Runs whose compiled mappings are kept, if each run reads the list of tenants again. */
 const RUNS_KEPT = 8;
 
+/**
+ * Opens the sync's source with `openReader`. Mappings are compiled when they are first used; `mapping` rejects with
+ * `mapping_changed` for one that these files do not have.
+ */
 export function composeSync(
   spec: SyncSpec,
   mappingIds: () => Promise<MappingIds>,
   openReader: OpenReader,
+  meters: Meters,
 ): ComposedSync {
-  const { source, groups } = openReader(spec.source);
-  const limit = openRequestLimit(spec.upload.requestsAtOnce);
-  const limits = new Map<string, LearntLimits>();
+  const { source, chunks } = openReader(spec.source);
+  const limit = createRequestLimit(spec.upload.requestsAtOnce);
+  meters.watchSync(spec.name, {
+    requestLimit: () => limit.atOnce,
+    connections: () => source.connections(),
+    connectionLimit: spec.source.poolMax,
+  });
+  const shared = new Map(
+    spec.mappings.map((mapping) => [
+      mapping.name,
+      { batches: openBatchLimits(mapping, spec.upload), turns: new ChunkTurns() },
+    ]),
+  );
   const runs = new Map<string, OpenSync>();
   const deferred = deferredReferences(spec.mappings).fields;
   const open = (): OpenSync => {
@@ -40,25 +64,28 @@ export function composeSync(
     );
     const mapping = async (name: string): Promise<OpenMapping> => {
       const mappingSpec = spec.mappings.find((m) => m.name === name)!;
-      let batches = limits.get(name);
-      if (batches === undefined) limits.set(name, (batches = openBatchLimits(mappingSpec, spec.upload)));
       const mappingId = await (await mappingIds()).mappingId(spec.name, name);
       return {
         ...mappedReading(mappingSpec, await tenant()),
-        ...{ mappingId, batches },
+        ...shared.get(name)!,
+        meter: meters.mapping(mappingId, spec.name, name),
+        mappingId,
         referenceFields: new Set(referencesOf(mappingSpec.schema.schema).map((r) => r.field)),
         deferred: new Set(deferred.get(name)),
       };
     };
     const mappings = new Map(spec.mappings.map(({ name }) => [name, once(() => mapping(name))]));
     return {
-      ...{ spec, source, groups, limit },
+      spec,
+      source,
+      chunks: (mapping, ...asked) => measured(chunks(mapping, ...asked), mapping.meter),
+      limit,
       mapping(name) {
         const known = mappings.get(name);
-        // A run that began with other files may name it; `openRun` has held the names against its own.
+        // A run that began with other files may name such a mapping; `openRun` checked names against those files.
         if (known !== undefined) return known();
         const message = `the files of ${spec.name} have no mapping ${name} here`;
-        return Promise.reject(new PartnerSyncError('mapping_changed', message, ELSEWHERE));
+        return Promise.reject(new PartnerSyncError('mapping_changed', message, ON_ANOTHER_WORKER));
       },
       async tenants() {
         const rule = await tenant();
@@ -80,7 +107,17 @@ export function composeSync(
   };
 }
 
-/** The same answer for all who ask; what failed is tried again by the next one. */
+/** The same chunks; the meter is told how long each took to come. */
+async function* measured(chunks: AsyncGenerator<Chunk>, meter: MappingMeter): AsyncGenerator<Chunk> {
+  let asked = performance.now();
+  for await (const chunk of chunks) {
+    meter.chunkRead((performance.now() - asked) / 1000);
+    yield chunk;
+    asked = performance.now();
+  }
+}
+
+/** Memoizes an asynchronous function. A failure is not kept: the next caller tries again. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   return () => {

@@ -1,66 +1,82 @@
-/** The one place that wires: from environment variables to the parts, each opened when first asked for. */
+/** The composition root: builds the parts of a process from environment variables, each opened on first use. */
 import { setDefaultResultOrder } from 'node:dns';
 import { readdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Dependencies, OpenSync, Views } from '../activities/dependencies.js';
+import type { Dependencies, OpenSync, Views } from './delivery/dependencies.js';
 import type { ComposedSync, MappingIds } from './compose-sync.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { durationSeconds } from './domain/duration.js';
 import { PartnerSyncError } from './domain/errors.js';
+import { NO_METERS, type Meters } from './domain/meters.js';
+import type { LedgerSample } from './domain/metrics.js';
 import type { SyncSpec } from './domain/sync.js';
+import { milliseconds } from './domain/timeouts.js';
+import type { Metrics } from './observability/prometheus.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/thread-reader.js';
-import type { Ledger } from './state/ledger.js';
-import type { LedgerView } from './state/ledger-view.js';
-import { setEngineFlags } from './worker/engine-flags.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { LedgerView } from './ledger/ledger-view.js';
+import { setEngineFlags } from './config/engine-flags.js';
 
-/** What looking needs of the parts: no way leads from here to a write. */
-export interface ViewParts {
+/** The parts that every process has, seen as parts for reading: none can write to the ledger or the platform. */
+export interface CommonParts {
   readonly env: Env;
   /** Absolute path of the mappings folder. */
   mappingsFolder(): Promise<string>;
-  /** Throws where there is none, or one of another version. */
+  /** Throws `state_not_ready` if there is no ledger or one of another version, and `state_unreachable`. */
   ledger(): Promise<LedgerView>;
+  /** Throws `config_invalid` if the platform's variables are missing or not valid. */
   platform(): Promise<Views['platform']>;
-  /** Loads a sync's files anew if they changed; throws `config_invalid` with all findings. */
+  /** Loads a sync's files, again if they have changed. Throws `config_invalid` with all findings. */
   openSync(name: string, runId?: string): Promise<OpenSync>;
   close(): Promise<void>;
 }
 
-export interface LookingParts extends ViewParts {
-  /** null where no state database is named or it holds no ledger yet: then nothing was sent. */
+/** The parts of a command that only reads. */
+export interface ViewParts extends CommonParts {
+  /** null if no state database is configured or it contains no ledger, which means that nothing was sent yet. */
   ledgerIfAny(): Promise<LedgerView | null>;
 }
 
-export interface Parts extends ViewParts {
+/** The parts of a worker, and of commands that write. */
+export interface Parts extends CommonParts {
   ledger(): Promise<Ledger>;
   platform(): Promise<PlatformClient>;
   dependencies(): Promise<Dependencies>;
 }
 
-/** Loading these takes a third of a second, and there are commands that need none of them. */
+/** Loaded on first use: together they take a third of a second to load, and some commands need none of them. */
 const modules = {
-  ledger: () => import('./state/ledger.js'),
-  ledgerView: () => import('./state/ledger-view.js'),
+  ledger: () => import('./ledger/ledger.js'),
+  ledgerView: () => import('./ledger/ledger-view.js'),
   files: () => import('./mapping/load-sync.js'),
   sync: () => import('./compose-sync.js'),
   reader: () => import('./reading/reader.js'),
   platform: () => import('./platform/client.js'),
+  folder: () => import('./mapping/sync-folder.js'),
+  metrics: () => import('./observability/prometheus.js'),
 };
 
+/** What a process can choose. */
 export interface Composing {
-  /** How sources are read; in this thread, unless somebody says otherwise. */
+  /** How sources are read; by default in this thread. */
   readonly read?: OpenReader;
-  /** Is told, in sentences for people, why requests to the platform wait. */
+  /** Called with a sentence for people when requests to the platform have to wait. */
   readonly notice?: Notice;
+  /** Told what the parts do; by default nobody is. */
+  readonly meters?: Meters;
 }
 
+/** Receives a message for people. */
 export type Notice = (message: string) => void;
 
+/** Composes a process that may write: opening the ledger creates or upgrades its tables. */
 export function compose(env: Env, composing: Composing = {}): Parts {
-  const parts = assemble(env, async (url) => (await modules.ledger()).openLedger(url), composing);
+  const open = async (url: string): Promise<Ledger> =>
+    (await modules.ledger()).openLedger(url, composing.meters?.ledger);
+  const parts = assemble(env, open, composing);
   return {
     ...parts,
     dependencies: async () => ({
@@ -71,15 +87,26 @@ export function compose(env: Env, composing: Composing = {}): Parts {
   };
 }
 
-/** For a worker: sources are read, and their rows mapped, by a thread of its own. */
-export async function composeWorker(env: Env, notice: Notice): Promise<Parts> {
+/** The parts of a worker, and its metrics; null if it serves none. */
+export interface WorkerParts extends Parts {
+  readonly metrics: Metrics | null;
+}
+
+/** Composes a worker, which reads and maps source rows in a separate thread. */
+export async function composeWorker(env: Env, notice: Notice): Promise<WorkerParts> {
   setEngineFlags();
+  // Before the thread starts: a variable that is wrong would leave it running, and the process with it.
+  const metrics = await openWorkerMetrics(env, async () => {
+    const syncs = await (await modules.folder()).listSyncs(await parts.mappingsFolder());
+    return (await parts.ledger()).gauges.read(syncs);
+  });
   const thread = startReadingThread();
-  // It will need them, and has a moment while the thread starts.
+  // The worker needs these modules anyway; they load while the thread starts.
   await Promise.all([modules.ledger(), modules.files(), modules.sync()]);
-  const parts = compose(env, { read: thread.openReader, notice });
+  const parts = compose(env, { read: thread.openReader, notice, ...(metrics && { meters: metrics.meters }) });
   return {
     ...parts,
+    metrics,
     async close() {
       await parts.close();
       await thread.close();
@@ -87,10 +114,20 @@ export async function composeWorker(env: Env, notice: Notice): Promise<Parts> {
   };
 }
 
-/** For commands that only look: the ledger is neither created nor updated, and its sessions are read-only. */
-export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): LookingParts {
+/** The metrics of a worker that serves them; `readLedger` reads those of the ledger, unless that is switched off. */
+async function openWorkerMetrics(
+  env: Env,
+  readLedger: () => Promise<readonly LedgerSample[]>,
+): Promise<Metrics | null> {
+  if (!(await readVariable(env, 'PARTNER_SYNC_METRICS_PORT'))) return null;
+  const { openMetrics } = await modules.metrics();
+  return openMetrics((await requireVariable(env, 'PARTNER_SYNC_METRICS_LEDGER')) === 'on' ? readLedger : null);
+}
+
+/** Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only. */
+export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): ViewParts {
   const parts = assemble(env, async (url) => (await modules.ledgerView()).openLedgerView(url), {
-    mappingIds: async () => (await ledgerIfAny())?.catalog ?? NOTHING_SENT,
+    mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
     ...(notice === undefined ? {} : { notice }),
   });
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
@@ -105,40 +142,67 @@ export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}
   return { ...parts, ledgerIfAny };
 }
 
-/** Without a ledger nothing was sent yet, and no row of it carries this id. */
+interface Closeable {
+  close(): Promise<void>;
+}
+
+/** Stands in for a missing ledger: no mapping has the id 0, so every record counts as not sent. */
 const NOTHING_SENT: MappingIds = { mappingId: () => Promise.resolve(0) };
 
+/**
+ * Creates the parts. Each is opened at most once and closed by `close`; one that failed to open is tried again by the
+ * next caller.
+ */
 function assemble<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
-  { mappingIds, read, notice = () => undefined }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
+  {
+    mappingIds,
+    read,
+    notice = () => undefined,
+    meters = NO_METERS,
+  }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
 ) {
   setDefaultResultOrder('ipv4first');
-  const closing: (() => Promise<void>)[] = [];
-  const opened = <T extends { close(): Promise<void> }>(open: () => Promise<T>): (() => Promise<T>) => {
+  /** What is open, or being opened: a process that runs for months must not keep what it no longer uses. */
+  const live = new Set<Closeable>();
+  const opened = <T extends Closeable>(open: () => Promise<T>): (() => Promise<T>) => {
     let part: Promise<T> | undefined;
     return () => {
       if (part !== undefined) return part;
       const opening = open();
       part = opening;
-      // Also one that is still being opened when everything is closed.
-      closing.push(async () => (await opening).close());
+      // This also closes a part that is still being opened when everything is closed.
+      const closeable = { close: async () => (await opening).close() };
+      live.add(closeable);
       // A part that failed to open is tried again by the next caller.
-      opening.catch(() => (part = undefined));
+      opening.catch(() => {
+        part = undefined;
+        live.delete(closeable);
+      });
       return opening;
     };
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
   const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const platform = opened(() => openPlatform(env, notice));
+  const platform = opened(() => openPlatform(env, notice, meters));
   const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
 
   const composed = async (spec: SyncSpec): Promise<ComposedSync> =>
     (await modules.sync()).composeSync(
       spec,
-      mappingIds ?? (async () => (await ledger()).catalog),
+      mappingIds ?? (async () => (await ledger()).ids),
       read ?? (await modules.reader()).openReader,
+      meters,
     );
+  /** Closes a sync whose files have changed, once the last activity that began with it is over. */
+  const retire = (sync: ComposedSync): void => {
+    const close = async (): Promise<void> => {
+      if (live.delete(sync)) await sync.close();
+    };
+    // A source that cannot be closed cannot be used either.
+    setTimeout(() => void close().catch(() => undefined), milliseconds('loadAttempt')).unref();
+  };
   const load = async (name: string): Promise<ComposedSync> => {
     const folder = await mappingsFolder();
     // Checking a sync's files costs tens of milliseconds, and every activity asks for its sync.
@@ -148,7 +212,8 @@ function assemble<L extends LedgerView>(
     const spec = await (await modules.files()).loadSync(folder, name, env);
     const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
     const sync = same ? known.sync : await composed(spec);
-    if (!same) closing.push(() => sync.close());
+    if (!same) live.add(sync);
+    if (!same && known !== undefined) retire(known.sync);
     syncs.set(name, { signature, sync });
     return sync;
   };
@@ -166,12 +231,18 @@ function assemble<L extends LedgerView>(
     platform,
     openSync,
     async close() {
-      await Promise.allSettled(closing.map((close) => close()));
+      const closing = [...live];
+      live.clear();
+      await Promise.allSettled(closing.map((each) => each.close()));
     },
   };
 }
 
-async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
+/**
+ * Creates the platform client from the variables. The token is read again for each use, so that a renewed token file
+ * takes effect.
+ */
+async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
@@ -181,10 +252,11 @@ async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
   return new PlatformClient({
     baseUrl: await requireVariable(env, 'PLATFORM_BASE_URL'),
     token: () => requireVariable(env, 'PLATFORM_TOKEN'),
-    // The environment of a process does not change: a token that stands there is refused for good.
+    // A token from the environment cannot be renewed while the process runs, so waiting for a new one is pointless.
     tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
     notice,
-    // The table of variables allows no other.
+    meter: meters.platform,
+    // The table of variables admits no other value.
     tokenScope: (await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) as 'platform' | 'tenant',
     authHeader: await requireVariable(env, 'PLATFORM_AUTH_HEADER'),
     authScheme: scheme === 'none' ? '' : scheme,
@@ -197,7 +269,7 @@ async function openPlatform(env: Env, notice: Notice): Promise<PlatformClient> {
   });
 }
 
-/** Changes whenever a file of the folder does; empty where there is no folder, which loading then explains. */
+/** Changes whenever a file in the folder does; empty if the folder is missing, which loading then reports. */
 async function folderSignature(folder: string): Promise<string> {
   const names = await readdir(folder).catch(() => []);
   const files = await Promise.all(

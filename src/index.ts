@@ -1,4 +1,4 @@
-/** What `import ... from 'partner-sync'` offers: the platform's client, its errors and its contract. */
+/** The public API of the package: the platform client, its errors and the platform's contract. */
 export { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from './domain/errors.js';
 export { PlatformClient, type CallInput } from './platform/client.js';
 export type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './platform/contract/operation.js';
@@ -6,11 +6,11 @@ export { operations, type OperationName, type Operations } from './platform/cont
 export {
   isInDoubt,
   isNotFound,
-  PlatformAnswerInvalid,
   PlatformBusy,
   PlatformError,
   PlatformFailed,
   PlatformRefused,
+  PlatformResponseInvalid,
   PlatformTooLarge,
   PlatformUnauthorized,
   PlatformUnreachable,

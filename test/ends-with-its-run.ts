@@ -1,2 +1,2 @@
-/** A test file's process ends with the run that it is part of: killed, the run could not end it. */
+/** Ends a test file's process with the test run, since a run that is killed cannot end it. */
 process.once('disconnect', () => process.exit(1));

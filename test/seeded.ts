@@ -1,4 +1,4 @@
-/** Numbers of chance, less than `below`, the same for the same seed on every machine (mulberry32). */
+/** Random numbers less than `below`, the same for the same seed on every machine (mulberry32). */
 export function seeded(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -1,4 +1,7 @@
-/** The activities, grouped by how long they may take; which errors are tried again is decided by their code. */
+/**
+ * The activities as the workflows call them, grouped by how long they may take. Whether a failed one is retried is
+ * decided by the error's code, in activities/run-activity.ts.
+ */
 import {
   ActivityCancellationType,
   proxyActivities,
@@ -7,49 +10,68 @@ import {
   type RetryPolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { sliceQueueOf } from '../src/domain/work.js';
+import { loadQueueOf } from '../src/domain/work.js';
+import { milliseconds, times } from '../src/domain/timeouts.js';
 
-/** Faults of the way pass: the ledger makes each attempt start where the last one ended. */
-const PATIENT: RetryPolicy = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' };
+/** Transport failures pass; each attempt continues from the ledger, where the one before stopped. */
+const TRANSIENT: RetryPolicy = {
+  initialInterval: milliseconds('retryFirst'),
+  backoffCoefficient: times('retryFactor'),
+  maximumInterval: milliseconds('retryLongest'),
+};
 
-/** Short look-ups and entries in the ledger. */
-export const { openRun, compareSource, planMapping, closeRun, abandonRun } = proxyActivities<Activities>({
-  startToCloseTimeout: '2m',
-  scheduleToCloseTimeout: '6h',
-  retry: PATIENT,
-});
-
-/** The ledger may be what the run has failed for: then its end does not wait for it. */
-export const { noteFailure } = proxyActivities<Activities>({
-  startToCloseTimeout: '20s',
-  scheduleToCloseTimeout: '1m',
-  retry: PATIENT,
+/** Short reads and writes of the ledger. */
+export const { openRun, detectSchemaDrift, planMapping, closeRun, abandonRun } = proxyActivities<Activities>({
+  startToCloseTimeout: milliseconds('bookkeepingAttempt'),
+  scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
+  retry: TRANSIENT,
 });
 
 /**
- * Slices heartbeat: without a timeout on it, a worker that was killed would hold its slice until startToClose.
- * Cancelling waits for the slice to finish what it has begun to send.
+ * Given up sooner than the others: the ledger may be what the run failed for, and the run's end must not wait for it.
  */
-const SLICES: ActivityOptions = {
-  startToCloseTimeout: '30m',
-  scheduleToCloseTimeout: '24h',
-  heartbeatTimeout: '10s',
+export const { recordFailure } = proxyActivities<Activities>({
+  startToCloseTimeout: milliseconds('failureRecordAttempt'),
+  scheduleToCloseTimeout: milliseconds('failureRecordTotal'),
+  retry: TRANSIENT,
+});
+
+/**
+ * Loads send heartbeats: without the timeout for them, the load of a killed worker would stay with it until
+ * startToClose. Cancelling waits until a load has finished what it has begun to send.
+ */
+const LOADS: ActivityOptions = {
+  startToCloseTimeout: milliseconds('loadAttempt'),
+  scheduleToCloseTimeout: milliseconds('loadTotal'),
+  heartbeatTimeout: milliseconds('loadHeartbeat'),
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: PATIENT,
+  retry: TRANSIENT,
 };
 
-export const { deliverParents, loadSlice, replayLetters, sweepLetters, removeVanished, followWaiting } =
-  proxyActivities<Activities>(SLICES);
+/** The activities with heartbeats; the Web UI's timeline shows each with the summary. */
+export const summarized = (
+  summary: string,
+): Pick<Activities, 'deliverParents' | 'sweepDeadLetters' | 'removeVanished' | 'pollPending' | keyof Loads> =>
+  proxyActivities<Activities>({ ...LOADS, summary: shortSummary(summary) });
 
-export type Slices = Pick<Activities, 'loadSlice' | 'replayLetters'>;
+/** The most bytes of a summary; Temporal rejects what begins a longer one. */
+const LONGEST_SUMMARY = 200;
 
-/** Longer than a slice takes: who waits longer does so for others that are stuck, or that are very many. */
-const UNTIL_TURN = '20s';
+/** A summary as Temporal takes it. Names of mappings and schemas, which are ASCII, make up nearly all of it. */
+export const shortSummary = (text: string): string =>
+  text.length <= LONGEST_SUMMARY ? text : `${text.slice(0, LONGEST_SUMMARY - 3)}...`;
 
-/** The same for a worker that has room for a slice; fails with a timeout where none has for too long. */
-export const inTurn = (): Slices =>
+/** The activities that load a partition. */
+export type Loads = Pick<Activities, 'loadPartition' | 'replayDeadLetters'>;
+
+/**
+ * The loads on the queue of workers that have room for one. Fails with a timeout if none has room for too long (ADR
+ * 0025).
+ */
+export const inTurn = (summary: string): Loads =>
   proxyActivities<Activities>({
-    ...SLICES,
-    taskQueue: sliceQueueOf(workflowInfo().taskQueue),
-    scheduleToStartTimeout: UNTIL_TURN,
+    ...LOADS,
+    summary: shortSummary(summary),
+    taskQueue: loadQueueOf(workflowInfo().taskQueue),
+    scheduleToStartTimeout: milliseconds('loadTurn'),
   });

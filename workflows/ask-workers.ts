@@ -1,18 +1,20 @@
-/** Asks each worker on its own task queue how it stands; whoever does not answer in time is frozen, or gone. */
+/** The workflow behind `partner-sync doctor`: asks each worker about its state, on the worker's own task queue. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { queueOfWorker, type AskWorkersInput, type WorkerStates } from '../src/domain/work.js';
+import { milliseconds, times } from '../src/domain/timeouts.js';
 
-/** Longer than a worker takes to look at everything, busy as it may be with other things. */
-const ANSWER_WITHIN = '15s';
-
+/**
+ * One state for each worker, in the order of `identities`; null for one that is frozen or gone and did not respond in
+ * time.
+ */
 export const askWorkers = ({ sync, taskQueue, identities }: AskWorkersInput): Promise<WorkerStates> =>
   Promise.all(
     identities.map(async (identity) => {
       const { examineWorker } = proxyActivities<Activities>({
         taskQueue: queueOfWorker(taskQueue, identity),
-        scheduleToCloseTimeout: ANSWER_WITHIN,
-        retry: { maximumAttempts: 1 },
+        scheduleToCloseTimeout: milliseconds('doctorWorker'),
+        retry: { maximumAttempts: times('doctorWorkerAttempts') },
       });
       return { identity, state: await examineWorker(sync).catch(() => null) };
     }),

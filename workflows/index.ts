@@ -1,4 +1,3 @@
-/** Every workflow type the worker knows. */
+/** Every workflow type that a worker registers, by its exported name. */
 export { askWorkers } from './ask-workers.js';
-export { backfill } from './backfill.js';
-export { sync } from './sync.js';
+export { backfill, sync } from './run.js';

@@ -1,5 +1,5 @@
-// The script of an afternoon: what an engineer writes first, and what the other contenders are held against.
-// knex .stream() + fetch + p-limit; it neither settles batches nor retries nor remembers anything.
+// The script that an engineer writes first, in an afternoon; the other contenders are compared with it.
+// knex .stream() + fetch + p-limit; it neither settles batches nor retries, and keeps no state.
 // env: DSN SINK BATCH CONC
 import knexLib from 'knex';
 import pLimit from 'p-limit';

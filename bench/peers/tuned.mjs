@@ -1,7 +1,7 @@
-// The fastest pipeline found in one Node thread: the ceiling. It gives up everything for speed: no validation,
-// no retries, no ledger, no settling, and a cursor that holds a transaction open for the whole table.
+// The fastest pipeline found in one Node thread: the ceiling. It gives up everything else for speed: there is no
+// validation, retry, ledger or settling, and a cursor that holds a transaction open for the whole table.
 //   - one server-side cursor per table, 1,000 rows at a time (larger pages outlive the young generation), the
-//     next page asked for before this one is mapped;
+//     next page is requested before this one is mapped;
 //   - rows as arrays of text without type parsers; JSON joined by a function compiled per table.
 // env: DSN SINK BATCH CONC
 import pg from 'pg';
@@ -19,7 +19,7 @@ const str = (v) => (v === null ? 'null' : NEEDS.test(v) ? JSON.stringify(v) : '"
 const lower = (v) => (v === null ? 'null' : str(v.toLowerCase()));
 const bool = (v) => (v === 't' ? 'true' : v === 'f' ? 'false' : 'null');
 const digits = (v) => '"' + v + '"';
-// A numeric as PostgreSQL writes it is a JSON number already.
+// PostgreSQL writes a numeric as a JSON number.
 const num = (v) => (v === null ? 'null' : v);
 // '2020-01-01 00:00:37.037+00' (timezone UTC) to '2020-01-01T00:00:37.037Z', without a Date.
 const iso = (v) => {
@@ -92,7 +92,7 @@ async function sync(table) {
   const sql = `SELECT ${columns.map(([c]) => c).join(', ')} FROM ${table} ORDER BY id`;
   const cursor = client.query(new Cursor(sql, [], { rowMode: 'array', types: text }));
   let next = cursor.read(PAGE);
-  for (;;) {
+  while (true) {
     const rows = await next;
     if (!rows.length) break;
     next = cursor.read(PAGE);

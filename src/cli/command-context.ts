@@ -1,56 +1,89 @@
-/** What every command is given, and how its end becomes an exit code. */
+/**
+ * What every command shares: the parts that it works with, its output, and how its result or error becomes an exit
+ * code.
+ */
 import type { Command } from 'commander';
-import type { LookingParts, Parts, ViewParts } from '../compose.js';
+import type { CommonParts, Parts, ViewParts, WorkerParts } from '../compose.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/without-passwords.js';
-import { createOutput, type Output } from './output.js';
-import { printable } from './table.js';
+import { createOutput, type Output } from './output/output.js';
+import { printable } from './output/text-table.js';
 
-export interface CommandContext<P extends ViewParts = Parts> {
+/** What a command's work receives. */
+export interface CommandContext<P extends CommonParts = Parts> {
   readonly parts: P;
   readonly output: Output;
 }
 
-/** Documented in --help and README; tests hold them against each other. */
+/**
+ * The exit codes. `--help` and docs/commands.md list them, and tests compare both with this table.
+ * - `failed` covers every error that is not wrong usage, and results that a script must not take for success: findings
+ *   of `check`, differences of `reconcile`, a run that ended incomplete.
+ * - `deadLetters` is a run in which everything but dead letters was delivered, or a preview with rows that would fail.
+ * - `interrupted` is 128 + SIGINT, as shells report it.
+ */
 export const EXIT = { done: 0, failed: 1, usage: 2, deadLetters: 3, interrupted: 130 } as const;
 
+/** The paragraph on exit codes at the end of the help of commands that start runs. */
 export const EXIT_HELP = `
 Exit codes: 0 done and complete; 1 failed, wrong, or incomplete; 2 wrong usage or configuration;
             3 complete with dead letters; 130 interrupted`;
 
-const USAGE_ERRORS: readonly ErrorCode[] = ['config_invalid', 'input_invalid'];
+/**
+ * Errors that the caller corrects on this machine, in a command line, a file or a variable; all others exit with 1. An
+ * unreachable Temporal server is among them, as its code is `config_invalid`.
+ */
+const USAGE_ERRORS: readonly ErrorCode[] = ['config_invalid', 'driver_missing', 'input_invalid'];
 
-type Work<P extends ViewParts, A extends unknown[], O> = (
+/** A command's own work: it gets the context, commander's arguments and the options, and returns the exit code. */
+type Work<P extends CommonParts, A extends unknown[], O> = (
   context: CommandContext<P>,
   ...args: [...A, O]
 ) => Promise<number>;
+/** What commander calls: the arguments, the options, and last the command itself. */
 type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
 
-/** Loaded by commands that do something: whoever asks for help or the version need not wait for databases and drivers. */
+/** Loaded only when a command runs, so that `--help` and `--version` do not wait for databases and drivers. */
 const composing = () => import('../compose.js');
 
-/** Makes a commander action: opens the parts, closes them whatever happens, sets the exit code. */
-export const action = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(async (env, output) => (await composing()).compose(env, { notice: (line) => output.note(line) }), work);
+/**
+ * Makes a commander action of a command that may write to the ledger or the platform: opening the ledger creates or
+ * upgrades its tables. The parts are closed and the exit code is set whether the work succeeds or throws.
+ */
+export const withParts = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
+  withOpened(async (env, output) => (await composing()).compose(env, { notice: (line) => output.note(line) }), work);
 
-/** The same for the worker, whose words go into its log. */
-export const working = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  actionWith(async (env) => (await composing()).composeWorker(env, await warnings(env)), work);
+/**
+ * Like {@link withParts}, for the worker: it reads rows in a thread, and its notices go to its log instead of stderr.
+ */
+export const withWorkerParts = <A extends unknown[], O extends { json?: boolean }>(
+  work: Work<WorkerParts, A, O>,
+): Action<A, O> => withOpened(async (env) => (await composing()).composeWorker(env, await warnings(env)), work);
 
-/** The same for commands that only look: their parts cannot write. */
-export const look = <A extends unknown[], O extends { json?: boolean }>(work: Work<LookingParts, A, O>): Action<A, O> =>
-  actionWith(
+/**
+ * Like {@link withParts}, for commands that write neither to the ledger nor to the platform, though perhaps files:
+ * their parts have no way to write there, and a missing ledger stays missing.
+ */
+export const withViewParts = <A extends unknown[], O extends { json?: boolean }>(
+  work: Work<ViewParts, A, O>,
+): Action<A, O> =>
+  withOpened(
     async (env, output) => (await composing()).composeView(env, { notice: (line) => output.note(line) }),
     work,
   );
 
-function actionWith<P extends ViewParts, A extends unknown[], O extends { json?: boolean }>(
+/**
+ * Opens the parts with `open`, runs `work` and closes them. Sets `process.exitCode` rather than calling `process.exit`,
+ * which could cut off output that is still being written to a pipe.
+ */
+function withOpened<P extends CommonParts, A extends unknown[], O extends { json?: boolean }>(
   open: (env: Env, output: Output) => Promise<P>,
   work: Work<P, A, O>,
 ): Action<A, O> {
   return async (...given) => {
+    // Commander passes the command itself as the last argument, which no command needs.
     const args = given.slice(0, -1) as [...A, O];
     const options = args.at(-1) as O;
     const output = createOutput(options.json === true);
@@ -68,13 +101,17 @@ function actionWith<P extends ViewParts, A extends unknown[], O extends { json?:
   };
 }
 
+/** The worker's notices as warnings of its log. Pino is loaded here only: other commands write plain lines. */
 async function warnings(env: Env): Promise<(message: string) => void> {
   const { createLogger } = await import('../observability/log.js');
   const log = createLogger(await requireVariable(env, 'PARTNER_SYNC_LOG_LEVEL'));
   return (message) => log.warn(message);
 }
 
-/** Says what went wrong and what to do, in one place. */
+/**
+ * Reports an error on stderr with its remedy, and with --json as a document on stdout too; returns the exit code. An
+ * error without a code is unforeseen: it may quote an address, so passwords are removed from its text.
+ */
 export function reportError(output: Output, error: unknown): number {
   if (!(error instanceof PartnerSyncError)) {
     const message = withoutPasswords(error instanceof Error ? error.message : String(error));

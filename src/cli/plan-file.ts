@@ -1,22 +1,25 @@
-/** A plan: what a run would send, as counts and digests. No row is in it, so it may be attached to a ticket. */
+/** Plan files: what a run would send, as counts and digests. They hold no row, so they can be attached to a ticket. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { VERDICTS, type Preview, type Verdict } from '../../activities/preview-mapping.js';
+import { PREDICTIONS, type Preview, type Prediction } from '../inspection/preview-mapping.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { RUN_MODES, type RunMode } from '../domain/sync.js';
 
+/** The content of a plan file. */
 export interface Plan {
   readonly version: 1;
   readonly sync: string;
   readonly mode: RunMode;
-  /** Of the sync's files. */
+  /** The version of the sync's files. */
   readonly mappingVersion: string;
   readonly mappings: readonly {
     readonly mapping: string;
-    readonly counts: Readonly<Record<Verdict, number>>;
+    readonly counts: Readonly<Record<Prediction, number>>;
+    /** Of everything that would be sent, whatever its order; see `Preview`. */
     readonly digest: string;
   }[];
 }
 
+/** The plan that previews of all rows lead to. */
 export const planOf = (sync: string, mode: RunMode, mappingVersion: string, previews: readonly Preview[]): Plan => ({
   version: 1,
   sync,
@@ -25,6 +28,7 @@ export const planOf = (sync: string, mode: RunMode, mappingVersion: string, prev
   mappings: previews.map(({ mapping, counts, digest }) => ({ mapping, counts, digest })),
 });
 
+/** Throws `input_invalid` if the file cannot be written. */
 export async function writePlan(file: string, plan: Plan): Promise<void> {
   try {
     await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`);
@@ -33,6 +37,10 @@ export async function writePlan(file: string, plan: Plan): Promise<void> {
   }
 }
 
+/**
+ * Throws `input_invalid` for a file that cannot be read or is not a plan. A plan is checked for its parts only: people
+ * do not edit it, but may name the wrong file.
+ */
 export async function readPlan(file: string): Promise<Plan> {
   let plan: Partial<Plan> | null;
   try {
@@ -47,33 +55,34 @@ export async function readPlan(file: string): Promise<Plan> {
     RUN_MODES.some((mode) => mode === plan.mode) &&
     Array.isArray(plan.mappings) &&
     plan.mappings.every((m: unknown) => typeof m === 'object' && m !== null && 'counts' in m && 'digest' in m);
-  if (!whole) throw invalid(file, 'is no plan that partner-sync preview --out has written');
+  if (!whole) throw invalid(file, 'is not a plan written by partner-sync preview --out');
   return plan as Plan;
 }
 
 const invalid = (file: string, what: string): PartnerSyncError =>
   new PartnerSyncError('input_invalid', `the plan ${file} ${what}`);
 
-/** How many unchanged rows are read again changes with the time of day, and sends nothing. */
-const MATTERING = VERDICTS.filter((verdict) => verdict !== 'unchanged');
+/** Unchanged rows send nothing, and how many of them a run reads again depends on when it runs. */
+const MATTERING = PREDICTIONS.filter((prediction) => prediction !== 'unchanged');
 
-/** Throws `plan_outdated` with everything that is different by now. */
+/**
+ * Throws `plan_outdated` with all differences between the plan and what a run would send now. A mapping that the sync
+ * no longer has needs no line of its own: the version of the files differs then.
+ */
 export function assertHolds(plan: Plan, now: Plan): void {
   const lines: string[] = [];
   if (plan.mappingVersion !== now.mappingVersion)
-    lines.push(`the sync's files are of version ${now.mappingVersion}, the plan is of ${plan.mappingVersion}`);
+    lines.push(`the sync's files have version ${now.mappingVersion}, the plan was made with ${plan.mappingVersion}`);
   for (const planned of plan.mappings) {
     const found = now.mappings.find((m) => m.mapping === planned.mapping);
     if (found === undefined) continue;
-    const counts = MATTERING.filter((verdict) => found.counts[verdict] !== planned.counts[verdict]).map(
-      (verdict) => `${verdict} ${planned.counts[verdict]} -> ${found.counts[verdict]}`,
+    const counts = MATTERING.filter((prediction) => found.counts[prediction] !== planned.counts[prediction]).map(
+      (prediction) => `${prediction} ${planned.counts[prediction]} -> ${found.counts[prediction]}`,
     );
+    // Equal counts are not enough: another version of the same rows counts the same.
     if (counts.length === 0 && found.digest === planned.digest) continue;
-    lines.push(`${planned.mapping}: ${counts.join(', ') || 'as many records, with other content'}`);
+    lines.push(`${planned.mapping}: ${counts.join(', ') || 'the same number of records, with different content'}`);
   }
   if (lines.length > 0)
-    throw new PartnerSyncError(
-      'plan_outdated',
-      `the plan does not hold any more. Nothing was sent.\n${lines.join('\n')}`,
-    );
+    throw new PartnerSyncError('plan_outdated', `the plan is out of date. Nothing was sent.\n${lines.join('\n')}`);
 }

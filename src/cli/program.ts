@@ -1,12 +1,13 @@
-/** The command line's commands, grouped as people look for them. */
+/** The command line's commands, in the groups in which people look for them. */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT_HELP } from './command-context.js';
-import { packageFile } from './package-file.js';
+import { packageRoot } from './package-root.js';
 
 type Add = (program: Command) => void;
 
-/** Loaded when asked for: a worker needs no sandbox, and loading everything takes a second. */
+/** The commands by group, each loaded when it is needed: a worker needs no sandbox, and loading all takes a second. */
 const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
   Author: {
     init: async () => (await import('./commands/init.js')).addInit,
@@ -19,6 +20,8 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
   Run: {
     run: async () => (await import('./commands/run.js')).addRun,
     backfill: async () => (await import('./commands/run.js')).addBackfill,
+    pause: async () => (await import('./commands/control.js')).addPause,
+    resume: async () => (await import('./commands/control.js')).addResume,
     schedules: async () => (await import('./commands/schedules.js')).addSchedules,
   },
   Repair: {
@@ -37,14 +40,17 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
   },
 };
 
-/** The whole program, or with just the command that `first`, the first argument, names. */
+/**
+ * The program with just the command that `first`, the first argument, names; with all commands for the help and for any
+ * other word.
+ */
 export async function createProgram(first?: string): Promise<Command> {
-  const { version } = JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const program = new Command('partner-sync')
     .description("Keeps a messaging platform exactly in step with a partner's own SQL database.")
     .version(version)
     .showSuggestionAfterError()
-    // What stands behind a command is its own: `sandbox load --state-url` would be taken for an option of `sandbox`.
+    // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
     .enablePositionalOptions()
     .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
   if (first === '--version' || first === '-V') return program;

@@ -1,11 +1,14 @@
-/** Runs one command line and sets the exit code. */
+/** Runs one command line. */
 import { CommanderError, type Command } from 'commander';
 import { withoutPasswords } from '../domain/without-passwords.js';
 import { EXIT, reportError } from './command-context.js';
-import { createOutput } from './output.js';
+import { createOutput } from './output/output.js';
 import { createProgram } from './program.js';
 
-/** `args` without the program's own name; none: help. */
+/**
+ * Runs the command that `args` name, without the program's own name, and sets `process.exitCode`. Never rejects:
+ * whatever a command throws is reported. Without arguments it prints the help.
+ */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   const program = strict(await createProgram(args[0]));
   try {
@@ -20,10 +23,13 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Commander's own errors are wrong usage; asking for help or the version is not. */
+/**
+ * Makes commander throw instead of exiting, so that wrong usage gets our exit code; asking for help or the version is
+ * 0.
+ */
 function strict(command: Command): Command {
   command.exitOverride();
-  // It quotes what it was given, and somebody may have given an address.
+  // Commander quotes what it was given, and that may be an address with a password.
   command.configureOutput({ outputError: (text, write) => write(withoutPasswords(text)) });
   for (const sub of command.commands) strict(sub);
   return command;

@@ -1,4 +1,4 @@
-/** The environment variables, declared once: configuration, help texts and .env.example derive from this table. */
+/** The environment variables, declared once: validation, help texts and .env.example derive from this table. */
 import { readFile } from 'node:fs/promises';
 import { PartnerSyncError } from '../domain/errors.js';
 import { platformAddressProblem } from '../domain/platform-address.js';
@@ -7,23 +7,30 @@ import {
   headerName,
   headerWord,
   hostAndPort,
+  networkHost,
   oneOf,
   parameterName,
+  portNumber,
   postgresAddress,
   tenant,
   type Check,
 } from './variable-checks.js';
+import { durationText } from '../domain/timeouts.js';
 
+/** The declaration of a variable. */
 interface Variable {
   readonly description: string;
   readonly example: string;
   readonly default?: string;
-  /** Secrets may also come from the file that `<NAME>_FILE` names; it is read anew at each use. */
+  /** A secret may also come from the file that `<NAME>_FILE` names, which is read again at each use. */
   readonly secret?: true;
-  /** What is wrong with a value; it is said after the variable's name. */
+  /** Few set it: in .env.example it stands commented out. */
+  readonly rare?: true;
+  /** Validates a value; the problem it reports follows the variable's name in messages. */
   readonly check?: Check;
 }
 
+/** The variables that configure partner-sync and its sandbox. */
 export const VARIABLES = {
   PARTNER_SYNC_STATE_URL: {
     description: 'PostgreSQL database of the ledger (schema partner_sync is created in it)',
@@ -43,6 +50,30 @@ export const VARIABLES = {
     default: 'info',
     check: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
   },
+  PARTNER_SYNC_METRICS_PORT: {
+    description: 'port on which a worker serves `/metrics`, `/live` and `/ready`; not set: it serves nothing',
+    example: '9464',
+    rare: true,
+    check: portNumber,
+  },
+  PARTNER_SYNC_METRICS_HOST: {
+    description: 'address that it listens on; in a container `0.0.0.0`',
+    example: '127.0.0.1',
+    default: '127.0.0.1',
+    check: networkHost,
+  },
+  PARTNER_SYNC_METRICS_LEDGER: {
+    description: '`on`, or `off` on a worker that leaves the metrics read from the ledger to another one',
+    example: 'on',
+    default: 'on',
+    check: oneOf('on', 'off'),
+  },
+  PARTNER_SYNC_TEMPORAL_METRICS_PORT: {
+    description: "port on which Temporal's SDK serves its own metrics of a worker; not set: it serves none",
+    example: '9465',
+    rare: true,
+    check: portNumber,
+  },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",
     example: 'https://platform.example.com',
@@ -53,8 +84,8 @@ export const VARIABLES = {
     description:
       'how long requests wait for a renewed token in the file of PLATFORM_TOKEN_FILE after a 401; `0s`: not at all',
     example: '5m',
-    default: '5m',
-    // An activity has half an hour.
+    default: durationText('tokenWait'),
+    // The wait happens inside an activity, whose time limit is half an hour.
     check: durationWithin('0s', '20m'),
   },
   PLATFORM_TOKEN_SCOPE: {
@@ -108,30 +139,39 @@ export const VARIABLES = {
     description: 'PostgreSQL database of the sandbox, if not PARTNER_SYNC_STATE_URL (sandbox only)',
     example: 'postgres://sandbox:secret@127.0.0.1:5432/sandbox',
     secret: true,
+    rare: true,
     check: postgresAddress,
   },
   SANDBOX_JWT_SECRET: {
     description: 'the sandbox signs and checks its tokens with it (sandbox only)',
     example: 'at-least-32-characters-of-randomness',
     secret: true,
+    rare: true,
   },
 } as const satisfies Record<string, Variable>;
 
+/** The name of a declared variable. */
 export type VariableName = keyof typeof VARIABLES;
+/** Environment variables by name, as in `process.env`. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The value of a variable; for secrets also from the file that `<NAME>_FILE` names. Undefined where there is none.
- * Throws `config_invalid` naming the variable where its value cannot be right.
+ * The value of a variable, for a secret also from the file that `<NAME>_FILE` names; its default if it is not set,
+ * otherwise undefined.
+ *
+ * Throws `config_invalid` naming the variable if the value is not valid or the file cannot be read.
  */
 export async function readVariable(env: Env, name: VariableName): Promise<string | undefined> {
   const value = await valueOf(env, name);
-  assertRight(name, value, env[name] ? name : `the content of the file that ${name}_FILE names`);
+  assertValid(name, value, env[name] ? name : `the content of the file that ${name}_FILE names`);
   return value;
 }
 
-/** Throws `config_invalid`, naming `place`, where this cannot be a value of the variable. */
-export function assertRight(name: VariableName, value: string | undefined, place: string = name): void {
+/**
+ * Throws `config_invalid`, naming `place`, if the value is not valid for the variable. An absent or empty value
+ * passes.
+ */
+export function assertValid(name: VariableName, value: string | undefined, place: string = name): void {
   const { check }: Variable = VARIABLES[name];
   const problem = value === undefined || value === '' ? undefined : check?.(value);
   if (problem !== undefined) throw new PartnerSyncError('config_invalid', `${place} ${problem}`);
@@ -151,7 +191,7 @@ async function valueOf(env: Env, name: VariableName): Promise<string | undefined
   }
 }
 
-/** Like {@link readVariable}, but throws `config_invalid` naming where it was looked for. */
+/** Like {@link readVariable}, but throws `config_invalid` with an example if there is no value. */
 export async function requireVariable(env: Env, name: VariableName): Promise<string> {
   const value = await readVariable(env, name);
   if (value !== undefined && value !== '') return value;
@@ -163,12 +203,12 @@ export async function requireVariable(env: Env, name: VariableName): Promise<str
   );
 }
 
-/** The text of `.env.example`. */
+/** The content of `.env.example`. */
 export function environmentExample(): string {
   const blocks = Object.entries(VARIABLES).map(([name, variable]: [string, Variable]) => {
     const secret = variable.secret ? ` (or ${name}_FILE)` : '';
     const given =
-      variable.default === undefined && !name.startsWith('SANDBOX_')
+      variable.default === undefined && variable.rare === undefined
         ? `${name}=${variable.example}`
         : `# ${name}=${variable.default ?? variable.example}`;
     return `# ${variable.description}${secret}\n${given}\n`;

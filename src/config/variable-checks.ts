@@ -1,11 +1,16 @@
-/** What may be wrong with the value of a variable, said so that it follows the variable's name. No value that may be secret is quoted. */
+/**
+ * Validates the values of environment variables. Messages follow the variable's name, and never quote a value that may
+ * be secret.
+ */
+import { isIP } from 'node:net';
 import { durationProblem } from '../domain/duration.js';
 import { isTenantId, nearest, TENANT_ID_PATTERN } from '../domain/names.js';
-import { isReadablePostgresAddress } from '../domain/postgres-address.js';
+import { isReadablePostgresAddress } from '../domain/source-address.js';
 
-/** Undefined where the value is right. */
+/** Describes what is wrong with a value, or undefined if it is valid. */
 export type Check = (value: string) => string | undefined;
 
+/** Accepts exactly these words. */
 export const oneOf =
   (...allowed: readonly string[]): Check =>
   (value) => {
@@ -15,6 +20,9 @@ export const oneOf =
     return `must be ${words}${near === undefined ? '' : `; did you mean ${near}?`}`;
   };
 
+/**
+ * Accepts the URL of a PostgreSQL database. The value may contain a password, so the message names at most its scheme.
+ */
 export const postgresAddress: Check = (value) => {
   const example = 'postgres://user@host:5432/database';
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value)?.[1]?.toLowerCase();
@@ -27,34 +35,62 @@ export const postgresAddress: Check = (value) => {
     : `is no URL such as ${example}; special characters of a user or password are written as %23 for # and so on`;
 };
 
-/** Names that a request uses for itself. */
+/** Headers that requests set themselves. */
 const OWN_HEADERS = new Set([
-  ...['accept', 'connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'service-tenant-id'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'service-tenant-id',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
 ]);
 
+/** Accepts the name of an HTTP header that requests do not set themselves. */
 export const headerName: Check = (value) => {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(value))
     return 'must be the name of a header: letters, digits and hyphens, such as authorization or x-api-token';
   return OWN_HEADERS.has(value.toLowerCase()) ? `must not be ${value.toLowerCase()}, which requests need` : undefined;
 };
 
+/** Accepts printable ASCII without surrounding spaces. */
 export const headerWord: Check = (value) =>
   /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)
     ? undefined
     : 'must be a word that can stand in a header, such as Bearer, or none';
 
+/** Accepts a query parameter's name that needs no encoding. */
 export const parameterName: Check = (value) =>
   /^[\w.~[\]-]+$/.test(value) ? undefined : 'must be the name of a query parameter: letters, digits, "_", "-" and "."';
 
+/** Accepts a tenant id. */
 export const tenant: Check = (value) =>
   isTenantId(value) ? undefined : `must be a tenant id, which matches ${TENANT_ID_PATTERN}`;
 
+/** Accepts a host, with or without a port. */
 export const hostAndPort: Check = (value) =>
   /^(\[[0-9a-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value)
     ? undefined
     : 'must be a host and a port, such as 127.0.0.1:7233, without scheme, user or path';
 
+/** Accepts the number of a TCP port. */
+export const portNumber: Check = (value) =>
+  /^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65536
+    ? undefined
+    : 'must be the number of a port, from 1 to 65535';
+
+/** Accepts the IP address, or the name, of an interface of this machine. */
+export const networkHost: Check = (value) =>
+  isIP(value) !== 0 || /^[\w.-]+$/.test(value)
+    ? undefined
+    : 'must be an address of this machine, such as 127.0.0.1 or 0.0.0.0, without scheme and port';
+
+/** Accepts a duration such as `5m` within these inclusive bounds. */
 export const durationWithin =
   (least: string, longest: string): Check =>
   (value) =>

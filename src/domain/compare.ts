@@ -1,8 +1,8 @@
-/** Whether the platform's record says the same as what was sent: the comparison of reconcile and of reading back. */
+/** Compares a record of the platform with what was sent, for reconcile and for reading back. */
 import type { JsonObject, JsonValue } from './json.js';
 import { referencedIds } from './references.js';
 
-/** The first field that differs, or null where all agree; as {@link differingFields}. */
+/** The first field that differs, or null if all agree; see {@link differingFields}. */
 export const differingField = (
   sent: JsonObject,
   stored: JsonObject,
@@ -12,8 +12,8 @@ export const differingField = (
 /**
  * The fields that differ, in the order of `sent`.
  *
- * A null that was sent has deleted the field, so it must be absent (or null); fields that were not sent
- * belong to others. References are compared by the ids they name, in whichever form they come.
+ * A null that was sent has deleted the field (4.8), so it must be absent (or null). Fields that were not sent belong to
+ * others and are not compared. References are compared by the ids that they name, in whichever form they come (4.10).
  */
 export const differingFields = (sent: JsonObject, stored: JsonObject, referenceFields: ReadonlySet<string>): string[] =>
   Object.entries(sent)
@@ -30,7 +30,7 @@ function sameValue(sent: JsonValue, stored: JsonValue | undefined, isReference: 
   return isReference ? sameJson(referencedIds(sent), referencedIds(stored)) : sameJson(sent, stored);
 }
 
-/** Whether two JSON values say the same; the order of keys says nothing. */
+/** Whether two JSON values are equal, whatever the order of their keys. */
 export function sameJson(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

@@ -1,26 +1,26 @@
-/** Dead letters as people look at them: one row that could not be delivered, and which ones are meant. */
+/** Dead letters, which are rows that could not be delivered, and the filter that selects some of them. */
 import { PartnerSyncError } from './errors.js';
 import type { ParentName } from './parent.js';
 import type { SourceKey } from './source.js';
 
-/** One dead letter. Holds keys, places and reasons; of the offending value only its masked shape. */
-export interface StoredLetter {
+/** One dead letter. It has keys, places and reasons; of the offending value only its masked shape. */
+export interface StoredDeadLetter {
   readonly id: string;
   readonly mapping: string;
-  /** null where the row named no known tenant. */
+  /** null if the row has no known tenant. */
   readonly tenant: string | null;
   readonly sourceKey: SourceKey;
   readonly externalId: string | null;
   /** Version of the sync's files that the row was mapped with. */
   readonly mappingVersion: string;
   readonly code: string;
-  /** JSON pointer into the record; empty where no field is meant. */
+  /** JSON pointer into the record; empty if no field is meant. */
   readonly pointer: string;
   readonly rule: string;
-  /** Our words, or the platform's with every value of the row masked. */
+  /** Our message, or the platform's with every value of the row masked. */
   readonly reason: string;
   readonly shape: string;
-  /** Parents that were not delivered when it was written: the row is delivered by itself once they are. */
+  /** Parents that were not delivered when it was written: the row is delivered automatically once they are. */
   readonly missing: readonly ParentName[];
   readonly run: string;
   /** How often the row has failed. */
@@ -41,7 +41,7 @@ export interface DeadLetterCause {
   readonly lastSeen: string;
 }
 
-/** Which dead letters of a sync are meant; what is left out does not narrow. */
+/** Selects dead letters of a sync; a field that is absent does not restrict the selection. */
 export interface DeadLetterFilter {
   readonly mappings?: readonly string[];
   /** Codes of the catalogue of errors. */
@@ -54,7 +54,10 @@ export interface DeadLetterFilter {
 
 const FILTER_FIELDS = ['codes', 'fields', 'since'] as const;
 
-/** Checks the `replay` field of a workflow's input; throws `input_invalid`. `mappings` is a field of its own there. */
+/**
+ * Checks the `replay` field of a workflow's input; throws `input_invalid`. It has no `mappings`, which are a field of
+ * the input.
+ */
 export function checkReplay(given: unknown): void {
   const invalid = (message: string): PartnerSyncError =>
     new PartnerSyncError('input_invalid', `Input of the backfill workflow: ${message}`);

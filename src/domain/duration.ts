@@ -1,4 +1,5 @@
 /** Durations and sizes as people write them: `45s`, `10m`, `6h`, `1d`; `4MiB`. */
+import { seconds, type DurationName } from './timeouts.js';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
@@ -14,9 +15,13 @@ export function durationSeconds(text: string): number {
   return Number(text.slice(0, -1)) * SECONDS[unit];
 }
 
+/** Seconds of a duration in a file, or of the entry that is its default. */
+export const secondsOr = (text: string | undefined, otherwise: DurationName): number =>
+  text === undefined ? seconds(otherwise) : durationSeconds(text);
+
 /**
- * What is wrong with a duration, or undefined. Timers bound it: those of Node end at 24.8 days, PostgreSQL's statement
- * timeout too, and an activity has half an hour.
+ * What is wrong with a duration, or undefined. Bounds are inclusive, and are themselves due to timers: those of Node
+ * end at 24.8 days, PostgreSQL's statement timeout too, and an activity has half an hour.
  */
 export function durationProblem(text: string, least: string, longest: string): string | undefined {
   if (!new RegExp(DURATION_PATTERN).test(text)) return 'must be a duration with its unit, such as 30s, 10m, 6h or 1d';

@@ -1,109 +1,123 @@
 /**
- * The catalogue of errors: each has a stable code, says whether trying again can help, and what to do.
- * The code is also the failure type in Temporal's history. `docs/errors.md` is held against this table.
+ * The catalogue of errors: each has a stable code, says whether a retry can help, and what to do.
+ * The code is also the failure type in Temporal's history. The table in `docs/errors.md` repeats this one.
  */
 
 import { withoutPasswords } from './without-passwords.js';
 
 interface CatalogueEntry {
-  /** `never`: the input or the configuration must change; `later`: the same call may succeed later. */
+  /** `never`: the input or the configuration must change first; `later`: the same call may succeed later. */
   readonly retry: 'never' | 'later';
   readonly meaning: string;
   readonly remedy: string;
 }
 
+/** Every error by its code. */
 export const ERROR_CATALOGUE = {
   config_invalid: {
     retry: 'never',
     meaning: 'A configuration value, a sync.yaml or a mapping file is wrong or missing.',
-    remedy:
-      'Correct the places that the message names; those of a sync are listed all at once by `partner-sync check <sync>`.',
+    remedy: 'Correct what the message names; `partner-sync check <sync>` lists all problems of a sync at once.',
   },
   input_invalid: {
     retry: 'never',
-    meaning: 'The JSON object a workflow was started with, or a command line, is not understood.',
-    remedy: 'Correct the field that the message names; it also says what is allowed.',
+    meaning: 'The input of a workflow, or a command line, is not valid.',
+    remedy: 'Correct the field that the message names; the message also says what is allowed.',
   },
   run_in_progress: {
     retry: 'never',
     meaning: 'Another run of the same sync holds its lease.',
     remedy: 'Wait for the run that the message names, or cancel it in the Temporal Web UI.',
   },
+  run_incomplete: {
+    retry: 'never',
+    meaning:
+      'The run read everything, but some of its records are not on the platform, and `failOn` of sync.yaml counts that as a failure.',
+    remedy:
+      'Waiting records are sent again by the next runs; `partner-sync explain` says what a record waits for, and `dead-letters list` what to correct.',
+  },
   run_stopped: {
     retry: 'never',
-    meaning: 'The run was cancelled or terminated in Temporal before its end.',
-    remedy: 'Start it again: it goes on from its position, and settles what the one before left half done.',
+    meaning: 'The run was cancelled or terminated in Temporal before it ended.',
+    remedy:
+      'Start a new run: it continues from the position, and settles the batches that the stopped run left unfinished.',
   },
   fenced_off: {
-    // A worker that thaws may start an attempt that is over already, and so fence off the one that is not: that one
-    // must be tried again. An attempt that is over can fail as it likes, Temporal does not listen to it any more.
+    // A frozen worker that resumes may begin an attempt that Temporal has given up, and so fence off the current one,
+    // which must be retried. The failure of the attempt that was given up is ignored.
     retry: 'later',
-    meaning: 'This attempt was superseded by another one while it was frozen or cut off.',
-    remedy: 'Nothing: the range is carried on.',
+    meaning: 'This attempt was superseded by a newer one while its worker was frozen or disconnected.',
+    remedy: 'Nothing: the newer attempt continues the partition.',
   },
   mapping_changed: {
     retry: 'never',
-    meaning: "The sync's files changed while a run was going on; a run keeps to the version it began with.",
+    meaning: "The sync's files changed during a run; a run uses one version of them.",
     remedy: 'Start a new run: it continues from the position, with the new mapping.',
+  },
+  driver_missing: {
+    retry: 'never',
+    meaning: "The driver of the source's database is not installed, or its native part is not built.",
+    remedy: 'Run the command that the message names where partner-sync is installed, on each worker too.',
   },
   source_unreachable: {
     retry: 'later',
-    meaning: "The partner's database cannot be reached, or cut the connection.",
-    remedy: 'Check the connection in sync.yaml; the run continues by itself once the database answers.',
+    meaning: "The partner's database cannot be reached, or closed the connection.",
+    remedy: 'Check the connection in sync.yaml; the run resumes automatically once the database answers.',
   },
   source_query_failed: {
     retry: 'later',
-    meaning: "The partner's database refused or cancelled a query; the SQLSTATE is in the message.",
+    meaning: "The partner's database rejected or cancelled a query; the SQLSTATE is in the message.",
     remedy:
-      'For a timeout or a lock: nothing, the page is read again. For a permission or syntax error: correct the mapping.',
+      'For a timeout or a lock: nothing, the page is read again. For a missing privilege or a syntax error: correct the grants or the mapping.',
   },
   source_relation_missing: {
     retry: 'never',
-    meaning: 'A table, view or column that a mapping names is not in the source.',
-    remedy: 'Correct the mapping, or grant SELECT; `partner-sync check <sync>` names the nearest columns.',
+    meaning: 'A table, view or column that a mapping names does not exist in the source.',
+    remedy: 'Correct the mapping, or grant SELECT; `partner-sync check <sync>` suggests similar column names.',
   },
   source_changed: {
     retry: 'never',
-    meaning: 'A column that a mapping reads is gone or of another type since its last run; the mapping was stopped.',
+    meaning:
+      'Schema drift: a column that a mapping reads was dropped, or its type changed, since the last run; the mapping was stopped.',
     remedy:
-      'Correct the mapping, see `partner-sync check <sync>`; where a new type is right as it is: `partner-sync run <sync> --accept-changes`.',
+      'Correct the mapping (see `partner-sync check <sync>`). If the new type is right: `partner-sync run <sync> --accept-changes`.',
   },
   source_key_unusable: {
     retry: 'never',
-    meaning: 'The key of a mapping is NULL in a row, or two rows share it, so that pages by key could skip rows.',
-    remedy: 'Add columns to `key` until they name each row, or choose one row each in a query.',
+    meaning: 'The key of a mapping is NULL in a row, or not unique, so paging by key could skip rows.',
+    remedy: 'Add columns to `key` until it identifies each row, or select one row per key in a query.',
   },
   mapping_failed: {
     retry: 'never',
     meaning: 'A row cannot be mapped: a value does not fit its transform or its target type.',
-    remedy: 'Correct the row or the mapping; the record is in the dead letters until then.',
+    remedy: 'Correct the row or the mapping; until then the row is a dead letter.',
   },
   record_invalid: {
     retry: 'never',
-    meaning: 'A mapped record breaks its schema definition.',
-    remedy: 'Correct the row or the mapping; the record is in the dead letters until then.',
+    meaning: 'A mapped record does not conform to its schema definition.',
+    remedy: 'Correct the row or the mapping; until then the row is a dead letter.',
   },
   tenant_unknown: {
     retry: 'never',
-    meaning: "A row's tenant value is null or not in the sync's declared list.",
-    remedy: 'Add the value to the list of tenants that sync.yaml has or names, or correct the row.',
+    meaning: "A row's tenant value is NULL, or not in the sync's list of tenants.",
+    remedy: 'Add the value to the list of tenants in sync.yaml, or in the table that it names, or correct the row.',
   },
   tenant_list_unusable: {
     retry: 'never',
     meaning:
-      'The table that `tenant.from` in sync.yaml names is no list of tenants: NULL, a value twice, no tenant id, or empty.',
-    remedy: 'Correct the rows of that table, or choose the right ones in a query; nothing is sent before.',
+      'The table that `tenant.from` in sync.yaml names is not a valid list of tenants: it is empty, or has a NULL, a duplicate value or an invalid tenant id.',
+    remedy: 'Correct the rows of that table, or select the right ones in a query; nothing is sent until then.',
   },
   value_not_encodable: {
     retry: 'never',
-    meaning: 'A value cannot be carried by JSON exactly (NaN, Infinity, a lone surrogate).',
-    remedy: 'Map it to something that JSON can carry; nothing is rounded silently.',
+    meaning: 'A value cannot be represented exactly in JSON (NaN, Infinity, a lone surrogate).',
+    remedy: 'Map it to something that JSON can represent; nothing is rounded silently.',
   },
   external_id_unusable: {
     retry: 'never',
-    meaning: 'No record can have the external id of a row: it is too long, "." or "..", or holds U+0000.',
+    meaning: 'The external id of a row is not allowed: it is too long, "." or "..", or contains U+0000.',
     remedy:
-      'Correct the row, or form the external id in another way (`hash`); what the platform takes is set by `upload.longestExternalId`.',
+      'Correct the row, or derive the external id in another way (`hash`); `upload.longestExternalId` sets the longest that the platform accepts.',
   },
   duplicate_external_id: {
     retry: 'never',
@@ -113,140 +127,147 @@ export const ERROR_CATALOGUE = {
   parent_missing: {
     retry: 'never',
     meaning: 'A record refers to a parent that is not in the source.',
-    remedy:
-      'Correct the reference, or add the parent: the record is sent by itself once a run has delivered its parent.',
+    remedy: 'Correct the reference, or add the parent: the record is sent automatically once its parent is delivered.',
   },
   parent_filtered: {
     retry: 'never',
-    meaning: "A record refers to a parent that the query of the parent's mapping does not give.",
+    meaning: "A record refers to a parent that the query of the parent's mapping does not return.",
     remedy:
-      "Let the query give the parent, or the child's query leave out the child; it is sent by itself once its parent is delivered.",
+      'Make the query return the parent, or exclude the child from its own query; the child is sent automatically once its parent is delivered.',
   },
   parent_rejected: {
     retry: 'never',
     meaning: 'A record refers to a parent that is a dead letter itself.',
     remedy:
-      'Mend the parent, see `partner-sync dead-letters list <sync>`; the record is sent by itself once its parent is delivered.',
+      'Fix the parent (see `partner-sync dead-letters list <sync>`); the record is sent automatically once its parent is delivered.',
   },
   parent_in_other_tenant: {
     retry: 'never',
     meaning: 'A record refers to a parent that belongs to another tenant.',
-    remedy: 'Correct the reference or the tenant of one of the two rows: the platform keeps tenants apart.',
+    remedy:
+      'Correct the reference, or the tenant of one of the two rows: the platform isolates tenants from each other.',
   },
   parent_unknown: {
     retry: 'never',
     meaning:
-      'A record refers to a parent that the platform does not have, and that cannot be looked up in the source: no mapping fills its schema, or transforms make its external id.',
+      'A record refers to a parent that the platform does not have and that cannot be looked up in the source, because no mapping fills its schema or its external id is transformed.',
     remedy:
-      'Correct the reference, or see that the parent is delivered: the record is sent by itself once the platform has its parent.',
+      'Correct the reference, or make sure the parent is delivered: the record is sent automatically once the platform has its parent.',
   },
   platform_unreachable: {
     retry: 'later',
-    meaning: 'The platform cannot be reached, or gave up in the middle of an answer.',
-    remedy: 'Check PLATFORM_BASE_URL; the run continues by itself once the platform answers.',
+    meaning: 'The platform cannot be reached, or closed the connection in the middle of a response.',
+    remedy: 'Check PLATFORM_BASE_URL; the run resumes automatically once the platform answers.',
   },
   platform_busy: {
     retry: 'later',
-    meaning: 'The platform asks for patience (408, 425, 429 or 503).',
-    remedy: 'Nothing: Retry-After is obeyed. Lower `upload.requestsAtOnce` if it is frequent.',
+    meaning: 'The platform is busy or limits requests (425, 429 or 503).',
+    remedy:
+      'Nothing: the request is retried, and Retry-After is honoured. If it is frequent, lower `upload.requestsAtOnce`.',
   },
   platform_failed: {
     retry: 'later',
-    meaning: 'The platform answered with a server error.',
-    remedy: 'Nothing at first: it is tried again. Tell the platform if it lasts.',
+    meaning: 'The platform responded with a server error (408, 500, 502, 504 and above, except 511).',
+    remedy: 'Nothing at first: the request is retried. If it persists, contact the platform.',
   },
   platform_unauthorized: {
     retry: 'never',
-    meaning: 'The platform refused the token (401) or what it may do (403).',
+    meaning: 'The platform rejected the token (401), or the token lacks the permission (403).',
     remedy:
-      'Renew PLATFORM_TOKEN (or the file it is in) and start the run again: it resumes where it stopped. A file is waited for, see PLATFORM_TOKEN_WAIT.',
+      'Renew PLATFORM_TOKEN (or the file that holds it) and start a new run: it resumes where this one stopped. Requests wait for a renewed file, see PLATFORM_TOKEN_WAIT.',
   },
   platform_refused: {
     retry: 'never',
-    meaning: 'The platform refused the request itself (400, 404, 409, 422 ...).',
-    remedy: "Read the platform's words in the message.",
+    meaning: 'The platform rejected the request (400, 404, 409, 422 ...).',
+    remedy: "See the platform's message, which the error quotes.",
   },
   platform_too_large: {
     retry: 'never',
-    meaning: 'The platform refused the request for its size (413).',
+    meaning: 'The platform rejected the request as too large (413).',
     remedy: 'Lower `upload.batchSize` or `upload.batchBytes`.',
   },
-  platform_answer_invalid: {
+  platform_response_invalid: {
     retry: 'later',
-    meaning:
-      "The platform's answer is not what its interface promises: HTML, truncated JSON, a required field missing.",
-    remedy: 'Check PLATFORM_BASE_URL (a proxy may be answering); tell the platform if it lasts.',
+    meaning: "The platform's response does not match its interface: HTML, truncated JSON, or a required field missing.",
+    remedy: 'Check PLATFORM_BASE_URL (a proxy may be answering). If it persists, contact the platform.',
   },
   batch_stuck: {
     retry: 'later',
-    meaning: 'The platform took a batch, and did not complete it, or did not know it, by `upload.batchDeadline`.',
+    meaning: 'The platform accepted a batch, but had not completed it by `upload.batchDeadline`, or no longer knew it.',
     remedy:
-      'Nothing: its records are read back one by one and sent again. Tell the platform; raise the deadline if it is just slow.',
+      'Nothing: its records are read back one by one and sent again if needed. Contact the platform; if it is merely slow, raise the deadline.',
   },
   batch_inconsistent: {
     retry: 'later',
-    meaning: "A batch's counters do not add up, or its failures name no records.",
+    meaning: 'The counters of a batch do not add up, or its failures do not name their records.',
     remedy:
-      'Nothing: its records are read back one by one, and those that are not stored are sent again, alone in the end.',
+      'Nothing: its records are read back one by one, and those that are not stored are sent again, in the end each in a batch of its own.',
   },
   redirect_refused: {
     retry: 'later',
-    meaning: 'The platform answered with a redirect, which would carry data and token elsewhere.',
+    meaning: 'The platform responded with a redirect, which would send data and token to another address.',
     remedy:
-      'It is tried again for five minutes. If it lasts: set PLATFORM_BASE_URL to the address it redirects to, if you trust it.',
+      'The request is retried for five minutes. If it persists and you trust the new address, set PLATFORM_BASE_URL to it.',
   },
   schema_not_pushed: {
     retry: 'never',
-    meaning: 'The schema definition of a mapping is not known on the platform yet.',
+    meaning: 'The schema definition of a mapping was not pushed to the platform yet.',
     remedy: 'Run `partner-sync schema push <sync>`.',
   },
   state_unreachable: {
     retry: 'later',
     meaning: 'The state database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.',
-    remedy: 'Bring it back; nothing is sent without a committed intent, and the run resumes from the ledger.',
+    remedy: 'Bring it back up: nothing is sent without the ledger, and the run resumes from it.',
   },
   state_refused: {
     retry: 'never',
-    meaning: 'The state database refused a statement for what was in it, or for a right or a table that is missing.',
+    meaning:
+      'The state database rejected a statement, because of its values or because a privilege or a table is missing.',
     remedy:
-      'Look up the SQLSTATE that the message names; the statement is in the log of the database. Start the run again once it is mended.',
+      'Look up the SQLSTATE in the message; the log of the database has the statement. Start a new run once it is fixed.',
   },
   state_not_ready: {
     retry: 'never',
-    meaning: 'The state database holds no ledger, or one of another version of partner-sync.',
+    meaning: 'The state database has no ledger, or one of another version of partner-sync.',
     remedy:
-      '`partner-sync schema push <sync>` or a worker creates and updates it; a newer ledger needs the newer program.',
+      '`partner-sync schema push <sync>` or a worker creates or upgrades the ledger; a newer ledger needs the newer program.',
   },
   plan_outdated: {
     retry: 'never',
-    meaning: 'What a run would send is not what the plan says any more; nothing was sent.',
-    remedy: 'Look at it again with `partner-sync preview <sync> --out <file>`, and run the new plan.',
+    meaning: 'What a run would send is no longer what the plan says; nothing was sent.',
+    remedy: 'Make a new plan with `partner-sync preview <sync> --out <file>`, review it and run it.',
   },
   unexpected: {
     retry: 'later',
-    meaning: 'An error that partner-sync does not know; its text may hold data and stays in the worker log.',
-    remedy: 'Look in the worker log for the reference that the message names.',
+    meaning: 'An unexpected error; its text may contain data, so it is only in the log of the worker.',
+    remedy: 'Find the reference from the message in the log of the worker.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** The codes of the catalogue: the `code` of `--json`, the failure type in Temporal, and the code of dead letters. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
 /** Structured facts of an error: places, counts, codes. Never row values, tokens or connection strings. */
 export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
+/**
+ * The one class of expected errors: a code of the catalogue, a message without row values, and structured details. Any
+ * other error is unforeseen, and is reported as `unexpected`.
+ */
 export class PartnerSyncError extends Error {
   override readonly name = 'PartnerSyncError';
   readonly code: ErrorCode;
   readonly details: ErrorDetails;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}, options?: { cause?: unknown }) {
-    // Drivers, people and configuration may put an address into it.
+    // The message may quote an address with a password in it.
     super(withoutPasswords(message), options);
     this.code = code;
     this.details = details;
   }
 
+  /** Whether Temporal retries it; `details.final` overrides the catalogue. */
   get retryable(): boolean {
-    return ERROR_CATALOGUE[this.code].retry === 'later' && this.details['lasting'] !== true;
+    return ERROR_CATALOGUE[this.code].retry === 'later' && this.details['final'] !== true;
   }
 }

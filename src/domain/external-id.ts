@@ -1,19 +1,20 @@
-/** Which external ids a record may have: what the ledger can look up, and what an address can name. */
+/** The limits of external ids: what the ledger can index, and what a URL can address. */
 
 /**
- * An entry of the ledger's indexes has 2,704 bytes at most, and no compression that an id could count on. They hold an id
- * in UTF-8, and with two bytes a UTF-16 unit (record-key.ts).
+ * An index entry of the ledger has 2,704 bytes at most, and compression cannot be relied on. The indexes contain ids in
+ * UTF-8, and with two bytes for each UTF-16 unit (record-key.ts).
  */
 const LEDGER_BYTES = 2_600;
+/** In UTF-16 units; the default and upper limit of `upload.longestExternalId`. */
 export const LONGEST_EXTERNAL_ID = LEDGER_BYTES / 2;
-/** Bytes that are in no case too many, whatever they say. */
+/** An id of up to this many bytes is within every limit, so nothing has to be counted. */
 export const SURELY_SHORT = 512;
 
-/** Rule and reason why no record can have this external id; undefined where one can. `longest`: in UTF-16 units. */
+/** Rule and reason why no record can have this external id; undefined if one can. `longest` is in UTF-16 units. */
 export function externalIdProblem(id: string, longest: number): { rule: string; reason: string } | undefined {
   if (id === '.' || id === '..')
-    return { rule: 'external id', reason: 'is "." or "..", which in an address is a way and not a name' };
-  if (id.includes('\u0000')) return { rule: 'external id', reason: 'holds the character U+0000' };
+    return { rule: 'external id', reason: 'is "." or "..", which in a URL means a relative path' };
+  if (id.includes('\u0000')) return { rule: 'external id', reason: 'contains the character U+0000' };
   if (id.length > longest)
     return {
       rule: `external id: ${longest}`,
@@ -27,7 +28,7 @@ export function externalIdProblem(id: string, longest: number): { rule: string; 
   return undefined;
 }
 
-/** Whether the ledger can keep and look up an id, wherever it came from. */
+/** Whether the ledger can store and look up an id. */
 export const isKeepable = (id: string): boolean => id.isWellFormed() && !id.includes('\u0000') && fitsLedger(id);
 
 const fitsLedger = (id: string): boolean =>

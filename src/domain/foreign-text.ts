@@ -1,6 +1,6 @@
-/** Texts that others wrote (a platform, a driver): made safe to store, print and send on. */
+/** Texts from others (a platform, a driver), made safe to store, print and pass on. */
 
-/** Well-formed, without control characters, and not longer than `longest`. */
+/** The text well-formed, without control characters, and cut to `longest` characters. */
 export const foreignText = (text: string, longest: number): string =>
   text
     .toWellFormed()
@@ -8,7 +8,7 @@ export const foreignText = (text: string, longest: number): string =>
     .slice(0, longest)
     .toWellFormed();
 
-/** The `code` of an error of Node or a driver; empty where it has none. */
+/** The `code` of an error of Node or a driver; empty if it has none. */
 export function errorCode(error: unknown): string {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' ? code : '';

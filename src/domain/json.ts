@@ -1,14 +1,15 @@
 /** JSON values, and the one encoder through which every outgoing record passes. */
 import { PartnerSyncError } from './errors.js';
 
+/** What `JSON.parse` can return. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 export type JsonObject = { readonly [key: string]: JsonValue };
 
 /**
  * Encodes a record as JSON text, or throws `value_not_encodable`.
  *
- * `JSON.stringify` turns NaN and Infinity into null, and null deletes a field on the platform; it also
- * drops undefined and passes lone surrogates. Here only what JSON carries exactly leaves the process.
+ * `JSON.stringify` turns NaN and Infinity into null, and null deletes a field on the platform; it also drops undefined
+ * and passes lone surrogates. Here, only what JSON can represent exactly leaves the process.
  */
 export function encodeJson(value: JsonValue): string {
   assertEncodable(value, '');
@@ -42,5 +43,5 @@ function assertEncodable(value: unknown, pointer: string): void {
 }
 
 function notEncodable(pointer: string, what: string): PartnerSyncError {
-  return new PartnerSyncError('value_not_encodable', `${pointer || '/'}: JSON cannot carry ${what}`, { pointer });
+  return new PartnerSyncError('value_not_encodable', `${pointer || '/'}: JSON cannot represent ${what}`, { pointer });
 }

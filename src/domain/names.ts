@@ -1,33 +1,27 @@
-/** Names that become part of addresses, keys and workflow ids, and the characters they may hold. */
+/** Names and ids that become part of URLs, keys and workflow ids, and the characters they may have. */
+import { distance as distanceBetween } from 'fastest-levenshtein';
 
 /** Schema names (platform-api.md section 8); stricter at the first character, so that `..` can never be one. */
 export const SCHEMA_NAME_PATTERN = '^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$';
-/** Syncs and mappings are folder and file names and parts of workflow ids. */
+/** Names of syncs and mappings are names of folders and files, and parts of workflow ids. */
 export const SYNC_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,62}$';
-/** A tenant id travels in a header; fetch would trim blanks, so they are refused here. */
+/** A tenant id is sent in a header, where blanks would be trimmed, so they are not allowed. */
 export const TENANT_ID_PATTERN = '^[A-Za-z0-9_-]{1,64}$';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const isTenantId = (text: string): boolean => new RegExp(TENANT_ID_PATTERN).test(text);
 export const isSyncName = (text: string): boolean => new RegExp(SYNC_NAME_PATTERN).test(text);
+/** Whether the text is a UUID of any version, in either case, with its hyphens. */
+export const isUuid = (text: string): boolean => UUID.test(text);
 
-/** The known name nearest to `name` (at most two edits away), for "did you mean". */
+/** The known name nearest to `name` (at most two edits away), for "did you mean"; undefined if none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = 3;
   for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const distance = distanceBetween(name.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
   }
   return best;
-}
-
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++)
-      row[j] = Math.min(row[j - 1]! + 1, previous[j]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
-    previous = row;
-  }
-  return previous[b.length]!;
 }

@@ -1,4 +1,4 @@
-/** A mapped row on its way to the platform, or the reason why it cannot go. */
+/** The result of mapping a row: a record to deliver, or the reason why there is none. */
 import type { ErrorCode } from './errors.js';
 import type { JsonObject } from './json.js';
 import type { ParentName } from './parent.js';
@@ -10,30 +10,31 @@ export interface MappedRecord {
   readonly tenant: string;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
-  /** The text as `encodeJson` writes it (fields in the order of the mapping), and as an object: built when asked for. */
+  /** The text as `encodeJson` writes it (fields in the order of the mapping), and the object, which is built on access. */
   readonly json: string;
   readonly data: JsonObject;
-  /** 128-bit hash of the text, 32 hex digits: equal content, equal hash. Made when it is first asked for. */
+  /** 128-bit hash of the text, 32 hex digits; computed at first access. */
   readonly contentHash: string;
-  /** Where the row is deleted: whether the record says so (`apply`) or nothing is to be sent (`ignore`). */
+  /** For a deleted row: whether the record marks it as deleted (`apply`), or nothing is sent (`ignore`). */
   readonly deletion?: 'apply' | 'ignore' | undefined;
 }
 
 /**
- * Whether nothing has to be sent. `receipt`: the content that the platform accepted last; null where that is not
- * known, undefined where it has nothing of the record: then a deleted row is no news.
+ * Whether nothing has to be sent. `acceptedHash` is null if it is not known, and undefined if the platform does not
+ * have the record, so that the deletion of its row need not be sent.
  */
 export const isInStep = (
   { contentHash, deletion }: Pick<MappedRecord, 'contentHash' | 'deletion'>,
-  receipt: string | null | undefined,
-): boolean => deletion === 'ignore' || (deletion === 'apply' && receipt === undefined) || contentHash === receipt;
+  acceptedHash: string | null | undefined,
+): boolean =>
+  deletion === 'ignore' || (deletion === 'apply' && acceptedHash === undefined) || contentHash === acceptedHash;
 
-/** A row that cannot be delivered. Holds no value of the row, only the shape of the offending one. */
-export interface UnmappableRow {
-  readonly kind: 'unmappable';
-  /** null where the tenant itself is the problem. */
+/** A row that cannot be delivered. It contains no value of the row, only the shape of the offending one. */
+export interface FailedRow {
+  readonly kind: 'failed';
+  /** null if the tenant itself is the problem. */
   readonly tenant: string | null;
-  /** null where the external id itself is the problem. */
+  /** null if the external id itself is the problem. */
   readonly externalId: string | null;
   readonly sourceKey: SourceKey;
   readonly code: ErrorCode;
@@ -43,10 +44,10 @@ export interface UnmappableRow {
   readonly rule: string;
   /** In words, without the value: `not a valid email`. */
   readonly reason: string;
-  /** The masked shape of the value: `text(12) aa9.aaa`; empty when there is none. */
+  /** The masked shape of the value: `text(12) aa9.aaa`; empty if there is none. */
   readonly shape: string;
-  /** Parents that were not delivered when it was found out; once all are, the row is read and sent again. */
+  /** Parents that were not delivered at that time; once all are, the row is read and sent again. */
   readonly missing?: readonly ParentName[];
 }
 
-export type MapResult = MappedRecord | UnmappableRow;
+export type MapResult = MappedRecord | FailedRow;

@@ -6,8 +6,9 @@
  */
 import type { JsonObject, JsonValue } from './json.js';
 
+/** A field that refers to a record of another schema definition. */
 export interface SchemaReference {
-  /** Top-level property of the record. */
+  /** Top-level property of the record. References inside nested objects are not recognised. */
   readonly field: string;
   /** Name of the schema definition it refers to. */
   readonly schemaName: string;
@@ -30,7 +31,7 @@ export function referencesOf(schema: JsonObject): SchemaReference[] {
   return found;
 }
 
-/** What a reference looks like on the wire: the parent's external id, or `{ type, id }`. */
+/** The form of a reference in a record (4.10): the parent's external id, or `{ type, id }`. */
 export const REFERENCE_VALUE_SCHEMA: JsonObject = {
   anyOf: [
     { type: 'string', minLength: 1 },
@@ -53,7 +54,7 @@ export function withReferenceValues(schema: JsonObject): JsonObject {
   return { ...schema, properties };
 }
 
-/** External ids that a reference value names. */
+/** External ids that a reference's value names; none for a value in another form. */
 export function referencedIds(value: JsonValue | undefined): string[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value.flatMap((v: JsonValue) => referencedIds(v));

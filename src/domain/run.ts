@@ -1,13 +1,14 @@
 /**
- * Runs: what starts them, how they end, and the books they keep.
+ * Runs: their inputs, outcomes, counts and reports.
  *
- * Every row read ends in exactly one column of the books, so that at the end of a run, per mapping and
+ * Every row that is read is counted with exactly one outcome, so that at the end of a run, for each mapping and
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
+import { counted } from './counted.js';
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from './errors.js';
 import { isSyncName, nearest } from './names.js';
-import type { RemovalPlan } from './removal.js';
+import type { RemovalPlan } from './removal-plan.js';
 import type { SourceKey } from './source.js';
 import { RUN_MODES, type RunMode } from './sync.js';
 
@@ -20,9 +21,9 @@ export interface SyncInput {
   readonly mappings?: readonly string[];
   /** Ids of removal plans that a person has approved; with mode `mirror`. */
   readonly approve?: readonly string[];
-  /** A sample: so many rows of each mapping by key, at most, and the parents that they refer to; moves no position. */
+  /** A sample: the first rows of each mapping by key, at most this many, and their parents; moves no position. */
   readonly limit?: number;
-  /** Take changed types of columns as they are, which otherwise stop a mapping (`source_changed`). */
+  /** Accept changed column types, which otherwise stop a mapping (`source_changed`). */
   readonly acceptChanges?: boolean;
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
@@ -37,10 +38,13 @@ export interface BackfillInput {
   readonly to?: string;
   readonly mapping?: string;
   readonly externalIds?: readonly string[];
-  /** Of the one mapping: rows behind the one key (not of it) and up to the other (with it), a value for each key column. */
+  /**
+   * Of the one mapping: rows after the one key (exclusive) and up to the other (inclusive); a value for each key
+   * column.
+   */
   readonly afterKey?: SourceKey;
   readonly throughKey?: SourceKey;
-  /** Instead: the rows of dead letters, read again and mapped anew; `{}` for all of them. */
+  /** Instead: the rows of dead letters, read and mapped again; `{}` for all of them. */
   readonly replay?: Omit<DeadLetterFilter, 'mappings'>;
   readonly acceptChanges?: boolean;
   readonly continues?: ContinuedRun;
@@ -51,28 +55,32 @@ export interface ContinuedRun {
   readonly runId: string;
   /** How many stages are finished. */
   readonly stagesDone: number;
-  /** What its beginning found of the source. */
-  readonly stopped?: readonly StoppedMapping[];
-  readonly notes?: readonly MappingNote[];
+  /** Until when it polls pending records at its end, in milliseconds since 1970; absent if that has not begun. */
+  readonly pollUntil?: number;
+  /** The schema drift that the first execution found. */
+  readonly stopped: readonly StoppedMapping[];
+  readonly notes: readonly MappingNote[];
 }
 
+/** A remark on a mapping, for the report. */
 export interface MappingNote {
   readonly mapping: string;
   readonly message: string;
 }
 
-/** A mapping that did not run, since its source has changed. */
+/** A mapping that did not run because of schema drift. */
 export interface StoppedMapping extends MappingNote {
   readonly code: ErrorCode;
 }
 
-/** Rows of a sample, of each mapping: they are few enough to be read twice. */
+/** The most rows of a sample in each mapping: few enough to be read twice. */
 export const LARGEST_SAMPLE = 1000;
 
 export type RunKind = 'sync' | 'backfill';
 export type RunInput = SyncInput & BackfillInput;
 
-export interface Books {
+/** Rows by outcome; `read` is the sum of the others once a run has settled everything. */
+export interface Counts {
   readonly read: number;
   readonly accepted: number;
   readonly unchanged: number;
@@ -80,9 +88,9 @@ export interface Books {
   readonly deadLettered: number;
 }
 
-export const EMPTY_BOOKS: Books = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
+export const NO_COUNTS: Counts = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
 
-export const addBooks = (a: Books, b: Books): Books => ({
+export const addCounts = (a: Counts, b: Counts): Counts => ({
   read: a.read + b.read,
   accepted: a.accepted + b.accepted,
   unchanged: a.unchanged + b.unchanged,
@@ -90,25 +98,26 @@ export const addBooks = (a: Books, b: Books): Books => ({
   deadLettered: a.deadLettered + b.deadLettered,
 });
 
-export const isBalanced = (b: Books): boolean => b.read === b.accepted + b.unchanged + b.waiting + b.deadLettered;
+/** Whether each row that was read has its one outcome. */
+export const isBalanced = (b: Counts): boolean => b.read === b.accepted + b.unchanged + b.waiting + b.deadLettered;
 
-/** The three ends of a run (design: "success with rows missing" is not among them). */
+/** How a run can end; "success with rows missing" is not among them. */
 export type RunOutcome = 'complete' | 'complete_with_dead_letters' | 'incomplete';
 
-/** Records that a mapping has not delivered, and that no book of this run counts: other runs have read their rows. */
-export interface Owed {
+/** Records that a mapping has not delivered and that this run does not count, since other runs have read their rows. */
+export interface Undelivered {
   readonly waiting: number;
   readonly deadLettered: number;
 }
 
 /**
- * How a run ended, from its books and from what its mappings owe from other runs. Waiting records are durable and come
- * back by themselves, yet they are not on the platform: a run that leaves some is not complete.
+ * The outcome of a run, from its counts and from what its mappings have not delivered in other runs. Waiting records are
+ * retried automatically, but they are not on the platform: a run that leaves some is not complete.
  */
-export function outcomeOf(mappings: readonly (Books & { readonly owed: Owed })[]): RunOutcome {
+export function outcomeOf(mappings: readonly (Counts & { readonly undelivered: Undelivered })[]): RunOutcome {
   // Mapping by mapping: one mapping's surplus must not hide another's gap.
-  if (mappings.some((m) => !isBalanced(m) || m.waiting !== 0 || m.owed.waiting !== 0)) return 'incomplete';
-  return mappings.some((m) => m.deadLettered > 0 || m.owed.deadLettered > 0)
+  if (mappings.some((m) => !isBalanced(m) || m.waiting !== 0 || m.undelivered.waiting !== 0)) return 'incomplete';
+  return mappings.some((m) => m.deadLettered > 0 || m.undelivered.deadLettered > 0)
     ? 'complete_with_dead_letters'
     : 'complete';
 }
@@ -116,16 +125,16 @@ export function outcomeOf(mappings: readonly (Books & { readonly owed: Owed })[]
 /** Exit code of `partner-sync run` (0 complete, 1 incomplete, 3 complete with dead letters). */
 export const EXIT_CODES: Record<RunOutcome, number> = { complete: 0, complete_with_dead_letters: 3, incomplete: 1 };
 
-export interface MappingReport extends Books {
+export interface MappingReport extends Counts {
   readonly mapping: string;
   /** What it has not delivered of the rows that other runs have read. */
-  readonly owed: Owed;
+  readonly undelivered: Undelivered;
   /** Seconds between the first and the last page. */
   readonly seconds: number;
 }
 
 /** Dead letters of one cause, counted: `4,012 rows: /email format`. */
-export interface DeadLetterGroup {
+export interface DeadLetterCount {
   readonly mapping: string;
   readonly code: string;
   readonly pointer: string;
@@ -146,37 +155,58 @@ export interface RunReport {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly mappings: readonly MappingReport[];
-  readonly deadLetters: readonly DeadLetterGroup[];
-  /** Of mode `mirror`: what was found gone, mapping by mapping. Absent in reports of before there was such a mode. */
-  readonly removals?: readonly RemovalPlan[];
-  /** Mappings that did not run; absent where there are none. */
+  readonly deadLetters: readonly DeadLetterCount[];
+  /** Of mode `mirror`: the removal plans of the run, one a mapping; empty in other modes. */
+  readonly removals: readonly RemovalPlan[];
+  /** Mappings that did not run; absent if there are none. */
   readonly stopped?: readonly StoppedMapping[];
-  /** What else changed in the source; absent where nothing did. */
+  /** What else changed in the source; absent if nothing did. */
   readonly notes?: readonly MappingNote[];
-  readonly total: Books;
+  readonly total: Counts;
+}
+
+/** The records of a report's mappings that are not on the platform, whichever run read their rows. */
+export function undeliveredOf({ mappings }: Pick<RunReport, 'mappings'>): Undelivered {
+  const sum = (count: (mapping: MappingReport) => number): number =>
+    mappings.reduce((total, mapping) => total + count(mapping), 0);
+  return {
+    waiting: sum((m) => m.waiting + m.undelivered.waiting),
+    deadLettered: sum((m) => m.deadLettered + m.undelivered.deadLettered),
+  };
+}
+
+/** The same for people: `run 12 of shop: 45 records wait, 3 are dead-lettered`. */
+export function undeliveredLine(report: RunReport): string {
+  const { waiting, deadLettered } = undeliveredOf(report);
+  const parts = [
+    ...(waiting > 0 ? [counted(waiting, 'record waits', 'records wait')] : []),
+    ...(deadLettered > 0 ? [counted(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
+    ...(report.stopped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
+  ];
+  return `run ${report.run} of ${report.sync} ended ${report.outcome}: ${parts.join(', ') || 'its counts do not add up'}`;
 }
 
 /** What a run waits for. */
 export interface RunWait {
   readonly mapping: string;
-  /** Records that the platform holds. */
+  /** Records that are pending on the platform. */
   readonly records: number;
   /** Schemas of the parents that they miss. */
   readonly parents: readonly string[];
-  /** ISO 8601: when the platform has let go of the last of them, or the run ends, whichever is first. */
+  /** ISO 8601: when the last of them expires on the platform, or the run ends, whichever is first. */
   readonly until: string;
 }
 
-/** One mapping while the run goes on. */
-export interface MappingProgress extends Books {
+/** One mapping during a run. */
+export interface MappingProgress extends Counts {
   readonly mapping: string;
-  /** Records sent in batches that are not settled yet. */
+  /** Records in flight: sent in batches that are not settled yet. */
   readonly sent: number;
   readonly seconds: number;
   readonly done: boolean;
 }
 
-/** Rows a second, never 0 where rows were read; undefined of a time too short to be measured. */
+/** Rows per second, never 0 if rows were read; undefined for a time too short to measure. */
 export function rateOf({ read, seconds }: MappingProgress): number | undefined {
   if (read === 0 || seconds <= 0.5) return undefined;
   const rate = read / seconds;
@@ -200,10 +230,14 @@ const ALLOWED: Record<RunKind, readonly string[]> = {
   ],
 };
 
-/** What speaks of the rows of one mapping. */
+/** Fields about the rows of one mapping. */
 const OF_ONE_MAPPING = ['externalIds', 'afterKey', 'throughKey'] as const;
 
-/** Checks a workflow's input; throws `input_invalid` naming the field, what came and what is allowed. */
+/**
+ * Checks a workflow's input, and returns it with its type; throws `input_invalid` naming the field, what was given and
+ * what is allowed. Only the form is checked: whether the sync and its mappings exist is checked by `openRun`, where the
+ * files are.
+ */
 export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   if (typeof input !== 'object' || input === null || Array.isArray(input))
     throw invalid(kind, `expected one JSON object such as {"sync":"online-retail"}, got ${describeValue(input)}`);
@@ -234,14 +268,14 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   list('mappings');
   list('approve');
   if (given['approve'] !== undefined && given['mode'] !== 'mirror')
-    throw invalid(kind, '"approve" goes with "mode":"mirror": such a run carries out the plans that it names');
+    throw invalid(kind, '"approve" needs "mode":"mirror", a run that carries out the plans named');
   checkSample(given);
   for (const field of OF_ONE_MAPPING) list(field);
   for (const field of ['from', 'to', 'mapping']) text(field);
   if (given['acceptChanges'] !== undefined && typeof given['acceptChanges'] !== 'boolean')
     throw invalid(kind, `"acceptChanges" must be true or false, got ${describeValue(given['acceptChanges'])}`);
-  const { continues } = given as { continues?: Partial<ContinuedRun> };
-  if (continues !== undefined && !(/^\d+$/.test(String(continues?.runId)) && Number.isInteger(continues?.stagesDone)))
+  const { continues } = given;
+  if (continues !== undefined && !isContinuedRun(continues))
     throw invalid(kind, '"continues" is set by a run that continues itself, not by hand');
   const ofOne = OF_ONE_MAPPING.filter((field) => given[field] !== undefined);
   if (ofOne.length > 0 !== (given['mapping'] !== undefined))
@@ -258,6 +292,11 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   return given as unknown as RunInput;
 }
 
+function isContinuedRun(continues: unknown): boolean {
+  const { runId, stagesDone, pollUntil = 0 } = (continues ?? {}) as Partial<ContinuedRun>;
+  return /^\d+$/.test(String(runId)) && Number.isInteger(stagesDone) && Number.isInteger(pollUntil);
+}
+
 function checkSample({ limit, mode }: Record<string, unknown>): void {
   if (limit === undefined) return;
   if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1 || limit > LARGEST_SAMPLE)
@@ -265,7 +304,7 @@ function checkSample({ limit, mode }: Record<string, unknown>): void {
   if (mode !== undefined)
     throw invalid(
       'sync',
-      '"limit" goes without "mode": a sample is the first rows of each mapping by key, and deletes nothing',
+      '"limit" cannot be combined with "mode": a sample is the first rows of each mapping by key, and deletes nothing',
     );
 }
 

@@ -1,5 +1,6 @@
-/** The address of a source: a URL whose scheme names the kind of database. */
+/** Addresses of databases: URLs, whose scheme names the kind of database. */
 
+/** The schemes of addresses, with the dialect that reads each. */
 export const SOURCE_SCHEMES = {
   'postgres:': 'postgres',
   'postgresql:': 'postgres',
@@ -15,8 +16,15 @@ export type SourceDialect = (typeof SOURCE_SCHEMES)[keyof typeof SOURCE_SCHEMES]
 export const SOURCE_ADDRESSES =
   'postgres://user@host:5432/database, mysql://user@host:3306/database, mariadb://user@host:3306/database, sqlserver://user@host:1433/database or sqlite:path/to/file.db';
 
-/** The kind of database of an address; undefined where its scheme is none of {@link SOURCE_SCHEMES}. */
+/** The kind of database of an address; undefined if its scheme is none of {@link SOURCE_SCHEMES}. */
 export function dialectOf(address: string): SourceDialect | undefined {
   const scheme = /^[a-z]+:/i.exec(address)?.[0].toLowerCase();
   return Object.entries(SOURCE_SCHEMES).find(([known]) => known === scheme)?.[1];
 }
+
+/**
+ * Whether PostgreSQL's driver can read an address. Unlike `URL`, it accepts blanks, and an address without a host before the
+ * path.
+ */
+export const isReadablePostgresAddress = (text: string): boolean =>
+  URL.canParse(text.replaceAll(' ', '%20').replace('@/', '@host/'));

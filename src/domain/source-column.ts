@@ -1,6 +1,6 @@
-/** A column of a source, and the kinds of column that mappings can speak of. */
+/** A column of a source, and the kinds of column that mappings distinguish. */
 
-/** The kinds of column that mappings can speak of; each dialect translates its own types into these. */
+/** The kinds of column that mappings distinguish; each dialect translates its own types into these. */
 export const SOURCE_TYPES = [
   'text',
   'integer',

@@ -1,8 +1,8 @@
 /**
- * What the rest of the product knows of a partner's database: pages of text values, ordered by key.
+ * The source as the rest of the product sees it: pages of text values, ordered by key.
  *
- * Every value crosses this border as the database's own text, or null. A driver that parses loses
- * microseconds (Date), digits (float) and infinities; text loses nothing and costs least.
+ * Every value arrives as the database's own text, or null (ADR 0006). A driver that parses loses microseconds (Date),
+ * digits (float) and infinities; text loses nothing and costs least.
  */
 import type { SourceServer, SourceTable } from './source-catalog.js';
 import type { SourceColumn } from './source-column.js';
@@ -12,21 +12,23 @@ export { SOURCE_TYPES, type SourceColumn, type SourceType } from './source-colum
 /** One row: a value per column of the page, as text, or null for SQL NULL. */
 export type SourceRow = readonly (string | null)[];
 
-/** Rows to be looked at once or twice: some are decoded anew each time. */
+/** Rows to be iterated once or twice at most: some are decoded anew each time. */
 export interface Rows extends Iterable<SourceRow> {
   readonly length: number;
   /** As `Array.at`. */
   at(index: number): SourceRow | undefined;
-  /** Where rows are bytes yet: the one at this index, until another one is asked for. */
+  /** If the rows are still bytes: the one at this index, valid until another one is asked for. */
   readonly inBytes?: (index: number) => ByteRow;
 }
 
-/** A row as the database sent it: a text in UTF-8 per column, unless the database holds something else. */
+/** A row as the database sent it: for each column a text in UTF-8, unless the database contains something else. */
 export interface ByteRow {
   readonly bytes: Uint8Array;
   readonly starts: Int32Array;
   /** Negative for SQL NULL. */
   readonly ends: Int32Array;
+  /** The value of a column as text. */
+  text(column: number): string | null;
   /** The same row as texts. */
   texts(): SourceRow;
 }
@@ -34,7 +36,7 @@ export interface ByteRow {
 /** The values of the key columns, in the mapping's order. Compared only by the database (collations!). */
 export type SourceKey = readonly string[];
 
-/** A place in the reading order. `cursor` is null where a range is read by key alone. */
+/** A place in the reading order. `cursor` is null if a range is read by key alone. */
 export interface Position {
   readonly cursor: string | null;
   readonly key: SourceKey;
@@ -50,16 +52,16 @@ export interface ReadPlan {
   readonly key: readonly string[];
   /** Cursor column; null when reading by key alone (`full`, key ranges). */
   readonly cursor: string | null;
-  /** IANA name of the zone whose local time a cursor without a zone holds, as the mapping declares it. */
+  /** IANA name of the zone whose local time a cursor without a zone contains, as the mapping declares it. */
   readonly cursorZone?: string | null;
 }
 
-/** The bounds of a range. Lower bounds exclude, upper bounds include, both optional. */
+/** The bounds of a range, each null if there is none. Bounds of the key exclude below and include above. */
 export interface ReadBounds {
   readonly after: Position | null;
   /** Inclusive lower bound of the cursor column, as text (overlap, backfill `from`). */
   readonly cursorFrom: string | null;
-  /** Exclusive upper bound of the cursor column, as text (the fence, backfill `to`). */
+  /** Exclusive upper bound of the cursor column, as text (the high watermark, backfill `to`). */
   readonly cursorBefore: string | null;
   /** Inclusive upper bound of the key. */
   readonly throughKey: SourceKey | null;
@@ -76,35 +78,37 @@ export interface KeyRange {
   readonly through: SourceKey | null;
 }
 
-/** A partner's database, opened for reading only. Every method fails fast rather than hang. */
+/** A partner's database, opened for reading only. Every method fails fast rather than hanging. */
 export interface Source {
   /** Columns of the relation, with their types. Throws `source_unreachable` or `source_relation_missing`. */
   describe(relation: Relation): Promise<readonly SourceColumn[]>;
   /**
-   * One page in reading order. An empty page, and only that, means the end: a page may be shorter than `limit`,
-   * where rows are wide or the database is slow. Reads again by itself after a lost session or a lock. Throws
-   * `source_key_unusable` where the key is NULL, or shared by the last row and the next.
+   * One page in reading order. An empty page, and only that, means the end: a page may be shorter than `limit` if rows
+   * are wide or the database is slow. Reads again by itself after a lost session or a lock. Throws
+   * `source_key_unusable` if the key is NULL, or shared by the last row and the next.
    */
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page>;
   /** The rows whose `columns[i]` values equal one of `values`, in key order. */
   readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page>;
   /**
-   * The upper bound that a run of `incremental` may read up to, as text: nothing that is committed later
-   * may carry an older stamp than this, as far as the database can tell.
+   * The upper bound up to which a run in mode `incremental` may read, as text: as far as the database can tell, nothing
+   * that is committed later has an older cursor value.
    */
-  fence(plan: ReadPlan): Promise<string>;
+  highWatermark(plan: ReadPlan): Promise<string>;
   /** Whether some row has NULL in the column. */
   hasNull(plan: ReadPlan, column: string): Promise<boolean>;
   /** `cursor` moved back by `seconds`, computed by the database. */
   cursorMinus(plan: ReadPlan, cursor: string, seconds: number): Promise<string>;
-  /** Splits the key space into ranges of about `rows` rows; one open range where it cannot. */
+  /** Splits the key space into ranges of about `rows` rows; one open range if it cannot. */
   splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]>;
-  /** The server, its version and clock, and whether the fence can be exact. */
+  /** The server, its version and clock, and whether the high watermark can be exact. */
   server(): Promise<SourceServer>;
   /**
-   * Tables and views outside the system's schemas, or only those of these names (as a mapping writes them);
-   * names that are not there are left out.
+   * Tables and views outside the system's schemas, or only those with these names (as a mapping writes them); names
+   * that do not exist are left out.
    */
   tables(names?: readonly string[]): Promise<readonly SourceTable[]>;
+  /** How many connections of the pool are in use. */
+  connections(): Promise<number>;
   close(): Promise<void>;
 }

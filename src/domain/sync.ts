@@ -1,11 +1,27 @@
-/** The words of the mapping language, as `sync.yaml` and `*.mapping.yaml` declare them once loaded. */
+/** The content of `sync.yaml` and `*.mapping.yaml`, once loaded. */
 import type { JsonObject, JsonValue } from './json.js';
 import type { Relation } from './source.js';
 
+/** How a run reads: new and changed rows, every row, or every row and the records whose rows are gone. */
 export const RUN_MODES = ['incremental', 'full', 'mirror'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
-/** How a sync's source is opened. `connection` is a URL and may hold a secret: never log it. */
+/** Which outcomes make the workflow of a run fail: runs with waiting records, those with dead letters as well, or none. */
+export const FAIL_ON = ['incomplete', 'dead-letters', 'never'] as const;
+export type FailOn = (typeof FAIL_ON)[number];
+
+/** Limits of a sync, from the key `limits` of sync.yaml. Durations in seconds; null: no limit. */
+export interface SyncLimits {
+  /** How long the last success may be ago; null: as `usualLimit` says. */
+  readonly success: number | null;
+  /** How long a record may wait. */
+  readonly waiting: number;
+  readonly deadLetters: number | null;
+  /** How long ago the position of a mapping may have moved. */
+  readonly lag: number | null;
+}
+
+/** How a sync's source is opened. `connection` is a URL and may contain a secret: never log it. */
 export interface SourceConfig {
   readonly connection: string;
   readonly poolMax: number;
@@ -27,7 +43,7 @@ export type TenantConfig =
       readonly tenant: string;
     };
 
-/** Tells the tenant of each row: what a list in the source comes to once it is read. */
+/** Determines the tenant of each row; a list in the source has been read. */
 export type TenantRule = Exclude<TenantConfig, { readonly kind: 'table' }>;
 
 /** Limits of uploading and settling. Durations in seconds, sizes in bytes. */
@@ -35,14 +51,17 @@ export interface UploadConfig {
   readonly requestsAtOnce: number;
   readonly batchSize: number;
   readonly batchBytes: number;
-  /** Characters of an external id that the platform takes. */
+  /** The most characters of an external id that the platform accepts. */
   readonly longestExternalId: number;
-  /** How long an answer that was lost is waited for before its records are sent again: the platform's longest delay. */
+  /**
+   * How long a batch in doubt is waited for before its records are sent again: the longest that the platform may take
+   * to apply a request.
+   */
   readonly inDoubtDelay: number;
   /** How long a batch may take beyond its dependency wait before it counts as stuck. */
   readonly batchDeadline: number;
-  /** How long a run follows records that the platform holds for a dependency before it ends with them waiting. */
-  readonly followFor: number;
+  /** How long a run polls records that are pending on the platform, before it ends with them waiting. */
+  readonly waitForPending: number;
 }
 
 export const SCHEDULE_OVERLAPS = ['skip', 'buffer-one'] as const;
@@ -66,6 +85,9 @@ export interface TransformCall {
   readonly options: JsonObject;
 }
 
+/**
+ * Where the value of a field comes from. `omitNull`: whether null leaves the field out instead of deleting it (4.8).
+ */
 export type FieldSpec = {
   readonly omitNull: boolean;
 } & (
@@ -84,15 +106,16 @@ export type FieldSpec = {
     }
 );
 
+/** The column by which incremental runs find new and changed rows. */
 export interface CursorSpec {
   readonly column: string;
-  /** Seconds that each incremental run reads again behind its position. */
+  /** How far behind its position each incremental run begins to read, in seconds. */
   readonly overlap: number;
   /** IANA name of the zone of a column without one. */
   readonly zone?: string;
 }
 
-/** What becomes of the record of a deleted row. The platform has no call that deletes one. */
+/** What is done with the record of a deleted row. The platform has no call that deletes one. */
 export type DeleteAction =
   | 'ignore'
   | {
@@ -102,16 +125,18 @@ export type DeleteAction =
       readonly clear: readonly string[];
     };
 
+/** What a mapping does about deleted rows. */
 export interface DeletesSpec {
-  /** Says whether a row is deleted; null where only vanished rows are. */
+  /** The column that marks a row as deleted; null if only vanished rows count. */
   readonly column: string | null;
   /** The column's values, as the database writes them, that mean deleted; null: true, or any date or time. */
   readonly values: readonly string[] | null;
   readonly action: DeleteAction;
-  /** When more vanished rows than both wait for a person's approval: so many records, and percent of those accepted. */
+  /** More vanished rows than both of these need approval: a number of records, and a percentage of those accepted. */
   readonly hold: { readonly records: number; readonly percent: number };
 }
 
+/** How the records of a mapping are sent; defaults are filled in. */
 export interface MappingOptions {
   readonly onConflict: 'upsert' | 'reject';
   readonly ignoreUnknownFields: boolean;
@@ -146,6 +171,7 @@ export interface SchemaDefinitionFile {
   readonly displayMetadata?: JsonObject | null;
 }
 
+/** A mapping, with its schema definition and everything in its file; valid, unless it comes from a file with errors. */
 export interface MappingSpec {
   readonly name: string;
   /** Path relative to the mappings folder. */
@@ -159,15 +185,18 @@ export interface MappingSpec {
   readonly options: MappingOptions;
 }
 
+/** A sync as its files declare it: what a run works by. */
 export interface SyncSpec {
   readonly name: string;
   readonly source: SourceConfig;
   readonly tenant: TenantConfig;
   readonly mode: RunMode;
   readonly upload: UploadConfig;
+  readonly failOn: FailOn;
+  readonly limits: SyncLimits;
   readonly schedules: readonly ScheduleConfig[];
   /** In order of file name; the running order comes from {@link stagesOf}. */
   readonly mappings: readonly MappingSpec[];
-  /** Hash over the files that decide what is sent; pinned in each run. */
+  /** Hash over the files that decide what is sent; a run keeps to the one that it began with. */
   readonly version: string;
 }

@@ -1,13 +1,14 @@
-/** Takes out of a text what stands where addresses have passwords and tokens, whoever wrote the text. */
+/** Removes from a text what is in the place of passwords and tokens in addresses, whoever wrote the text. */
 
-/** `scheme://user:password@`; up to the last @ before the next address, since passwords may hold anything. */
+/** `scheme://user:password@`; up to the last @ before the next address, since passwords may contain anything. */
 const USER_INFO = /([a-z][a-z0-9+.-]*:\/\/[^\s/@:]*:)(?:(?!:\/\/)[^\n])*@/gi;
 /** `?password=...`, and `Password=...;` of connection strings. */
 const PARAMETER =
   /((?:^|[?&;,\s])(?:password|passwd|passphrase|pwd|sslpassword|token|access_token|secret|client_secret|api[-_]?key)=)[^&;\s"'`]+/gi;
 
+/** The text with `***` in place of each. Applied to every message of an error and every finding; idempotent. */
 export function withoutPasswords(text: string): string {
-  // Nearly no text has either, and there may be an error for each row.
+  // Almost no text has either, and there may be an error for each row.
   if (!text.includes('=') && !text.includes('://')) return text;
   return text.replace(USER_INFO, '$1***@').replace(PARAMETER, '$1***');
 }

@@ -1,14 +1,29 @@
-/** One object in, one object out: what workflows and activities tell each other. Ids and counts, never rows. */
+/** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { MappingNote, MappingProgress, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { RunTrigger } from './search-attributes.js';
+import type { FailOn } from './sync.js';
 
+/** Input of `openRun`. */
 export interface OpenRunInput {
   /** The first execution of the workflow's chain: a continued run is the same run. */
   readonly firstExecutionRunId: string;
   readonly kind: RunKind;
   readonly input: RunInput;
+  readonly start: RunStart;
 }
 
+/** The memo that commands give to a run: who started it. A memo needs no registration, unlike a search attribute. */
+export const STARTED_BY = 'partnerSyncStartedBy';
+
+/** How a run was started. */
+export interface RunStart {
+  readonly trigger: RunTrigger;
+  /** The schedule's id, or the account and machine of a command; null if neither is known, as for the Web UI. */
+  readonly by: string | null;
+}
+
+/** A run that is recorded in the ledger, and what it is to do. */
 export interface OpenedRun {
   readonly runId: string;
   readonly sync: string;
@@ -16,138 +31,148 @@ export interface OpenedRun {
   /** Mapping names, stage by stage: parents before children. */
   readonly stages: readonly (readonly string[])[];
   /**
-   * Beside the mappings of each stage: those of which new records are sent without the references that lead in a
-   * circle; in full they come in a later stage. Absent in old histories.
+   * For each stage, beside its mappings: those whose new records are sent without the references that are part of a
+   * circle; a later stage has them in full. Empty for a replay.
    */
-  readonly ahead?: readonly (readonly string[])[];
+  readonly firstPass: readonly (readonly string[])[];
   /**
-   * Mappings whose waiting records the run looks after at its end, parents first: its own, and those that are
-   * connected with them by references, since parents are fetched and children come back. Absent in old histories.
+   * Mappings whose waiting records the run polls at its end, parents first: its own, and those connected with them by
+   * references, since parents are fetched and children become ready.
    */
-  readonly followed?: readonly string[];
-  /** Seconds that the run follows records held by the platform before it ends with them waiting. */
-  readonly followFor: number;
+  readonly polled: readonly string[];
+  /** Seconds for which the run polls records that the platform keeps pending, before it ends with them waiting. */
+  readonly waitForPending: number;
+  readonly failOn: FailOn;
+  /** Names of the search attributes that the namespace has. */
+  readonly searchAttributes: readonly string[];
 }
 
-export interface MappingRef {
-  readonly runId: string;
-  readonly sync: string;
+/** One mapping in one run. */
+export interface MappingRef extends RunRef {
   readonly mapping: string;
 }
 
-export interface PlannedRanges {
-  /** Ranges that are not read to their end yet. */
-  readonly rangeIds: readonly string[];
-  /** How many ranges may be worked on side by side. */
-  readonly lanes: number;
+/** Result of `planMapping`. */
+export interface PlannedPartitions {
+  /** Ids of the partitions that are not done. */
+  readonly partitionIds: readonly string[];
+  /** How many partitions may be loaded at the same time. */
+  readonly concurrency: number;
 }
 
 /**
- * The task queue of slices, of which a worker takes few at once: two fill its thread, and so they spread over the
- * workers. Who waits there for long is given to any worker.
+ * The task queue of loads. A worker takes two at once from it, which fill its thread, so loads spread over the workers.
+ * A load that waits there for too long goes to any worker.
  */
-export const sliceQueueOf = (taskQueue: string): string => `${taskQueue}-slices`;
+export const loadQueueOf = (taskQueue: string): string => `${taskQueue}-load`;
 
-/** The task queue of one worker alone, on which it can be asked how it is; Temporal knows workers by their identities. */
+/** The task queue of one worker, on which it is asked about its state. `identity` is that in Temporal. */
 export const queueOfWorker = (taskQueue: string, identity: string): string => `${taskQueue}-worker-${identity}`;
 
+/** Input of the workflow `askWorkers`. */
 export interface AskWorkersInput {
-  /** The sync that they are asked about; without one they tell of the ledger only. */
+  /** The sync to check; null for the ledger alone. */
   readonly sync: string | null;
   readonly taskQueue: string;
   readonly identities: readonly string[];
 }
 
-/** What a worker finds missing or wrong: a part of the work, a code of the catalogue, and its sentence. */
+/** Something that a worker found missing or wrong: where, a code of the catalogue, and the message. */
 export interface WorkerTrouble extends RunFailure {
   readonly part: 'files' | 'ledger' | 'source' | 'platform';
 }
 
-/** How a worker stands towards a sync. */
+/** Whether a worker could run a sync. */
 export interface WorkerState {
-  /** Of its files; null where it has none that can be used, or was asked about no sync. */
+  /** The version of its files; null if they cannot be used, or no sync was named. */
   readonly version: string | null;
   readonly troubles: readonly WorkerTrouble[];
 }
 
-/** What workers answered; null for one that did not. */
+/** The states of workers; null for one that did not respond. */
 export type WorkerStates = readonly { readonly identity: string; readonly state: WorkerState | null }[];
 
-export interface RangeRef extends MappingRef {
-  readonly rangeId: string;
+/** One partition of a mapping in one run. */
+export interface PartitionRef extends MappingRef {
+  readonly partitionId: string;
 }
 
-/** A range of dead letters; the filter goes with it, since what it meets changes while letters close. */
-export interface ReplayRef extends RangeRef {
+/** A partition of dead letters. It carries the filter, since the matching dead letters change as they are delivered. */
+export interface ReplayRef extends PartitionRef {
   readonly filter: DeadLetterFilter;
 }
 
-export interface SweepInput {
-  readonly runId: string;
-  readonly sync: string;
+/** Input of `sweepDeadLetters`. */
+export interface SweepInput extends RunRef {
   readonly mappings: readonly string[];
 }
 
-export interface SliceResult {
-  /** Whether the range is read to its end; if not, another slice continues it. */
+/** Result of one load. */
+export interface LoadResult {
+  /** Whether the partition is read to its end; otherwise another load continues it. */
   readonly done: boolean;
   readonly progress: readonly MappingProgress[];
 }
 
-export interface CompareInput {
-  readonly sync: string;
+/** Input of `detectSchemaDrift`. */
+export interface DetectSchemaDriftInput extends RunRef {
   readonly mappings: readonly string[];
-  /** Whether changed types are taken as they are. */
+  /** Whether changed types are accepted. */
   readonly accept: boolean;
 }
 
-/** How the source differs from what it was when the mappings last ran. */
-export interface SourceDrift {
+/** How the source's columns differ from those of the mappings' last run. */
+export interface SchemaDrift {
+  /** Mappings that cannot run with the changes. */
   readonly stopped: readonly StoppedMapping[];
+  /** Changes that stop nothing. */
   readonly notes: readonly MappingNote[];
 }
 
-export interface CloseRunInput extends RunRef, Partial<SourceDrift> {}
+/** Input of `closeRun`. */
+export interface CloseRunInput extends RunRef, SchemaDrift {}
 
+/** One run. */
 export interface RunRef {
   readonly runId: string;
   readonly sync: string;
 }
 
-/** Why a run failed: a code of the catalogue, and its sentence. */
+/** Why a run failed: a code of the catalogue, and the message. */
 export interface RunFailure {
   readonly code: string;
   readonly message: string;
 }
 
-/** A run that failed after it was opened. */
+/** Input of `abandonRun`: a run that failed after it was opened. */
 export interface AbandonInput extends RunRef {
-  readonly failure?: RunFailure;
-}
-
-/** A run that failed before it was opened; of an input that was not understood only the sync is told. */
-export interface NoteFailureInput extends OpenRunInput {
   readonly failure: RunFailure;
 }
 
-export interface FollowInput extends RunRef {
+/** Input of `recordFailure`: a run that failed before it was opened. An invalid `input` is reduced to its sync and mode. */
+export interface RecordFailureInput extends OpenRunInput {
+  readonly failure: RunFailure;
+}
+
+/** Input of `pollPending`. */
+export interface PollPendingInput extends RunRef {
   /** Parents before children, as far as references have an order. */
   readonly mappings: readonly string[];
 }
 
-/** What of a mapping's waiting records concerns a run. */
+/** A mapping's waiting records, as far as they concern a run. */
 export interface MappingOutlook {
   /** All records of the mapping without a final outcome. */
   readonly waiting: number;
-  /** Records of this run that the platform holds for a dependency that may still come. */
-  readonly held: number;
-  /** Records that will be read and sent again within moments. */
+  /** Records of this run that the platform keeps pending for a parent which may still come. */
+  readonly pending: number;
+  /** Records that will be read and sent again within seconds. */
   readonly dueSoon: number;
-  /** Seconds until the platform has let go of the last record held. */
-  readonly heldFor: number;
-  /** Schemas of the parents that the held records miss, five at most. */
+  /** Seconds until the platform has given up the last pending record. */
+  readonly pendingFor: number;
+  /** Schemas of the parents that pending records miss, five at most. */
   readonly parents: readonly string[];
 }
 
-/** Mappings that a run still has reason to look after. */
-export type FollowResult = readonly (MappingOutlook & { readonly mapping: string })[];
+/** The mappings with waiting records. */
+export type PollPendingResult = readonly (MappingOutlook & { readonly mapping: string })[];

@@ -1,31 +1,43 @@
-/** The demo: a finished sync of a real shop, proved by reading every record back from the platform. */
+/** The demo: syncs a sample shop completely and proves the result by reading every record back from the platform. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client as PostgresClient } from 'pg';
-import { followRun } from '../cli/follow-run.js';
-import { pushSchemas } from '../cli/commands/schema.js';
-import { agrees, reconcileSync, reconciliationLines } from '../cli/commands/reconcile.js';
+import { watchRun } from '../cli/runs/watch-run.js';
+import { pushSchemas } from '../schema-push/push-schemas.js';
+import { reconciliationLines } from '../cli/commands/reconcile.js';
+import { agrees, reconcileSync } from '../inspection/reconcile-sync.js';
+import { mappingsInOrder } from '../mapping/order/mappings-in-order.js';
 import { EXIT } from '../cli/command-context.js';
-import { createOutput, reportLines } from '../cli/output.js';
+import { createOutput } from '../cli/output/output.js';
+import { reportLines } from '../cli/output/report-lines.js';
 import { compose } from '../compose.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/duration.js';
 import { EXIT_CODES } from '../domain/run.js';
 import { connectTemporal } from '../worker/temporal-connection.js';
 import type { Env } from '../config/environment.js';
+import { milliseconds } from '../domain/timeouts.js';
 
+/** The name of the bundled sync that the demo runs. */
 export const DEMO_SYNC = 'online-retail';
 
-/** The change that the demo proposes to try: one row, seen by the cursor through the shop's trigger. */
+/**
+ * A change to try, suggested at the end of the demo: it affects one row, which the shop's trigger makes visible to the
+ * cursor.
+ */
 export const EXAMPLE_CHANGE = "UPDATE shop.customers SET email = 'changed@example.com' WHERE customer_id = 17850";
 
+/** What the demo runs with. */
 export interface DemoInput {
-  /** The stack's variables. */
+  /** The variables of the stack. */
   readonly env: Env;
-  /** A statement to run on the shop first, as its owner. */
+  /** An SQL statement to run on the shop first, with its owner's rights. */
   readonly change: string | undefined;
 }
 
-/** Exit code 0 only if the run is complete and every source row equals its record. */
+/**
+ * Pushes the schemas, runs the sync and reconciles it, reporting each step. Returns the exit code, which is 0 only if
+ * the run is complete and every source row equals its record.
+ */
 export async function runDemo({ env, change }: DemoInput): Promise<number> {
   const output = createOutput(false);
   const say = (line: string): void => output.result({}, () => [line]);
@@ -38,14 +50,16 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     say('\n2. Sync: customers, then transactions, then order lines');
     const temporal = await connectTemporal(env);
     const { report } = await runWhenFree(
-      () => followRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output),
+      () => watchRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output),
       say,
     ).finally(() => temporal.close());
     for (const line of reportLines(report)) say(`   ${line}`);
     const sent = report.total.accepted + report.total.deadLettered;
     if (sent === 0) say('   Nothing was sent: what was read is unchanged on the platform.');
     say('\n3. Reconciliation: every source row against its record, read back from the platform (this takes a while)');
-    const results = await reconcileSync(parts, DEMO_SYNC, { readBack: 'all', seed: 'demo' }, output);
+    const sync = await parts.openSync(DEMO_SYNC);
+    const options = { readBack: 'all', seed: 'demo', note: (line: string) => output.note(line) } as const;
+    const results = await reconcileSync(await parts.dependencies(), sync, mappingsInOrder(sync.spec), options);
     for (const line of reconciliationLines(results)) say(`   ${line}`);
     say(`\nDone in ${formatSeconds((Date.now() - started) / 1000)}.`);
     return results.every(agrees) ? EXIT_CODES[report.outcome] : EXIT.failed;
@@ -54,22 +68,27 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
   }
 }
 
-/** A demo that was interrupted leaves its run behind; the worker carries it on, and this one comes after it. */
+/**
+ * Retries while another run of the sync is active, such as one that an interrupted demo started. Gives up after the
+ * timeout `demoWaits`.
+ */
 async function runWhenFree<T>(start: () => Promise<T>, say: (line: string) => void): Promise<T> {
-  const deadline = Date.now() + 10 * 60_000;
-  for (let told = false; ; told = true) {
+  const deadline = Date.now() + milliseconds('demoWaits');
+  let announced = false;
+  while (true) {
     try {
       return await start();
     } catch (error) {
       const busy = error instanceof PartnerSyncError && error.code === 'run_in_progress';
       if (!busy || Date.now() > deadline) throw error;
-      if (!told) say(`   ${error.message}; this demo waits for it`);
-      await sleep(2_000);
+      if (!announced) say(`   ${error.message}; the demo waits for it`);
+      await sleep(milliseconds('demoLook'));
     }
+    announced = true;
   }
 }
 
-/** What a run needs on a sandbox that has just been made. */
+/** Creates the demo's schema definitions, which a run needs on a new sandbox. */
 export async function pushDemoSchemas(env: Env): Promise<void> {
   const parts = compose(env);
   try {
@@ -79,6 +98,10 @@ export async function pushDemoSchemas(env: Env): Promise<void> {
   }
 }
 
+/**
+ * Runs the statement on the shop and returns the number of changed rows. Throws `input_invalid` if the shop refuses
+ * it.
+ */
 async function changeShop(env: Env, statement: string): Promise<number> {
   const client = new PostgresClient({ connectionString: env['DEMO_SHOP_URL'] });
   await client.connect();

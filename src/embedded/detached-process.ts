@@ -1,33 +1,40 @@
 /**
- * Servers in a process group of their own: a terminal's Ctrl-C reaches only us, so that we can drain the worker
- * before its database and its Temporal server go away.
+ * Runs servers in process groups of their own. A terminal's Ctrl-C then reaches only this process, which can drain the
+ * worker before its database and its Temporal server stop.
  */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endWithOwner, type EndingStep } from './end-with-owner.js';
+import { milliseconds } from '../domain/timeouts.js';
 
+/** A program to start, and how to end it. */
 export interface DetachedCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Both output streams are appended here. */
+  /** Both output streams are appended to this file. */
   readonly logFile: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** How it is asked to end, also by others once we are gone. */
+  /** How to end it; also applied after this process has died. */
   readonly steps: readonly EndingStep[];
 }
 
+/** A running program in a process group of its own. */
 export interface DetachedProcess {
   readonly pid: number;
-  /** How the process ended ("code 1", "SIGKILL"); undefined while it runs. */
+  /** How the process ended (`code 1`, `SIGKILL`); undefined while it runs. */
   ending(): string | undefined;
   /** Resolves with the ending; never rejects. */
   readonly ended: Promise<string>;
 }
 
+/**
+ * Starts the program and resolves once it has been spawned, which does not mean that it is ready. Rejects if it
+ * cannot be started.
+ */
 export async function spawnDetached(command: DetachedCommand): Promise<DetachedProcess> {
   const log = openSync(command.logFile, 'a', 0o600);
   try {
@@ -58,38 +65,42 @@ export async function spawnDetached(command: DetachedCommand): Promise<DetachedP
   }
 }
 
-/** True while the process runs. A zombie counts as gone: in a container whose pid 1 reaps nobody it stays for ever. */
+/**
+ * Whether a process with this pid is running. A zombie counts as ended: in a container whose pid 1 does not reap
+ * children it would stay forever.
+ */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives, and belongs to another user.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
   if (process.platform !== 'linux') return true;
   try {
-    // The state follows the name, which is in brackets and may hold any character.
+    // The state follows the name, which is in parentheses and may contain any character.
     return !/\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }
 }
 
-/** Sends the signals one after the other until the process is gone; the last resort is SIGKILL to its whole group. */
+/** Sends the signals in turn until the process has ended, then SIGKILL to its whole group. */
 export async function endProcess(pid: number, steps: readonly EndingStep[]): Promise<void> {
   for (const step of steps) {
     sendSignal(pid, step.signal);
     if (await isGone(pid, step.waitMs)) return;
   }
   sendSignal(-pid, 'SIGKILL');
-  await isGone(pid, 5_000);
+  await isGone(pid, milliseconds('killedProcess'));
 }
 
+/** Waits up to `waitMs` milliseconds for the process to end; returns whether it has. */
 async function isGone(pid: number, waitMs: number): Promise<boolean> {
   const deadline = Date.now() + waitMs;
   while (isAlive(pid)) {
     if (Date.now() >= deadline) return false;
-    await sleep(25);
+    await sleep(milliseconds('endLook'));
   }
   return true;
 }
@@ -102,7 +113,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The end of a log file, for a message about the process that wrote it. */
+/** The last lines of a log file, for an error message about the process that wrote it. */
 export function tailOf(logFile: string, lines = 12): string {
   try {
     return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-lines).join('\n');

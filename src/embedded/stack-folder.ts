@@ -1,51 +1,57 @@
-/** The stack's folder on disk: secrets, the sandbox's fixture, what the child processes are told, and who owns it. */
+/**
+ * The stack's folder on disk: secrets, the published facts about a running stack, and the check that it has one owner.
+ */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { isAlive } from './detached-process.js';
 
-/** What `stack.json` tells other commands on this machine while the stack is up; no secret in it. */
+/** The content of `stack.json`, for other commands on this machine while the stack is up. It contains no secret. */
 export interface StackFacts {
   readonly ownerPid: number;
-  /** The servers' processes: a pid alone may have been given to another program since. */
+  /** Pids of the servers. All must be alive, since a single pid may have been reused by another program. */
   readonly serverPids: readonly number[];
   readonly sandboxUrl: string;
   readonly temporalAddress: string;
-  /** Absent when Temporal is not ours (TEMPORAL_ADDRESS). */
+  /** Absent if TEMPORAL_ADDRESS names a server that the stack did not start. */
   readonly uiUrl?: string;
   readonly startedAt: string;
-  /** Names of the variables that the environment of its owner said otherwise than the stack does by itself. */
+  /** Names of the variables with which the owner's environment overrode the stack's defaults. */
   readonly chosen: readonly string[];
 }
 
+/** A running stack of another process, with its variables. */
 export interface AttachedStack extends StackFacts {
-  /** The variables that the stack's own processes run with; read from dev.env. */
+  /** The variables that the stack's processes run with, from dev.env. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Makes the folder. Its parts close themselves; PostgreSQL's account must be able to pass through when we are root. */
+/**
+ * Creates the folder. Its subfolders are private; the folder itself can be entered by others only under root, where
+ * PostgreSQL runs as another account.
+ */
 export function makeStackFolder(folder: string): void {
   mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
   chmodSync(join(folder, 'logs'), 0o700);
   chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
 }
 
-/** A random secret in a file of its own, made once; answers the file and what is in it. */
+/** A random secret in a file of its own, created on first use; returns the path and the secret. */
 export function secretFile(folder: string, name: string): { file: string; secret: string } {
   const file = join(folder, name);
   if (!existsSync(file)) writePrivate(file, `${randomBytes(32).toString('base64url')}\n`);
   return { file, secret: readFileSync(file, 'utf8').trim() };
 }
 
-/** Written beside and renamed: a reader sees the old file or the new one, and never with more than our own rights. */
+/** Writes a file that only its owner can read, atomically: readers see the old content or the new. */
 export function writePrivate(file: string, text: string): void {
   const partial = `${file}.${process.pid}`;
   writeFileSync(partial, text, { mode: 0o600 });
   renameSync(partial, file);
 }
 
-/** KEY=value lines, quoted only where a shell would need it. */
+/** Writes KEY=value lines, with quotes only where a shell would need them. */
 export function writeEnvFile(file: string, env: Readonly<Record<string, string>>): void {
   const quoted = (value: string): string => (/^[\w./:@%+,=-]*$/.test(value) ? value : `'${value}'`);
   writePrivate(
@@ -56,6 +62,7 @@ export function writeEnvFile(file: string, env: Readonly<Record<string, string>>
   );
 }
 
+/** Reads a file that {@link writeEnvFile} wrote. */
 export function readEnvFile(file: string): Record<string, string> {
   const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
   return Object.fromEntries(
@@ -67,7 +74,7 @@ export function readEnvFile(file: string): Record<string, string> {
 }
 
 /**
- * The stack that another process of this machine keeps up in the folder; undefined when there is none.
+ * The stack that another process on this machine keeps up in the folder; undefined when there is none.
  *
  * @example const env = attachStack({ folder: '.partner-sync' })?.env ?? process.env;
  */
@@ -77,27 +84,32 @@ export function attachStack({ folder }: { readonly folder: string }): AttachedSt
     if (![facts.ownerPid, ...facts.serverPids].every(isAlive)) return undefined;
     return { ...facts, env: readEnvFile(join(folder, 'dev.env')) };
   } catch {
-    // Not there, or half gone: its owner is just stopping.
+    // No files, or only some of them because the owner is just stopping.
     return undefined;
   }
 }
 
+/** Writes dev.env and then stack.json, so that a process that finds the facts can also read the variables. */
 export function publishStack(folder: string, facts: StackFacts, env: Readonly<Record<string, string>>): void {
   writeEnvFile(join(folder, 'dev.env'), env);
   writePrivate(join(folder, 'stack.json'), `${JSON.stringify(facts, null, 2)}\n`);
 }
 
+/** Removes both files; call it when the stack has stopped. */
 export function withdrawStack(folder: string): void {
   rmSync(join(folder, 'stack.json'), { force: true });
   rmSync(join(folder, 'dev.env'), { force: true });
 }
 
-/** Two owners would stop each other's servers. */
+/**
+ * Throws `config_invalid` if another process keeps a stack up in the folder: two owners would stop each other's
+ * servers.
+ */
 export function refuseSecondOwner(folder: string): void {
   const other = attachStack({ folder });
   if (other === undefined) return;
   throw new PartnerSyncError(
     'config_invalid',
-    `The stack in ${folder} is up already, kept by process ${other.ownerPid}. Use it as it is, or stop that process.`,
+    `The stack in ${folder} is already up, kept by process ${other.ownerPid}. Use it, or stop that process.`,
   );
 }

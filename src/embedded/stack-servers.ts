@@ -1,27 +1,32 @@
-/** The servers below the stack: PostgreSQL with its three databases and the demo's shop, and Temporal. */
+/**
+ * Starts the servers that the stack needs: PostgreSQL with three databases, including the demo's shop, and Temporal.
+ */
 import { join } from 'node:path';
-import { loadOnlineRetail } from './online-retail/load.js';
-import { createShopReader } from './online-retail/reader.js';
-import { startPostgres, type EmbeddedPostgres } from './postgres.js';
+import { loadOnlineRetail } from './online-retail/load-shop.js';
+import { createShopReader } from './online-retail/shop-reader.js';
+import { startPostgres, type EmbeddedPostgres } from './postgres-server.js';
 import { secretFile } from './stack-folder.js';
-import { findTemporal, startTemporal, type EmbeddedTemporal } from './temporal.js';
+import { findTemporal } from './temporal-cli.js';
+import { startTemporal, type EmbeddedTemporal } from './temporal-server.js';
 
+/** The running servers and how to reach them. */
 export interface StackServers {
   readonly postgres: EmbeddedPostgres;
-  /** Undefined when TEMPORAL_ADDRESS names a server: then it is not ours to start or stop. */
+  /** Undefined if TEMPORAL_ADDRESS names a server: then the stack neither starts nor stops it. */
   readonly temporal: EmbeddedTemporal | undefined;
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
-  /** The shop, through the account that can only read. */
+  /** The shop, through an account that can only read. */
   readonly sourceUrl: string;
 }
 
+/** Where the servers keep their files. */
 export interface StartServersInput {
   readonly folder: string;
   readonly log: (line: string) => void;
-  readonly searchAttributes?: Readonly<Record<string, string>>;
 }
 
+/** Starts both servers at the same time. If one fails, the other is stopped and the failure is thrown. */
 export async function startServers(input: StartServersInput): Promise<StackServers> {
   const { folder, log } = input;
   const given = process.env.TEMPORAL_ADDRESS || undefined;
@@ -31,7 +36,7 @@ export async function startServers(input: StartServersInput): Promise<StackServe
   ]);
   const [shop, temporal] = started;
   if (shop.status === 'rejected' || temporal.status === 'rejected') {
-    // One is of no use without the other, and nobody else would stop it.
+    // The other server is of no use alone, and nothing else would stop it.
     if (shop.status === 'fulfilled') await shop.value.postgres.stop();
     if (temporal.status === 'fulfilled') await temporal.value?.stop();
     throw shop.status === 'rejected' ? shop.reason : (temporal as PromiseRejectedResult).reason;
@@ -44,6 +49,7 @@ export async function startServers(input: StartServersInput): Promise<StackServe
   };
 }
 
+/** Starts PostgreSQL, creates the databases and loads the demo's shop. */
 async function startShop(
   folder: string,
   log: (line: string) => void,
@@ -63,9 +69,10 @@ async function startShop(
   }
 }
 
-async function ownTemporal({ folder, log, searchAttributes }: StartServersInput): Promise<EmbeddedTemporal> {
+/** Finds the Temporal CLI and starts its dev server. */
+async function ownTemporal({ folder, log }: StartServersInput): Promise<EmbeddedTemporal> {
   const cli = await findTemporal({ log });
-  const temporal = await startTemporal({ path: cli.path, folder: join(folder, 'temporal'), log, searchAttributes });
+  const temporal = await startTemporal({ path: cli.path, folder: join(folder, 'temporal'), log });
   log(`Temporal is up; its Web UI: ${temporal.uiUrl}`);
   return temporal;
 }

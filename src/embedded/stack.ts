@@ -1,50 +1,51 @@
-/** The whole stack on one machine, for `demo` and `dev`: PostgreSQL, Temporal, sandbox, worker. */
+/** Starts and stops the whole stack for `demo` and `dev`: PostgreSQL, Temporal, the sandbox and a worker. */
 import { join } from 'node:path';
-import { ENGINE_OPTIONS } from '../worker/engine-flags.js';
+import { ENGINE_OPTIONS } from '../config/engine-flags.js';
 import { startManagedProcess, type ManagedProcess } from './managed-process.js';
-import { packageRoot } from './package-root.js';
+import { packageRoot } from '../cli/package-root.js';
 import { rememberedPorts } from './ports.js';
 import { makeStackFolder, publishStack, refuseSecondOwner, withdrawStack } from './stack-folder.js';
 import { childEnvironment, sandboxFixture, stackEnvironment, type MintToken } from './stack-environment.js';
 import { startServers, type StackServers } from './stack-servers.js';
 import { workerPolls } from './worker-polls.js';
-export { attachStack, type AttachedStack, type StackFacts } from './stack-folder.js';
+import { milliseconds, times } from '../domain/timeouts.js';
 
+/** How to run the stack. */
 export interface StartStackInput {
-  /** `<project>/.partner-sync`; all that the stack keeps is in it. */
+  /** `<project>/.partner-sync`, which contains everything that the stack stores. */
   readonly folder: string;
   readonly log: (line: string) => void;
-  /** Which child processes to run beside the servers. */
+  /** The child processes to run in addition to the servers. */
   readonly processes: readonly ('sandbox' | 'worker')[];
-  /** `mintToken` of src/sandbox/token.ts, handed in: this folder knows the sandbox as a process only. */
+  /** `mintToken` of src/sandbox/token.ts. It is passed in because src/embedded knows the sandbox only as a process. */
   readonly mintToken: MintToken;
-  /** Values that stand over the stack's own, from `choicesOf` the environment. */
+  /** Overrides of the stack's own variables, from `choicesOf`. */
   readonly choices?: Readonly<Record<string, string>>;
-  /** Search attributes of the workflows, name to type. */
-  readonly searchAttributes?: Readonly<Record<string, string>>;
-  /** Default: this package's own command line. */
+  /** The command line of the child processes. Default: this package's own. */
   readonly cli?: readonly [string, ...string[]];
 }
 
+/** A running stack. */
 export interface Stack {
-  /** What the child processes run with: state, source, platform, Temporal. */
+  /** The variables for state, source, platform and Temporal. */
   readonly env: Readonly<Record<string, string>>;
   readonly sandboxUrl: string;
   readonly temporalAddress: string;
   readonly uiUrl: string | undefined;
   readonly sandbox: ManagedProcess | undefined;
   readonly worker: ManagedProcess | undefined;
+  /** Drains the worker and starts it again; does nothing if the stack has none. */
   restartWorker(): Promise<void>;
-  /** Resolves with a message when a child process ends by itself; never rejects. */
+  /** Resolves with a message when a child process ends unexpectedly; never rejects. */
   readonly failed: Promise<string>;
-  /** Drains the worker, then stops the rest; called a second time it kills at once. */
+  /** Drains the worker, then stops the rest. A second call kills the child processes at once. */
   stop(): Promise<void>;
 }
 
-const WORKER_DRAIN_MS = 60_000;
-/** A worker that dies more often than this has a reason that starting it again does not mend. */
-const WORKER_RESTARTS = 10;
-
+/**
+ * Starts everything in order and publishes the stack for other commands. If a part fails, what was started is
+ * stopped and the failure is thrown.
+ */
 export async function startStack(input: StartStackInput): Promise<Stack> {
   const { folder, log, processes } = input;
   refuseSecondOwner(folder);
@@ -67,10 +68,10 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       log(message);
       fail(message);
     };
-    // A worker that is killed costs nothing but time: its successor resumes from the ledger.
+    // The death of a worker costs only time: its successor resumes from the ledger.
     let restarts = 0;
     const onWorkerDeath = (message: string): void => {
-      if (++restarts > WORKER_RESTARTS) return onDeath(message);
+      if (++restarts > times('workerRestarts')) return onDeath(message);
       log(`${message.split('\n')[0]} Starting it again ...`);
       children.worker?.restart().then(
         () => log('The worker is up again'),
@@ -78,17 +79,17 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       );
     };
     const told = childEnvironment(env, { ownTemporal: servers.temporal !== undefined });
-    const shared = { env: told, cwd: folder, folder, log, onDeath, readyWithinMs: 60_000 };
+    const shared = { env: told, cwd: folder, folder, log, onDeath };
     if (processes.includes('sandbox')) {
       const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
       children.sandbox = await startManagedProcess({
         ...shared,
         name: 'sandbox',
         command: [...cli, 'sandbox', '--port', String(port), '--fixture', fixture],
-        // Not as an argument: the password would show in the list of processes.
+        // In the environment, because an argument would show the password in the list of processes.
         env: { ...shared.env, SANDBOX_STATE_URL: servers.postgres.url('sandbox') },
         isReady: async () => (await fetch(`${sandboxUrl}/health`)).ok,
-        drainMs: 10_000,
+        drainMs: milliseconds('stackSandboxDrain'),
       });
       log(`The sandbox is up: ${sandboxUrl}`);
     }
@@ -99,14 +100,14 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         command: [...cli, 'worker'],
         onDeath: onWorkerDeath,
         isReady: (started) => workerPolls({ ...servers, taskQueue: env['PARTNER_SYNC_TASK_QUEUE']!, ...started }),
-        drainMs: WORKER_DRAIN_MS,
+        drainMs: milliseconds('stackWorkerDrain'),
       });
       log('The worker is up');
     }
     const { temporalAddress, temporal } = servers;
     const facts = { sandboxUrl, temporalAddress, ...(temporal && { uiUrl: temporal.uiUrl }) };
     const serverPids = [servers.postgres.pid, ...(temporal ? [temporal.pid] : [])];
-    // The shop's owner, for changes that the demo tries out; the processes are not told.
+    // The shop's owner, for the demo's example changes; the child processes do not receive it.
     const published = { ...env, DEMO_SHOP_URL: servers.postgres.url('shop') };
     publishStack(
       folder,
@@ -120,8 +121,14 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       published,
     );
     return {
-      ...{ env: published, sandboxUrl, temporalAddress, uiUrl: temporal?.uiUrl, failed, stop },
-      ...{ sandbox: children.sandbox, worker: children.worker },
+      env: published,
+      sandboxUrl,
+      temporalAddress,
+      uiUrl: temporal?.uiUrl,
+      failed,
+      stop,
+      sandbox: children.sandbox,
+      worker: children.worker,
       restartWorker: async () => children.worker?.restart(),
     };
   } catch (error) {
@@ -130,7 +137,10 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
   }
 }
 
-/** From the top down, so that nobody loses what it stands on; the second call does not wait for anybody. */
+/**
+ * Creates `stop`, which ends the parts before the servers that they depend on. A second call does not wait for the
+ * drain.
+ */
 function stopper(
   folder: string,
   { postgres, temporal }: StackServers,

@@ -1,26 +1,30 @@
-/** Finds the Temporal CLI, which is also Temporal's dev server: installed, cached, downloaded, or built with Go. */
+/** Finds the Temporal CLI, which includes Temporal's dev server: installed, cached, downloaded, or built with Go. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endWithOwner } from './end-with-owner.js';
-import { packageRoot } from './package-root.js';
+import { packageRoot } from '../cli/package-root.js';
 
+/** An executable Temporal CLI. */
 export interface TemporalCli {
   readonly path: string;
-  /** Where it came from: `PATH`, `cache`, `download` or `go`. */
+  /** Where it was found: `PATH`, `cache`, `download` or `go`. */
   readonly how: string;
 }
 
+/** How to search for the CLI. */
 export interface FindTemporalInput {
   readonly log: (line: string) => void;
-  /** Default: the environment of this process. Tests give one with a PATH and a cache of their own. */
+  /** Default: this process's environment. Tests pass one with its own PATH and cache. */
   readonly env?: NodeJS.ProcessEnv;
 }
 
 /**
- * The search itself is scripts/get-temporal.mjs, in plain Node, since a first `npm run demo` starts the build before
- * `npm ci` has installed anything; a second search waits for the first one's build instead of starting another.
+ * Finds or obtains the CLI; a build can take minutes. Throws `config_invalid` with the ways that failed.
+ *
+ * The search itself is scripts/get-temporal.mjs, a plain Node script, since a first `npm run demo` starts the build
+ * before `npm ci` has installed anything. A second search waits for the build of the first.
  */
 export async function findTemporal({ log, env = process.env }: FindTemporalInput): Promise<TemporalCli> {
   const child = spawn(process.execPath, [join(packageRoot(), 'scripts', 'get-temporal.mjs')], {

@@ -1,44 +1,55 @@
-/** Temporal's dev server on this machine: one process, its history in a file, the Web UI beside it. */
+/** Runs Temporal's dev server on this machine: one process that includes the Web UI. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { PartnerSyncError } from '../domain/errors.js';
+import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
 import type { EndingStep } from './end-with-owner.js';
 import { leftBehind } from './left-behind.js';
 import { freePort, rememberedPorts } from './ports.js';
+import { milliseconds, seconds, times } from '../domain/timeouts.js';
 
+/** How to start the server. */
 export interface StartTemporalInput {
-  /** The Temporal CLI, as `findTemporal` found it. */
+  /** The Temporal CLI, from `findTemporal`. */
   readonly path: string;
-  /** Holds the history, the log and the remembered ports. */
+  /** Contains the history, the log and the remembered ports. */
   readonly folder: string;
   readonly log: (line: string) => void;
   readonly port?: number;
   readonly uiPort?: number;
-  /** Search attributes to register, name to type: `{ PartnerSyncOutcome: 'Keyword' }`. */
-  readonly searchAttributes?: Readonly<Record<string, string>>;
+  /** Where the history is stored; default `file`. In `memory` it is lost with the process, but costs a quarter less. */
+  readonly history?: 'file' | 'memory';
+  /** Variables to add to this process's environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
+/** A running Temporal server. */
 export interface EmbeddedTemporal {
   readonly pid: number;
-  /** host:port, as TEMPORAL_ADDRESS wants it. */
+  /** `host:port`, as TEMPORAL_ADDRESS expects it. */
   readonly address: string;
   readonly uiUrl: string;
   stop(): Promise<void>;
 }
 
-const READY_WITHIN_MS = 60_000;
-
 const SHUT_DOWN: readonly EndingStep[] = [
-  { signal: 'SIGINT', waitMs: 10_000 },
-  { signal: 'SIGTERM', waitMs: 3_000 },
+  { signal: 'SIGINT', waitMs: milliseconds('temporalShutdown') },
+  { signal: 'SIGTERM', waitMs: milliseconds('temporalTermination') },
 ];
 
-/** With several parts, as for many workers, a first task may wait a second or two for a poll that looks at its part. */
+/**
+ * With several task queue partitions, as for many workers, a first task may wait a second or two for a poll on its
+ * partition.
+ */
 const ONE_PARTITION = ['matching.numTaskqueueReadPartitions', 'matching.numTaskqueueWritePartitions'];
 
+/**
+ * Starts the server and resolves when its namespace responds. A server that an earlier run left behind is stopped first.
+ * Throws `config_invalid` with the end of the log.
+ */
 export async function startTemporal({ path, folder, ...input }: StartTemporalInput): Promise<EmbeddedTemporal> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const database = join(folder, 'temporal.db');
@@ -50,23 +61,32 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
     input.log(`Stopping the Temporal server that an earlier run left behind (pid ${living})`);
     await shutDown(living);
   }
-  for (let attempt = 1; ; attempt += 1) {
+  let attempt = 1;
+  while (true) {
     const ports = await chosenPorts(folder, input);
     const address = `127.0.0.1:${ports.frontend}`;
     const server = await spawnDetached({
       command: path,
       args: [
-        ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(ports.frontend)],
-        ...['--ui-port', String(ports.ui), '--db-filename', database],
-        ...['--namespace', 'default', '--log-level', 'error'],
+        'server',
+        'start-dev',
+        '--ip',
+        '127.0.0.1',
+        '--port',
+        String(ports.frontend),
+        '--ui-port',
+        String(ports.ui),
+        ...(input.history === 'memory' ? [] : ['--db-filename', database]),
+        '--namespace',
+        'default',
+        '--log-level',
+        'error',
         ...ONE_PARTITION.flatMap((setting) => ['--dynamic-config-value', `${setting}=1`]),
-        ...Object.entries(input.searchAttributes ?? {}).flatMap(([name, type]) => [
-          '--search-attribute',
-          `${name}=${type}`,
-        ]),
+        ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
       ],
       logFile,
       cwd: folder,
+      env: { ...process.env, ...input.env },
       steps: SHUT_DOWN,
     });
     writeFileSync(pidFile, `${server.pid}\n`);
@@ -74,14 +94,16 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
     const failure = await untilReady(server, address);
     if (failure === undefined) return { pid: server.pid, address, uiUrl: `http://127.0.0.1:${ports.ui}`, stop };
     if (isAlive(server.pid)) await stop();
-    // A port may have been taken in the meantime: hence a few attempts.
-    if (attempt === 3) {
+    // Another process may have taken a port meanwhile, hence several attempts.
+    if (attempt === times('serverStarts')) {
       throw new PartnerSyncError('config_invalid', `Temporal (${path}) did not start: ${failure}\n${tailOf(logFile)}`);
     }
     input.log(`Temporal did not start (${failure}); trying once more`);
+    attempt += 1;
   }
 }
 
+/** The requested ports, or the remembered ones. */
 async function chosenPorts(
   folder: string,
   { port, uiPort }: Pick<StartTemporalInput, 'port' | 'uiPort'>,
@@ -91,23 +113,26 @@ async function chosenPorts(
   return { frontend: remembered.frontend, ui: uiPort ?? remembered.ui };
 }
 
-/** Ready is what answers for the namespace, not what listens. Answers why not, in words. */
+/**
+ * Resolves to undefined when the namespace responds (a listening port is not enough), otherwise to the reason why it
+ * does not.
+ */
 async function untilReady(server: DetachedProcess, address: string): Promise<string | undefined> {
-  const deadline = Date.now() + READY_WITHIN_MS;
-  for (;;) {
+  const deadline = Date.now() + milliseconds('serverReady');
+  while (true) {
     if (server.ending() !== undefined) return `it ended with ${server.ending()}`;
     const connection = Connection.lazy({ address });
     try {
-      await connection.withDeadline(Date.now() + 2_000, async () => {
+      await connection.withDeadline(Date.now() + milliseconds('serverProbe'), async () => {
         await connection.workflowService.describeNamespace({ namespace: 'default' });
       });
       return undefined;
     } catch (error) {
-      if (Date.now() > deadline) return `no answer in ${READY_WITHIN_MS / 1000} s: ${(error as Error).message}`;
+      if (Date.now() > deadline) return `no answer in ${seconds('serverReady')} s: ${(error as Error).message}`;
     } finally {
       await connection.close();
     }
-    await sleep(150);
+    await sleep(milliseconds('temporalLook'));
   }
 }
 

@@ -1,24 +1,28 @@
-/** The account that PostgreSQL runs under when we are root, since it refuses to run as root. */
+/** Chooses the account that PostgreSQL runs as under root, since it refuses to run as root. */
 import { spawnSync } from 'node:child_process';
 import { PartnerSyncError } from '../domain/errors.js';
 
+/** An account of the operating system. */
 export interface Account {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** In order of preference. Each must be in the user database: initdb looks its own name up there. */
+/** In order of preference. Each must exist in the user database, since initdb looks up its own name there. */
 const CANDIDATES = ['postgres', '_postgres', 'nobody', 'daemon'] as const;
 
-/** Undefined when we are not root: then everything runs as ourselves. */
+/**
+ * The account to use; undefined for an ordinary user, for whom everything runs as that user. Throws `config_invalid`
+ * if no candidate is usable.
+ */
 export function unprivilegedAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;
   for (const name of CANDIDATES) {
     const uid = numberOf(['-u', name]);
     const gid = numberOf(['-g', name]);
     if (uid === undefined || gid === undefined || uid === 0) continue;
-    // In a user namespace an account may exist by name only; trying is the one sure test.
+    // In a user namespace an account may exist in name only, so it is tried out.
     if (runsAs({ name, uid, gid }, ['-e', '/'])) return { name, uid, gid };
   }
   throw new PartnerSyncError(
@@ -28,11 +32,15 @@ export function unprivilegedAccount(): Account | undefined {
   );
 }
 
-/** Whether the account can enter the folder, or execute the file: every folder above it counts as well. */
+/**
+ * Whether the account can enter the folder or execute the file, including every folder above it. Always true without an
+ * account.
+ */
 export function canReach(account: Account | undefined, path: string): boolean {
   return account === undefined || runsAs(account, ['-x', path]);
 }
 
+/** Whether `test` with these arguments succeeds as the account. */
 function runsAs(account: Account, test: readonly string[]): boolean {
   const result = spawnSync('test', test, { uid: account.uid, gid: account.gid, cwd: '/', stdio: 'ignore' });
   return result.status === 0;

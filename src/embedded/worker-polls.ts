@@ -1,9 +1,11 @@
-/** Whether a worker is at work: a worker has no address of its own to ask, so Temporal is asked. */
+/** Checks whether a worker is ready. A worker listens on no address, so this asks Temporal for the pollers of its task queue. */
 import { Connection } from '@temporalio/client';
+import { milliseconds } from '../domain/timeouts.js';
 
-/** TASK_QUEUE_TYPE_WORKFLOW of Temporal's interface. */
+/** TASK_QUEUE_TYPE_WORKFLOW of Temporal's API. */
 const WORKFLOW_TASK_QUEUE = 1;
 
+/** The worker to look for, and where it polls. */
 export interface WorkerPollsInput {
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
@@ -13,11 +15,16 @@ export interface WorkerPollsInput {
 }
 
 /**
- * True when this process has asked Temporal for work since it was started. Temporal goes on naming a dead worker for
- * minutes, and counts the end of its connection as a sign of life: hence the pid, which the SDK puts into the identity.
+ * Whether this process has polled the task queue since `startedAt`.
+ *
+ * Temporal lists a dead worker for minutes and counts the end of its connection as activity. The check therefore
+ * compares the pid, which the SDK includes in the identity, and the time of the last poll.
  */
 export async function workerPolls(input: WorkerPollsInput): Promise<boolean> {
-  const connection = await Connection.connect({ address: input.temporalAddress, connectTimeout: 5_000 });
+  const connection = await Connection.connect({
+    address: input.temporalAddress,
+    connectTimeout: milliseconds('workerProbe'),
+  });
   try {
     const { pollers } = await connection.workflowService.describeTaskQueue({
       namespace: input.temporalNamespace,

@@ -1,11 +1,17 @@
-/** The tables that a first sync is drafted for: those that were named, or all that the account can read. */
+/** Chooses the tables for which `init` drafts a sync: those that were named, or all that the account can read. */
 import { PartnerSyncError } from '../domain/errors.js';
 import { nearest } from '../domain/names.js';
 import type { SourceTable } from '../domain/source-catalog.js';
 
-/** More than a person can look through; then the tables must be named. */
+/** More tables than a person can review at once must be named explicitly. */
 const TABLES = 40;
 
+/**
+ * The tables to draft mappings for. Views are included only if they are named.
+ *
+ * Throws `input_invalid` for a name that is unknown or not readable, or if there are too many tables;
+ * `config_invalid` if the account can read none.
+ */
 export function chosenTables(all: readonly SourceTable[], wanted: readonly string[] | undefined): SourceTable[] {
   const readable = all.filter((t) => t.readable);
   if (wanted !== undefined)

@@ -1,4 +1,7 @@
-/** One column as a field: the property that holds its values exactly, and the transforms that get them there. */
+/**
+ * Drafts one column as a field: the JSON Schema property that holds its values exactly, and the transforms that produce
+ * them.
+ */
 import type { JsonObject } from '../domain/json.js';
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
 import { DECIDE, type DraftField, type ZoneGuess } from './draft.js';
@@ -7,7 +10,10 @@ import { isEmail, isPersonal, isPhone } from './guesses.js';
 import type { Sample } from './sample.js';
 import { scalar } from './yaml-text.js';
 
-/** What a plain column becomes, by its type; absent where a query must turn it into text first. Bytes are looked at. */
+/**
+ * The property of a plain column, by its type. A type without an entry must be converted to text by a query; bytes depend
+ * on their values.
+ */
 const PROPERTIES: Partial<Record<CatalogColumn['type'], JsonObject>> = {
   text: { type: 'string' },
   integer: { type: 'integer' },
@@ -22,23 +28,22 @@ const PROPERTIES: Partial<Record<CatalogColumn['type'], JsonObject>> = {
   json: {},
 };
 
-export interface FieldSurroundings {
+/** What drafting a field needs besides the column. */
+export interface FieldContext {
   readonly table: SourceTable;
+  /** The name of the field. */
   readonly name: string;
   readonly zone: ZoneGuess;
   readonly sample: Sample;
-  /** Whether the database has no types of its own for points in time. */
+  /** Whether values may have other types than their columns, as in SQLite, which also has no types for dates. */
   readonly dynamic: boolean;
 }
 
-/** Where the column becomes no field: why. */
-export function draftField(
-  column: CatalogColumn,
-  around: FieldSurroundings,
-): DraftField | { readonly leftOut: string } {
-  const { table, name, zone } = around;
-  const values = around.sample(column.name);
-  const { property, transforms, note } = formOf(column, values, around.dynamic) ?? {};
+/** The drafted field or, if the column cannot or should not become one, the reason. */
+export function draftField(column: CatalogColumn, context: FieldContext): DraftField | { readonly leftOut: string } {
+  const { table, name, zone } = context;
+  const values = context.sample(column.name);
+  const { property, transforms, note } = formOf(column, values, context.dynamic) ?? {};
   if (property === undefined || transforms === undefined) return { leftOut: whyLeftOut(column) };
   const comments = [...commentsOf(table, column), ...(note === undefined ? [] : [note])];
   let required = !column.nullable;
@@ -47,7 +52,7 @@ export function draftField(
     required = false;
   }
   if (isPhone(column))
-    comments.push(`${DECIDE} with the transform phone: { country: GB } every number comes in one form, E.164.`);
+    comments.push(`${DECIDE} the transform phone: { country: GB } would write every number in one form, E.164.`);
   if (column.type === 'timestamp' && transforms.length === 0) {
     transforms.push(`{ dateTime: { zone: ${scalar(zone.name)} } }`);
     comments.push(`${DECIDE} the column has no zone; ${zone.name} ${zone.why}.`);
@@ -63,13 +68,14 @@ export function draftField(
   };
 }
 
+/** How the values of a column are represented. */
 interface Form {
   readonly property: JsonObject;
   readonly transforms: string[];
   readonly note?: string;
 }
 
-/** By the column's type and some of its values; undefined where nothing can or should be sent of it. */
+/** The representation, by the column's type and some of its values; undefined if nothing can or should be sent. */
 function formOf(column: CatalogColumn, values: readonly string[], dynamic: boolean): Form | undefined {
   if (column.type === 'bytes') {
     const form = bytesForm(column, values);
@@ -86,7 +92,7 @@ function formOf(column: CatalogColumn, values: readonly string[], dynamic: boole
     return {
       property: { type: 'string' },
       transforms: [],
-      note: 'Text, since some values are more than a JSON number holds exactly.',
+      note: 'Text, since a JSON number cannot represent some values exactly.',
     };
   const property = PROPERTIES[column.type];
   return property === undefined ? undefined : { property, transforms: [] };
@@ -96,24 +102,29 @@ const BYTES = {
   hex: { property: { type: 'string' } },
   uuid: {
     property: { type: 'string', format: 'uuid' },
-    note: `${DECIDE} 16 bytes are taken for a UUID; encode: { as: hex } would write their digits alone.`,
+    note: `${DECIDE} 16 bytes are assumed to be a UUID; encode: { as: hex } would write plain hex digits.`,
   },
 } as const;
 
-/** Hex digits are what bytes arrive as. */
+/** The transforms that write bytes in this form. None are needed for hex digits, the form in which bytes arrive. */
 export const encoding = (form: 'uuid' | 'hex'): string[] => (form === 'uuid' ? ['{ encode: { as: uuid } }'] : []);
 
+/** The `transforms` entry of a field in YAML, with its leading comma; empty without transforms. */
 export const listed = (transforms: readonly string[]): string =>
   transforms.length === 0 ? '' : `, transforms: [${transforms.join(', ')}]`;
 
+/** The comment on a column that was left out, with a way to include it. */
 function whyLeftOut({ name, type, databaseType }: CatalogColumn): string {
   const subject = `${name} (${databaseType === '' ? 'no declared type' : databaseType})`;
   return type === 'bytes'
     ? `${subject} holds bytes, perhaps files; if the platform needs them: { column: ${scalar(name)}, transforms: [{ encode: { as: base64 } }] }`
-    : `${subject} has no conversion; turn it into text in a query`;
+    : `${subject} has no conversion; convert it to text in a query`;
 }
 
-/** A field that names the parent by its external id; `transforms` make it of the column as they make the parent's. */
+/**
+ * A field that refers to the parent by its external id. `transforms` convert the column as they convert the parent's
+ * key.
+ */
 export function draftReference(
   column: CatalogColumn,
   parent: string,
@@ -131,10 +142,12 @@ export function draftReference(
   };
 }
 
+/** Comments on a field: the column's own comment, and a warning if it seems to hold personal data. */
 export function commentsOf(table: SourceTable, column: CatalogColumn): string[] {
   const personal = isPersonal(table, column) ? ['Personal data: send it only if the platform needs it.'] : [];
   return [...(column.comment === null ? [] : [column.comment]), ...personal];
 }
 
+/** The `description` of a property or a schema definition; nothing for a blank comment. */
 export const describedBy = ({ comment }: { readonly comment: string | null }): JsonObject =>
   comment === null || comment.trim() === '' ? {} : { description: comment.trim() };

@@ -1,37 +1,45 @@
-/** A first sync from what a database says of itself: one mapping a table whose key can name a record. */
+/** Drafts a first sync from a database's catalog: one mapping for each table whose key can identify a record. */
 import type { Source } from '../domain/source.js';
 import type { SourceTable } from '../domain/source-catalog.js';
 import { draftMapping } from './draft-mapping.js';
 import type { DraftMapping, ZoneGuess } from './draft.js';
 import { tenantColumns } from './guesses.js';
-import { mappingName, pluralName, schemaName, takeName, type TableNames } from './names.js';
-import { isMappable, referencesAmong } from './references.js';
+import { mappingName, pluralName, schemaName, takeName, type TableNames } from './draft-names.js';
+import { isMappable, referencesAmong } from './draft-references.js';
 import { sampleOf, type Sample } from './sample.js';
 
+/** A drafted sync, before it is written to files. */
 export interface DraftSync {
   readonly mappings: readonly DraftMapping[];
+  /** Columns that every table has and that seem to name a tenant. */
   readonly tenantColumns: readonly string[];
+  /** Tables without a usable key, which get no mapping. */
   readonly keyless: readonly SourceTable[];
 }
 
-export interface DraftWishes {
+/** What to draft. */
+export interface DraftInput {
   /** The sync's name. */
   readonly name: string;
   readonly tables: readonly SourceTable[];
   readonly zone: ZoneGuess;
-  /** Whether values may be of other types than their columns, as SQLite's. */
+  /** Whether values may have other types than their columns, as in SQLite. */
   readonly dynamic: boolean;
-  /** Names of schema definitions that other syncs have taken, and which sync: the platform knows each name once. */
+  /**
+   * Names of schema definitions that other syncs use, with the sync that uses each: names are unique on the platform
+   * (4.4).
+   */
   readonly taken: ReadonlyMap<string, string>;
 }
 
-export async function draftSync(source: Source, wishes: DraftWishes): Promise<DraftSync> {
-  const { name, tables, zone, dynamic, taken } = wishes;
+/** Reads samples of the tables and drafts their mappings. Only reads from the source. */
+export async function draftSync(source: Source, input: DraftInput): Promise<DraftSync> {
+  const { name, tables, zone, dynamic, taken } = input;
   const keyed = tables.filter(isMappable);
   const { kept, circular } = referencesAmong(keyed);
   const samples = new Map<string, Sample>();
   for (const table of keyed) samples.set(table.table, await sampleOf(source, table, dynamic));
-  const around = {
+  const context = {
     tables: new Map(keyed.map((table) => [table.table, table])),
     samples,
     dynamic,
@@ -43,7 +51,7 @@ export async function draftSync(source: Source, wishes: DraftWishes): Promise<Dr
       source.hasNull({ relation: { table }, columns: [column], key: [], cursor: null }, column),
   };
   const mappings: DraftMapping[] = [];
-  for (const table of keyed) mappings.push(await draftMapping(table, around));
+  for (const table of keyed) mappings.push(await draftMapping(table, context));
   return {
     mappings,
     tenantColumns: tenantColumns(keyed),
@@ -51,7 +59,10 @@ export async function draftSync(source: Source, wishes: DraftWishes): Promise<Dr
   };
 }
 
-/** Two schemas of the database may have a table of the same name: then the schema's is part of ours. */
+/**
+ * The names of mappings and schemas, by table. A table name that two database schemas share gets the schema as a
+ * prefix; a name that another sync uses gets the sync's.
+ */
 function namesOf(
   tables: readonly SourceTable[],
   sync: string,
@@ -61,11 +72,11 @@ function namesOf(
   const schemas = new Set<string>();
   return new Map(
     tables.map((table) => {
-      const shared = tables.some((o) => o !== table && o.name.toLowerCase() === table.name.toLowerCase());
+      const shared = tables.some((t) => t !== table && t.name.toLowerCase() === table.name.toLowerCase());
       const parts = shared && table.schema !== null ? [table.schema, table.name] : [table.name];
       const own = schemaName(...parts);
-      const holder = taken.get(own);
-      const names = holder === undefined ? parts : [sync, ...parts];
+      const other = taken.get(own);
+      const names = other === undefined ? parts : [sync, ...parts];
       return [
         table.table,
         {
@@ -73,9 +84,9 @@ function namesOf(
           schema: takeName(schemas, schemaName(...names), '_'),
           plural: pluralName(...names),
           comment:
-            holder === undefined
+            other === undefined
               ? null
-              : `The sync ${holder} has a schema definition ${own} already, and the platform knows each name once.`,
+              : `The sync ${other} already has a schema definition ${own}, and each name is unique on the platform.`,
         },
       ];
     }),

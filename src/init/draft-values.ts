@@ -1,17 +1,20 @@
-/** What the values of a column say of how to send them, where the type does not say it. */
+/** Infers from sample values how to send a column whose type does not determine it. */
 import type { CatalogColumn } from '../domain/source-catalog.js';
-import { isRounded } from '../mapping/exact-number.js';
+import { isRounded } from '../mapping/encode/exact-number.js';
 import { declaredBytes } from './sample.js';
 
-/** Whether some value is more than a JSON number holds. */
+/** Whether some value cannot be represented exactly as a JSON number. */
 export const passesNumbers = ({ type }: CatalogColumn, values: readonly string[]): boolean =>
   (type === 'integer' || type === 'decimal') && values.some(isRounded);
 
 const UUID_BYTES = 16;
-/** More bytes than an id or a hash has are a file. */
+/** Values with more bytes than an id or a hash are taken for files. */
 const FEW_BYTES = 64;
 
-/** How bytes are written: 16 of them are nearly always a UUID. `files`: too many to be sent unasked. */
+/**
+ * How to write bytes: 16 of them are nearly always a UUID. `files` means that they are too long to be sent without a
+ * decision.
+ */
 export function bytesForm({ databaseType }: CatalogColumn, values: readonly string[]): 'uuid' | 'hex' | 'files' {
   const declared = declaredBytes(databaseType);
   const lengths = declared === null ? values.map((value) => (value.length - '\\x'.length) / 2) : [declared];
@@ -22,12 +25,12 @@ export function bytesForm({ databaseType }: CatalogColumn, values: readonly stri
 
 const WITH_ZONE = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d(:?\d\d)?)$/;
 const COUNT = /^\d+(\.\d+)?$/;
-/** Called like a point in time. */
+/** Column names that suggest a point in time. */
 const WHEN = /((^|_)(at|on|ts|time|date|datetime|timestamp)|[a-z](At|On|Ts|Time|Date|Timestamp))$/;
-/** Seconds of the years 1990 to 2099; no other number of milliseconds is among them. */
+/** Seconds of the years 1990 to 2099. Counted in milliseconds, those years give numbers outside this range. */
 const [EARLIEST, LATEST] = [631_152_000, 4_102_444_800];
 
-/** Points in time where the database has no type for them; null where the values are something else. */
+/** How points in time are stored in a database without a type for them; null if the values are something else. */
 export function instantForm(
   { name, type }: CatalogColumn,
   values: readonly string[],

@@ -1,49 +1,52 @@
-/** A sync as drafted from a database: what the files will say, and what a person must decide. */
+/** The types of a drafted sync: what its files will contain, and what a person must decide. */
 import type { JsonObject } from '../domain/json.js';
 import type { SourceTable } from '../domain/source-catalog.js';
 import type { SchemaDefinitionFile } from '../domain/sync.js';
 
+/** A field of a mapping, with its property in the schema definition. */
 export interface DraftField {
   readonly name: string;
   /** The property of the schema definition. */
   readonly property: JsonObject;
   readonly required: boolean;
-  /** The field as the mapping file says it, in YAML on one line. */
+  /** The field's value in the mapping file, as one line of YAML. */
   readonly written: string;
-  /** Lines above it in the mapping file. */
+  /** Comments to write above it in the mapping file. */
   readonly comments: readonly string[];
 }
 
+/** A mapping with its schema definition. */
 export interface DraftMapping {
   readonly name: string;
   readonly table: SourceTable;
   readonly schemaName: string;
   readonly pluralName: string;
-  /** Why the schema definition is not called after the table alone; null where it is. */
+  /** Why the schema definition has another name than the table; null if it has the table's. */
   readonly schemaComment: string | null;
   readonly category: SchemaDefinitionFile['category'];
   readonly key: readonly string[];
   readonly cursor: DraftCursor | null;
-  /** Why this cursor, or why none. */
+  /** Why this column was chosen as the cursor, or why none was. */
   readonly cursorComments: readonly string[];
   readonly externalIdField: string;
   readonly fields: readonly DraftField[];
-  /** Columns that no field takes, and why. */
+  /** Columns without a field, each with the reason. */
   readonly leftOut: readonly string[];
 }
 
+/** The column by which incremental runs find changed rows. */
 export interface DraftCursor {
   readonly column: string;
-  /** Of a column without one; null where the database knows it. */
+  /** The time zone of a column that stores none; null if the database knows it. */
   readonly zone: string | null;
 }
 
-/** The zone that columns without one are taken to be in. */
+/** The time zone assumed for columns that store none. */
 export interface ZoneGuess {
   readonly name: string;
-  /** Why this one, as the end of a sentence: `is the server's, and a guess`. */
+  /** The reason for it, as the end of a sentence: `is the server's, and a guess`. */
   readonly why: string;
 }
 
-/** Begins every line that asks for a decision: people search for it. */
+/** Begins every comment that asks for a decision, so that people can search for it. */
 export const DECIDE = 'DECIDE:';

@@ -1,11 +1,14 @@
-/** The zone that a database's columns without one are taken to be in. */
+/** Guesses the time zone of a database's columns that store none. */
 import type { SourceServer } from '../domain/source-catalog.js';
 import { isTimeZone } from '../domain/time-zone.js';
 import type { ZoneGuess } from './draft.js';
 
-/** The server stamps in its own zone; the application may do otherwise. */
+/**
+ * The server's time zone if it is known and valid, otherwise UTC. Applications may use another, so a person must
+ * confirm it.
+ */
 export function guessZone({ timeZone, product }: SourceServer): ZoneGuess {
-  if (timeZone === null) return { name: 'UTC', why: `is what ${product} stamps, and a guess` };
+  if (timeZone === null) return { name: 'UTC', why: `is what ${product} itself writes, and a guess` };
   return isTimeZone(timeZone)
     ? { name: timeZone, why: "is the server's, and a guess" }
     : { name: 'UTC', why: `is a guess (the server's is ${timeZone})` };

@@ -1,7 +1,10 @@
-/** What names and types of a database suggest. Guesses only: each one is written down for a person to confirm. */
+/**
+ * Guesses from the names and types of tables and columns. Each guess is written to the files for a person to confirm.
+ */
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
 import type { SchemaDefinitionFile } from '../domain/sync.js';
 
+/** Tests a name as snake_case, so that the patterns need not cover camelCase. */
 const matches = (pattern: RegExp, name: string): boolean => pattern.test(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2'));
 
 const EMAIL = /^(.*_)?e_?mail(_?(address|addr|adr))?$/i;
@@ -17,7 +20,7 @@ const PEOPLE =
   /(^|_)(customers?|contacts?|clients?|persons?|people|users?|members?|subscribers?|guests?|patients?|students?|leads?)$/i;
 const SALES = /(^|_)(orders?|invoices?|transactions?|sales?|purchases?|payments?|bookings?|reservations?)$/i;
 const TENANT = /^(tenant|account|shop|store|brand|organi[sz]ation|org|merchant|workspace|site)(_?(id|code|key|no))?$/i;
-/** In this order: the first that a table has is the likeliest. */
+/** Names of columns that change with their row, the most reliable pattern first. */
 const CHANGED = [
   /^(updated|modified|changed|last_?(updated?|modified|changed?))_?(at|on|ts|time|date|timestamp)?$/i,
   /(updat|modif|chang)/i,
@@ -25,31 +28,34 @@ const CHANGED = [
 ];
 const MADE = /^(created|inserted|added|made|registered)_?(at|on|ts|time|date|timestamp)?$/i;
 
+/** Whether a text column seems to hold email addresses. */
 export const isEmail = ({ name, type }: CatalogColumn): boolean => type === 'text' && matches(EMAIL, name);
 
-/** A person's name is personal, a product's is not. */
+/** Whether the column seems to hold personal data. A plain `name` is personal only in a table of people. */
 export const isPersonal = (table: SourceTable, { name }: CatalogColumn): boolean =>
   PERSONAL.some((pattern) => matches(pattern, name)) || (/^name$/i.test(name) && matches(PEOPLE, table.name));
 
+/** Whether a text column seems to hold phone numbers. */
 export const isPhone = ({ name, type }: CatalogColumn): boolean => type === 'text' && matches(PERSONAL[1]!, name);
 
+/** The category of the schema definition (section 2), from the table's name. */
 export function categoryOf(table: SourceTable): SchemaDefinitionFile['category'] {
   if (matches(PEOPLE, table.name)) return 'contacts_schema';
   return matches(SALES, table.name) ? 'transactions_schema' : 'custom_schema';
 }
 
-/** The columns that every table has and that are called like a tenant. */
+/** Names of the columns that every table has and that seem to name a tenant. */
 export const tenantColumns = (tables: readonly SourceTable[]): string[] =>
   (tables[0]?.columns ?? [])
     .map((column) => column.name)
     .filter((name) => matches(TENANT, name) && tables.every((table) => table.columns.some((c) => c.name === name)));
 
-/** Columns that seem to grow with every change, the likeliest first. */
+/** Columns of dates or times that seem to grow with every change of a row, the likeliest first. */
 export const changeColumns = (table: SourceTable): CatalogColumn[] =>
   CHANGED.flatMap((pattern) =>
     table.columns.filter((c) => /^(timestamptz|timestamp|date)$/.test(c.type) && matches(pattern, c.name)),
   ).filter((column, index, all) => all.indexOf(column) === index);
 
-/** A column that says when a row was made: it does not see changes. */
+/** A column with the time when a row was created. It cannot be a cursor, since it does not reflect changes. */
 export const creationColumn = (table: SourceTable): CatalogColumn | undefined =>
   table.columns.find((c) => /^(timestamptz|timestamp|date)$/.test(c.type) && matches(MADE, c.name));

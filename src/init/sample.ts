@@ -1,22 +1,26 @@
-/** Some rows of a table, from several places: what its values say that its types do not. */
+/** Reads sample rows from several places of a table, to learn from its values what its types do not show. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
 import type { KeyRange, ReadPlan, Source, SourceRow } from '../domain/source.js';
-import { keyOf } from './references.js';
+import { keyOf } from './draft-references.js';
 
-/** Values of a column that are no NULL; empty where none were looked at. */
+/** The sampled non-NULL values of a column, as text; empty if none were read. */
 export type Sample = (column: string) => readonly string[];
 
-/** Rows of a sample, and places of a large table that they are read in. */
+/** Rows in a sample, and the number of places in a large table from which they are read. */
 const ROWS = 1000;
 const PLACES = 10;
-/** Bytes may be files: their rows are read in small pages, until there are so many characters of them. */
+/** Binary columns may contain files, so their rows are read in small pages, up to this many characters in all. */
 const PAGE_OF_BYTES = 20;
 const CHARACTERS = 1024 * 1024;
 
+/** The part of a source that sampling uses. */
 type SampledSource = Pick<Source, 'readPage' | 'splitKeys'>;
 
-/** `dynamic`: values may be of other types than their columns, so that texts are looked at too. */
+/**
+ * Samples the columns whose values matter. With `dynamic`, values may have other types than their columns, so texts are
+ * sampled too. A table that cannot be sampled gives an empty sample.
+ */
 export async function sampleOf(source: SampledSource, table: SourceTable, dynamic: boolean): Promise<Sample> {
   const named = (wanted: (column: CatalogColumn) => boolean) => table.columns.filter(wanted).map(({ name }) => name);
   const telling = named(
@@ -32,22 +36,21 @@ export async function sampleOf(source: SampledSource, table: SourceTable, dynami
   await withoutSample(async () => {
     const plan = planOf(table, bytes);
     let place = ALL;
-    for (
-      let rows = 0, characters = 0;
-      bytes.length > 0 && rows < ROWS && characters < CHARACTERS;
-      rows += PAGE_OF_BYTES
-    ) {
+    let rows = 0;
+    let characters = 0;
+    while (bytes.length > 0 && rows < ROWS && characters < CHARACTERS) {
       const page = await read(source, plan, place, PAGE_OF_BYTES, values);
       const last = page.at(-1);
       if (last === undefined) break;
       for (const row of page) for (const value of row) characters += value?.length ?? 0;
+      rows += PAGE_OF_BYTES;
       place = { after: last.slice(0, plan.key.length) as string[], through: null };
     }
   });
   return (column) => values.get(column) ?? [];
 }
 
-/** The length of `binary(16)`; null where the type has none. */
+/** The declared length of a type such as `binary(16)`; null if it has none. */
 export function declaredBytes(databaseType: string): number | null {
   const length = /^(?:var)?binary\((\d+)\)$/i.exec(databaseType)?.[1];
   return length === undefined ? null : Number(length);
@@ -60,6 +63,7 @@ const planOf = (table: SourceTable, names: readonly string[]): ReadPlan => {
   return { relation: { table: table.table }, columns: [...new Set([...key, ...names])], key, cursor: null };
 };
 
+/** Key ranges to read from: the whole of a small table, otherwise parts of equal size. */
 async function placesOf(
   source: SampledSource,
   { estimatedRows }: SourceTable,
@@ -69,6 +73,7 @@ async function placesOf(
   return source.splitKeys(plan, Math.ceil(estimatedRows / PLACES));
 }
 
+/** Reads up to `rows` rows of a key range and adds their values to `values`, by column. */
 async function read(
   source: SampledSource,
   plan: ReadPlan,
@@ -86,12 +91,15 @@ async function read(
   return [...page.rows];
 }
 
-/** A key that is NULL somewhere, or a table too slow to be read: the types of its columns have to do. */
+/**
+ * Errors after which drafting continues with the types alone: a key that is NULL somewhere, or a table too slow to
+ * read.
+ */
 const WITHOUT_SAMPLE: readonly string[] = ['source_key_unusable', 'source_query_failed'];
 
-async function withoutSample(look: () => Promise<void>): Promise<void> {
+async function withoutSample(sample: () => Promise<void>): Promise<void> {
   try {
-    await look();
+    await sample();
   } catch (error) {
     if (!(error instanceof PartnerSyncError) || !WITHOUT_SAMPLE.includes(error.code)) throw error;
   }

@@ -1,16 +1,18 @@
-/** The files of a drafted sync, with comments that say what to decide. */
+/** Produces the files of a drafted sync, with comments that say what to decide. */
 import type { SourceTable } from '../domain/source-catalog.js';
 import { DECIDE, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
-import { inWords } from './names.js';
+import { inWords } from './draft-names.js';
 import { commentLines, list, scalar } from './yaml-text.js';
 
+/** A file to write. */
 export interface DraftedFile {
   /** Inside the sync's folder. */
   readonly name: string;
   readonly text: string;
 }
 
+/** The mapping file of a table, in YAML. */
 export function mappingFile(draft: DraftMapping): DraftedFile {
   const { table, name, key, cursor, fields, leftOut } = draft;
   const rows = table.estimatedRows === null ? '' : ` (about ${table.estimatedRows.toLocaleString('en-GB')} rows)`;
@@ -41,7 +43,7 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
       ? [
           '',
           'options:',
-          '  # How long the platform holds a record whose parent is not there yet.',
+          '  # How long a record may be pending on the platform until its parent arrives.',
           '  dependencyWaitTimeout: 10m',
         ]
       : []),
@@ -49,12 +51,13 @@ export function mappingFile(draft: DraftMapping): DraftedFile {
   return { name: `${name}.mapping.yaml`, text: `${lines.join('\n')}\n` };
 }
 
+/** The schema definition of a table, in the form of 4.4. */
 export function definitionFile(draft: DraftMapping): DraftedFile {
   const definition = {
     $schema: '../schema-definition.schema.json',
     name: draft.schemaName,
     pluralName: draft.pluralName,
-    // Always one: a platform may ask for it.
+    // Always present, since 4.4 does not show which fields are required.
     ...describedBy({ comment: draft.table.comment?.trim() || inWords(draft.table.name) }),
     category: draft.category,
     externalIdField: draft.externalIdField,
@@ -68,26 +71,28 @@ export function definitionFile(draft: DraftMapping): DraftedFile {
   return { name: `${draft.schemaName}.schema.json`, text: `${JSON.stringify(definition, null, 2)}\n` };
 }
 
+/** What the sync file contains. */
 export interface SyncFacts {
   readonly product: string;
-  /** Environment variable that holds the address. */
+  /** The environment variable that holds the source's address. */
   readonly variable: string;
   readonly tenant: string | null;
   /** Columns that seem to name a tenant. */
   readonly tenantColumns: readonly string[];
-  /** Tables without a key that can name a record. */
+  /** Tables without a key that could identify a record. */
   readonly keyless: readonly SourceTable[];
 }
 
-/** Stands where the tenant must be filled in; no tenant can be called so, and `check` says where it stands. */
+/** A placeholder for the tenant. It is not a valid tenant id, so `check` reports its place. */
 export const TENANT_TO_FILL_IN = '<the id of your tenant on the platform>';
 
+/** The sync file, `sync.yaml`, in YAML. */
 export function syncFile(facts: SyncFacts): DraftedFile {
   const { tenantColumns: columns, keyless } = facts;
   const lines = [
     '# yaml-language-server: $schema=../sync.schema.json',
     ...commentLines(
-      `Drafted from a ${facts.product} database. Lines marked ${DECIDE.slice(0, -1)} want a person's decision.`,
+      `Drafted from a ${facts.product} database. Lines marked ${DECIDE.slice(0, -1)} need a person's decision.`,
     ),
     '',
     'source:',
@@ -96,12 +101,12 @@ export function syncFile(facts: SyncFacts): DraftedFile {
     ...(facts.tenant === null ? commentLines(`${DECIDE} the platform's tenant that all rows belong to.`) : []),
     ...columns.flatMap((column) =>
       commentLines(
-        `${DECIDE} every table has ${column}. If it says whose a row is: tenant: { column: ${column}, values: { "<its value>": <tenant> } }`,
+        `${DECIDE} every table has ${column}. If it says which tenant a row belongs to: tenant: { column: ${column}, values: { "<its value>": <tenant> } }`,
       ),
     ),
     `tenant: ${scalar(facts.tenant ?? TENANT_TO_FILL_IN)}`,
     '',
-    '# Once a first run is proved:',
+    '# After a first run that reconcile has verified:',
     '# schedules:',
     '#   - name: quarter-hourly',
     '#     every: 15m',
@@ -113,7 +118,7 @@ export function syncFile(facts: SyncFacts): DraftedFile {
       : [
           '',
           ...commentLines(
-            'Without a key that can name a record, so without a mapping. Name unique columns in a mapping of your own:',
+            'These tables have no key that could identify a record, so they got no mapping. To sync one, write a mapping whose key names unique columns:',
           ),
           ...keyless.map(({ table }) => `#   ${scalar(table)}`),
         ]),

@@ -1,24 +1,25 @@
-/** Puts a drafted sync into the mappings folder, over nothing that is there. */
+/** Writes a drafted sync into the mappings folder without overwriting anything. */
 import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
-import { languageFolder } from '../mapping/package-folder.js';
+import { languageFolder } from '../mapping/language/package-folder.js';
 import type { DraftedFile } from './write-files.js';
 
-/** What the first line of each file names, so that editors complete it. */
+/** The JSON Schemas that the first line of each file names, for completion in editors. */
 const LANGUAGE = ['sync.schema.json', 'mapping.schema.json', 'schema-definition.schema.json'];
 
-/** Throws `input_invalid` where the sync's folder holds anything. */
+/** Throws `input_invalid` if the sync's folder exists and is not empty. */
 export async function assertFree(folder: string, sync: string): Promise<void> {
   const names = await readdir(join(folder, sync)).catch(() => []);
   if (names.length > 0)
     throw new PartnerSyncError(
       'input_invalid',
-      `${join(folder, sync)} exists already (${names.slice(0, 3).join(', ')} ...); nothing was written. Take another name, or move the folder away`,
+      `${join(folder, sync)} already exists (${names.slice(0, 3).join(', ')} ...); nothing was written. Choose another name, or move the folder away`,
     );
 }
 
+/** Writes the files, and the JSON Schemas beside the folder if they are missing. Rejects if a file exists. */
 export async function writeFolder(folder: string, sync: string, files: readonly DraftedFile[]): Promise<void> {
   await mkdir(join(folder, sync), { recursive: true });
   for (const { name, text } of files) await writeFile(join(folder, sync, name), text, { flag: 'wx' });

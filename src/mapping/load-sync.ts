@@ -1,52 +1,57 @@
-/** Loads a sync from its folder, or says everything that is wrong with it, across all of its files at once. */
-import { ELSEWHERE } from '../domain/elsewhere.js';
+/** Loads a sync from its folder, or reports everything that is wrong in any of its files. */
+import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { formatFinding } from '../domain/finding.js';
-import type { Finding } from '../domain/finding.js';
+import { formatFinding, type Finding } from '../domain/finding.js';
 import type { JsonValue } from '../domain/json.js';
 import { nearest } from '../domain/names.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
-import { checkDeletes, checkMirror } from './check-deletes.js';
-import { checkFields } from './check-fields.js';
-import { checkReferences } from './check-references.js';
-import type { CheckedMapping } from './check-references.js';
-import type { Environment } from './environment.js';
-import { LanguageFile } from './language-file.js';
-import type { LanguageFileKind } from './language-schema.js';
-import type { Locate } from './place.js';
-import { readDefinition } from './read-definition.js';
-import { readMapping } from './read-mapping.js';
-import { readSync } from './read-sync.js';
+import { checkDeletes, checkMirror } from './check/check-deletes.js';
+import { checkFields } from './check/check-fields.js';
+import { checkReferences, type CheckedMapping } from './check/check-references.js';
+import type { Environment } from './language/interpolation.js';
+import { LanguageFile } from './language/language-file.js';
+import type { LanguageFileKind } from './language/language-schema.js';
+import type { Locate } from './language/place.js';
+import { readDefinition } from './language/read-definition.js';
+import { readMapping } from './language/read-mapping.js';
+import { readSync } from './language/read-sync.js';
 import { readSyncFolder } from './sync-folder.js';
 import { syncVersion, type SyncFile } from './sync-version.js';
-import { didYouMean } from './violation-message.js';
+import { didYouMean } from './language/violation-message.js';
 
 export { listSyncs } from './sync-folder.js';
 
+/** What linting a sync found. */
 export interface LintResult {
-  /** In order of file and line; warnings too. */
+  /** Errors and warnings, by file and then by line. */
   readonly findings: readonly Finding[];
-  /** null as soon as there is one error. */
+  /** null if any finding is an error. */
   readonly sync: SyncSpec | null;
-  /** Places for findings that come later, such as those of `checkColumns`. */
+  /** Gives the places of findings that are made later, such as those of `checkColumns`. */
   readonly locate: Locate;
 }
 
-/** The sync, or `config_invalid` with all findings, one a line. */
+/**
+ * The sync. Throws `config_invalid` with all errors, one a line. If nothing but files or environment variables are
+ * missing, the error's details say that another worker may have them.
+ */
 export async function loadSync(mappingsFolder: string, syncName: string, env: Environment): Promise<SyncSpec> {
   const { sync, findings } = await lintSync(mappingsFolder, syncName, env);
   if (sync !== null) return sync;
   const errors = findings.filter((finding) => finding.severity === 'error');
   throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), {
     findings: errors.length,
-    ...(errors.every(({ kind }) => LACKING.includes(kind)) && ELSEWHERE),
+    ...(errors.every(({ kind }) => LACKING.includes(kind)) && ON_ANOTHER_WORKER),
   });
 }
 
-/** Findings that say nothing against the files: they, or a variable that they name, are not here. */
+/** Findings about files and variables that this machine lacks, and not about what the files contain. */
 const LACKING = ['sync_missing', 'file_missing', 'env_missing'];
 
-/** All findings of all files; never throws for what stands in them. Reads nothing but the sync's own folder. */
+/**
+ * All findings of all files. Never throws for what they contain, and reads nothing but the folder of the sync: the
+ * source is compared by checkLive in src/cli.
+ */
 export async function lintSync(mappingsFolder: string, syncName: string, env: Environment): Promise<LintResult> {
   const folder = await readSyncFolder(mappingsFolder, syncName);
   const read = (file: string, kind: LanguageFileKind): Promise<LanguageFile> =>
@@ -100,13 +105,14 @@ export async function lintSync(mappingsFolder: string, syncName: string, env: En
   };
 }
 
-/** null where too much is wrong with the file for others to be held against it. */
+/** null if too little of the file is valid to check mappings against it. */
 function checkedDefinition(name: string, file: LanguageFile): SchemaDefinitionFile | null {
   const value = file.partial?.value;
   const usable = value !== undefined && ['name', 'externalIdField', 'schema'].every((key) => value[key] !== undefined);
   return usable ? readDefinition(name, file, value) : null;
 }
 
+/** The mapping with its file, as far as it can be checked; empty if its schema definition is unknown or unusable. */
 function checkedMapping(
   name: string,
   file: LanguageFile,
@@ -125,6 +131,7 @@ function checkedMapping(
   return schema === undefined || schema === null ? [] : [{ spec: { ...draft, schema }, file }];
 }
 
+/** A warning for each schema definition that no mapping uses: it would be pushed for nothing. */
 function reportUnused(
   definitionFiles: readonly (readonly [string, LanguageFile])[],
   mappingFiles: readonly (readonly [string, LanguageFile])[],

@@ -1,17 +1,18 @@
-/** Which files of a sync's folder say what: sync.yaml, mappings, schema definitions; anything else is a slip. */
+/** Sorts the files of a sync's folder by kind, and reports those that are misnamed, duplicate or missing. */
 import { readdir, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Finding } from '../domain/finding.js';
 import { isSyncName, SYNC_NAME_PATTERN } from '../domain/names.js';
 
+/** The files of a sync. All paths are relative to the mappings folder. */
 export interface SyncFolder {
-  /** Relative to the mappings folder; null where there is none. */
+  /** sync.yaml; null if there is none. */
   readonly sync: string | null;
   /** Mapping name to file, in order of name. */
   readonly mappings: ReadonlyMap<string, string>;
   /** Schema name to file, in order of name. */
   readonly definitions: ReadonlyMap<string, string>;
-  /** Mapping name to the file of its examples, in order of name; only `mapping test` reads them. */
+  /** Mapping name to the file of its examples, in order of name. They are not part of what is loaded for a run. */
   readonly examples: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
 }
@@ -23,6 +24,10 @@ const KINDS = [
   { kind: 'definition', pattern: /^(.+)\.schema\.json$/ },
 ] as const;
 
+/**
+ * Lists the folder `sync` of the mappings folder; subfolders are not read. Never throws: problems become findings, and
+ * a folder that leads out of the mappings folder is reported and not read.
+ */
 export async function readSyncFolder(folder: string, sync: string): Promise<SyncFolder> {
   const findings: Finding[] = [];
   const report = (file: string, kind: string, message: string, severity: Finding['severity'] = 'error'): void => {
@@ -50,8 +55,7 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
       continue;
     }
     const { kind, stem } = match;
-    if (found[kind].has(stem))
-      report(file, 'duplicate_file', `says the same as ${found[kind].get(stem)}; keep one of them`);
+    if (found[kind].has(stem)) report(file, 'duplicate_file', `duplicates ${found[kind].get(stem)}; keep one of them`);
     else if (kind === 'mapping' && !isSyncName(stem))
       report(file, 'bad_name', `a mapping's name must match ${SYNC_NAME_PATTERN}; got "${stem}"`);
     else found[kind].set(stem, file);
@@ -61,9 +65,9 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
     report(`${sync}/sync.yaml`, 'file_missing', 'does not exist; it names source and tenant');
   for (const [name, file] of found.examples)
     if (!found.mapping.has(name))
-      report(file, 'mapping_missing', `are examples of a mapping that is not here: ${name}`, 'warning');
+      report(file, 'mapping_missing', `contains examples of a mapping that does not exist: ${name}`, 'warning');
   if (findings.length === 0 && found.mapping.size === 0)
-    report(sync, 'file_missing', 'holds no mapping; add <name>.mapping.yaml');
+    report(sync, 'file_missing', 'contains no mapping; add <name>.mapping.yaml');
   return { sync: syncFile, mappings: found.mapping, definitions: found.definition, examples: found.examples, findings };
 }
 
@@ -88,7 +92,10 @@ async function namesIn(folder: string, sync: string, report: Report): Promise<st
   }
 }
 
-/** Names of the syncs in a mappings folder: its folders that hold a sync file. */
+/**
+ * Names of the syncs in a mappings folder, sorted: its subfolders that contain a sync file, valid or not. Empty if
+ * there is no such folder.
+ */
 export async function listSyncs(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory() && isSyncName(entry.name)).map((entry) => entry.name);

@@ -1,16 +1,20 @@
-/** The version of a sync: a hash over everything that decides what is sent, and nothing else. */
+/**
+ * Computes the version of a sync: a hash over everything that decides what is sent, and over nothing else. A run keeps
+ * to the version that it began with (`mapping_changed`).
+ */
 import { hash } from 'node:crypto';
 import type { JsonValue } from '../domain/json.js';
 
-/** What of sync.yaml is in it. */
+/** The parts of sync.yaml that are hashed. */
 export interface SyncFile {
   readonly tenant: JsonValue;
   readonly upload?: { readonly longestExternalId?: number };
 }
 
 /**
- * `contents` are the parsed files by name, so that a comment or a blank makes no new version. The tenants are in it,
- * the connection is not: a rotated password or a moved server must not look like a changed mapping.
+ * 16 hex digits. `contents` are the parsed mapping and definition files by name: parsed, so that a comment or a blank
+ * does not change the version. Of sync.yaml, the tenants and the longest external id count; the connection does not, so
+ * a password can be rotated during a run.
  */
 export function syncVersion({ tenant, upload }: SyncFile, contents: ReadonlyMap<string, JsonValue>): string {
   const files = [...contents].sort(([a], [b]) => (a < b ? -1 : 1));

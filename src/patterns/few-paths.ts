@@ -1,19 +1,20 @@
 /**
- * Patterns that V8's own engine, which tries one way after the other, cannot take long over: anchored, and with so few
- * ways through them that all can be tried. Most patterns are such, and V8 is several times as fast as the engine for the others.
+ * Decides which patterns V8's backtracking engine may match: those with so few paths through them that all can be
+ * tried. Most patterns are of this kind, and V8 is several times as fast as the linear engine that matches the others.
  */
 import type { Choices, PatternNode } from './parse-pattern.js';
 
-/** Steps for each character of a text, when every way is tried. */
-const MOST_STEPS = 256;
+/** The most steps for each character of a text when every path is tried. */
+const MAX_STEPS = 256;
 
-/** Repetitions without an end, V8 runs out of stack for somewhere behind this length. */
+/** Characters of a text up to which V8 has enough stack for a repetition without an upper bound. */
 export const LONGEST_FOR_V8 = 1_000_000;
 
+/** Upper bounds for a part of a pattern. */
 interface Paths {
-  /** Ways through it, at most. */
+  /** How many paths there are through it. */
   readonly ways: number;
-  /** Characters on the longest one. */
+  /** How many characters the longest path matches. */
   readonly length: number;
 }
 
@@ -21,8 +22,9 @@ const NONE: Paths = { ways: 1, length: 0 };
 const TOO_MANY: Paths = { ways: Infinity, length: Infinity };
 
 /**
- * One repeated code point may be as long as it likes: the ways of all the rest are tried once for each of its ends. A
- * pattern that may begin anywhere is tried at each place anew, so it may have no such repetition.
+ * Whether V8 matches the pattern in time that is linear in the length of the text, with a factor of at most
+ * {@link MAX_STEPS}. In an anchored pattern one repeated code point may be unbounded: the paths of all the rest are
+ * then tried once for each of its ends. A pattern without an anchor is tried at every position, so it may have none.
  */
 export function hasFewPaths(choices: Choices): boolean {
   const [sequence] = choices;
@@ -33,10 +35,11 @@ export function hasFewPaths(choices: Choices): boolean {
   return isFew(ofSequence(sequence.filter((_, index) => index !== longest)));
 }
 
-const isFew = ({ ways, length }: Paths): boolean => ways * Math.max(length, 1) <= MOST_STEPS;
+const isFew = ({ ways, length }: Paths): boolean => ways * Math.max(length, 1) <= MAX_STEPS;
 
+/** A repetition that {@link hasFewPaths} leaves out of the count, once per pattern. */
 const isLong = ({ of, min, max }: Extract<PatternNode, { kind: 'repeat' }>): boolean =>
-  of.kind === 'code point' && (max === Infinity ? min <= MOST_STEPS : max - min > 8 && max <= LONGEST_FOR_V8);
+  of.kind === 'code point' && (max === Infinity ? min <= MAX_STEPS : max - min > 8 && max <= LONGEST_FOR_V8);
 
 function ofChoices(choices: Choices): Paths {
   const all = choices.map(ofSequence);
@@ -60,7 +63,7 @@ function ofNode(node: PatternNode): Paths {
       return TOO_MANY;
     case 'repeat': {
       const { ways, length } = ofNode(node.of);
-      if (!(node.max <= MOST_STEPS)) return TOO_MANY;
+      if (!(node.max <= MAX_STEPS)) return TOO_MANY;
       let sum = 0;
       for (let times = node.min; times <= node.max; times++) sum += ways ** times;
       return { ways: sum, length: length * node.max };

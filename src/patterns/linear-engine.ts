@@ -1,40 +1,45 @@
 /**
- * The pattern for RE2's engine (re2js), which takes a time that grows with the text's length and no faster, in a form that
- * both engines read alike: all that a pattern says of characters is spelled out, code point by code point.
+ * Translates a pattern for RE2's engine (re2js), whose time is linear in the length of the text. Character classes are
+ * written out as ranges of code points, so that both engines agree on what they match.
  */
 import { RE2JS } from 're2js';
 import { codePointsOf } from './code-points.js';
 import { UnsupportedPattern, type Choices, type PatternNode } from './parse-pattern.js';
 
-/** The highest count that RE2 takes, also of repetitions in repetitions together. */
-const MOST_TIMES = 1_000;
-/** Characters that repetitions may add to a pattern when they are written out: each is looked at for each character of a text. */
-const MOST_ADDED = 1_000;
+/** The highest repetition count that RE2 accepts; for nested repetitions, the product counts. */
+const MAX_REPETITIONS = 1_000;
+/** Atoms that repetitions may add when RE2 expands them: for each character of a text, each atom may be tried. */
+const MAX_ADDED_ATOMS = 1_000;
 
+/** A compiled pattern; as `RegExp.test` without the flags `g` and `y`. */
 export interface Tester {
   test(text: string): boolean;
 }
 
-/** Throws {@link UnsupportedPattern}. */
+/**
+ * Compiles `choices`, the parsed form of `pattern`. Throws {@link UnsupportedPattern} for lookahead, for counts beyond
+ * RE2's limit and if expanding the repetitions would make matching slow.
+ */
 export function linearEngine(pattern: string, choices: Choices): Tester {
-  if (writtenOut(choices) > pattern.length + MOST_ADDED)
-    throw new UnsupportedPattern(`its repetitions, written out, are more than ${MOST_ADDED} characters`);
+  if (expandedSize(choices) > pattern.length + MAX_ADDED_ATOMS)
+    throw new UnsupportedPattern(`its repetitions, written out, are more than ${MAX_ADDED_ATOMS} characters`);
   const expression = textOf(choices);
   try {
     const engine = RE2JS.compile(expression);
     return { test: (text) => engine.test(text) };
   } catch {
-    throw new UnsupportedPattern(`it counts beyond ${MOST_TIMES}`);
+    throw new UnsupportedPattern(`it counts beyond ${MAX_REPETITIONS}`);
   }
 }
 
-const writtenOut = (choices: Choices): number =>
+/** How many atoms the pattern has once all repetitions are expanded. */
+const expandedSize = (choices: Choices): number =>
   choices
     .flat()
     .reduce((sum, node) => sum + (node.kind === 'repeat' ? timesOf(node) * sizeOf(node.of) : sizeOf(node)), 0);
 
 const timesOf = ({ min, max }: Extract<PatternNode, { kind: 'repeat' }>): number => (max === Infinity ? min + 1 : max);
-const sizeOf = (node: PatternNode): number => (node.kind === 'group' ? 1 + writtenOut(node.choices) : 1);
+const sizeOf = (node: PatternNode): number => (node.kind === 'group' ? 1 + expandedSize(node.choices) : 1);
 
 const textOf = (choices: Choices): string => choices.map((sequence) => sequence.map(nodeText).join('')).join('|');
 
@@ -57,6 +62,7 @@ function nodeText(node: PatternNode): string {
 
 const point = (code: number): string => `\\x{${code.toString(16)}}`;
 
+/** A character class of the code points that `source` matches; RE2 has no syntax for the empty one. */
 function setText(source: string): string {
   const ranges = codePointsOf(source);
   if (ranges.length === 0) return '[^\\x{0}-\\x{10ffff}]';

@@ -1,11 +1,12 @@
-/** A regular expression of JSON Schema (ECMAScript's syntax, as the flag `u` has it) as a tree. */
+/** Parses the regular expressions of JSON Schema (ECMAScript syntax with the flag `u`) into a tree. */
 
-/** Matches one code point; `source` is how the pattern says which. */
+/** Matches one code point; `source` is the text of the atom: `a`, `.`, `\d`, `[^x]`. */
 export interface CodePoint {
   readonly kind: 'code point';
   readonly source: string;
 }
 
+/** One element of a sequence. `repeat` counts inclusively, `max` may be Infinity; greedy and lazy are not distinguished. */
 export type PatternNode =
   | CodePoint
   | { readonly kind: 'assertion'; readonly source: '^' | '$' | '\\b' | '\\B' }
@@ -13,10 +14,10 @@ export type PatternNode =
   | { readonly kind: 'group'; readonly choices: Choices }
   | { readonly kind: 'repeat'; readonly of: PatternNode; readonly min: number; readonly max: number };
 
-/** Sequences, of which one has to match. */
+/** Alternatives, each a sequence of nodes; a single empty sequence matches the empty text. */
 export type Choices = readonly (readonly PatternNode[])[];
 
-/** Why a pattern cannot be tried in time that is bounded. */
+/** A pattern that V8 accepts but that cannot be matched in bounded time. The message completes "since ...". */
 export class UnsupportedPattern extends Error {}
 
 const ATOM =
@@ -28,12 +29,16 @@ const BY_SIGN: Readonly<Record<string, readonly [number, number]>> = {
   '+': [1, Infinity],
   '?': [0, 1],
 };
-/** Deeper groups are nobody's pattern, and would take the stack. */
+/** No real pattern nests deeper, and the recursion must not exhaust the stack. */
 const DEEPEST = 100;
 
-/** `pattern` must be one that V8 takes with the flag `u`. Throws {@link UnsupportedPattern}. */
+/**
+ * Parses a pattern that V8 accepts with the flag `u`; any other text gives an arbitrary result. Throws
+ * {@link UnsupportedPattern} for lookbehind, back references, inline flags and groups nested too deeply.
+ */
 export function parsePattern(pattern: string): Choices {
   let at = 0;
+  /** Matches a sticky expression at the current position and moves behind it. */
   const take = (form: RegExp): RegExpExecArray | null => {
     form.lastIndex = at;
     const found = form.exec(pattern);

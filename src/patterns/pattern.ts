@@ -1,25 +1,22 @@
-/**
- * Regular expressions that come from files and requests, and are tried on any text: none takes time without bound
- * (ADR 0028).
- */
+/** Compiles regular expressions from files and requests so that matching any text takes bounded time (ADR 0028). */
 import { hasFewPaths, LONGEST_FOR_V8 } from './few-paths.js';
 import { linearEngine, type Tester } from './linear-engine.js';
 import { parsePattern, UnsupportedPattern, type Choices, type PatternNode } from './parse-pattern.js';
 
 /**
- * Says of any text what V8 says, with the flag `u`. Throws V8's SyntaxError, or an {@link UnsupportedPattern} where only an
- * engine could tell that may take for ever.
+ * The tester agrees with V8 with the flag `u` on every text. Throws V8's SyntaxError, or an
+ * {@link UnsupportedPattern} if only a backtracking engine could match the pattern.
  */
 export function compilePattern(pattern: string): Tester {
   let tester = compiled.get(pattern);
-  if (tester === undefined) compiled.set(pattern, (tester = newTester(pattern)));
+  if (tester === undefined) compiled.set(pattern, (tester = createTester(pattern)));
   return tester;
 }
 
-/** A pattern is asked for when its definition is read, and again when that is compiled. */
+/** A pattern is compiled when its definition is read, and again when the definition's validator is built. */
 const compiled = new Map<string, Tester>();
 
-function newTester(pattern: string): Tester {
+function createTester(pattern: string): Tester {
   const expression = new RegExp(pattern, 'u');
   const choices = parsePattern(pattern);
   if (!hasFewPaths(choices)) return allOf(pattern, choices);
@@ -29,7 +26,7 @@ function newTester(pattern: string): Tester {
   return { test: (text) => (text.length <= LONGEST_FOR_V8 ? expression : linear).test(text) };
 }
 
-/** Why a pattern cannot be compiled, though V8 would take it; undefined where it can, or is no pattern at all. */
+/** Why a pattern is unsupported, in words that complete "since ..."; undefined if it compiles or is invalid. */
 export function whyUnsupported(pattern: string): string | undefined {
   try {
     compilePattern(pattern);
@@ -40,8 +37,9 @@ export function whyUnsupported(pattern: string): string | undefined {
 }
 
 /**
- * What looks ahead right at the beginning (`^(?=.*\d)(?!0)`) says of the whole text what an expression of its own says,
- * or says not. The engine can look ahead nowhere else.
+ * The linear engine has no lookahead. Lookaheads directly after the initial `^`, as in `^(?=.*\d)(?!0)`, are conditions
+ * on the whole text: each becomes an expression of its own that must match, or must not. Anywhere else they are
+ * unsupported.
  */
 function allOf(pattern: string, choices: Choices): Tester {
   const [sequence = []] = choices;

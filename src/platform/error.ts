@@ -1,4 +1,4 @@
-/** The errors of the client: what was called, what came instead of data, and whether the call may have taken effect. */
+/** The errors of the client: what was called, what was returned, and whether the call may have taken effect. */
 import { PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import type { Operation } from './contract/operation.js';
 
@@ -8,25 +8,28 @@ export type PlatformErrorCode = Extract<ErrorCode, `platform_${string}` | 'redir
 /** What is known of a failed call, besides the operation. */
 export interface CallFacts {
   readonly status?: number;
-  /** `x-request-id` of the answer. */
+  /** `x-request-id` of the response. */
   readonly requestId?: string | undefined;
-  /** The platform's own words, from either shape of error; they may quote what was sent. */
+  /** The platform's message, from either shape of error; it may quote what was sent. */
   readonly words?: string;
   /** The platform's list of specific errors, at most ten. */
   readonly errors?: readonly string[];
-  /** Whether the request may have taken effect although no usable answer came. */
+  /** Whether the request may have taken effect although there was no usable response. */
   readonly inDoubt?: boolean;
-  /** Milliseconds that the platform asks to wait. */
+  /** Milliseconds to wait, from Retry-After. */
   readonly retryAfterMs?: number | undefined;
-  /** The request was held back here, since the platform asks to be left alone. */
+  /** The request was not sent, because of an earlier Retry-After. */
   readonly unsent?: boolean;
-  /** It was so for so long that trying again makes no sense. */
-  readonly lasting?: boolean;
+  /** The failure has lasted so long that retries are pointless. */
+  readonly final?: boolean;
 }
 
+/** What is known of the failed call; nothing if the error is about something else. */
+export const callFacts = ({ details }: PartnerSyncError): CallFacts => details;
+
 /**
- * A call that did not end with data: one of the classes below, by the kind of failure. `code` says the kind too, and
- * `docs/errors.md` explains it. `path` is the path of the contract with its placeholders: ids stay out of logs.
+ * A failed call: one of the classes below, by the kind of failure. `code` is that of the catalogue, see
+ * `docs/errors.md`. `path` is the path of the contract with its placeholders: ids stay out of logs.
  */
 export class PlatformError extends PartnerSyncError {
   readonly method: string;
@@ -48,21 +51,21 @@ export class PlatformError extends PartnerSyncError {
   }
 }
 
-/** No complete answer came (`platform_unreachable`). */
+/** No complete response (`platform_unreachable`). */
 export class PlatformUnreachable extends PlatformError {}
-/** The platform asks for patience: 425, 429 or 503 (`platform_busy`). */
+/** The platform is busy or limits requests: 425, 429 or 503 (`platform_busy`). */
 export class PlatformBusy extends PlatformError {}
 /** The platform failed: 408 or 5xx (`platform_failed`). */
 export class PlatformFailed extends PlatformError {}
-/** The token is refused, or what it may do: 401 or 403 (`platform_unauthorized`). */
+/** The token is rejected, or lacks the permission: 401 or 403 (`platform_unauthorized`). */
 export class PlatformUnauthorized extends PlatformError {}
-/** The request is refused: 400, 404, 409, 422 and the like (`platform_refused`). */
+/** The request is rejected: 400, 404, 409, 422 and the like (`platform_refused`). */
 export class PlatformRefused extends PlatformError {}
-/** The request is refused for its size: 413 (`platform_too_large`). */
+/** The request is too large: 413 (`platform_too_large`). */
 export class PlatformTooLarge extends PlatformError {}
-/** HTML, half an answer, or a field that is missing (`platform_answer_invalid`). */
-export class PlatformAnswerInvalid extends PlatformError {}
-/** A redirect, which is never followed: token and data stay; repeated where it may be (`redirect_refused`). */
+/** HTML, a truncated response, or a missing field (`platform_response_invalid`). */
+export class PlatformResponseInvalid extends PlatformError {}
+/** A redirect, which is never followed, so that token and data go nowhere else (`redirect_refused`). */
 export class RedirectRefused extends PlatformError {}
 
 const CLASSES: Readonly<Record<PlatformErrorCode, typeof PlatformError>> = {
@@ -72,7 +75,7 @@ const CLASSES: Readonly<Record<PlatformErrorCode, typeof PlatformError>> = {
   platform_unauthorized: PlatformUnauthorized,
   platform_refused: PlatformRefused,
   platform_too_large: PlatformTooLarge,
-  platform_answer_invalid: PlatformAnswerInvalid,
+  platform_response_invalid: PlatformResponseInvalid,
   redirect_refused: RedirectRefused,
 };
 
@@ -87,13 +90,21 @@ export const platformError = (
 /** `GET /api/batches/{batchId}` */
 export const describe = ({ method, path }: Operation): string => `${method} ${path}`;
 
-/** Whether the request may have taken effect although no usable answer came. */
+/**
+ * The request, the status of the response, and the platform's message and list of errors. Only for the person who sent
+ * the request: the message may quote records (ADR 0009).
+ */
+export const responseText = ({ method, path, status, words, errors }: PlatformError): string =>
+  `${method} ${path} returned ${status}: ${[words, ...errors].join('; ')}`;
+
+/** Whether the request may have taken effect although there was no usable response. */
 export function isInDoubt(error: unknown): boolean {
   return (
-    error instanceof PartnerSyncError && (error.details['inDoubt'] === true || error.code === 'platform_answer_invalid')
+    error instanceof PartnerSyncError &&
+    (callFacts(error).inDoubt === true || error.code === 'platform_response_invalid')
   );
 }
 
-/** Whether the platform says that what was asked for is not there (404), or not any more (410). */
+/** Whether the platform says that the resource does not exist (404), or no longer (410). */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof PlatformError && (error.status === 404 || error.status === 410);

@@ -1,9 +1,10 @@
 /**
- * One HTTP request and its whole answer, by undici's handler interface: its request() makes a stream for each answer and would
- * need signals for a deadline, and a load sends two requests for every batch.
+ * One HTTP request and its whole response, through undici's handler interface: request() would create a stream for each
+ * response and need a signal for its deadline, and a load sends two requests for every batch.
  */
 import type { Dispatcher } from 'undici';
 
+/** A request, complete but for its address. */
 export interface HttpRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly path: string;
@@ -11,28 +12,30 @@ export interface HttpRequest {
   readonly body: string | Uint8Array | null;
 }
 
-/** What is known of an answer before its body has come. */
-export interface AnswerHead {
+/** The head of a response. */
+export interface ResponseHead {
   readonly status: number;
-  /** By lower-case names; of a header that came more than once the first. */
+  /** By lower-case name; the first of repeated headers. */
   readonly header: (name: string) => string | undefined;
 }
 
-export interface HttpAnswer extends AnswerHead {
+/** A complete response; the body as UTF-8. */
+export interface HttpResponse extends ResponseHead {
   readonly text: string;
 }
 
+/** What ends an exchange early. */
 export interface ExchangeLimits {
-  /** Milliseconds until the last byte. undici's own timeouts restart with each byte; this ends a slow drip too. */
+  /** Milliseconds until the last byte. undici's own timeouts restart with each byte and would not end a slow drip. */
   readonly deadline: number;
-  /** Bytes of the answer. */
-  readonly answerBytes: number;
+  /** The most bytes of the response. */
+  readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
-  /** Is told the head as soon as it is there: the body may be long in coming, or never come. */
-  readonly onHead: (head: AnswerHead) => void;
+  /** Called with the head as soon as it arrives: the body may take long, or never arrive. */
+  readonly onHead: (head: ResponseHead) => void;
 }
 
-/** Why an exchange ended early, where the reason is not a failure of the way. */
+/** Why an exchange ended early, if the reason is not a transport failure. */
 export class ExchangeEnded extends Error {
   constructor(readonly why: 'deadline' | 'too long') {
     super(why);
@@ -40,20 +43,20 @@ export class ExchangeEnded extends Error {
 }
 
 /**
- * Sends the request. Rejects with {@link ExchangeEnded}, with the signal's reason, or with undici's error where no
- * complete answer came.
+ * Sends the request. Rejects with {@link ExchangeEnded}, with the signal's reason, or with undici's error for an
+ * incomplete response.
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: HttpRequest,
-  { deadline, answerBytes, signal, onHead }: ExchangeLimits,
-): Promise<HttpAnswer> {
+  { deadline, maxBytes, signal, onHead }: ExchangeLimits,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | undefined;
     let ended: Error | undefined;
     const end = (reason: Error): void => {
       ended = reason;
-      // A request that waits for a connection is given up when its turn comes.
+      // A request that still waits for a connection is aborted at its turn.
       controller?.abort(reason);
       finish(() => reject(reason));
     };
@@ -70,7 +73,7 @@ export function exchange(
       return;
     }
 
-    let head: AnswerHead;
+    let head: ResponseHead;
     const chunks: Buffer[] = [];
     let size = 0;
     dispatcher.dispatch(request, {
@@ -87,7 +90,7 @@ export function exchange(
       },
       onResponseData(_, chunk) {
         size += chunk.length;
-        if (size > answerBytes) end(new ExchangeEnded('too long'));
+        if (size > maxBytes) end(new ExchangeEnded('too long'));
         else chunks.push(chunk);
       },
       onResponseEnd() {

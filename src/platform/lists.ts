@@ -1,13 +1,13 @@
-/** Paginated lists, page after page. */
+/** Reads paginated lists page by page. */
 import type { Pagination } from './contract/pagination.js';
 import type { DataOf, Operation } from './contract/operation.js';
 import { operations, type OperationName, type Operations } from './contract/operations.js';
 import { platformError } from './error.js';
 
-/** The operations that answer a list in pages. */
+/** The operations that return a list in pages. */
 export type ListName = { [N in OperationName]: Operations[N] extends { pages: object } ? N : never }[OperationName];
 
-/** What one entry of a list is. */
+/** The type of an entry of a list. */
 export type EntryOf<N extends ListName> =
   DataOf<Operations[N]> extends infer D
     ? D extends { results: (infer E)[] } | { recipients: (infer E)[] }
@@ -19,14 +19,15 @@ export type EntryOf<N extends ListName> =
 type FetchPage = (place: { readonly [place in 'query' | 'body']?: { readonly cursor: string } }) => Promise<unknown>;
 
 /**
- * The entries of a list, each as its page comes; pages are fetched only as far as they are read.
- * Throws `platform_answer_invalid` where the platform's cursors lead nowhere or in a circle.
+ * The entries of a list; pages are fetched only as far as they are read.
+ * Throws `platform_response_invalid` if a cursor is missing or repeats.
  */
 export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPage): AsyncGenerator<EntryOf<N>, void> {
   const operation: Operation = operations[name];
   const { cursorIn, entries } = operation.pages!;
   const seen = new Set<string>();
-  for (let cursor: string | null | undefined; ;) {
+  let cursor: string | null | undefined;
+  while (true) {
     const page = (await fetchPage(cursor == null ? {} : { [cursorIn]: { cursor } })) as Record<string, unknown>;
     yield* page[entries] as EntryOf<N>[];
     const pagination = page['pagination'] as Pagination;
@@ -34,7 +35,7 @@ export async function* entriesOf<N extends ListName>(name: N, fetchPage: FetchPa
     cursor = pagination.cursor;
     const wrong = cursor == null ? 'without a cursor' : seen.has(cursor) ? 'by a cursor it gave before' : null;
     if (wrong !== null)
-      throw platformError('platform_answer_invalid', operation, `answered that there is another page, ${wrong}`);
+      throw platformError('platform_response_invalid', operation, `reported that there is another page, ${wrong}`);
     seen.add(cursor!);
   }
 }

@@ -1,34 +1,40 @@
 /**
- * How many requests are on their way at once, for one sync in one process: fewer when the platform asks for
- * patience, slowly more again while it takes what comes.
+ * Limits the requests in flight, for one sync in one process: fewer when the platform is busy, slowly more again while
+ * requests succeed.
  */
 import pLimit from 'p-limit';
 import { PartnerSyncError } from '../domain/errors.js';
+import { callFacts } from './error.js';
 
+/**
+ * A limit that adapts itself: halved when the platform is busy, raised by one after many successes (AIMD, as TCP does).
+ */
 export interface RequestLimit {
-  /** Runs the request once there is room. */
+  /** Runs the request once the limit allows. */
   run<T>(request: () => Promise<T>): Promise<T>;
-  /** Requests that may be on their way at once now. */
+  /** The current limit of requests in flight. */
   readonly atOnce: number;
 }
 
-/** Requests that must pass, for each one on its way, before one more is tried. */
-const PASSES_TO_RISE = 16;
-export function openRequestLimit(most: number): RequestLimit {
-  const limit = pLimit(most);
-  let passes = 0;
-  /** Grows with each lowering: what was on its way before it complains of the same crowd. */
-  let era = 0;
+/** Successes for each request of the limit before it is raised by one. */
+const SUCCESSES_TO_INCREASE = 16;
 
-  const lower = (begunIn: number): void => {
-    passes = 0;
-    if (begunIn !== era) return;
-    era++;
+/** A limit that begins at `most` and never exceeds it. */
+export function createRequestLimit(most: number): RequestLimit {
+  const limit = pLimit(most);
+  let successes = 0;
+  /** Counts the decreases: busy responses to requests that began before one are about the same overload. */
+  let generation = 0;
+
+  const decrease = (begunInGeneration: number): void => {
+    successes = 0;
+    if (begunInGeneration !== generation) return;
+    generation++;
     limit.concurrency = Math.max(1, limit.concurrency >> 1);
   };
-  const rise = (): void => {
-    if (limit.concurrency === most || ++passes < PASSES_TO_RISE * limit.concurrency) return;
-    passes = 0;
+  const increase = (): void => {
+    if (limit.concurrency === most || ++successes < SUCCESSES_TO_INCREASE * limit.concurrency) return;
+    successes = 0;
     limit.concurrency++;
   };
   return {
@@ -37,19 +43,19 @@ export function openRequestLimit(most: number): RequestLimit {
     },
     run: (request) =>
       limit(async () => {
-        const begunIn = era;
+        const begunInGeneration = generation;
         try {
-          const answer = await request();
-          rise();
-          return answer;
+          const response = await request();
+          increase();
+          return response;
         } catch (error) {
-          if (isOfTheCrowd(error)) lower(begunIn);
+          if (isOverload(error)) decrease(begunInGeneration);
           throw error;
         }
       }),
   };
 }
 
-/** What was not even sent says nothing of how many requests are too many. */
-const isOfTheCrowd = (error: unknown): boolean =>
-  error instanceof PartnerSyncError && error.code === 'platform_busy' && error.details['unsent'] !== true;
+/** A request that was not sent tells nothing about the right limit. */
+const isOverload = (error: unknown): boolean =>
+  error instanceof PartnerSyncError && error.code === 'platform_busy' && callFacts(error).unsent !== true;

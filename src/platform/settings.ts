@@ -1,8 +1,13 @@
-/** Settings of the platform client; what platform-api.md leaves open is a setting here (docs/assumptions.md). */
+/**
+ * The settings of the platform client. Whatever platform-api.md leaves open is a setting here (docs/assumptions.md).
+ */
 import { DEFAULT_PARAMETER_NAMES, type ParameterNames } from './contract/operation.js';
+import { NO_METERS, type PlatformMeter } from '../domain/meters.js';
+import { milliseconds } from '../domain/timeouts.js';
 
+/** All settings of a client. */
 export interface PlatformSettings {
-  /** `https://host[:port][/prefix]`; plain http only towards this machine. */
+  /** `https://host[:port][/prefix]`; plain http only for this machine. */
   readonly baseUrl: string;
   /** The token, or a function that is called before each request, so that a renewed one is picked up. */
   readonly token: string | (() => Promise<string>);
@@ -10,27 +15,32 @@ export interface PlatformSettings {
   readonly tokenScope: 'platform' | 'tenant';
   /** How the token is presented (5.4: not shown). */
   readonly authHeader: string;
-  /** Word before the token; empty: the token alone. */
+  /** The word before the token; empty for the token alone. */
   readonly authScheme: string;
   /** Names of the three query parameters that 4.10 and 4.14 do not show. */
   readonly parameterNames: ParameterNames;
-  /** Connections, and so requests at once, per client. */
+  /** Connections per client, and so requests in flight. */
   readonly connections: number;
   /** Milliseconds for one request, from its first to its last byte. */
   readonly requestTimeout: number;
-  /** Bytes of an answer; more is refused. */
-  readonly maxAnswerBytes: number;
-  /** Milliseconds that a call may take with its retries, and with a Retry-After, before the caller gets the error; 0: none. */
+  /** Bytes of a response; a longer one is an error. */
+  readonly maxResponseBytes: number;
+  /**
+   * Milliseconds that a call may take with its retries and with a Retry-After before the caller gets the error; 0: no
+   * retries.
+   */
   readonly retryBudget: number;
   /**
-   * Milliseconds for which requests wait for another token after a 401, where `token` is a function; 0: the caller gets
+   * Milliseconds for which requests wait for another token after a 401, if `token` is a function; 0: the caller gets
    * the error at once.
    */
   readonly tokenWait: number;
-  /** Milliseconds for which nothing but redirects may come from an operation before the error says that it will not pass. */
+  /** Milliseconds for which an operation may return nothing but redirects before they count as permanent. */
   readonly redirectWait: number;
-  /** Is told, in a sentence for people, why requests wait. */
+  /** Called with a sentence for people when requests have to wait. */
   readonly notice: (message: string) => void;
+  /** Told of each request and retry. */
+  readonly meter: PlatformMeter;
 }
 
 export const DEFAULT_PLATFORM_SETTINGS = {
@@ -39,13 +49,14 @@ export const DEFAULT_PLATFORM_SETTINGS = {
   authScheme: 'Bearer',
   parameterNames: DEFAULT_PARAMETER_NAMES,
   connections: 8,
-  requestTimeout: 30_000,
-  maxAnswerBytes: 5 * 1024 * 1024,
-  retryBudget: 60_000,
+  requestTimeout: milliseconds('platformRequest'),
+  maxResponseBytes: 5 * 1024 * 1024,
+  retryBudget: milliseconds('platformCall'),
   tokenWait: 0,
-  redirectWait: 5 * 60_000,
+  redirectWait: milliseconds('redirectWait'),
   notice: () => undefined,
+  meter: NO_METERS.platform,
 } as const satisfies Partial<PlatformSettings>;
 
-/** What a caller must say, and may. */
+/** What a caller must give, and may. */
 export type PlatformClientOptions = Pick<PlatformSettings, 'baseUrl' | 'token'> & Partial<PlatformSettings>;

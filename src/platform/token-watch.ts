@@ -1,101 +1,127 @@
-/** The token as it is now; one that the platform has refused is waited out, for every request alike. */
+/** Provides the current token; after a rejected one, all requests wait for another. */
 import { formatSeconds } from '../domain/duration.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError, PlatformError } from './error.js';
 import { pause } from './retry.js';
 import type { PlatformSettings } from './settings.js';
 
+/** The current token, and what the platform has said about it. */
 export interface TokenWatch {
-  /** Whether another token may come, and is waited for; otherwise a refusal is final. */
-  readonly mayCome: boolean;
+  /** Whether requests wait for another token; otherwise a rejection is final. */
+  readonly canRenew: boolean;
   /**
-   * The token for a request. While it is one that was refused, waits for another one; throws what was wrong with it
-   * once that has taken `tokenWait`.
+   * The token for a request. While it is one that was rejected, waits for another; throws the rejection after
+   * `tokenWait`.
    */
   current(operation: Operation, signal: AbortSignal | undefined): Promise<string>;
-  /** The platform answered 401 to a request with this token. */
-  refused(token: string, error: PlatformError): void;
-  /** The platform took a request with this token that was sent at this time (`performance.now()`). */
-  taken(token: string, sentAt: number): void;
+  /** The platform returned 401 to a request with this token. */
+  rejected(token: string, error: PlatformError): void;
+  /** The platform accepted a request that was sent at this time (`performance.now()`). */
+  accepted(sentAt: number): void;
 }
 
-/** What holds requests back: a refused token, or (null) none that could be sent. */
-interface Trouble {
+/** Why requests wait. All times are those of `performance.now()`. */
+interface RejectedToken {
+  /** Null if none could be read. */
   readonly token: string | null;
   readonly error: PartnerSyncError;
   readonly since: number;
-  /** When one request tries the same token again: the platform may have been wrong, or its clock slow. */
+  /** How long requests wait for another one. */
+  readonly until: number;
+  /** When one request tries the same token again: the platform may have erred, or its clock may be slow. */
   nextTry: number;
   pauseAfterTry: number;
 }
 
-/** Milliseconds between two looks for another token. */
-const LOOK = 500;
-/** Milliseconds until the same one is tried again: at first, and at most. */
-const FIRST_TRY = 1_000;
-const LONGEST_TRY = 15_000;
-
 export function watchToken({ token, tokenWait, notice }: PlatformSettings): TokenWatch {
-  const mayCome = typeof token !== 'string' && tokenWait > 0;
-  let trouble: Trouble | null = null;
-  const endOf = ({ since }: Trouble): number => since + tokenWait;
+  const canRenew = typeof token !== 'string' && tokenWait > 0;
+  let rejectedToken: RejectedToken | null = null;
 
   const read = async (): Promise<string> => {
     const text = typeof token === 'string' ? token : await token();
-    // Elsewhere it would fail with a message that may quote it.
+    // An invalid header would fail later, with a message that quotes it.
     if (/^[\x21-\x7e]+$/.test(text)) return text;
-    throw new PartnerSyncError('config_invalid', 'the token (PLATFORM_TOKEN) holds characters that no token has');
+    throw new PartnerSyncError('config_invalid', 'the token (PLATFORM_TOKEN) contains characters that no token has');
   };
-  const meet = (held: string | null, error: PartnerSyncError): Trouble => {
-    const now = performance.now();
-    if (trouble?.token === held && now < endOf(trouble)) return trouble;
+  const noteRejection = (held: string | null, error: PartnerSyncError): RejectedToken => {
+    const since = performance.now();
+    if (rejectedToken?.token === held && since < rejectedToken.until) return rejectedToken;
     notice(`${error.message}; waiting for another token for up to ${formatSeconds(tokenWait / 1000)}`);
-    return (trouble = { token: held, error, since: now, nextTry: now + FIRST_TRY, pauseAfterTry: 2 * FIRST_TRY });
+    const firstTry = milliseconds('tokenFirstTry');
+    return (rejectedToken = {
+      token: held,
+      error,
+      since,
+      until: since + tokenWait,
+      nextTry: since + firstTry,
+      pauseAfterTry: 2 * firstTry,
+    });
   };
 
   return {
-    mayCome,
+    canRenew,
     async current(operation, signal) {
-      for (let waitedFor: Trouble | undefined; ;) {
+      let waitedFor: RejectedToken | undefined;
+      while (true) {
         const text = await read().catch((error: unknown) => {
-          // A file that is being replaced may be empty, or not there, for a moment.
-          if (mayCome && error instanceof PartnerSyncError) return meet(null, error);
+          // A file that is being replaced may be empty or missing for a moment.
+          if (canRenew && error instanceof PartnerSyncError) return noteRejection(null, error);
           throw error;
         });
-        const met = typeof text === 'string' ? trouble : text;
-        if (met === null || (typeof text === 'string' && met.token !== text)) return text as string;
+        const rejected = typeof text === 'string' ? rejectedToken : text;
+        if (rejected === null || (typeof text === 'string' && rejected.token !== text)) return text as string;
         const now = performance.now();
-        if (now >= endOf(met)) {
-          if (waitedFor === met || typeof text !== 'string') throw lasting(operation, met, tokenWait);
-          // That was refused for long to others; whoever comes later asks anew.
-          return text;
+        const step = nextStep(rejected, now, waitedFor === rejected);
+        if (step === 'give up') throw noOtherToken(operation, rejected, tokenWait);
+        if (step === 'send') {
+          postponeNextTry(rejected, now);
+          return text as string;
         }
-        waitedFor = met;
-        if (typeof text === 'string' && now >= met.nextTry && now + met.pauseAfterTry < endOf(met)) {
-          met.nextTry = now + met.pauseAfterTry;
-          met.pauseAfterTry = Math.min(LONGEST_TRY, 2 * met.pauseAfterTry);
-          return text;
-        }
-        await pause(Math.min(LOOK, endOf(met) - now), signal);
+        waitedFor = rejected;
+        await pause(Math.min(milliseconds('tokenLook'), rejected.until - now), signal);
       }
     },
-    refused(held, error) {
-      if (mayCome) meet(held, error);
+    rejected(held, error) {
+      if (canRenew) noteRejection(held, error);
     },
-    taken(held, sentAt) {
-      if (trouble === null || (trouble.token === held && sentAt < trouble.since)) return;
-      trouble = null;
-      notice('the platform takes the token again; going on');
+    accepted(sentAt) {
+      // What was sent before the rejection says nothing of it, whichever token it carried.
+      if (rejectedToken === null || sentAt < rejectedToken.since) return;
+      rejectedToken = null;
+      notice('the platform accepts the token again; continuing');
     },
   };
 }
 
-function lasting(operation: Operation, { token, error }: Trouble, tokenWait: number): PartnerSyncError {
+/**
+ * What a request does whose token is the rejected one, or that has none. `hasWaited`: this request has waited for
+ * another token already.
+ */
+function nextStep(
+  { token, until, nextTry, pauseAfterTry }: RejectedToken,
+  now: number,
+  hasWaited: boolean,
+): 'send' | 'wait' | 'give up' {
+  // After the end a request that began later tries the token again, instead of failing at once.
+  if (now >= until) return hasWaited || token === null ? 'give up' : 'send';
+  const isTimeToTry = token !== null && now >= nextTry && now + pauseAfterTry < until;
+  return isTimeToTry ? 'send' : 'wait';
+}
+
+/** Lets the other requests wait while one tries the token, longer each time. */
+function postponeNextTry(rejected: RejectedToken, now: number): void {
+  rejected.nextTry = now + rejected.pauseAfterTry;
+  rejected.pauseAfterTry = Math.min(milliseconds('tokenLongestTry'), 2 * rejected.pauseAfterTry);
+}
+
+/** The error of a request that has waited for another token in vain. */
+function noOtherToken(operation: Operation, { token, error }: RejectedToken, tokenWait: number): PartnerSyncError {
   const noOther = `no other token came within ${formatSeconds(tokenWait / 1000)} (PLATFORM_TOKEN_WAIT)`;
   if (token === null || !(error instanceof PlatformError))
     return new PartnerSyncError(error.code, `${error.message}; ${noOther}`, error.details);
   const { words, requestId } = error;
-  const what = `is refused with 401: ${words || 'no message'}; ${noOther}`;
-  return platformError('platform_unauthorized', operation, what, { status: 401, words, requestId, lasting: true });
+  const what = `was rejected with 401: ${words || 'no message'}; ${noOther}`;
+  return platformError('platform_unauthorized', operation, what, { status: 401, words, requestId, final: true });
 }

@@ -5,18 +5,20 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { errorCode } from '../domain/foreign-text.js';
 import { isTenantId } from '../domain/names.js';
 import { platformAddressProblem } from '../domain/platform-address.js';
-import { readFailure, type RawAnswer } from './answer.js';
+import { milliseconds } from '../domain/timeouts.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
+import { operations } from './contract/operations.js';
 import { describe, platformError } from './error.js';
-import { exchange, ExchangeEnded, type AnswerHead, type HttpRequest } from './exchange.js';
+import { exchange, ExchangeEnded, type HttpRequest, type ResponseHead } from './exchange.js';
 import { fillPath, fillQuery } from './path.js';
-import { openQuietTime, type QuietTime } from './quiet-time.js';
+import { readFailure, type RawResponse } from './response.js';
+import { createRetryAfterGate, type RetryAfterGate } from './retry-after.js';
 import { retryAfterMs } from './retry.js';
 import type { PlatformSettings } from './settings.js';
 import { watchToken, type TokenWatch } from './token-watch.js';
 
-/** What a caller may say about any call. */
+/** Options of any call. */
 export interface CallOptions {
   /**
    * Tenant to act for. Tenant operations need it, unless the token is a tenant's own (`tokenScope`); on
@@ -25,34 +27,38 @@ export interface CallOptions {
   readonly tenant?: string;
   /** Ends the call, also between two attempts; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Lets a request that is on its way come to its end whatever the signal says: its answer is needed. */
+  /** Lets a request that was sent complete even when the signal aborts: its response is needed. */
   readonly finish?: boolean;
   /** Milliseconds for one request, if it must end sooner than the settings say. */
   readonly timeout?: number;
   /** Milliseconds for the call with its retries, if not the settings' `retryBudget`. */
   readonly budget?: number;
-  /** Makes one attempt only: the caller decides about others. */
+  /** Makes one attempt only; the caller decides about retries. */
   readonly once?: boolean;
-  /** Is called right before each request, after all waiting; what it throws ends the call, and nothing is sent. */
+  /** Called right before each request, after all waiting; what it throws ends the call, and nothing is sent. */
   readonly before?: () => Promise<void>;
 }
 
-/** A body's JSON text, where it is encoded already (the hot path): as a string, or in UTF-8. */
+/** A body that is already encoded as JSON (the hot path): as a string, or in UTF-8. */
 export type ReadyBody = string | Uint8Array;
 
-/** A call as any operation may have it. */
+/** The parts of a call, whatever the operation. */
 export interface AnyCall extends CallOptions {
   readonly params?: object;
   readonly query?: object;
   readonly body?: object | ReadyBody;
 }
 
+/**
+ * Sends single requests: one pool of connections, one Retry-After and one token for all calls of a client. Retries are
+ * the client's.
+ */
 export class Transport {
   readonly #settings: PlatformSettings;
   readonly #pool: Pool;
-  /** What waits for a connection waits here: in the pool it would go out however quiet the platform wants it. */
+  /** Requests queue here for a connection: in the pool's own queue they would be sent even during a Retry-After. */
   readonly #turn: LimitFunction;
-  readonly #quiet: QuietTime;
+  readonly #retryAfter: RetryAfterGate;
   readonly #tokens: TokenWatch;
   readonly #base: string;
   readonly #prefix: string;
@@ -62,18 +68,23 @@ export class Transport {
     const url = checkedBaseUrl(settings.baseUrl);
     this.#prefix = url.pathname.replace(/\/+$/, '');
     this.#base = url.href;
-    this.#pool = new Pool(url.origin, { connections: settings.connections, pipelining: 1, keepAliveTimeout: 10_000 });
+    this.#pool = new Pool(url.origin, {
+      connections: settings.connections,
+      pipelining: 1,
+      keepAliveTimeout: milliseconds('platformKeepAlive'),
+    });
     this.#turn = pLimit(settings.connections);
-    this.#quiet = openQuietTime(settings.notice);
+    this.#retryAfter = createRetryAfterGate(settings.notice);
     this.#tokens = watchToken(settings);
   }
 
   /**
-   * Sends it once, when it may be sent; `deadline` (`performance.now()`) is for a platform that wants to be left alone.
-   * Throws `platform_busy` where it would be too late then, `platform_unauthorized` where a refused token was waited out in
-   * vain, and `platform_unreachable` where no complete answer came. Redirects are answers like others.
+   * Sends one request, after any Retry-After; `deadline` (`performance.now()`) bounds that wait.
+   *
+   * Throws `platform_busy` if that would pass the deadline, `platform_unauthorized` if no new token came for a rejected
+   * one, and `platform_unreachable` for an incomplete response. Redirects are returned like any response.
    */
-  send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {
+  send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
     const { signal } = call;
     let begun = false;
     const sent = this.#turn(() => {
@@ -81,7 +92,7 @@ export class Transport {
       return this.#send(operation, call, deadline);
     });
     if (signal === undefined) return sent;
-    // Whoever is cancelled does not wait for a connection any more; at its turn nothing is sent.
+    // A cancelled call stops waiting for a connection; at its turn nothing is sent.
     return new Promise((resolve, reject) => {
       const giveUp = (): void => {
         if (!begun) reject(signal.reason as Error);
@@ -91,7 +102,7 @@ export class Transport {
     });
   }
 
-  async #send(operation: Operation, call: AnyCall, deadline: number): Promise<RawAnswer> {
+  async #send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
     const path =
       this.#prefix +
       fillPath(operation.path, { ...call.params }) +
@@ -104,31 +115,32 @@ export class Transport {
       headers['content-type'] = 'application/json';
       body = isReady(call.body) ? call.body : JSON.stringify(call.body);
     }
-    const token = await this.#clearance(operation, call, deadline);
+    const token = await this.#readyToken(operation, call, deadline);
     const { authHeader, authScheme } = this.#settings;
     headers[authHeader] = authScheme === '' ? token : `${authScheme} ${token}`;
     const sentAt = performance.now();
-    const answer = await this.#exchange(operation, { method: operation.method, path, headers, body }, call);
-    if (answer.status < 300) this.#tokens.taken(token, sentAt);
-    // Whoever says what is wrong with a token may quote it.
-    const unquoted = answer.status < 300 ? answer : { ...answer, text: answer.text.replaceAll(token, '[token]') };
-    if (answer.status === 401) this.#tokens.refused(token, readFailure(operation, unquoted));
+    const response = await this.#exchange(operation, { method: operation.method, path, headers, body }, call);
+    if (response.status < 300) this.#tokens.accepted(sentAt);
+    // An error about a token may quote it.
+    const unquoted =
+      response.status < 300 ? response : { ...response, text: response.text.replaceAll(token, '[token]') };
+    if (response.status === 401) this.#tokens.rejected(token, readFailure(operation, unquoted));
     return unquoted;
   }
 
-  /** Whether the next request waits for another token once one was refused. */
+  /** Whether requests wait for a new token after one was rejected. */
   get waitsForTokens(): boolean {
-    return this.#tokens.mayCome;
+    return this.#tokens.canRenew;
   }
 
-  /** The token, once nothing is in the way of sending any more. */
-  async #clearance(operation: Operation, { before, signal }: AnyCall, deadline: number): Promise<string> {
-    for (;;) {
+  /** The token, once a request may be sent. */
+  async #readyToken(operation: Operation, { before, signal }: AnyCall, deadline: number): Promise<string> {
+    while (true) {
       signal?.throwIfAborted();
-      await this.#quiet.wait(operation, deadline - performance.now(), signal);
+      await this.#retryAfter.wait(operation, deadline - performance.now(), signal);
       const token = await this.#tokens.current(operation, signal);
       await before?.();
-      if (this.#quiet.left() === 0) return token;
+      if (this.#retryAfter.remainingMs() === 0) return token;
     }
   }
 
@@ -147,23 +159,27 @@ export class Transport {
     return tenant;
   }
 
-  async #exchange(operation: Operation, request: HttpRequest, call: CallOptions): Promise<RawAnswer> {
+  async #exchange(operation: Operation, request: HttpRequest, call: CallOptions): Promise<RawResponse> {
     const { timeout } = call;
     const signal = call.finish === true ? undefined : call.signal;
     const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
-    const answerBytes = this.#settings.maxAnswerBytes;
+    const maxBytes = this.#settings.maxResponseBytes;
+    const ended = this.#settings.meter.requestBegins(NAMES.get(operation)!);
+    let measured: number | null = null;
     try {
       let asked: number | undefined;
-      const onHead = ({ status, header }: AnswerHead): void => {
-        // On a success it is about what was called, not about calling.
+      const onHead = ({ status, header }: ResponseHead): void => {
+        // On a success Retry-After is about the resource, not about further requests.
         if (status < 300) return;
         asked = retryAfterMs(header('retry-after'), Date.now(), header('date')) ?? undefined;
-        if (asked !== undefined) this.#quiet.ask(asked);
+        if (asked !== undefined) this.#retryAfter.extend(asked);
       };
-      const limits = { deadline: limit, answerBytes, signal, onHead };
+      const limits = { deadline: limit, maxBytes, signal, onHead };
       const { status, header, text } = await exchange(this.#pool, request, limits);
+      measured = status;
       return {
-        ...{ status, text },
+        status,
+        text,
         contentType: header('content-type') ?? '',
         requestId: header('x-request-id'),
         retryAfterMs: asked,
@@ -171,19 +187,25 @@ export class Transport {
       };
     } catch (error) {
       if (error instanceof ExchangeEnded && error.why === 'too long')
-        throw platformError('platform_answer_invalid', operation, `answered more than ${answerBytes} bytes`);
+        throw platformError('platform_response_invalid', operation, `returned more than ${maxBytes} bytes`);
       if (signal?.aborted) throw signal.reason;
       const code = errorCode(error);
       const reason =
-        error instanceof ExchangeEnded ? `no complete answer within ${limit} ms` : code || (error as Error).name;
+        error instanceof ExchangeEnded ? `no complete response within ${limit} ms` : code || (error as Error).name;
       throw platformError('platform_unreachable', operation, `failed: ${reason}`, {
-        // Refused or unresolved connections never carried the request; everything else may have.
+        // A connection that was refused or not resolved never carried the request; any other may have.
         inDoubt: !NEVER_SENT.has(code),
       });
+    } finally {
+      ended(measured);
     }
   }
 }
 
+/** The names of the operations, as metrics have them. */
+const NAMES: ReadonlyMap<Operation, string> = new Map(Object.entries(operations).map(([name, each]) => [each, name]));
+
+/** Scheme, host and port of a redirect's target: the rest may contain secrets. */
 function originOf(location: string | undefined, base: string): string | undefined {
   if (location === undefined || !URL.canParse(location, base)) return undefined;
   const { protocol, origin } = new URL(location, base);
@@ -192,6 +214,7 @@ function originOf(location: string | undefined, base: string): string | undefine
 
 const isReady = (body: object | string): body is ReadyBody => typeof body === 'string' || body instanceof Uint8Array;
 
+/** Errors of connecting, before anything was sent. */
 const NEVER_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

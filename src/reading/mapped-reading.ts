@@ -1,32 +1,41 @@
-/** What is needed to read the rows of a mapping and to map them. */
+/** A mapping together with its reading plan and its compiled forms. */
 import type { ReadPlan, SourceColumn } from '../domain/source.js';
 import type { MappingSpec, TenantRule } from '../domain/sync.js';
-import { compileMapping, type CompiledMapping } from '../mapping/compile-mapping.js';
-import { readPlanOf } from '../mapping/read-plan.js';
+import { compileMapping, type CompiledMapping } from '../mapping/compile/compile-mapping.js';
+import { readPlanOf } from '../mapping/compile/read-plan.js';
 
-/** Maps one row of the mapping's columns, to a record of `records` if it can be; never throws for bad data. */
+/** Maps one row of the plan's columns; see {@link CompiledMapping.map}. */
 export type RowMapper = CompiledMapping['map'];
 
+/** A mapping that is ready to be read. It is bound to one list of tenants. */
 export interface MappedReading {
   readonly spec: MappingSpec;
   readonly tenant: TenantRule;
   readonly plan: ReadPlan;
-  /** The mapping for columns of these types, compiled on first use. */
+  /**
+   * The mapping compiled for columns of these types, on first use. Throws `config_invalid` or `source_relation_missing` if
+   * the mapping cannot run on these columns.
+   */
   compiled(columns: readonly SourceColumn[]): CompiledMapping;
+  /** The `map` of {@link compiled}. */
   mapper(columns: readonly SourceColumn[]): RowMapper;
 }
 
+/** Prepares a mapping for reading; nothing is compiled yet. `tenant` must not be a table that is still to be read. */
 export function mappedReading(spec: MappingSpec, tenant: TenantRule): MappedReading {
   const byTypes = new Map<string, CompiledMapping>();
   const compiled = (columns: readonly SourceColumn[]): CompiledMapping => {
-    const types = columns.map((c) => c.databaseType).join();
+    // As JSON, since a type may contain a comma: numeric(12,2).
+    const types = JSON.stringify(columns.map((c) => c.databaseType));
     let mapping = byTypes.get(types);
     if (mapping === undefined) byTypes.set(types, (mapping = compileMapping(spec, tenant, columns)));
     return mapping;
   };
   return {
-    ...{ spec, tenant, compiled },
+    spec,
+    tenant,
     plan: readPlanOf(spec, tenant),
+    compiled,
     mapper: (columns) => compiled(columns).map,
   };
 }

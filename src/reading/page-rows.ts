@@ -1,18 +1,21 @@
-/** How many rows a page asks for, by the width of the rows that were read before. */
+/** Chooses the number of rows per page from the width of the rows that were read before. */
 import type { Page } from '../domain/source.js';
 
-/** Rows of the first page, which tells how large rows are. */
+/** Rows of the first page, from which the width of the rows is measured. */
 export const FIRST_PAGE_ROWS = 100;
-/** Rows of a page, at most: more hardly make a row cheaper, and grow old before they are mapped (docs/performance.md). */
+/**
+ * Most rows of a page. Larger pages hardly make a row cheaper, and survive a garbage collection before they are mapped
+ * (docs/performance.md).
+ */
 const PAGE_ROWS = 2000;
-/** Characters of a page, about: memory must not grow with the width of rows. */
+/** Approximate size of a page in characters, so that wide rows do not take more memory. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Rows of the next page, where a row has so many characters. */
+/** Rows to request for the next page, given the average characters of a row; at least one. */
 export const pageRowsOf = (rowBytes: number): number =>
   Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / rowBytes)));
 
-/** Characters of a row, on average, from a few of the page's rows. */
+/** Average characters of a row, measured on about 20 rows of the page; never zero. */
 export function averageBytes({ rows }: Page): number {
   const step = Math.ceil(rows.length / 20);
   let bytes = 1;

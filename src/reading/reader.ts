@@ -1,26 +1,28 @@
-/** A source and the groups of mapped rows that are read from it. */
+/** Opens a source together with the reading of its rows in chunks, in this thread. */
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openSource } from '../source/open-source.js';
-import type { Group, NewRecords } from './group.js';
+import type { Chunk, NewRecords } from './chunk.js';
 import type { MappedReading } from './mapped-reading.js';
-import { readGroups, type RowRange } from './read-groups.js';
+import { readChunks, type ReadPartition } from './read-chunks.js';
 
+/** An open source; closing `source` closes the reader. */
 export interface Reader {
   readonly source: Source;
-  /** Groups of the range in reading order. `stamp` draws a logical time, later than all that were drawn before. */
-  readonly groups: (
+  /** {@link readChunks} of this source. */
+  readonly chunks: (
     reading: MappedReading,
-    range: RowRange,
-    stamp: () => Promise<string>,
+    partition: ReadPartition,
+    nextReadSeq: () => Promise<string>,
     newRecords?: NewRecords,
-  ) => AsyncGenerator<Group>;
+  ) => AsyncGenerator<Chunk>;
 }
 
+/** Opens a reader without connecting yet; implemented here and by the reading thread. */
 export type OpenReader = (config: SourceConfig) => Reader;
 
-/** In this thread; hashes are made when they are asked for. */
+/** Reads in the calling thread. Content hashes are computed when they are first needed. */
 export const openReader: OpenReader = (config) => {
   const source = openSource(config);
-  return { source, groups: (...asked) => readGroups(source, ...asked) };
+  return { source, chunks: (...asked) => readChunks(source, ...asked) };
 };

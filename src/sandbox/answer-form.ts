@@ -1,7 +1,10 @@
-/** Gives answers the form that the settings ask for: names of twin fields, and how fields without a value are shown. */
+/**
+ * Shapes the `data` of an answer by the settings `fieldNames` and `emptyFields`: which name of a field with an
+ * alias is sent, and whether a field without a value is null or left out.
+ */
 import type { TSchema } from 'typebox';
 import type { Operation } from '../platform/contract/operation.js';
-import { renamer, withBothNames, withCamelNames, withSnakeNames, type Renaming } from '../platform/contract/twins.js';
+import { renamer, withBothNames, withCamelNames, withSnakeNames, type Renaming } from '../platform/contract/aliases.js';
 import type { SandboxSettings } from './settings.js';
 
 const RENAMINGS: Record<SandboxSettings['fieldNames'], Renaming> = {
@@ -10,9 +13,15 @@ const RENAMINGS: Record<SandboxSettings['fieldNames'], Renaming> = {
   snake: withSnakeNames,
 };
 
+/** A function that is built once for an operation and then applied to each answer; it never mutates its argument. */
 type Change = (value: unknown) => unknown;
 
-/** What becomes of `data` before it is sent; handlers answer in the contract's own names. */
+/**
+ * Builds the function that rewrites an operation's `data` just before it is sent.
+ *
+ * Handlers return the contract's own names, with empty fields as the operation prefers them. The result has both names
+ * of a field with an alias, or one of them (sections 1 and 2 show both), and treats empty fields as `emptyFields` says.
+ */
 export function answerForm(
   { data }: Operation,
   { fieldNames, emptyFields }: Pick<SandboxSettings, 'fieldNames' | 'emptyFields'>,
@@ -22,6 +31,7 @@ export function answerForm(
   return (value) => changes.reduce((changed, change) => change(changed), value);
 }
 
+/** The JSON Schema keywords that matter here. TypeBox schemas are plain JSON Schema at run time. */
 interface Described {
   readonly type?: string;
   readonly anyOf?: readonly TSchema[];
@@ -32,7 +42,11 @@ interface Described {
 
 const isNull = (schema: TSchema): boolean => (schema as Described).type === 'null';
 
-/** Shows the fields without a value in one way, wherever the contract lets them be null or left out. */
+/**
+ * Rewrites empty fields to null, or removes them, throughout a value of this schema.
+ *
+ * Only fields that the contract declares both optional and nullable are changed, so an answer stays valid either way.
+ */
 function emptier(schema: TSchema, how: 'null' | 'left_out'): Change {
   const { anyOf, items, properties, required = [] } = schema as Described;
   if (anyOf !== undefined) {

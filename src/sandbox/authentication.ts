@@ -1,4 +1,4 @@
-/** Who calls, and for which tenant: the token, and the tenant header of tenant operations. */
+/** Authenticates a request (section 5): verifies its token and finds the tenant that the call acts for. */
 import type { FastifyRequest } from 'fastify';
 import { isTenantId } from '../domain/names.js';
 import { TENANT_HEADER } from '../platform/contract/envelope.js';
@@ -9,22 +9,31 @@ import type { Tenant, TenantLookup } from './tenants.js';
 import type { TokenClaims, TokenVerifier } from './token.js';
 
 /**
- * Answers the tenant that the call acts for; null on operations of the platform account, unless one limits its result
- * by the tenant header and was sent one. Throws 401, 400 or 403.
+ * Resolves to the tenant that a call acts for, or to null for an operation of the platform account that is not limited
+ * to one tenant (4.16 limits its result when the tenant header is sent).
+ *
+ * Rejects with a {@link Refusal}: `unauthenticated` for a missing or invalid token, `forbidden` for a token of the
+ * wrong kind, `tenantMissing` or `invalid` for the header, `unknownTenant` for a tenant that does not exist or that the
+ * token may not act for.
  */
 export type Authenticate = (
   request: FastifyRequest,
   operation: Pick<Operation, 'scope' | 'tenantFilter'>,
 ) => Promise<Tenant | null>;
 
+/** What section 5 leaves open: the header of the token, and the kinds of caller that an operation accepts. */
 type AccessSettings = Pick<SandboxSettings, 'authHeader' | 'authScheme' | 'callers' | 'defaultTenant'>;
 
+/**
+ * Creates the authentication step that runs before the body of a request is read. Tokens are checked by `verify`,
+ * tenants are looked up by `findTenant`.
+ */
 export function createAuthentication(
   verify: TokenVerifier,
   findTenant: TenantLookup,
   settings: AccessSettings,
 ): Authenticate {
-  const readToken = tokenReader(verify, settings);
+  const readToken = createTokenReader(verify, settings);
   const { callers } = settings;
   const header = settings.authHeader.toLowerCase();
   return async (request, { scope, tenantFilter }) => {
@@ -36,17 +45,17 @@ export function createAuthentication(
       if (tenantFilter !== true || request.headers[TENANT_HEADER] === undefined) return null;
     }
     if (scope === 'tenant' && !callers.tenant.includes(ownTenant === null ? 'platform' : 'tenant'))
-      throw new Refusal('forbidden', `this operation takes tokens of these kinds only: ${callers.tenant.join(', ')}`);
+      throw new Refusal('forbidden', `this operation accepts only tokens of these kinds: ${callers.tenant.join(', ')}`);
     const id = tenantIdOf(request, ownTenant ?? (settings.defaultTenant || null));
     const tenant = await findTenant(id);
-    // Unknown and foreign are one answer: which tenants exist is not for everyone to find out.
+    // One answer for both cases, so that a tenant's token cannot be used to discover which other tenants exist.
     if (tenant === undefined || (ownTenant !== null && ownTenant !== id))
       throw new Refusal('unknownTenant', `the token may not act for tenant "${id}", or there is no such tenant`);
     return tenant;
   };
 }
 
-/** The tenant that a token is for alone; null for one of the platform account. */
+/** The tenant that the token is restricted to, or null for a token of the platform account. Refuses any other scope. */
 function tenantOfToken({ scope, tenant }: TokenClaims): string | null {
   if (scope !== 'platform' && scope !== 'tenant')
     throw new Refusal('forbidden', `the token's scope is "${scope}"; it must be "platform" or "tenant"`);
@@ -55,7 +64,11 @@ function tenantOfToken({ scope, tenant }: TokenClaims): string | null {
   return tenant;
 }
 
-function tokenReader(
+/**
+ * Creates a function that reads the verified claims from a request's token; the scheme is case-insensitive. Its errors
+ * include an example, because a wrong scheme is the most likely mistake.
+ */
+function createTokenReader(
   verify: TokenVerifier,
   { authHeader, authScheme }: AccessSettings,
 ): (request: FastifyRequest) => Promise<TokenClaims> {
@@ -72,16 +85,19 @@ function tokenReader(
   };
 }
 
-/** The tenant that the header names, or `standard` where there is none. */
-function tenantIdOf(request: FastifyRequest, standard: string | null): string {
-  const header = request.headers[TENANT_HEADER] ?? standard;
+/**
+ * The tenant id of the header `service-tenant-id`, or `defaultTenant` if the header is missing. Refuses a request with
+ * neither.
+ */
+function tenantIdOf(request: FastifyRequest, defaultTenant: string | null): string {
+  const header = request.headers[TENANT_HEADER] ?? defaultTenant;
   if (header === null)
     throw new Refusal(
       'tenantMissing',
       `the header ${TENANT_HEADER} is missing; it names the tenant that a platform token acts for`,
     );
-  // Sent twice, node joins the values by a comma, which no tenant id holds.
+  // Node joins a header that was sent twice with a comma, which no tenant id contains.
   if (typeof header !== 'string' || !isTenantId(header))
-    throw new Refusal('invalid', `the header ${TENANT_HEADER} holds no tenant id: 1 to 64 letters, digits, "_" or "-"`);
+    throw new Refusal('invalid', `the header ${TENANT_HEADER} is not a tenant id: 1 to 64 letters, digits, "_" or "-"`);
   return header;
 }

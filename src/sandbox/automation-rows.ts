@@ -1,5 +1,9 @@
-/** Automations and communication groups as rows: columns for what is counted or decided by, the rest as they are. */
+/**
+ * Converts automations and communication groups to database rows: columns for the fields that queries filter or count
+ * by, and one JSON column for the rest.
+ */
 
+/** The fields of an automation that become columns of their own. */
 interface AutomationFields {
   readonly id: string;
   readonly status: string;
@@ -7,7 +11,9 @@ interface AutomationFields {
   readonly triggerMetadata: { readonly triggerType: string };
 }
 
-/** Columns of an automation, without its tenant and times. */
+/**
+ * The columns of `sandbox.automations` that come from the automation itself; the caller adds the tenant and the times.
+ */
 export const automationRow = ({ id, status, automationType, ...content }: AutomationFields) => ({
   id,
   status,
@@ -16,4 +22,5 @@ export const automationRow = ({ id, status, automationType, ...content }: Automa
   content,
 });
 
+/** The columns of `sandbox.communication_groups` except the tenant. */
 export const communicationGroupRow = ({ id, ...content }: { readonly id: string }) => ({ id, content });

@@ -1,24 +1,33 @@
 /**
- * Opaque cursors of paginated lists: a position, and a signature that ties it to its list.
+ * Opaque cursors of paginated lists (section 4): a position, signed together with the identity of its list.
  *
- * A cursor that was changed, cut off or given by another list (other filters, another tenant) is refused, so a
- * position can be trusted like a value of our own.
+ * A cursor that was altered, truncated or issued by another list (other filters, another tenant) is refused. Handlers
+ * can therefore use the position that they read without validating it again.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { JsonValue } from '../domain/json.js';
 import { Refusal } from './refusal.js';
 
+/** Issues and reads the `cursor` of paginated lists. */
 export interface Cursors {
-  /** `list` is everything that makes it this list: its name, filters and tenant, but not the limit. */
+  /**
+   * Issues a cursor for `position`. `list` identifies the list: its name, filters and tenant, but not the limit, so
+   * that a caller may change the page size between pages.
+   */
   write(list: JsonValue, position: JsonValue): string;
-  /** The position; null for the first page. Throws a 400 for a cursor that this list has not given. */
+  /**
+   * Reads the position; null for an absent or empty cursor, which means the first page. Throws an `invalid` {@link
+   * Refusal} for a cursor that this list has not issued, or that has expired.
+   */
   read<P extends JsonValue>(list: JsonValue, cursor: string | null | undefined): P | null;
 }
 
-/** Enough that nobody guesses one, and half the length of a whole one. */
+/** Half of the HMAC: 128 bits cannot be guessed, and the cursor stays short. */
 const SIGNATURE_BYTES = 16;
 
-/** `lifetime` is in seconds; 0: for ever. */
+/**
+ * Creates the cursors of one server. `secret` signs them; `lifetime` is in seconds, and 0 means that they never expire.
+ */
 export function createCursors(secret: string, lifetime: number): Cursors {
   const sign = (list: JsonValue, position: Buffer): Buffer =>
     createHmac('sha256', secret)
@@ -39,16 +48,17 @@ export function createCursors(secret: string, lifetime: number): Cursors {
       if (signature.length < SIGNATURE_BYTES || !timingSafeEqual(signature, sign(list, position)))
         throw new Refusal(
           'invalid',
-          'the cursor is not one that this list has given; send it back unchanged, with the same filters and tenant',
+          'this list has not issued the cursor; send it back unchanged, with the same filters and tenant',
         );
-      const [place, given] = JSON.parse(position.toString()) as [P, number];
-      if (lifetime > 0 && given + lifetime * 1000 < Date.now())
-        throw new Refusal('invalid', `the cursor was good for ${lifetime} s; begin the list again`);
+      const [place, issued] = JSON.parse(position.toString()) as [P, number];
+      if (lifetime > 0 && issued + lifetime * 1000 < Date.now())
+        throw new Refusal('invalid', `the cursor has expired after ${lifetime} s; begin the list again`);
       return place;
     },
   };
 }
 
+/** One page of a list, and the cursor of the next page. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly hasNextPage: boolean;
@@ -56,7 +66,10 @@ export interface Page<Row> {
   readonly cursor: string | null;
 }
 
-/** The page of up to `limit` rows, from a query that asked for one more: that one tells whether there is a next page. */
+/**
+ * Cuts a page of at most `limit` rows. `found` comes from a query for `limit + 1` rows: the extra row shows that there
+ * is a next page.
+ */
 export function pageOf<Row>(found: readonly Row[], limit: number, cursorAfter: (last: Row) => string): Page<Row> {
   const rows = found.slice(0, limit);
   const hasNextPage = found.length > limit;

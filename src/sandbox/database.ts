@@ -1,28 +1,37 @@
-/** The sandbox's own PostgreSQL connections and transactions. */
+/** The sandbox's connection pool, its transactions and the lock that serializes changes to a tenant. */
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-/** Connections kept for requests, besides one for each batch in work. */
+/** Connections for requests, in addition to one for each batch that is processed at the same time. */
 const REQUEST_CONNECTIONS = 8;
 
-/** What a query needs: the pool, or the connection of a transaction. */
+/** Anything that can run a query: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
 
-export function openPool(stateUrl: string, batchesAtOnce: number, logger: Logger): pg.Pool {
+/**
+ * Creates the pool; the first query connects. A lost idle connection is logged and replaced.
+ *
+ * `batchesAtOnce` reserves one connection per batch worker, so that busy workers cannot starve requests.
+ */
+export function createPool(stateUrl: string, batchesAtOnce: number, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString: stateUrl,
     max: REQUEST_CONNECTIONS + batchesAtOnce,
     application_name: 'partner-sync sandbox',
-    // Lookups of a few hundred ids must use the index before anything has been analyzed; the default of 4 prefers
-    // to scan the whole table, for every batch. Days and months of segments are those of UTC.
+    // random_page_cost: lookups of a few hundred ids must use the index even before the table was analyzed; with the
+    // default of 4 every batch would scan the whole table. timezone: segments count days and months in UTC.
     options: '-c random_page_cost=1.1 -c timezone=UTC',
   });
-  // An idle connection that the server ends is replaced by the pool; unheard, the event would end the process.
+  // The pool replaces an idle connection that the server closes; without a listener the event would end the process.
   pool.on('error', (error) => logger.warn({ reason: error.message }, 'a database connection was lost'));
   return pool;
 }
 
-/** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
+/**
+ * Runs `work` in one transaction: commits when it resolves, rolls back and rethrows when it rejects.
+ *
+ * A connection that broke meanwhile is destroyed instead of being returned to the pool.
+ */
 export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const db = await pool.connect();
   let broken: Error | undefined;
@@ -43,10 +52,11 @@ export async function inTransaction<T>(pool: pg.Pool, work: (db: pg.PoolClient) 
 }
 
 /**
- * Makes this transaction the only one that changes the tenant's resources until it ends.
+ * Takes the tenant's advisory lock, which serializes changes to its resources until the transaction ends.
  *
- * Without it a parent could be stored between a child's look for it and the child being put on hold: the child
- * would wait for something that is already there. It also rules out deadlocks between batches with common records.
+ * Without it, a parent could be stored between a child's check for it and the moment the child becomes pending, and the
+ * child would wait for a record that already exists. The lock also prevents deadlocks between batches that share
+ * records.
  */
 export async function lockTenant(db: Queryable, tenantId: string): Promise<void> {
   await db.query(`select pg_advisory_xact_lock(hashtextextended('sandbox tenant ' || $1, 0))`, [tenantId]);

@@ -1,11 +1,16 @@
-/** The sandbox's documents: `/openapi.json`, and `/reference`, a page to read and try the operations on. */
+/**
+ * Serves the sandbox's documentation: `/openapi.json`, and `/reference`, a page for reading about and trying the
+ * operations.
+ */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import { openApiDocument } from '../platform/contract/openapi.js';
 import type { SandboxSettings } from './settings.js';
 
-/** The page is whole without the internet, and this makes the browser hold to it. */
+/**
+ * Restricts the page to this server. It needs nothing from the internet, and the policy makes the browser enforce that.
+ */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -35,13 +40,17 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** Files of the viewer that the page loads. */
+/** The files of Swagger UI that the page loads, with their content types. */
 const ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 } as const;
 
+/**
+ * Registers both documents as routes that need no token, since they contain no tenant's data. The settings determine
+ * parameter names and statuses in the OpenAPI document.
+ */
 export function registerDocuments(app: FastifyInstance, settings: SandboxSettings): void {
   const document = openApiDocument(settings);
   app.get('/openapi.json', () => document);

@@ -1,4 +1,7 @@
-/** `include` of 4.10: the resources that a record refers to, along the named fields, each once. */
+/**
+ * Resolves the references that Get Resource (4.10) was asked to include: each referenced resource once, along dotted
+ * paths.
+ */
 import type pg from 'pg';
 import { referencedIds } from '../domain/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
@@ -7,10 +10,12 @@ import { recordAnswer, type ResourceRow, type ResourceView } from './resource-an
 import type { SandboxSettings } from './settings.js';
 import type { SchemaStore, StoredSchema } from './schema-store.js';
 
-/** Fields to resolve, and below each those of the records it leads to. */
+/** Reference fields to resolve; each maps to the fields to resolve on the records that it leads to. */
 export type IncludeTree = Map<string, IncludeTree>;
 
-/** `customerId,customerId.storeId` as a tree; a dotted path includes the records on its way. */
+/**
+ * Parses `customerId,customerId.storeId` into a tree. A dotted path also includes the records that it passes through.
+ */
 export function includeTree(include: string): IncludeTree {
   const root: IncludeTree = new Map();
   for (const path of include.split(',').filter((part) => part.trim() !== '')) {
@@ -24,13 +29,20 @@ export function includeTree(include: string): IncludeTree {
   return root;
 }
 
+/** What resolving needs: the pool, the schema definitions, and whether an unknown field is refused. */
 interface Stores {
   readonly pool: pg.Pool;
   readonly schemas: SchemaStore;
   readonly settings: Pick<SandboxSettings, 'unknownInput'>;
 }
 
-/** One query for each field of the tree, however many records it leads to. */
+/**
+ * Finds the resources that `row` refers to, directly or through others, in the order in which they are found and
+ * without duplicates.
+ *
+ * Runs one query for each field of the tree, however many records it leads to. Throws an `invalid` {@link Refusal} for
+ * a name that is not a reference field, unless `unknownInput.include` is `ignore`.
+ */
 export async function includedRecords(
   stores: Stores,
   view: ResourceView,
@@ -58,7 +70,7 @@ export async function includedRecords(
         seen.add(parent.id);
         included.push(recordAnswer(parentSchema, parent, view));
       }
-      // Also when there are none: a misspelt field further down is then an error always, not by chance.
+      // Descends even without records, so that a misspelt nested field is always an error, whatever the data.
       await follow(parentSchema, parents, deeper);
     }
   };

@@ -1,9 +1,15 @@
-/** The JSON paths by which a schema definition names its fields: `$.country`, `$.address.city`, `$['first name']`. */
+/**
+ * The subset of JSONPath with which a schema definition names its fields: `$.country`, `$.address.city`, `$['first
+ * name']`.
+ */
 import type { JsonObject, JsonValue } from '../domain/json.js';
 
 const STEP = /\.([A-Za-z_$][\w$-]*)|\[(?:'([^'\\]*)'|"([^"\\]*)")\]|\[\*\]/y;
 
-/** Names on the way from the record to the field; undefined for what is no path of this form. `[*]` adds no name. */
+/**
+ * The property names from the record down to the field, or undefined if the text is not a path of this form. `[*]`
+ * contributes no name.
+ */
 export function parseJsonPath(path: string): readonly string[] | undefined {
   if (!path.startsWith('$')) return undefined;
   const names: string[] = [];
@@ -19,7 +25,7 @@ export function parseJsonPath(path: string): readonly string[] | undefined {
   return names.length === 0 ? undefined : names;
 }
 
-/** The path to a top-level field; undefined for a name that no path of this form can hold. */
+/** The path to a top-level field, or undefined for a name that this form cannot express. */
 export function jsonPathTo(name: string): string | undefined {
   const path = /^[A-Za-z_]\w*$/.test(name) ? `$.${name}` : name.includes("'") ? `$["${name}"]` : `$['${name}']`;
   return parseJsonPath(path) === undefined ? undefined : path;
@@ -29,24 +35,27 @@ const isObject = (v: JsonValue | undefined): v is JsonObject =>
   typeof v === 'object' && v !== null && !Array.isArray(v);
 
 /**
- * The JSON Schema of the field that the names lead to, through lists too; undefined where the schema declares none.
- * The first name must be a property of the record. Below it, an object that lists no properties may have any.
+ * The JSON Schema of the field that `names` leads to, looking through lists; undefined if the schema declares no
+ * such field.
+ *
+ * The first name must be a declared property of the record. Below it, an object that declares no properties may have
+ * any.
  */
 export function subschemaAt(schema: JsonObject, names: readonly string[]): JsonObject | undefined {
-  let here: JsonObject = schema;
+  let current: JsonObject = schema;
   for (const [i, name] of names.entries()) {
-    const properties = here['properties'];
+    const properties = current['properties'];
     if (!isObject(properties)) return i === 0 ? undefined : {};
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (property === undefined || property === false) return undefined;
-    here = itemsOf(property === true ? {} : property);
+    current = itemsOf(property === true ? {} : property);
   }
-  return here;
+  return current;
 }
 
-/** Of a list, however deep, the schema of its entries. */
+/** The schema of a list's entries, however deeply nested; any other schema is returned as it is. */
 function itemsOf(schema: JsonValue): JsonObject {
-  let here = schema;
-  while (isObject(here) && isObject(here['items'])) here = here['items'];
-  return isObject(here) ? here : {};
+  let current = schema;
+  while (isObject(current) && isObject(current['items'])) current = current['items'];
+  return isObject(current) ? current : {};
 }

@@ -1,4 +1,7 @@
-/** The JSON Schema compilers: one configuration for requests, one for the records of a schema definition. */
+/**
+ * Creates the JSON Schema validators: one configuration for requests and files, one for the records of a schema
+ * definition.
+ */
 import { Ajv, type AnySchema, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
@@ -7,45 +10,51 @@ import type { JsonObject } from '../domain/json.js';
 import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';
 
-/** A compiler with formats, for schemas of the contract. */
-export function newAjv(options: Options = {}): Ajv {
+/** An Ajv instance for the contract's schemas: it reports all errors, knows formats and accepts unknown keywords. */
+export function createAjv(options: Options = {}): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: false, ...options });
   addBoundedFormats(ajv);
   return ajv;
 }
 
-/** A TypeBox schema as plain JSON Schema, which is what it is at run time. */
+/** Types a TypeBox schema as the plain JSON Schema that it is at run time. */
 export const schemaOf = (schema: TSchema): AnySchema => schema;
 
-/** The problem of a record: the JSON Schema keyword that it breaks, and all its breaches in words. */
+/** Why a record does not match its schema definition. */
 export interface RecordProblem {
+  /** The JSON Schema keyword of the first breach, such as `required`; batches count errors by it. */
   readonly rule: string;
+  /** All breaches in words, joined by semicolons. */
   readonly reason: string;
 }
 
-/** What the settings say of JSON Schemas. */
+/** Which JSON Schema dialect definitions are written in, and whether `format` is checked. */
 export interface SchemaRules {
-  /** `draft-07` or `2020-12`, where a schema does not say. */
+  /** `draft-07` or `2020-12`; applies if a schema has no `$schema`. */
   readonly dialect: string;
   readonly formats: boolean;
 }
 
+/** Validates a record; undefined means that it is valid. */
 export type RecordValidator = (record: JsonObject) => RecordProblem | undefined;
 
-/** Breaches named for one record; a record of the wrong kind altogether would otherwise fill the answer. */
+/** Breaches listed for one record. A record of an entirely different kind would otherwise fill the answer. */
 const NAMED_BREACHES = 10;
 
 /**
- * Compiles a schema definition's JSON Schema, or throws an Error that says why it is none.
+ * Compiles a schema definition's JSON Schema, or throws an Error with the reason why it does not compile.
  *
- * Each has a compiler of its own: two definitions may use the same `$id`, which one compiler refuses.
- * Nothing is loaded from elsewhere, so a remote `$ref` does not compile.
+ * Each definition has an Ajv instance of its own, because two definitions may use the same `$id`, which one instance
+ * would refuse. Nothing is fetched over the network, so a remote `$ref` does not compile.
  */
 export function compileRecordSchema(schema: JsonObject, rules: SchemaRules): RecordValidator {
   if (schema['$async'] !== undefined) throw new Error('"$async" is not supported');
   const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : rules.dialect;
   const options: Options = {
-    ...{ allErrors: true, strict: false, logger: false, validateFormats: rules.formats },
+    allErrors: true,
+    strict: false,
+    logger: false,
+    validateFormats: rules.formats,
     code: { regExp: PATTERNS },
   };
   const ajv = dialect.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);

@@ -1,47 +1,55 @@
-/** The sandbox's tables, as an ordered list of SQL steps that are each applied once. */
-import type pg from 'pg';
-import { inTransaction } from './database.js';
-import { INGESTION } from './migrations/0001-ingestion.js';
-import { MESSAGING } from './migrations/0002-messaging.js';
-import { SEGMENTS } from './migrations/0003-segments.js';
+/** Creates and upgrades the sandbox's tables in the PostgreSQL schema `sandbox`. */
+import { readFile } from 'node:fs/promises';
+import knexLibrary, { type Knex } from 'knex';
+import { migrateSchema, type MigratedSchema } from '../postgres/migrate.js';
 
-/** Append only: a step that has been released is never edited. */
-const STEPS: readonly string[] = [INGESTION, MESSAGING, SEGMENTS];
+const SANDBOX: MigratedSchema = {
+  schema: 'sandbox',
+  lock: 7_160_345_202,
+  // Each is a file of migrations/; the next one is added at the end.
+  migrations: ['0001-sandbox'].map((name) => ({
+    name,
+    up: async (knex: Knex) => {
+      await knex.raw(await readFile(new URL(`migrations/${name}.sql`, import.meta.url), 'utf8'));
+    },
+  })),
+};
 
-/** PostgreSQL 16: the first that says whether a text is a date, without failing on one that is not. */
+/** PostgreSQL 16 is the first with `pg_input_is_valid`, which tests whether a text is a date without failing. */
 const OLDEST_SERVER = 160_000;
 
-/** A server on which some operations would fail. */
+/** The database server lacks functions that some operations need. */
 export class ServerTooOld extends Error {
   override readonly name = 'ServerTooOld';
 }
 
-/** Throws {@link ServerTooOld}. */
-export async function assertServer(db: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  const { rows } = await db.query<{ version: string; words: string }>(
-    `select current_setting('server_version_num') as version, current_setting('server_version') as words`,
+/** Throws {@link ServerTooOld} for a server older than PostgreSQL 16. */
+export async function assertServer(db: Pick<Knex, 'raw'>): Promise<void> {
+  const { rows } = await db.raw<{ rows: { version: string; version_name: string }[] }>(
+    `select current_setting('server_version_num') as version, current_setting('server_version') as version_name`,
   );
   if (Number(rows[0]!.version) < OLDEST_SERVER)
-    throw new ServerTooOld(`the sandbox needs PostgreSQL 16 or newer, and its database is of ${rows[0]!.words}`);
+    throw new ServerTooOld(
+      `the sandbox needs PostgreSQL 16 or newer; its database server is version ${rows[0]!.version_name}`,
+    );
 }
 
-/** Brings the database to the newest step. Safe to run from many processes at once: one of them does the work. */
-export async function migrate(pool: pg.Pool): Promise<void> {
-  await inTransaction(pool, async (db) => {
-    await assertServer(db);
-    // "create schema if not exists" itself fails when two do it at once, so the lock comes first.
-    await db.query(`select pg_advisory_xact_lock(hashtextextended('sandbox migrations', 0))`);
-    await db.query('create schema if not exists sandbox');
-    await db.query(
-      `create table if not exists sandbox.migrations
-         (version integer primary key, applied_at timestamptz not null default clock_timestamp())`,
-    );
-    const { rows } = await db.query<{ version: number }>('select version from sandbox.migrations');
-    const applied = new Set(rows.map((row) => row.version));
-    for (const [i, step] of STEPS.entries()) {
-      if (applied.has(i + 1)) continue;
-      await db.query(step);
-      await db.query('insert into sandbox.migrations (version) values ($1)', [i + 1]);
-    }
+/**
+ * Creates or upgrades the tables in the database at `stateUrl`. Several processes may do so at once: a lock serializes
+ * them. Throws {@link ServerTooOld}.
+ */
+export async function migrate(stateUrl: string): Promise<void> {
+  const knex = knexLibrary({
+    client: 'pg',
+    connection: { connectionString: stateUrl, application_name: 'partner-sync sandbox migrations' },
+    pool: { min: 0, max: 2 },
+    // knex would print failures as well as throw them, and stdout is reserved for a command's result.
+    log: { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined },
   });
+  try {
+    await assertServer(knex);
+    await migrateSchema(knex, SANDBOX);
+  } finally {
+    await knex.destroy();
+  }
 }

@@ -1,11 +1,16 @@
-/** Refuses calls that come too often, and says when the next may come (section 8 shows no limit: a setting). */
+/** Limits how often one token may call. Section 8 shows no limit, so it is a setting, and off by default. */
 import { Refusal } from './refusal.js';
 import type { SandboxSettings } from './settings.js';
 
-/** Counts a call of whoever holds `credentials`; throws a refusal where it is one too many. */
+/** Counts one call made with `credentials`; throws a `busy` {@link Refusal} when the limit is exceeded. */
 export type RateLimit = (credentials: string) => void;
 
-/** Windows of a fixed length, the same for everybody: what was counted is forgotten with each. */
+/**
+ * Creates a limiter with fixed windows of `seconds`, aligned to the clock and common to all callers. 0 `requests` means
+ * no limit.
+ *
+ * The refusal carries `Retry-After` in the form that the settings choose. Counters live in this process only.
+ */
 export function createRateLimit({ requests, seconds, retryAfter }: SandboxSettings['rateLimit']): RateLimit {
   const length = seconds * 1000;
   const counts = new Map<string, number>();
@@ -22,7 +27,7 @@ export function createRateLimit({ requests, seconds, retryAfter }: SandboxSettin
     const next = (current + 1) * length;
     throw new Refusal('busy', `more than ${requests} requests within ${seconds} s`, [], {
       ...(retryAfter === 'seconds' && { 'retry-after': String(Math.ceil((next - now) / 1000)) }),
-      // HTTP dates have whole seconds; a moment too early would be refused again.
+      // HTTP dates have whole seconds. Rounding up keeps a client from returning before the next window.
       ...(retryAfter === 'date' && { 'retry-after': new Date(Math.ceil(next / 1000) * 1000).toUTCString() }),
     });
   };

@@ -1,14 +1,19 @@
-/** A request that the sandbox refuses, and the two envelopes in which it says so (platform-api.md sections 1 and 7). */
+/**
+ * The error that handlers throw to refuse a request, and the two envelopes in which it is sent (sections 1 and 7).
+ */
 import type { RefusalKind } from '../platform/contract/refusals.js';
 import type { SandboxSettings } from './settings.js';
 
-/** Why a request is refused; its status is a setting. `notUnderstood` is a text that 4.2 cannot read. */
+/**
+ * A request that is refused. `kind` determines the HTTP status through the settings; `notUnderstood` is a text that 4.2
+ * cannot interpret.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly kind: RefusalKind | 'notUnderstood';
-  /** Specific errors, of which as many are shown as the settings say. */
+  /** Specific errors, shown up to the number that the settings allow. */
   readonly errors: readonly string[];
-  /** Of the answer. */
+  /** Headers to add to the answer, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -24,7 +29,12 @@ export class Refusal extends Error {
   }
 }
 
-/** The body of an error answer in the given shape, with so many of its errors at most. */
+/**
+ * The body of an error answer in the given shape. `most` limits the listed errors; a last entry says how many were cut
+ * off.
+ *
+ * `standard` is the error envelope of section 1, `alternative` the shape of the resource and batch operations.
+ */
 export function errorBody(
   shape: SandboxSettings['errorShape'],
   message: string,
@@ -37,7 +47,7 @@ export function errorBody(
     case 'standard':
       return { success: false, message, ...(listed.length === 0 ? {} : { errors: listed }) };
     case 'alternative':
-      // This shape has no list, so the reasons go into its one text: without them nobody could act on the answer.
+      // This shape has no list of errors. Without the reasons in its text, a caller could not act on the answer.
       return { success: false, message, data: { error: [message, ...listed].join('; ') } };
   }
 }

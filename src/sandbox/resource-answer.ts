@@ -1,10 +1,11 @@
-/** A stored resource as an answer shows it, with references in the form that was asked for. */
+/** Converts a stored resource to the resource record of section 2, with references in the requested format. */
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import { referencedIds } from '../domain/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
 import type { StoredSchema } from './schema-store.js';
 import type { Tenant } from './tenants.js';
 
+/** A row of `sandbox.resources`. */
 export interface ResourceRow {
   readonly id: string;
   readonly external_id: string;
@@ -13,13 +14,17 @@ export interface ResourceRow {
   readonly updated_at: Date;
 }
 
-/** How the caller wants to see resources. */
+/** How a resource is shown: for which tenant, and whether references are `{ type, id }` objects or plain ids (4.10). */
 export interface ResourceView {
   readonly tenant: Tenant;
   readonly platformId: string;
   readonly format: 'object' | 'id';
 }
 
+/**
+ * The resource record of section 2; `businessId` is the tenant's. References follow the format that the request asked
+ * for.
+ */
 export function recordAnswer(schema: StoredSchema, row: ResourceRow, view: ResourceView): ResourceRecord {
   return {
     id: row.id,
@@ -33,7 +38,7 @@ export function recordAnswer(schema: StoredSchema, row: ResourceRow, view: Resou
   };
 }
 
-/** References are stored as plain external ids; `object` is the platform's default form: `{ type, id }`. */
+/** References are stored as plain external ids. `object`, the default of 4.10, shows each as `{ type, id }`. */
 function withReferenceObjects(schema: StoredSchema, data: JsonObject): JsonObject {
   if (schema.references.length === 0) return data;
   const shown: Record<string, JsonValue> = { ...data };

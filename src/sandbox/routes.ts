@@ -1,4 +1,4 @@
-/** Registers a route for every operation of the contract that has a handler. */
+/** Registers a route for every operation of the contract. */
 import type { FastifyInstance } from 'fastify';
 import type { Operation } from '../platform/contract/operation.js';
 import { operations } from '../platform/contract/operations.js';
@@ -10,9 +10,15 @@ import { requestValidator } from './request-validation.js';
 import { createRateLimit } from './rate-limit.js';
 import { answerForm } from './answer-form.js';
 
-/** A handler whose own types {@link requestValidator} and {@link Authenticate} have established at run time. */
+/**
+ * A handler without its specific types, which {@link requestValidator} and {@link Authenticate} check at run time.
+ */
 type AnyHandler = (call: object, services: Services) => Promise<Answer>;
 
+/**
+ * Registers the routes. A request is rate-limited, authenticated and validated, in that order, before its handler runs;
+ * the answer is wrapped in the envelope of section 1 unless the operation is flat.
+ */
 export function registerOperations(app: FastifyInstance, authenticate: Authenticate, services: Services): void {
   const { settings } = services;
   const limitRate = createRateLimit(settings.rateLimit);
@@ -26,7 +32,7 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
       method: operation.method,
       url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
       config: { operation },
-      // Before the body is read: a stranger cannot make the server parse megabytes.
+      // Runs before the body is read, so that unauthenticated callers cannot make the server parse megabytes.
       onRequest: async (request) => {
         limitRate(String(request.headers[settings.authHeader.toLowerCase()]));
         request.tenant = await authenticate(request, operation);

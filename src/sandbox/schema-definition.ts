@@ -1,4 +1,4 @@
-/** A new schema definition from the body of 4.4, once its JSON Schema is known to compile. */
+/** Builds a schema definition from the body of 4.4, or reports everything that is wrong with the body. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../domain/json.js';
 import { SCHEMA_NAME_PATTERN } from '../domain/names.js';
@@ -6,19 +6,27 @@ import { referencesOf } from '../domain/references.js';
 import type { BodyOf } from '../platform/contract/operation.js';
 import type { Operations } from '../platform/contract/operations.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
-import { SCHEMA_DEFINITION_TWINS, withCamelNames } from '../platform/contract/twins.js';
+import { SCHEMA_DEFINITION_ALIASES, withCamelNames } from '../platform/contract/aliases.js';
 import { pathProblems } from './exposed-paths.js';
 import { compileRecordSchema } from './json-schema.js';
 import type { SandboxSettings } from './settings.js';
 import { unstorable } from './storable.js';
 
+/** The body of 4.4, which may use the deprecated snake_case names. */
 export type SchemaDefinitionBody = BodyOf<Operations['createSchemaDefinition']>;
 
+/** The settings that bound a definition: its JSON Schema dialect and the longest name. */
 type DefinitionSettings = Pick<SandboxSettings, 'schemas' | 'longest'>;
 
 const isSchemaName = (text: string): boolean => new RegExp(SCHEMA_NAME_PATTERN).test(text);
 
-/** The definition, or all that is wrong with the body: texts that begin with its place, `body/...`. */
+/**
+ * The new definition, with a fresh id and version number 1, or a list of problems, each of which begins with its place
+ * (`body/...`).
+ *
+ * A definition is accepted only if its JSON Schema compiles and declares `externalIdField`. `pluralName` defaults to
+ * the name.
+ */
 export function newSchemaDefinition(
   body: SchemaDefinitionBody,
   platformId: string,
@@ -26,12 +34,12 @@ export function newSchemaDefinition(
 ): SchemaDefinition | string[] {
   const unstorablePlace = unstorable(body);
   const problems = unstorablePlace === undefined ? [] : [`body ${unstorablePlace}`];
-  for (const [camel, snake] of Object.entries(SCHEMA_DEFINITION_TWINS)) {
+  for (const [camel, snake] of Object.entries(SCHEMA_DEFINITION_ALIASES)) {
     const [one, other] = [body[camel as keyof SchemaDefinitionBody], body[snake as keyof SchemaDefinitionBody]];
     if (one !== undefined && other !== undefined && JSON.stringify(one) !== JSON.stringify(other))
       problems.push(`body/${camel} and its older name ${snake} differ; send one of them`);
   }
-  const input = withCamelNames(body, SCHEMA_DEFINITION_TWINS) as SchemaDefinitionBody;
+  const input = withCamelNames(body, SCHEMA_DEFINITION_ALIASES) as SchemaDefinitionBody;
   problems.push(...schemaProblems(input, settings));
   if (problems.length > 0) return problems;
 
@@ -55,6 +63,10 @@ export function newSchemaDefinition(
   };
 }
 
+/**
+ * Problems beyond the contract's own schema: paths, lengths, a JSON Schema that does not compile, references that name
+ * no schema, and the external id field.
+ */
 function schemaProblems(input: SchemaDefinitionBody, { schemas, longest }: DefinitionSettings): string[] {
   const { schema, externalIdField } = input;
   const problems = pathProblems(input);
@@ -68,7 +80,9 @@ function schemaProblems(input: SchemaDefinitionBody, { schemas, longest }: Defin
   }
   for (const { field, schemaName } of referencesOf(schema as JsonObject))
     if (!isSchemaName(schemaName))
-      problems.push(`body/schema/properties/${field} refers to ${JSON.stringify(schemaName)}, which is no schema name`);
+      problems.push(
+        `body/schema/properties/${field} refers to ${JSON.stringify(schemaName)}, which is not a schema name`,
+      );
   const properties: unknown = (schema as JsonObject)['properties'];
   const declared = typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
   if (externalIdField === undefined) problems.push('body/externalIdField is required');

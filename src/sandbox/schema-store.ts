@@ -1,4 +1,7 @@
-/** Schema definitions by name or id, with their compiled validators. They are immutable, so they are kept in memory. */
+/**
+ * Finds schema definitions by name or id, together with their compiled validators. Definitions are immutable, so each
+ * is loaded and compiled once per process.
+ */
 import type { JsonObject } from '../domain/json.js';
 import { referencesOf, type SchemaReference } from '../domain/references.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
@@ -6,29 +9,31 @@ import type { Queryable } from './database.js';
 import { compileRecordSchema, type RecordValidator, type SchemaRules } from './json-schema.js';
 import { unstorableText } from './storable.js';
 
-/** A schema definition and what processing needs of it. */
+/** A schema definition with what record processing derives from it. */
 export interface StoredSchema {
   readonly definition: SchemaDefinition;
   readonly id: string;
   readonly name: string;
   readonly externalIdField: string;
   readonly references: readonly SchemaReference[];
-  /** Names of the declared properties; every other field of a record is unknown. */
+  /** Names of the declared properties. Every other field of a record counts as unknown (`ignoreUnknownFields`, 4.8). */
   readonly fields: ReadonlySet<string>;
   readonly validate: RecordValidator;
 }
 
+/** The schema definitions of one platform account. */
 export interface SchemaStore {
-  /** By name or id; undefined when there is none. */
+  /** By name or id; undefined if there is none. A name takes precedence over an id of the same spelling. */
   find(nameOrId: string): Promise<StoredSchema | undefined>;
-  /** By an id that is stored with other rows. */
+  /** By an id that another row stores. Throws if the definition is missing, which means a damaged database. */
   get(id: string): Promise<StoredSchema>;
-  /** All of the platform, oldest first. */
+  /** All definitions of the platform account, oldest first. */
   list(): Promise<StoredSchema[]>;
-  /** Stores a definition; answers undefined when the name is taken. */
+  /** Stores a definition; resolves to undefined when its name is taken. */
   create(definition: SchemaDefinition): Promise<StoredSchema | undefined>;
 }
 
+/** A row of `sandbox.schema_definitions`. */
 interface SchemaRow {
   readonly id: string;
   readonly platform_id: string;
@@ -47,6 +52,7 @@ interface SchemaRow {
   readonly updated_at: Date;
 }
 
+/** Creates the store of one platform account. `rules` apply to every definition that it compiles. */
 export function createSchemaStore(db: Queryable, platformId: string, rules: SchemaRules): SchemaStore {
   const known = new Map<string, StoredSchema>();
   const keep = (schema: StoredSchema): StoredSchema => {
@@ -67,7 +73,7 @@ export function createSchemaStore(db: Queryable, platformId: string, rules: Sche
   };
   const get: SchemaStore['get'] = async (id) => {
     const schema = await find(id);
-    if (schema === undefined) throw new Error(`schema definition ${id} is gone from the sandbox's database`);
+    if (schema === undefined) throw new Error(`schema definition ${id} is missing from the sandbox's database`);
     return schema;
   };
   return {
@@ -100,6 +106,7 @@ function prepareSchema(definition: SchemaDefinition, rules: SchemaRules): Stored
   };
 }
 
+/** Inserts the definition; false when the platform account already has one of this name. */
 async function insert(db: Queryable, platformId: string, d: SchemaDefinition): Promise<boolean> {
   const { rowCount } = await db.query(
     `insert into sandbox.schema_definitions
@@ -127,7 +134,10 @@ async function insert(db: Queryable, platformId: string, d: SchemaDefinition): P
   return rowCount === 1;
 }
 
-/** The definition as answered: a field that was not given is left out, but `displayMetadata` is null (section 2). */
+/**
+ * The definition as the API returns it: a field that was not sent is left out, except `displayMetadata`, which is null
+ * (section 2).
+ */
 function definitionOf(row: SchemaRow): SchemaDefinition {
   return {
     id: row.id,

@@ -1,8 +1,10 @@
-/** Starts the sandbox: the platform, for real, on PostgreSQL. */
+/**
+ * Starts the sandbox: a working implementation of the platform's interface on PostgreSQL, for development and tests.
+ */
 import { pino, type Logger } from 'pino';
 import { createAuthentication } from './authentication.js';
 import { createCursors } from './cursors.js';
-import { openPool } from './database.js';
+import { createPool } from './database.js';
 import { registerDocuments } from './documents.js';
 import { loadFixture } from './fixture/load.js';
 import { parseFixture } from './fixture/parse.js';
@@ -16,34 +18,43 @@ import { completeSettings, type GivenSettings } from './settings.js';
 import { createTenantLookup } from './tenants.js';
 import { createTokenVerifier } from './token.js';
 
+/** How to start a sandbox. Only the database, the port and the secret are required. */
 export interface SandboxOptions {
-  /** PostgreSQL URL of the database that holds the sandbox's state, in a schema of its own. */
+  /** PostgreSQL URL of the database for the sandbox's state, which it keeps in the schema `sandbox`. */
   readonly stateUrl: string;
-  /** 0: any free port; the one chosen is in {@link Sandbox.url}. */
+  /** 0 picks any free port; {@link Sandbox.url} has the one chosen. */
   readonly port: number;
-  /** Default `127.0.0.1`: whoever can reach it and has a token can read and write every tenant. */
+  /** Default `127.0.0.1`. Anyone who can reach the address and has a token can read and write every tenant. */
   readonly host?: string;
-  /** Signs and verifies tokens, see `mintToken`. */
+  /** Signs and verifies tokens (see `mintToken`) and signs cursors. */
   readonly jwtSecret: string;
-  /** Stored at the start. Default: the one that ships, if the database has no tenant yet. */
+  /** Stored at the start. Default: the bundled fixture, if the database has no tenant yet. */
   readonly fixture?: Fixture;
+  /** Overrides of the defaults, for what platform-api.md leaves open. */
   readonly settings?: GivenSettings;
-  /** The clock that dates in segments are relative to. Default: the system's. */
+  /** The clock that relative dates in segments refer to. Default: the system's. */
   readonly now?: () => Date;
   /** Default: silent. Bodies of requests are never logged. */
   readonly logger?: Logger;
 }
 
+/** A running sandbox. */
 export interface Sandbox {
-  /** Base URL without a slash at the end. */
+  /** Base URL without a trailing slash. */
   readonly url: string;
-  /** Stops accepting, finishes the batches in work, leaves the others for the next start. May be called twice. */
+  /**
+   * Stops accepting requests and finishes the batches being processed; the others wait for the next start. Idempotent.
+   */
   close(): Promise<void>;
 }
 
 /**
+ * Starts a sandbox; rejects, after releasing everything, if the database is unreachable or too old, the fixture is
+ * invalid or the port is taken. Settings are not validated; `parseSettings` does that for a settings file.
+ *
  * @example
- * const sandbox = await startSandbox({ stateUrl, port: 0, jwtSecret, fixture: { tenants: [{ id: 't1', name: 'One' }] } });
+ * const sandbox = await startSandbox({ stateUrl, port: 0, jwtSecret, fixture: { tenants: [{ id: 't1', name: 'One' }] }
+ * });
  * const token = await mintToken({ secret: jwtSecret, scope: 'platform', expiresIn: '1h' });
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -53,14 +64,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const settings = completeSettings(options.settings);
   const fixture = options.fixture && parseFixture(options.fixture);
   const verifyToken = createTokenVerifier(options.jwtSecret);
-  const pool = openPool(options.stateUrl, settings.batchesAtOnce, logger);
+  const pool = createPool(options.stateUrl, settings.batchesAtOnce, logger);
   const app = createHttpServer(host, settings, logger);
   try {
-    await migrate(pool);
+    await migrate(options.stateUrl);
     const platformId = await loadFixture(pool, fixture, settings);
     const schemas = createSchemaStore(pool, platformId, settings.schemas);
     const workers = startBatchWorkers(pool, schemas, settings, logger);
-    // In this order: no new uploads, then no batch in work, then no connections.
+    // Shutdown order: no new uploads, then no batch in progress, then no connections.
     app.addHook('onClose', () => workers.stop());
     const findTenant = createTenantLookup(pool);
     const cursors = createCursors(options.jwtSecret, settings.cursorLifetime);

@@ -1,12 +1,13 @@
 /**
- * The choices of the sandbox where platform-api.md is silent; docs/assumptions.md lists them all.
+ * The sandbox's settings: a choice for each behaviour that platform-api.md leaves open (docs/assumptions.md).
  *
- * Declared once, in settings/: the types, the defaults, the check of a settings file and the table of docs/sandbox.md
- * come from there. A setting is a value, or a group: an object of settings, any of which may be left out.
+ * They are declared once, in settings/. The types, the defaults, the validation of a settings file and the table of
+ * docs/sandbox.md derive from those declarations. A setting is a value, or a group: an object of settings, any of
+ * which may be left out.
  */
 import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { invalidPlaces } from './invalid-places.js';
-import { newAjv, schemaOf } from './json-schema.js';
+import { createAjv, schemaOf } from './json-schema.js';
 import { ACCESS } from './settings/access.js';
 import { ANSWERS } from './settings/answers.js';
 import { CAPACITY } from './settings/capacity.js';
@@ -15,10 +16,12 @@ import { UPLOADS } from './settings/uploads.js';
 
 const Settings = Type.Object({ ...ACCESS, ...CAPACITY, ...ANSWERS, ...UPLOADS, ...MESSAGING });
 
+/** Settings are shared by everything in the process, so no part of them can be assigned to. */
 type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] };
+/** All settings with their values; docs/sandbox.md describes each. */
 export type SandboxSettings = DeepReadonly<Static<typeof Settings>>;
 
-/** What a caller or a file sets: some settings, and some members of a group. */
+/** A partial set, as a caller or a settings file gives it: some settings, and some members of a group. */
 export type GivenSettings = {
   readonly [K in keyof SandboxSettings]?: SandboxSettings[K] extends readonly unknown[]
     ? SandboxSettings[K]
@@ -36,7 +39,7 @@ const groups: Readonly<Record<string, TSchema>> = Settings.properties;
 const described = (schema: TSchema): Described => schema as unknown as Described;
 const isGroup = (schema: TSchema): schema is TObject => 'properties' in schema;
 
-/** Each setting's meaning and default; the members of a group as `statuses.invalid`. */
+/** Description and default of each setting, by its dotted name; a member of a group is `statuses.invalid`. */
 export const SETTINGS: Readonly<Record<string, Described>> = Object.fromEntries(
   Object.entries(groups).flatMap(([name, schema]) =>
     isGroup(schema)
@@ -45,7 +48,7 @@ export const SETTINGS: Readonly<Record<string, Described>> = Object.fromEntries(
   ),
 );
 
-/** What the groups are about, by name. */
+/** Description of each group, by name. */
 export const SETTING_GROUPS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(groups)
     .filter(([, schema]) => isGroup(schema))
@@ -57,17 +60,18 @@ const defaultOf = (schema: TSchema): unknown =>
     ? Object.fromEntries(Object.entries(schema.properties).map(([name, member]) => [name, defaultOf(member)]))
     : described(schema).default;
 
+/** The default of every setting. */
 export const DEFAULT_SETTINGS = defaultOf(Settings) as SandboxSettings;
 
 const defined = (given: object): object =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 
-/** The defaults with what the caller sets; a setting that is left undefined keeps its default. */
+/** Fills in the defaults. A setting, or a member of a group, that is undefined keeps its default. */
 export function completeSettings(given: GivenSettings = {}): SandboxSettings {
-  const standard = DEFAULT_SETTINGS as unknown as Readonly<Record<string, object>>;
+  const defaults = DEFAULT_SETTINGS as unknown as Readonly<Record<string, object>>;
   const set = Object.entries(defined(given)).map(([name, value]: [string, object]) => [
     name,
-    isGroup(groups[name]!) ? { ...standard[name], ...defined(value) } : value,
+    isGroup(groups[name]!) ? { ...defaults[name], ...defined(value) } : value,
   ]);
   return { ...DEFAULT_SETTINGS, ...(Object.fromEntries(set) as Partial<SandboxSettings>) };
 }
@@ -83,9 +87,9 @@ const partial = Type.Partial(
   ),
   { additionalProperties: false },
 );
-const validate = newAjv({ verbose: true }).compile(schemaOf(partial));
+const validate = createAjv({ verbose: true }).compile(schemaOf(partial));
 
-/** The settings that `value` (a parsed JSON file) holds; throws an error that names every wrong place. */
+/** Validates `value`, a parsed JSON settings file. Throws an Error that names `file` and every invalid place. */
 export function parseSettings(value: unknown, file: string): GivenSettings {
   if (!validate(value)) throw new Error(`${file}: ${invalidPlaces(validate.errors).join('; ')}`);
   return value as GivenSettings;

@@ -1,13 +1,14 @@
-/** What a JSON text can say but the database cannot hold, found before it breaks a query. */
+/** Finds values that JSON can express but PostgreSQL cannot store, before they make a query fail. */
 
-/** Levels of nesting; far beyond any real record, and below where recursion or the database gives up. */
+/** Levels of nesting: far beyond any real record, and well below the limits of recursion and of the database. */
 const MAX_DEPTH = 64;
 
 /**
- * The first place of `value` that cannot be stored, in words; undefined when all of it can.
+ * Describes the first place in `value` that cannot be stored, beginning with its JSON pointer; undefined when all of it
+ * can.
  *
- * Numbers are IEEE doubles as JSON.parse gives them: digits beyond 2^53 are lost before the sandbox sees them, as
- * on any JavaScript platform; what does not even fit (1e999) would be stored as null, so it is refused.
+ * Numbers are IEEE doubles as JSON.parse returns them: digits beyond 2^53 are lost before the sandbox sees them. A
+ * number that does not fit at all (1e999) would be stored as null, so it is refused.
  */
 export function unstorable(value: unknown, pointer = '', depth = 0): string | undefined {
   if (typeof value === 'string') return unstorableText(value, pointer || '/');
@@ -24,15 +25,21 @@ export function unstorable(value: unknown, pointer = '', depth = 0): string | un
   }
   for (const [key, member] of Object.entries(value)) {
     const found =
-      unstorableText(key, `a name in ${pointer || '/'}`) ?? unstorable(member, `${pointer}/${key}`, depth + 1);
+      unstorableText(key, `a name in ${pointer || '/'}`) ?? unstorable(member, `${pointer}/${stepOf(key)}`, depth + 1);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** PostgreSQL has no U+0000 in text, and half of a surrogate pair is no Unicode text at all. */
+/** A name as a step of a JSON pointer (RFC 6901). */
+const stepOf = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/**
+ * Like {@link unstorable}, for one text: PostgreSQL has no U+0000 in text, and half of a surrogate pair is not valid
+ * Unicode.
+ */
 export function unstorableText(text: string, place: string): string | undefined {
-  if (text.includes('\u0000')) return `${place} holds the character U+0000`;
-  if (!text.isWellFormed()) return `${place} holds half of a surrogate pair`;
+  if (text.includes('\u0000')) return `${place} contains the character U+0000`;
+  if (!text.isWellFormed()) return `${place} contains half of a surrogate pair`;
   return undefined;
 }

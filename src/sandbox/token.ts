@@ -1,24 +1,31 @@
-/** Tokens of the sandbox: signed with HS256, for the audience `platform`, never without an expiry. */
+/**
+ * The sandbox's tokens: JWTs signed with HS256, for the audience `platform`, always with an expiry. Section 5 does not
+ * show how tokens are obtained.
+ */
 import { SignJWT, jwtVerify } from 'jose';
 
 const AUDIENCE = 'platform';
-/** Enough for every worker of a fleet; beyond it the cache starts anew rather than grow with each minted token. */
+/**
+ * Enough for every worker of a fleet. When it is full the cache is cleared, so that it cannot grow with each minted
+ * token.
+ */
 const CACHED_TOKENS = 1_000;
 
-/** A token of the platform account, which acts for any tenant, or of one tenant alone. */
+/** A token of the platform account, which may act for any tenant, or of one tenant. */
 export type TokenRequest = ({ readonly scope: 'platform' } | { readonly scope: 'tenant'; readonly tenant: string }) & {
   readonly secret: string;
-  /** Seconds, or a span such as `1h`. */
+  /** Seconds, or a time span such as `1h`. */
   readonly expiresIn: number | string;
 };
 
+/** What a verified token claims about its bearer. The names of the claims are the sandbox's own (section 5.5). */
 export interface TokenClaims {
   readonly scope: string;
   readonly tenant: string | null;
 }
 
 /**
- * A token for the sandbox.
+ * Mints a token for the sandbox. Throws if the secret is empty.
  *
  * @example await mintToken({ secret, scope: 'platform', expiresIn: '1h' })
  */
@@ -33,10 +40,15 @@ export async function mintToken(request: TokenRequest): Promise<string> {
     .sign(secretKey(request.secret));
 }
 
-/** Says what a token claims, or undefined when it is forged, expired, for another audience or not a token at all. */
+/**
+ * Resolves to a token's claims, or to undefined when it is forged, expired, for another audience or not a token at all.
+ */
 export type TokenVerifier = (token: string) => Promise<TokenClaims | undefined>;
 
-/** A verifier that remembers good tokens until they expire: thousands of requests a second come with the same one. */
+/**
+ * Creates a verifier that caches valid tokens until they expire, since thousands of requests a second carry the same
+ * one.
+ */
 export function createTokenVerifier(secret: string): TokenVerifier {
   const key = secretKey(secret);
   const known = new Map<string, { claims: TokenClaims; expires: number }>();
@@ -48,7 +60,7 @@ export function createTokenVerifier(secret: string): TokenVerifier {
       return undefined;
     }
     try {
-      // The list of algorithms is what refuses `alg: none` and keys of another kind.
+      // Naming the algorithm is what refuses `alg: none` and tokens signed with another kind of key.
       const { payload } = await jwtVerify(token, key, {
         algorithms: ['HS256'],
         audience: AUDIENCE,

@@ -1,11 +1,16 @@
-/** What ajv found, in words that name the place, what was expected and, where it is a short list, the choices. */
+/**
+ * Turns Ajv's errors into messages that name the place, what was expected and, if the list is short, the choices.
+ */
 import type { ErrorObject } from 'ajv';
 import { nearest } from '../domain/names.js';
 
-/** One text for each breach: `/email must match format "email"`. `root` stands before every place: `query`, `body`. */
+/**
+ * One message for each breach, such as `/email must match format "email"`, without duplicates. `root` precedes every
+ * place: `query`, `body`.
+ */
 export function errorTexts(errors: readonly ErrorObject[] | null | undefined, root = ''): string[] {
   const found = errors ?? [];
-  // A choice fails once for each alternative and then once for the whole: said once, with all alternatives.
+  // anyOf fails once for each alternative and once as a whole. It is reported once, with all alternatives.
   const choices = new Set(found.filter((error) => error.keyword === 'anyOf').map((error) => error.instancePath));
   const alternatives = new Map<string, Set<string>>();
   const texts: string[] = [];
@@ -22,34 +27,38 @@ export function errorTexts(errors: readonly ErrorObject[] | null | undefined, ro
   return [...new Set(texts)];
 }
 
-/** The alternative that an error speaks of, if it speaks of one. */
+/** The constant or type that a failed alternative of an anyOf would have accepted; undefined for any other error. */
 function alternativeOf(error: ErrorObject): string | undefined {
   const params = error.params as { allowedValue?: unknown; type?: unknown };
   if (error.keyword === 'const') return JSON.stringify(params.allowedValue);
   return error.keyword === 'type' ? String(params.type) : undefined;
 }
 
-/** Constants say what is allowed better than their common type does. */
+/**
+ * Joins alternatives with "or". Where there are constants they are named alone, since they say more than their common
+ * type.
+ */
 function namedTogether(alternatives: readonly string[]): string {
   const constants = alternatives.filter((text) => text.startsWith('"'));
   return (constants.length > 0 ? constants : alternatives).join(' or ');
 }
 
-/** The values, or the types, that were expected. */
+/** The allowed values of an enum, or the expected types. */
 function expectedOf({ keyword, params }: ErrorObject): string[] {
   const { allowedValues, type } = params as { allowedValues: unknown[]; type: string | string[] };
   return keyword === 'enum' ? allowedValues.map((value) => JSON.stringify(value)) : [type].flat();
 }
 
+/** The message for any other keyword, with a suggestion for a misspelt field name. */
 function breachOf({ keyword, params, message = 'is not valid', parentSchema }: ErrorObject): string {
   const { additionalProperty, allowedValue } = params as { additionalProperty?: string; allowedValue?: unknown };
   if (keyword === 'const') return `${message}: ${JSON.stringify(allowedValue)}`;
   if (additionalProperty !== undefined) {
     const near = nearest(additionalProperty, Object.keys((parentSchema?.['properties'] ?? {}) as object));
-    const advice = near === undefined ? '' : `; did you mean "${near}"?`;
-    return `has the unknown field ${JSON.stringify(additionalProperty)}${advice}`;
+    const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+    return `has the unknown field ${JSON.stringify(additionalProperty)}${hint}`;
   }
-  // A pattern says it to the letter, its field's own words say it to people.
+  // A regular expression is exact but unreadable, so a schema may describe the expected form in words.
   const form = keyword === 'pattern' ? (parentSchema?.['form'] as string | undefined) : undefined;
   return form === undefined ? message : `must be ${form}`;
 }

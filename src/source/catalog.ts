@@ -1,25 +1,26 @@
-/** Puts tables together from what a dialect's catalogue queries answer: flat rows of text, in the order below. */
+/** Assembles tables from the flat rows of text that a dialect's catalogue queries return. */
 import type { CatalogColumn, CatalogForeignKey, CatalogIndex, SourceTable } from '../domain/source-catalog.js';
 import type { SourceRow, SourceType } from '../domain/source.js';
 import { tableName } from './table-name.js';
 
 /**
- * Each query's columns begin with schema and table. `t` is true, whatever else is false.
- * Columns and index entries come in their own order.
+ * The rows of each query, with the columns that are named here, in this order; all begin with schema and table. `t` is
+ * true, anything else false. Columns and index entries come in their own order.
  */
 export interface CatalogRows {
   /** schema, table, kind, comment, estimated rows, readable, writes (with commas between), needs its schema's name */
   readonly tables: readonly SourceRow[];
   /** schema, table, column, type, nullable, default, generated, comment, what else decides the kind */
   readonly columns: readonly SourceRow[];
-  /** schema, table, index, unique, primary, column (null: an expression) */
+  /** schema, table, index, unique among all rows that SELECT returns, primary, column (null: an expression) */
   readonly indexes: readonly SourceRow[];
-  /** schema, table, constraint, column, parent's schema (null where its name is enough), parent's table, parent's column */
+  /** schema, table, constraint, column, parent's schema (null if its name is enough), parent's table, parent's column */
   readonly foreignKeys: readonly SourceRow[];
 }
 
 const isTrue = (text: string | null | undefined): boolean => text === 't';
 
+/** The tables of the rows, in their order; `kindOf` is {@link Dialect.kindOf}. */
 export function tablesOf(
   rows: CatalogRows,
   kindOf: (databaseType: string, hint: string | null) => SourceType,
@@ -36,10 +37,10 @@ export function tablesOf(
     const ownIndexes = [...groups(of(row, indexes))];
     const columnsOf = (index: readonly SourceRow[]): (string | null)[] => index.map((entry) => entry[5] ?? null);
     const primaryKey = ownIndexes.filter((i) => isTrue(i[0]![4])).flatMap(columnsOf) as string[];
-    const otherKeys = ownIndexes
-      .filter(([first]) => isTrue(first![3]) && !isTrue(first![4]))
+    const unique = ownIndexes.filter(([first]) => isTrue(first![3]));
+    const uniqueKeys = [...unique.filter((i) => isTrue(i[0]![4])), ...unique.filter((i) => !isTrue(i[0]![4]))]
       .map(columnsOf)
-      .filter((key): key is string[] => !key.includes(null));
+      .filter((key): key is string[] => key.every((name) => name !== null && required.has(name)));
     return {
       table: writtenName(row),
       schema: schema ?? null,
@@ -49,7 +50,7 @@ export function tablesOf(
       estimatedRows: estimatedRows == null ? null : Number(estimatedRows),
       columns: own,
       primaryKey,
-      uniqueKeys: [primaryKey, ...otherKeys].filter((key) => key.length > 0 && key.every((name) => required.has(name))),
+      uniqueKeys,
       foreignKeys: [...groups(of(row, foreignKeys))].map(foreignKey),
       indexes: ownIndexes.map((index): CatalogIndex => ({
         name: index[0]![2]!,

@@ -1,8 +1,8 @@
-/** Bytes of UTF-8 to text, so that nothing is lost: a byte that is no UTF-8 becomes a lone surrogate. */
+/** Decodes UTF-8 without hiding what is invalid: each byte that is no UTF-8 becomes a lone surrogate. */
 
 /**
- * Node would put U+FFFD in the place of such bytes, and nobody could tell. A lone surrogate cannot be sent: the row
- * ends as a dead letter with `value_not_encodable`.
+ * The text of `bytes`. Node would replace invalid bytes by U+FFFD, which looks like any other character. A lone
+ * surrogate cannot be encoded as JSON, so the row becomes a dead letter with `value_not_encodable`.
  */
 export function decodeText(bytes: Buffer): string {
   const text = bytes.toString('utf8');
@@ -11,7 +11,8 @@ export function decodeText(bytes: Buffer): string {
 
 function decodeCarefully(bytes: Buffer): string {
   let text = '';
-  for (let i = 0; i < bytes.length;) {
+  let i = 0;
+  while (i < bytes.length) {
     const length = sequenceLength(bytes, i);
     text += length === 0 ? String.fromCharCode(0xdc00 + bytes[i]!) : bytes.toString('utf8', i, i + length);
     i += Math.max(1, length);
@@ -19,7 +20,7 @@ function decodeCarefully(bytes: Buffer): string {
   return text;
 }
 
-/** Bytes of the well-formed character at `start`; 0 where there is none. */
+/** Bytes of the well-formed character at `start`; 0 if there is none. */
 function sequenceLength(bytes: Buffer, start: number): number {
   const first = bytes[start]!;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;

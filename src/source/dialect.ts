@@ -1,41 +1,45 @@
-/** What one kind of database has to say so that {@link openDatabase} can read it: data first, functions where data will not do. */
+/** What a kind of database must provide to be read as a {@link DatabaseSource}: data where possible, functions otherwise. */
 import type { SourceServer } from '../domain/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
 import type { Rows, SourceRow, SourceType } from '../domain/source.js';
 import type { CatalogRows } from './catalog.js';
 
+/** A value that is bound to a placeholder of a statement. */
 export type Binding = string | number | bigint | Buffer | null | readonly string[];
 
+/** One statement; `bindings` in the order of its placeholders. */
 export interface Query {
   readonly sql: string;
   readonly bindings: readonly Binding[];
 }
 
-/** Notes a value and gives the placeholder that stands for it. */
+/** Adds a value to the bindings and returns its placeholder. */
 export type Bind = (value: Binding) => string;
 
+/** A column's type, and how the dialect selects and compares its values. */
 export interface ColumnType {
   readonly type: SourceType;
   readonly databaseType: string;
-  /** Selects the column so that its text is exact, where the plain name does not. */
+  /** Selects the column so that its text is exact, if the plain name does not give that. */
   readonly select?: (name: string) => string;
-  /** Orders and compares the column, where the plain name does both differently. */
+  /** Orders and compares the column, if the plain name does both differently. */
   readonly order?: (name: string) => string;
-  /** The last touch to a value's text. */
+  /** Turns the text that the database gives into the form that the product promises (see {@link SourceType}). */
   readonly finish?: (text: string) => string;
   /**
    * Tells apart values that differ and yet compare equal (collations that ignore case, accents or blanks).
-   * Absent where equal means the same.
+   * Absent if equal values are identical.
    */
   readonly tieBreak?: (sql: string) => string;
 }
 
-/** One field of an answer; `code` is whatever names its type for {@link Session.typesOf}. */
+/** One field of a result; `code` identifies its type for {@link Session.typesOf}. */
 export interface RawField {
   readonly name: string;
   readonly code: string;
 }
 
+/** The rows of one statement, as text, before any {@link ColumnType.finish}. */
 export interface RawPage<R extends Rows = readonly SourceRow[]> {
   readonly rows: R;
   readonly fields: readonly RawField[];
@@ -43,33 +47,36 @@ export interface RawPage<R extends Rows = readonly SourceRow[]> {
   readonly cut?: boolean;
 }
 
+/** How a page that may be large is read. */
 export interface PageOptions {
-  /** Prepared under this name, once per connection, where the database can. */
+  /** The statement is prepared under this name, once a connection, if the database supports that. */
   readonly name?: string;
-  /** About so many characters are kept in memory; the rows beyond are left out. */
+  /** About this many characters are kept in memory; rows beyond them are dropped and {@link RawPage.cut} is set. */
   readonly budget?: number;
 }
 
-/** A pool of read-only sessions. What it throws, {@link Dialect.classify} understands. */
+/** A pool of read-only sessions. It throws the driver's own errors, which {@link Dialect.classify} understands. */
 export interface Session {
   run(query: Query): Promise<RawPage>;
-  /** For what may be much: its rows may be decoded when they are looked at. */
+  /** For large results: rows may be decoded only when they are looked at. */
   run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
   typesOf(codes: readonly string[]): Promise<ReadonlyMap<string, ColumnType>>;
+  /** How many connections are in use. */
+  connections(): number;
   close(): Promise<void>;
 }
 
-/** A driver's error in our words; `shown` is its code, never its text, which may quote rows. */
+/** A driver's error as one of the catalogue; `shown` is the driver's code, never its text, which may quote rows. */
 export interface Classified {
   readonly code: ErrorCode;
   readonly shown: string;
-  /** Asking for less may help. */
+  /** The statement timeout was reached: asking for fewer rows may help. */
   readonly timedOut?: boolean;
-  /** A value of ours is none of the column's type: no row has it. */
+  /** A bound value is not of the column's type, so no row can have it. */
   readonly unfitValue?: boolean;
 }
 
-/** A cursor as the database declares it, with what the mapping declares of it. */
+/** A cursor column as the database declares it, with what the mapping says of it. */
 export interface CursorColumn extends ColumnType {
   readonly name: string;
   readonly zone: string | null;
@@ -77,6 +84,7 @@ export interface CursorColumn extends ColumnType {
   readonly from: string;
 }
 
+/** One kind of database. */
 export interface Dialect {
   readonly name: string;
   quote(name: string): string;
@@ -85,16 +93,17 @@ export interface Dialect {
   placeholder(index: number): string;
   /** Whether `(a, b) > (x, y)` is understood and uses an index. */
   readonly comparesRows: boolean;
-  /** What stands behind SELECT to end a query after `rows` rows, where the database says it there. */
+  /** The limit of rows that follows SELECT, if the dialect has it there; with a blank at its end. */
   readonly top?: (rows: number) => string;
-  /** What stands at the end of the query to the same end. */
+  /** The limit of rows at the end of the query; empty if `top` does it. */
   limit(rows: number, bind: Bind): string;
+  /** The catalogue's error for what the driver threw. */
   classify(error: unknown): Classified;
-  /** The fence in the cursor's own terms; see `Source.fence`. */
-  fence(session: Session, cursor: CursorColumn): Promise<string>;
+  /** The high watermark in the cursor's own terms; see `Source.highWatermark`. */
+  highWatermark(session: Session, cursor: CursorColumn): Promise<string>;
   server(session: Session): Promise<SourceServer>;
   /** `names`: bare table names, or null for all. */
   catalog(session: Session, names: readonly string[] | null): Promise<CatalogRows>;
-  /** The kind of a column of the catalogue, where the name of its type says it. */
+  /** The kind of a column of the catalogue, as far as the name of its type tells. */
   kindOf(databaseType: string, hint: string | null): SourceType;
 }

@@ -1,4 +1,4 @@
-/** Builds keyset queries: names are quoted, values are bound or written by the dialect, OFFSET is never used. */
+/** Builds keyset queries: names are quoted, values are bound or escaped by the dialect, OFFSET is never used. */
 import type { ReadBounds, Relation, SourceKey } from '../domain/source.js';
 import type { Bind, Binding, ColumnType, Dialect, Query } from './dialect.js';
 import { tableNameParts } from './table-name.js';
@@ -9,45 +9,46 @@ export interface KeysetColumn {
   readonly type: ColumnType;
 }
 
-/** What a page query is made of. */
+/** The columns and the order of what is read from a relation. */
 export interface Reading {
   readonly relation: Relation;
   readonly columns: readonly KeysetColumn[];
   readonly key: readonly KeysetColumn[];
   readonly cursor: KeysetColumn | null;
-  /** The key names a row, so nothing has to tell apart keys that compare equal. */
+  /** Whether the key identifies a row, so that keys which compare equal need no tie-break. */
   readonly unique: boolean;
 }
 
-/** What rows are ordered by: an expression, and the same done to a bound. */
+/** One expression of ORDER BY, and the same expression applied to a bound. */
 interface Term {
   readonly sql: string;
   readonly value: (text: string, bind: Bind) => string;
-  /** Which of the values it takes. */
+  /** The index of its value in a bound. */
   readonly index: number;
 }
 
+/** The relation as an item of FROM with the alias `q`. */
 export function fromClause(dialect: Dialect, relation: Relation): string {
   if ('table' in relation)
     return `${tableNameParts(relation.table)
       .map((part) => dialect.quote(part))
       .join('.')} q`;
-  // The mapping's author wrote it; it runs in a read-only session.
+  // The query comes from the mapping's author and runs in a read-only session.
   return `(${relation.query.replace(/;\s*$/, '')}\n) q`;
 }
 
-/** Collects what is bound while `write` writes the text. */
+/** The query whose text `write` returns, with what it binds meanwhile. */
 export function query(dialect: Dialect, write: (bind: Bind) => string): Query {
   const bindings: Binding[] = [];
   const sql = write((value) => dialect.placeholder(bindings.push(value)));
   return { sql, bindings };
 }
 
-/** `SELECT list FROM rest`, ended after `rows` rows. */
+/** `SELECT list FROM rest`, limited to `rows` rows. */
 export const limited = (dialect: Dialect, list: string, rest: string, rows: number, bind: Bind): string =>
   `SELECT ${dialect.top?.(rows) ?? ''}${list} FROM ${rest} ${dialect.limit(rows, bind)}`;
 
-/** One page after `bounds.after`, in reading order. */
+/** One page of at most `limit` rows within `bounds`, ordered by cursor and key. */
 export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds, limit: number): Query {
   const { key, cursor } = reading;
   const columns = cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
@@ -81,7 +82,7 @@ export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds
   });
 }
 
-/** The rows whose `columns` equal one of `values`. */
+/** The rows whose `columns` equal one of `values`, in key order. */
 export function byValuesQuery(
   dialect: Dialect,
   reading: Reading,
@@ -98,7 +99,7 @@ export function byValuesQuery(
 
 const columnSql = (dialect: Dialect, { name }: KeysetColumn): string => `q.${dialect.quote(name)}`;
 
-/** How a column is compared and ordered. */
+/** The expression by which a column is compared and ordered. */
 function expression(dialect: Dialect, column: KeysetColumn): string {
   const name = columnSql(dialect, column);
   return column.type.order?.(name) ?? name;
@@ -130,7 +131,7 @@ function termsOf(dialect: Dialect, columns: readonly KeysetColumn[], unique: boo
   return [...plain, ...ties];
 }
 
-/** `terms operator values`, as rows are compared: the first difference decides. */
+/** The conditions of `(terms) operator (values)`, compared as SQL compares rows: the first difference decides. */
 function compare(
   dialect: Dialect,
   terms: readonly Term[],
@@ -148,6 +149,6 @@ function compare(
     others.length === 0
       ? `${term!.sql} ${operator} ${valueOf(term!)}`
       : `(${term!.sql} ${strict} ${valueOf(term!)} OR (${term!.sql} = ${valueOf(term!)} AND ${expanded(others)}))`;
-  // The first condition alone lets the planner begin at the place in the index.
+  // With the first condition by itself, planners start at the right place in the index.
   return [`${first.sql} ${strict}= ${valueOf(first)}`, expanded(terms)];
 }

@@ -1,9 +1,9 @@
-/** Opens a partner's database; the scheme of its address says which kind it is. */
+/** Opens a partner's database; the scheme of its address selects the dialect. */
 import { PartnerSyncError } from '../domain/errors.js';
 import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source-address.js';
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
-import { openDatabase } from './database-source.js';
+import { DatabaseSource } from './database-source.js';
 import type { Dialect, Session } from './dialect.js';
 import { mssql } from './mssql/mssql.js';
 import { openMssqlSession } from './mssql/session.js';
@@ -27,14 +27,14 @@ const KINDS: Readonly<Record<SourceDialect, Kind>> = {
 };
 
 /**
- * Connects lazily: the first method that needs the database does, and fails with `source_unreachable`.
- * Throws `config_invalid` for an address of no known kind.
+ * A source that connects at its first use, which fails with `source_unreachable` if it cannot. Throws
+ * `config_invalid` for an address of an unknown scheme.
  */
 export function openSource(config: SourceConfig): Source {
   const kind = dialectOf(config.connection);
-  // The address may hold a password, so it is not quoted.
+  // The address may contain a password, so it is not quoted.
   if (kind === undefined)
     throw new PartnerSyncError('config_invalid', `the address of the source must be one of: ${SOURCE_ADDRESSES}`);
   const { dialect, open } = KINDS[kind];
-  return openDatabase(dialect, open(config), config.statementTimeout);
+  return new DatabaseSource(dialect, open(config), config.statementTimeout);
 }

@@ -1,12 +1,14 @@
-/** Sessions from Knex's pool, each for one statement. */
+/** Connections of Knex's pool, each borrowed for one statement. */
 import type { Knex } from 'knex';
 
 /** The part of a Knex client that hands out connections; its own types say `any`. */
 interface ConnectionPool<C> {
   acquireConnection(): Promise<C>;
   releaseConnection(connection: C): Promise<void>;
+  readonly pool?: { numUsed(): number };
 }
 
+/** Runs `work` with a connection, and returns it to the pool whatever happens. */
 export async function withConnection<C extends object, T>(
   knex: Knex,
   work: (connection: C) => T | Promise<T>,
@@ -20,10 +22,13 @@ export async function withConnection<C extends object, T>(
   }
 }
 
-/** Takes a connection out of the pool on whose next answer nobody can rely. */
+/** How many connections of the pool are in use. */
+export const connectionsOf = (knex: Knex): number => (knex.client as ConnectionPool<object>).pool?.numUsed() ?? 0;
+
+/** Makes the pool discard a connection whose state is not known any more. */
 export function abandon(connection: object): void {
   (connection as { __knex__disposed?: unknown }).__knex__disposed = 'abandoned';
 }
 
-/** Knex would print what drivers say to stdout, in the middle of a command's result; and they quote accounts. */
+/** Knex would print drivers' messages to stdout, in the middle of a command's result; and they quote accounts. */
 export const SILENT: Knex.Logger = { warn() {}, error() {}, debug() {}, deprecate() {} };

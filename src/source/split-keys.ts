@@ -1,38 +1,32 @@
-/**
- * Even steps between the smallest and the largest key, where the key is one whole number: two index look-ups
- * instead of a scan. Gaps make ranges uneven, never wrong. Other keys are read as one range.
- */
-import type { SourceTable } from '../domain/source-catalog.js';
-import type { KeyRange, ReadPlan } from '../domain/source.js';
-import type { Dialect, Query, RawPage } from './dialect.js';
+/** Splits a table by its key, so that several partitions of it can be read side by side. */
+import type { KeyRange } from '../domain/source.js';
+import type { ConnectedDatabase } from './connected-database.js';
 import { fromClause, type Reading } from './keyset.js';
-
-interface Asking {
-  readonly dialect: Dialect;
-  readonly ask: (what: string, query: Query) => Promise<RawPage>;
-  readonly tables: (names: readonly string[]) => Promise<readonly SourceTable[]>;
-}
 
 const WHOLE: readonly KeyRange[] = [{ after: null, through: null }];
 
+/**
+ * Even steps between the smallest and the largest key, about `rows` rows each, if the key is one whole number: two
+ * index look-ups instead of a scan. Gaps in the numbers make the ranges uneven, never wrong. Other keys are one range.
+ */
 export async function splitKeys(
-  { dialect, ask, tables }: Asking,
-  { relation }: ReadPlan,
-  reading: Reading,
+  database: ConnectedDatabase,
+  { relation, key }: Reading,
   rows: number,
 ): Promise<readonly KeyRange[]> {
-  const [key, ...others] = reading.key;
-  if (key === undefined || others.length > 0 || key.type.type !== 'integer' || !('table' in relation)) return WHOLE;
-  const name = `q.${dialect.quote(key.name)}`;
-  const bounds = await ask(`finding the bounds of ${relation.table}`, {
-    sql: `SELECT min(${name}), max(${name}) FROM ${fromClause(dialect, relation)}`,
+  const [column, ...others] = key;
+  if (column === undefined || others.length > 0 || column.type.type !== 'integer' || !('table' in relation))
+    return WHOLE;
+  const name = `q.${database.dialect.quote(column.name)}`;
+  const bounds = await database.ask(`finding the bounds of ${relation.table}`, {
+    sql: `SELECT min(${name}), max(${name}) FROM ${fromClause(database.dialect, relation)}`,
     bindings: [],
   });
   const [low, high] = bounds.rows[0]!;
-  if (low == null || high == null) return WHOLE;
+  if (!isWholeNumber(low) || !isWholeNumber(high)) return WHOLE;
   const first = BigInt(low);
   const span = BigInt(high) - first + 1n;
-  const [table] = await tables([relation.table]);
+  const [table] = await database.tables([relation.table]);
   const count = BigInt(Math.round(table?.estimatedRows ?? 0));
   const parts = count / BigInt(rows) < span ? count / BigInt(rows) : span;
   if (parts < 2n) return WHOLE;
@@ -44,3 +38,6 @@ export async function splitKeys(
     through: step === null ? null : [step],
   }));
 }
+
+/** Not what an empty table gives, nor a text or a fraction: SQLite stores any value in a column of whole numbers. */
+const isWholeNumber = (value: string | null | undefined): value is string => value != null && /^-?\d+$/.test(value);

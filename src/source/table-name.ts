@@ -1,10 +1,10 @@
-/** The name of a table as mappings write it: parts with dots between; a part that holds a dot itself in double quotes. */
+/** Table names as mappings write them: parts joined by dots, a part that contains a dot in double quotes. */
 
 /** `shop.orders` -> [shop, orders]; `shop."a.b"` -> [shop, a.b]; a quote inside a quoted part is doubled. */
 export function tableNameParts(table: string): string[] {
   const parts: string[] = [];
   const part = /"((?:[^"]|"")*)"(?=\.|$)|([^.]*)/y;
-  for (;;) {
+  while (true) {
     const [, quoted, plain] = part.exec(table)!;
     parts.push(quoted?.replaceAll('""', '"') ?? plain!);
     if (part.lastIndex >= table.length) return parts;

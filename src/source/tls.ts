@@ -1,17 +1,18 @@
-/** TLS as URL parameters ask for it, under the names that PostgreSQL's URLs use, for drivers that have none of their own. */
+/** TLS settings from URL parameters, under the names that PostgreSQL uses, for drivers that have no such parameters. */
 import { readFileSync } from 'node:fs';
 import { PartnerSyncError } from '../domain/errors.js';
 
 const MODES = ['disable', 'no-verify', 'verify-ca', 'verify-full'] as const;
 type Mode = (typeof MODES)[number];
 
+/** Options for Node's TLS; files as their contents in PEM. */
 export interface TlsOptions {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  /** Whether the certificate must lead to a known authority. */
+  /** Whether the certificate must be signed by a known authority. */
   readonly rejectUnauthorized: boolean;
-  /** Whether it must be made out to the host's name. */
+  /** Whether the certificate must name the host. */
   readonly verifyIdentity: boolean;
 }
 

@@ -1,14 +1,14 @@
-/** A part of an address with its %XX undone. */
+/** Percent-decodes a part of an address. */
 import { PartnerSyncError } from '../domain/errors.js';
 
-/** Throws `config_invalid` where a % stands by itself, as in a password that was not escaped. */
+/** The decoded part. Throws `config_invalid` for a stray %, as in a password that was not encoded. */
 export function unescaped(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
     throw new PartnerSyncError(
       'config_invalid',
-      'the address of the source has a % that no two hexadecimal digits follow; a % itself is written as %25',
+      'the address of the source has a % that is not followed by two hexadecimal digits; write a literal % as %25',
     );
   }
 }

@@ -1,10 +1,12 @@
-/** A worker without mapping files would take runs up only to fail them: it does not start, or drains. */
+/**
+ * Makes sure that a worker has mapping files. One without them could only fail runs, so it does not start, or drains.
+ */
 import { readdir } from 'node:fs/promises';
-import type { Dependencies } from '../../activities/dependencies.js';
+import type { Dependencies } from '../delivery/dependencies.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { listSyncs } from '../mapping/sync-folder.js';
+import { listSyncs, readSyncFolder } from '../mapping/sync-folder.js';
 
-/** Throws `config_invalid` where the folder of the syncs is not there, cannot be read, or holds no sync. */
+/** Throws `config_invalid` if the folder of the syncs is missing, cannot be read, or contains no sync. */
 export async function assertSyncs(folder: string): Promise<void> {
   const refuse = (what: string): PartnerSyncError =>
     new PartnerSyncError(
@@ -14,11 +16,22 @@ export async function assertSyncs(folder: string): Promise<void> {
   await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw refuse(error.code === 'ENOENT' ? 'does not exist' : `cannot be read (${error.code ?? 'unreadable'})`);
   });
-  if ((await listSyncs(folder)).length === 0) throw refuse('holds no sync: a folder with a sync.yaml that can be read');
+  if ((await listSyncs(folder)).length === 0)
+    throw refuse('contains no sync: a folder with a sync.yaml that can be read');
 }
 
-/** The same dependencies; `lost` is told when a sync was asked for and the whole folder is gone by now. */
-export const whileThere = (
+/** The mappings of all syncs in the folder, by the names of their files. */
+export async function mappingsIn(folder: string): Promise<{ sync: string; mapping: string }[]> {
+  const syncs = await listSyncs(folder);
+  const files = await Promise.all(syncs.map((sync) => readSyncFolder(folder, sync)));
+  return files.flatMap(({ mappings }, i) => [...mappings.keys()].map((mapping) => ({ sync: syncs[i]!, mapping })));
+}
+
+/**
+ * The same dependencies, which also call `lost` if a sync is opened and the whole folder has disappeared, as when a
+ * volume is unmounted. A folder that lacks only this sync is no reason to drain.
+ */
+export const withFolderWatched = (
   folder: string,
   dependencies: Dependencies,
   lost: (why: PartnerSyncError) => void,

@@ -1,36 +1,35 @@
-/** Runs a worker: workflows from their bundle, activities wired to the outside, drained on the first signal. */
+/** Runs a worker: workflows from their bundle, activities with their dependencies, drained on the first signal. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
-import type { Parts } from '../compose.js';
-import { requireVariable } from '../config/environment.js';
-import type { PartnerSyncError } from '../domain/errors.js';
-import { compileLanguage } from '../mapping/language-schema.js';
+import type { WorkerParts } from '../compose.js';
+import { readVariable, requireVariable, type Env } from '../config/environment.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import { foreignText } from '../domain/foreign-text.js';
+import { compileLanguage } from '../mapping/language/language-schema.js';
 import type { Logger } from '../observability/log.js';
-import { assertSyncs, whileThere } from './mappings-folder.js';
+import { openReadiness } from './readiness.js';
+import { serveMonitoring, type MonitoringServer } from './monitoring-server.js';
+import { assertSyncs, mappingsIn, withFolderWatched } from './mappings-folder.js';
 import { temporalTarget, unreachable } from './temporal-connection.js';
 import { createWorkers } from './workers.js';
+import { milliseconds } from '../domain/timeouts.js';
 
-/** Longer than a slice, so that draining needs to cancel nothing. */
-const GRACE = '30s';
-
-/** Milliseconds after which this thread has done its part of creating workers, and has a while to wait for the others. */
-const IDLE_AFTER = 50;
-
-/** Works until a signal asks it to drain; a second signal ends the process at once. */
-export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
+/**
+ * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `ready` is called with the
+ * name of the task queue before the first task is taken. Throws `config_invalid` for a configuration that cannot work,
+ * without a Temporal server, and when the mappings folder disappears.
+ */
+export async function runWorker(parts: WorkerParts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
   const target = temporalTarget(parts.env);
   const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
   const folder = await parts.mappingsFolder();
   await assertSyncs(folder);
-  // Not sooner: without a connection that is closed again, the process would never end.
-  Runtime.install({
-    logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
-    telemetryOptions: { logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } },
-  });
+  // Only once there is a connection to close again: otherwise the process would never end.
+  await installRuntime(parts.env, log);
   const dependencies = parts.dependencies();
-  // It is met when it is awaited, once there is a connection.
+  // Its rejection is handled where it is awaited, once there is a connection.
   dependencies.catch(() => undefined);
   const connection = await NativeConnection.connect(
     target.connection as Parameters<typeof NativeConnection.connect>[0],
@@ -39,11 +38,16 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
   });
   let lost: PartnerSyncError | undefined;
   let drain = (): void => undefined;
+  let arePolling = (): boolean => false;
+  const monitoring = await monitor(parts, folder, () => arePolling()).catch(async (error: unknown) => {
+    await connection.close();
+    throw error;
+  });
   try {
     const creating = createWorkers(
       taskQueue,
       createActivities(
-        whileThere(folder, await dependencies, (why) => {
+        withFolderWatched(folder, await dependencies, (why) => {
           lost ??= why;
           drain();
         }),
@@ -51,31 +55,78 @@ export async function runWorker(parts: Parts, log: Logger, ready: (taskQueue: st
       {
         connection,
         namespace: target.namespace,
-        shutdownGraceTime: GRACE,
-        // Well under the heartbeat timeout; cancelling is learnt of with a heartbeat's answer, so it gets quicker too.
-        maxHeartbeatThrottleInterval: '3s',
+        shutdownGraceTime: milliseconds('workerDrain'),
+        // Well below the heartbeat timeout; cancellation, which arrives with a heartbeat's response, is faster, too.
+        maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
       },
       { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
     );
-    setTimeout(compileLanguage, IDLE_AFTER);
+    // This thread has done its part of creating the workers, and waits for the others.
+    setTimeout(compileLanguage, milliseconds('workerIdle'));
     const workers = await creating;
     drain = () => workers.shutdown();
+    arePolling = () => workers.arePolling();
     forceOnSecondSignal(log);
     ready(taskQueue);
     await workers.run();
     if (lost !== undefined) throw lost;
   } finally {
+    await monitoring?.close();
     await connection.close();
   }
 }
 
-/** The bundle that the build made; from the sources (tests) it is bundled at start, which takes a second. */
+/** Serves metrics and probes if the worker has any; they answer from before its first task until it is drained. */
+async function monitor(
+  parts: WorkerParts,
+  folder: string,
+  arePolling: () => boolean,
+): Promise<MonitoringServer | null> {
+  if (parts.metrics === null) return null;
+  parts.metrics.begin(await mappingsIn(folder));
+  const address = {
+    host: await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_HOST'),
+    port: Number(await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_PORT')),
+  };
+  const readiness = openReadiness(arePolling, async () => (await parts.ledger()).gauges.ping());
+  return serveMonitoring(address, parts.metrics, readiness);
+}
+
+/** Sets up Temporal's core. Its metrics have a port of their own, as it takes no registry of ours. */
+async function installRuntime(env: Env, log: Logger): Promise<void> {
+  const port = await readVariable(env, 'PARTNER_SYNC_TEMPORAL_METRICS_PORT');
+  const host = await requireVariable(env, 'PARTNER_SYNC_METRICS_HOST');
+  const prometheus = {
+    bindAddress: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    // Prometheus' own conventions, which the SDK follows only if asked to.
+    countersTotalSuffix: true,
+    unitSuffix: true,
+    useSecondsForDurations: true,
+  };
+  try {
+    Runtime.install({
+      logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
+      telemetryOptions: {
+        logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
+        ...(port ? { metrics: { prometheus } } : {}),
+      },
+    });
+  } catch (cause) {
+    if (!port) throw cause;
+    const where = `PARTNER_SYNC_METRICS_HOST and PARTNER_SYNC_TEMPORAL_METRICS_PORT: ${prometheus.bindAddress}`;
+    const why = cause instanceof Error ? foreignText(cause.message, 300) : 'unknown error';
+    throw new PartnerSyncError('config_invalid', `${where} cannot be used (${why})`, {}, { cause });
+  }
+}
+
+/** The bundle of the build; from the sources (in tests) workflows are bundled at start, which takes a second. */
 function workflowCode(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
   const bundle = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
   if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
   return { workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)) };
 }
 
+/** The SDK drains on the first signal; without this, a load that hangs would keep the process alive. */
 function forceOnSecondSignal(log: Logger): void {
   let signals = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -87,7 +138,7 @@ function forceOnSecondSignal(log: Logger): void {
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** Temporal's own entries: their failures hold our codes and scrubbed messages only. */
+/** Temporal's own log entries, as ours: failures in them have our codes and scrubbed messages only. */
 function forward(log: Logger, entry: LogEntry): void {
   const { error, ...meta } = entry.meta ?? {};
   const failure = error instanceof Error ? { failure: error.name, message: error.message } : {};

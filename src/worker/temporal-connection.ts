@@ -1,20 +1,24 @@
-/** How to reach Temporal: its own variables and temporal.toml, with our message when there is nothing to reach. */
-import { Client, Connection } from '@temporalio/client';
+/** Connects to Temporal as its own environment variables and temporal.toml say. */
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import type { ConnectionOptions } from '@temporalio/client';
-import { assertRight, requireVariable, type Env } from '../config/environment.js';
+import { assertValid, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
+import { milliseconds } from '../domain/timeouts.js';
 
+/** Where Temporal is; `connection` includes the settings for TLS and the API key. */
 export interface TemporalTarget {
   readonly connection: ConnectionOptions;
   readonly namespace: string;
   readonly address: string;
 }
 
-/** Throws `config_invalid` for variables or a temporal.toml that say nothing usable. */
+/**
+ * The target that the environment names; 127.0.0.1:7233 by default. Throws `config_invalid` for variables or a
+ * temporal.toml that cannot be used.
+ */
 export function temporalTarget(env: Env): TemporalTarget {
-  assertRight('TEMPORAL_ADDRESS', env['TEMPORAL_ADDRESS']);
+  assertValid('TEMPORAL_ADDRESS', env['TEMPORAL_ADDRESS']);
   const { connectionOptions, namespace } = loaded(env);
   const address = connectionOptions.address ?? '127.0.0.1:7233';
   return { connection: { ...connectionOptions, address }, namespace: namespace ?? 'default', address };
@@ -29,10 +33,13 @@ function loaded(env: Env): ReturnType<typeof loadClientConnectConfig> {
   }
 }
 
-/** A client on the target; throws `config_invalid` when nothing answers there. */
+/**
+ * A client, and the task queue that runs are started on. Close it after use. Throws `config_invalid` if no server can
+ * be reached within `connectTimeout` milliseconds.
+ */
 export async function connectTemporal(
   env: Env,
-  connectTimeout = 10_000,
+  connectTimeout = milliseconds('temporalConnect'),
 ): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
   const target = temporalTarget(env);
   try {
@@ -47,10 +54,11 @@ export async function connectTemporal(
   }
 }
 
+/** A configuration error rather than one to retry: on the command line, the address is usually what is wrong. */
 export const unreachable = (address: string, cause: unknown): PartnerSyncError =>
   new PartnerSyncError(
     'config_invalid',
-    `no Temporal server answers at ${address} (TEMPORAL_ADDRESS); start one with "temporal server start-dev", or use "npm run dev"`,
+    `no Temporal server can be reached at ${address} (TEMPORAL_ADDRESS); start one with "temporal server start-dev", or use "npm run dev"`,
     {},
     { cause },
   );

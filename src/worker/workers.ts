@@ -1,36 +1,42 @@
-/** What one process works on: everything on its task queue, beside it a few slices, and questions to itself alone. */
+/**
+ * The Temporal workers of one process: one for all tasks, one for loads, and one for questions to this process alone.
+ */
 import { hostname } from 'node:os';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
-import { queueOfWorker, sliceQueueOf } from '../domain/work.js';
+import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 
-/** The second one covers the gaps where the first begins and ends; more would find no time left. */
-const SLICES_AT_ONCE = 2;
+/** The second load fills the gaps at the beginning and end of the first; more would find no processor time left. */
+const CONCURRENT_LOADS = 2;
 
-/** What they have in common. */
+/** Options that all workers share. */
 type Common = Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'>;
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'maxConcurrentActivityTaskExecutions'>;
 
+/** The workers of a process, as one. */
 export interface Workers {
   /** Resolves when all are drained; when one of them fails, the others are drained too. */
   run(): Promise<void>;
   /** Asks all to drain. */
   shutdown(): void;
+  /** Whether all of them take tasks. */
+  arePolling(): boolean;
 }
 
+/** Creates the workers; none polls before `run`. */
 export async function createWorkers(
   taskQueue: string,
   activities: Activities,
   common: Common,
   workflows: Workflows,
 ): Promise<Workers> {
-  const { loadSlice, replayLetters, examineWorker } = activities;
-  // As the SDK would name it; the queue of its own has to be known to who reads this name from Temporal.
+  const { loadPartition, replayDeadLetters, examineWorker } = activities;
+  // The SDK's own form. Anyone who reads it from Temporal can derive the queue of this process.
   const identity = `${process.pid}@${hostname()}`;
   const named = { ...common, identity };
   const workers = await Promise.all([
     Worker.create({ ...named, ...workflows, taskQueue, activities }),
-    // However busy the others are, there is room for a question.
+    // Room for questions, however busy the other workers are.
     Worker.create({
       ...named,
       taskQueue: queueOfWorker(taskQueue, identity),
@@ -39,9 +45,9 @@ export async function createWorkers(
     }),
     Worker.create({
       ...named,
-      taskQueue: sliceQueueOf(taskQueue),
-      activities: { loadSlice, replayLetters },
-      maxConcurrentActivityTaskExecutions: SLICES_AT_ONCE,
+      taskQueue: loadQueueOf(taskQueue),
+      activities: { loadPartition, replayDeadLetters },
+      maxConcurrentActivityTaskExecutions: CONCURRENT_LOADS,
     }),
   ]);
   const shutdown = (): void => {
@@ -49,6 +55,7 @@ export async function createWorkers(
   };
   return {
     shutdown,
+    arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     async run() {
       const running = workers.map((worker) => worker.run());
       try {

@@ -1,4 +1,4 @@
-/** Sources that cannot be used, on real servers: what is said, and the exit code; no stack trace, no password. */
+/** Sources that cannot be used, on real servers: the message and the exit code, without a stack trace or a password. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,25 +13,30 @@ type BadAddress = readonly [title: string, change: (url: URL) => void, code: str
 
 const EVERY_SERVER: readonly BadAddress[] = [
   [
-    'a port where nobody listens',
+    'a port on which nothing listens',
     (url) => (url.port = '1'),
     'source_unreachable',
-    /nothing listens at this host and port/,
+    /nothing is listening on this host and port/,
   ],
   [
-    'a host that there is not',
+    'a host that does not exist',
     (url) => (url.hostname = 'no-such-host.invalid'),
     'source_unreachable',
-    /no such host|cannot be looked up/,
+    /the host name does not exist|could not be resolved/,
   ],
-  ['a database that there is not', (url) => (url.pathname = '/nowhere'), 'config_invalid', /there is no such database/],
   [
-    'a file for TLS that there is not',
+    'a database that does not exist',
+    (url) => (url.pathname = '/nowhere'),
+    'config_invalid',
+    /the database does not exist/,
+  ],
+  [
+    'a TLS file that does not exist',
     (url) => (url.search = '?sslmode=verify-full&sslrootcert=/no/such/ca.pem'),
     'config_invalid',
     /cannot be read \(ENOENT\)|a file of the URL: ENOENT/,
   ],
-  ['TLS where the server has none', (url) => (url.search = '?sslmode=no-verify'), 'config_invalid', /TLS/],
+  ['TLS although the server has none', (url) => (url.search = '?sslmode=no-verify'), 'config_invalid', /TLS/],
 ];
 const SERVERS = [
   {
@@ -42,7 +47,7 @@ const SERVERS = [
         'a wrong password',
         (url) => ([url.username, url.password] = ['nobody', 'hunter2']),
         'config_invalid',
-        /refuses the account/,
+        /rejected the user name/,
       ],
       [
         'an unknown sslmode',
@@ -59,7 +64,7 @@ const SERVERS = [
     dialect: mariadb,
     cases: [
       ...EVERY_SERVER,
-      ['a wrong password', (url) => (url.password = 'hunter2'), 'config_invalid', /refuses the account/],
+      ['a wrong password', (url) => (url.password = 'hunter2'), 'config_invalid', /rejected the user name/],
       [
         'an unknown sslmode',
         (url) => (url.search = '?sslmode=perhaps'),
@@ -128,14 +133,14 @@ describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, droppe
     [
       'a table that is gone',
       '{ table: people }',
-      /error source_relation_missing source: describing people failed \(.*: there is no such table\)/,
+      /error source_relation_missing source: describing people failed \(.*: the table does not exist\)/,
     ],
     [
       'a column that is gone',
       '{ query: "SELECT id, nickname FROM closed" }',
-      /error source_relation_missing .*there is no such column/,
+      /error source_relation_missing .*the column does not exist/,
     ],
-    ['a query with a slip', '{ query: SELEC id FROM closed }', /error config_invalid .*the SQL of the query is wrong/],
+    ['a query with a slip', '{ query: SELEC id FROM closed }', /error config_invalid .*the SQL has a syntax error/],
     ['a query that writes', `{ query: "${writes}" }`, /error config_invalid /],
   ])('%s', async (_title, source, says) => {
     const { code, said } = await checked(database.url, source);
@@ -145,11 +150,11 @@ describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, droppe
 
   it('a view without a key to draft a mapping from', async () => {
     const { code, said } = await call(database.url, 'init', 'new', '--source', 'SHOP_URL', '--table', 'people_view');
-    expect(said).toMatch(/none of 1 tables has a primary key; nothing was written/);
+    expect(said).toMatch(/none of the tables \(1\) has a primary key; nothing was written/);
     expect(code).toBe(2);
   });
 
-  it('an account that may read nothing', async () => {
+  it('an account that cannot read any table', async () => {
     const name = `stranger_${new URL(database.url).pathname.slice(1)}`;
     await database.run(account(name));
     const { protocol } = new URL(database.url);
@@ -169,14 +174,14 @@ describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, droppe
 describe.skipIf(!isHere('SQLite'))('SQLite', () => {
   it.each([
     [
-      'a file that there is not',
+      'a file that does not exist',
       (files: string) => `sqlite:${files}/no-such.db`,
-      /SQLITE_CANTOPEN: there is no such file|no such file/,
+      /SQLITE_CANTOPEN: the file does not exist|no such file/,
     ],
     [
-      'a file that is no database',
+      'a file that is not a database',
       (files: string) => `sqlite:${files}/text.db`,
-      /SQLITE_NOTADB: the file is no SQLite database/,
+      /SQLITE_NOTADB: the file is not an SQLite database/,
     ],
     ['a folder', (files: string) => `sqlite:${files}`, /SQLITE_CANTOPEN|SQLITE_IOERR/],
     ['no file', () => 'sqlite:', /must be a file such as|must be a URL such as/],

@@ -1,18 +1,16 @@
-/** `check` against a live source: what real rows say of a mapping, before anything is sent. */
+/** `check` against a live source: what real rows show about a mapping, before anything is sent. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Finding } from '../../src/domain/finding.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
-import { build } from '../pipeline/worker-process.js';
-import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 let source: Database;
 let folder: string;
 
 beforeAll(async () => {
-  await build();
   source = await createDatabase();
   folder = mkdtempSync(join(tmpdir(), 'check-test-'));
   mkdirSync(join(folder, 'shop'));
@@ -67,14 +65,14 @@ interface CheckDocument {
   readonly probes: readonly { mapping: string; rows: number; all: boolean }[];
 }
 const check = async (...args: string[]): Promise<CheckDocument & { code: number; text: string }> => {
-  const end = await partnerSync(['check', 'shop', '--json', ...args], {
+  const end = await runInProcess(['check', 'shop', '--json', ...args], {
     PARTNER_SYNC_MAPPINGS: folder,
     SOURCE_URL: source.url,
   });
   return { ...end.json<CheckDocument>(), code: end.code, text: end.stdout + end.stderr };
 };
 
-it('counts the rows that would fail, at the line of the field that makes them fail, and shows no value', async () => {
+it('counts the rows that would fail, at the line of the field that causes it, and shows no value', async () => {
   await people(40);
   await source.query(`UPDATE people SET email = 'canary nobody' WHERE id IN (3, 17, 40)`);
   await source.query(`UPDATE people SET level = 'canary bronze' WHERE id = 5`);
@@ -90,7 +88,7 @@ it('counts the rows that would fail, at the line of the field that makes them fa
   expect(text).not.toContain('canary');
 });
 
-it('calls it an error where every row fails: then it is the mapping', async () => {
+it('reports an error if every row fails, since the mapping must be wrong', async () => {
   await people(40);
   write('people.mapping.yaml', MAPPING.replace('level: level', 'level: { column: level, transforms: [uppercase] }'));
   const { findings, code } = await check();
@@ -99,7 +97,7 @@ it('calls it an error where every row fails: then it is the mapping', async () =
   expect(code).toBe(1);
 });
 
-it('looks at a large table in several places, says how much it looked at, and at all of it when asked', async () => {
+it('samples a large table in several places and says how much, or reads all of it on request', async () => {
   await people(3000);
   await source.query(`UPDATE people SET level = 'none' WHERE id > 2900`);
   const some = await check('--probe-rows', '200');
@@ -110,23 +108,23 @@ it('looks at a large table in several places, says how much it looked at, and at
   expect((await check('--probe-rows', '0')).probes).toEqual([]);
 });
 
-it('finds keys and external ids that name more than one row', async () => {
+it('finds keys and external ids that identify more than one row', async () => {
   await source.query(`ALTER TABLE people DROP CONSTRAINT people_pkey`);
   await source.query(`INSERT INTO people VALUES (1, NULL, 'gold'), (1, NULL, 'gold'), (2, NULL, 'silver')`);
   const { findings } = await check();
   const kinds = findings.map((f) => [f.kind, f.line, f.message]);
   expect(kinds).toEqual([
-    ['key_not_unique', 3, expect.stringContaining('no primary or unique key of people says')],
+    ['key_not_unique', 3, expect.stringContaining('no primary or unique key of people guarantees')],
     ['key_not_unique', 3, expect.stringContaining('1 of 3 rows have the same key (id)')],
     ['external_id_not_unique', 5, expect.stringContaining('1 of 3 rows have the same external id')],
   ]);
 });
 
-describe('what the catalogue says of the table', () => {
+describe('findings from the catalog of the database', () => {
   const kinds = async (...args: string[]): Promise<string[]> =>
     (await check(...args)).findings.map((f) => `${f.severity} ${f.kind} ${f.line} ${f.path}`);
 
-  it('a cursor wants an index that begins with it, and a value in every row', async () => {
+  it('reports a cursor without an index that begins with it, or without a value in every row', async () => {
     await people(2000);
     await source.query(`ALTER TABLE people ADD COLUMN changed timestamptz DEFAULT now()`);
     write('people.mapping.yaml', MAPPING.replace('fields:', 'cursor: changed\nfields:'));
@@ -143,7 +141,7 @@ describe('what the catalogue says of the table', () => {
     expect(withNull.code).toBe(1);
   });
 
-  it('an external id wants an index where vanished rows are looked for by it', async () => {
+  it('reports an external id without an index if vanished rows are looked up by it', async () => {
     await people(2000);
     await source.query(`ALTER TABLE people ADD COLUMN code text`);
     await source.query(`UPDATE people SET code = id::text; ALTER TABLE people ALTER code SET NOT NULL`);
@@ -157,7 +155,7 @@ describe('what the catalogue says of the table', () => {
     expect(await kinds()).toEqual([]);
   });
 
-  it('a column that may be NULL does not fill a required field, a longer one not a shorter', async () => {
+  it('reports a nullable column for a required field, and a column that is longer than its field', async () => {
     await people(3);
     await source.query(`ALTER TABLE people ALTER level DROP NOT NULL, ALTER email TYPE varchar(200)`);
     const { properties } = SCHEMA.schema;
@@ -171,7 +169,7 @@ describe('what the catalogue says of the table', () => {
     expect(await kinds()).toEqual(['warning too_long 6 fields.email', 'warning nullable_required 7 fields.level']);
   });
 
-  it('a reference wants to lead where the foreign key does', async () => {
+  it('reports a reference that leads elsewhere than the foreign key', async () => {
     await people(3);
     await source.query(`CREATE TABLE pets (id int PRIMARY KEY, owner int REFERENCES people);`);
     await source.query(`ALTER TABLE people ADD COLUMN pet int REFERENCES pets`);
@@ -191,11 +189,14 @@ describe('what the catalogue says of the table', () => {
     ]);
   });
 
-  it('an account that may not read the table is told what to grant', async () => {
+  it('says what to grant if the account may not read the table', async () => {
     const role = `r_${new URL(source.url).pathname.slice(1)}`;
     await source.query(`CREATE ROLE ${role} LOGIN PASSWORD 'r'; GRANT SELECT (id) ON people TO ${role}`);
     const url = Object.assign(new URL(source.url), { username: role, password: 'r' }).href;
-    const { json } = await partnerSync(['check', 'shop', '--json'], { PARTNER_SYNC_MAPPINGS: folder, SOURCE_URL: url });
+    const { json } = await runInProcess(['check', 'shop', '--json'], {
+      PARTNER_SYNC_MAPPINGS: folder,
+      SOURCE_URL: url,
+    });
     await source.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     expect(json<CheckDocument>().findings[0]!.message).toBe(
       `the account may not read people: GRANT SELECT ON people TO ${role}`,

@@ -1,4 +1,7 @@
-/** The built command line, as an operator calls it. */
+/**
+ * The built command line, as an operator calls it. Starting it takes half a second of processor time: tests that are about
+ * what a command says and does rather than about its process use in-process.ts.
+ */
 import { execFile } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { CLI } from '../pipeline/worker-process.js';
@@ -11,6 +14,17 @@ export interface CommandEnd {
   readonly json: <T = Record<string, unknown>>() => T;
 }
 
+/** What the command line wrote, and the exit code. */
+export const commandEnd = (code: number, stdout: string, stderr: string): CommandEnd => ({
+  code,
+  stdout,
+  stderr,
+  json: <T>() => {
+    if (stdout.trimEnd().includes('\n')) throw new Error(`more than one document: ${stdout}`);
+    return JSON.parse(stdout) as T;
+  },
+});
+
 /** Runs `partner-sync ...args` with exactly this environment, in a folder without any configuration. */
 export function partnerSync(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandEnd> {
   return new Promise((resolve) => {
@@ -19,15 +33,7 @@ export function partnerSync(args: readonly string[], env: Readonly<Record<string
       [CLI, ...args],
       { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '', ...env } },
       (error, stdout, stderr) =>
-        resolve({
-          code: error === null ? 0 : typeof error.code === 'number' ? error.code : -1,
-          stdout,
-          stderr,
-          json: <T>() => {
-            if (stdout.trimEnd().includes('\n')) throw new Error(`more than one document: ${stdout}`);
-            return JSON.parse(stdout) as T;
-          },
-        }),
+        resolve(commandEnd(error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr)),
     );
   });
 }

@@ -1,10 +1,10 @@
-/** Bad command lines, each with what it says first and its exit code; none ends in a stack trace. */
+/** Bad command lines, each with the first line of its message and its exit code; none ends in a stack trace. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { openLedger } from '../../src/state/ledger.js';
+import { openLedger } from '../../src/ledger/ledger.js';
 import { FILES } from '../mapping/sync-on-disk.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { runInProcess } from './in-process.js';

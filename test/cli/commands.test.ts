@@ -1,25 +1,28 @@
-/** The commands against a real shop: exit codes, one JSON document, nothing said twice, no secret anywhere. */
-import { readFileSync } from 'node:fs';
+/** The commands against a real shop: exit codes, a single JSON document, no repeated messages, no secrets. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
-import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
 import { partnerSync, type CommandEnd } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 let shop: Shop;
 let worker: WorkerProcess;
 const said: string[] = [];
 
-const call = async (...args: string[]): Promise<CommandEnd> => {
-  const end = await partnerSync(args, shop.env);
+const hear = (end: CommandEnd): CommandEnd => {
   said.push(end.stdout, end.stderr);
   return end;
 };
+const call = async (...args: string[]): Promise<CommandEnd> => hear(await runInProcess(args, shop.env));
+/** The same as a process of its own. */
+const callProcess = async (...args: string[]): Promise<CommandEnd> => hear(await partnerSync(args, shop.env));
 
 beforeAll(async () => {
   await build();
-  shop = await openShop({ pushed: false, upload: { followFor: '1s' }, wait: '5m' });
+  shop = await openShop({ pushed: false, upload: { waitForPending: '1s' }, wait: '5m' });
   await fill(shop, 30);
   worker = await startWorkerProcess(shop);
 }, 120_000);
@@ -29,7 +32,7 @@ afterAll(async () => {
   await shop.close();
 });
 
-describe('in the order of a first day', () => {
+describe('the commands in the order of a first day', () => {
   it('checks the files against the live source', async () => {
     const people = await call('check', SYNC);
     expect(people.stdout).toContain('0 errors, 0 warnings. Nothing was sent.');
@@ -60,8 +63,8 @@ describe('in the order of a first day', () => {
     expect(findings[0]!.message).toContain('Did you mean "name"?');
   });
 
-  it('fails a run before the schemas are there, and says how to get them', async () => {
-    const { code, stderr } = await call('run', SYNC);
+  it('fails a run before the schemas are pushed, and says how to push them', async () => {
+    const { code, stderr } = await callProcess('run', SYNC);
     expect(code).toBe(1);
     expect(stderr).toContain('schema_not_pushed');
     expect(stderr).toContain('partner-sync schema push shop');
@@ -79,7 +82,7 @@ describe('in the order of a first day', () => {
   });
 
   it('runs, and prints one report that adds up', async () => {
-    const { code, json, stderr } = await call('run', SYNC, '--json');
+    const { code, json, stderr } = await callProcess('run', SYNC, '--json');
     expect(stderr).toContain('started workflow sync-shop-');
     expect(code).toBe(0);
     expect(json<RunReport>()).toMatchObject({ version: 1, outcome: 'complete', total: { read: 90, accepted: 90 } });
@@ -98,49 +101,72 @@ describe('in the order of a first day', () => {
     expect(stderr).toContain('custmers');
   });
 
-  it('ends with 3 where rows could not be delivered, and tells the causes', async () => {
+  it.each([
+    ['sync', ['no-such-sync']],
+    ['mapping', [SYNC, '--mapping', 'custmers']],
+  ])('keeps the list of an earlier reconciliation if the %s is misspelled', async (_, args) => {
+    const file = join(shop.folder, 'differences.jsonl');
+    writeFileSync(file, 'an earlier list');
+    expect((await call('reconcile', ...args, '--out', file)).code).toBe(2);
+    expect(readFileSync(file, 'utf8')).toBe('an earlier list');
+  });
+
+  it('empties the list of an earlier reconciliation if nothing differs any more', async () => {
+    const file = join(shop.folder, 'differences.jsonl');
+    writeFileSync(file, 'an earlier list');
+    expect((await call('reconcile', SYNC, '--mapping', 'customers', '--out', file)).code).toBe(0);
+    expect(readFileSync(file, 'utf8')).toBe('');
+  });
+
+  it('exits with 3 if rows could not be delivered, and shows the causes', async () => {
     await shop.source.query(
       `UPDATE shop.customers SET email = 'canary-broken', updated_at = clock_timestamp() WHERE id = 1`,
     );
-    const { code, stdout } = await call('run', SYNC);
+    const { code, stdout } = await callProcess('run', SYNC);
     expect(code).toBe(3);
     expect(stdout).toContain('COMPLETE WITH DEAD LETTERS');
     expect(stdout).toMatch(/1\s+customers\s+\/email\s+format: email\s+record_invalid/);
   });
 
-  it('ends with 1 while records wait, and says that they come back', async () => {
+  it('exits with 1 while records wait, and says that they will be retried', async () => {
     await shop.source.query(
       `INSERT INTO shop.orders (no, customer_id, updated_at) VALUES ('orphan', 4711, clock_timestamp())`,
     );
-    const { code, stdout } = await call('run', SYNC, '--mapping', 'orders');
+    const { code, stdout } = await callProcess('run', SYNC, '--mapping', 'orders');
     expect(code).toBe(1);
     expect(stdout).toContain('INCOMPLETE');
-    expect(stdout).toContain('1 record waits and comes back by itself');
+    expect(stdout).toContain('1 record waits; a later run delivers it automatically.');
   });
 
-  it('finds a difference, and ends with 1', async () => {
+  it('finds a difference, and exits with 1', async () => {
     const { code, stdout } = await call('reconcile', SYNC, '--read-back', 'all');
     expect(code).toBe(1);
     expect(stdout).toContain('orders/orphan: not on the platform');
   });
 
-  it('loads a list again', async () => {
+  it('loads a list of records again', async () => {
     const { code, json } = await call('backfill', SYNC, '--mapping', 'customers', '--external-id', '2', '3', '--json');
     expect(code).toBe(0);
     expect(json<RunReport>()).toMatchObject({ kind: 'backfill', total: { read: 2, unchanged: 2 } });
   });
 
-  it('says why a wrong input is wrong', async () => {
+  it('says what is wrong with an input', async () => {
     const { code, stderr, stdout } = await call('backfill', SYNC, '--external-id', '2', '--json');
     expect(code).toBe(2);
     expect(stderr).toContain('--mapping');
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'input_invalid' } });
   });
 
-  it('shows the latest runs and where each mapping stands', async () => {
+  it('shows the latest runs and the state of each mapping', async () => {
     const { code, json } = await call('status', SYNC, '--json');
-    expect(code).toBe(0);
-    const { runs, mappings } = json<{ runs: { outcome: string }[]; mappings: object[] }>();
+    // A record waits, so something is wrong.
+    expect(code).toBe(1);
+    const { runs, mappings, healths } = json<{
+      runs: { outcome: string }[];
+      mappings: object[];
+      healths: { problems: { trigger: string }[] }[];
+    }>();
+    expect(healths.map(({ problems }) => problems.map(({ trigger }) => trigger))).toEqual([['incomplete']]);
     expect(runs.map((r) => r.outcome)).toEqual(
       expect.arrayContaining(['complete', 'complete_with_dead_letters', 'incomplete', 'failed']),
     );
@@ -167,7 +193,7 @@ describe('schedules', () => {
   const hourly = { name: 'hourly', every: '1h', jitter: '10s' };
   const nightly = { name: 'nightly', mode: 'full', cron: '30 3 * * *', timezone: 'Europe/London' };
 
-  it('are made as declared, applied twice without change, left paused, and removed when no longer declared', async () => {
+  it('are created as declared, unchanged by a second apply, left paused, and removed when no longer declared', async () => {
     declare([hourly, nightly]);
     expect((await apply()).map((s) => [s.id, s.action])).toEqual([
       ['partner-sync/shop/hourly', 'created'],
@@ -204,6 +230,41 @@ describe('schedules', () => {
     await apply();
     expect((await call('schedules', 'list', SYNC)).stdout).toContain('no schedules for shop');
   });
+
+  it('are paused with a reason, triggered and resumed, and show how their runs end', async () => {
+    declare([hourly, nightly]);
+    await apply();
+    const control = (...args: string[]) => call('schedules', ...args);
+
+    expect(await control('pause', SYNC)).toMatchObject({ code: 2 });
+    expect(await control('pause', SYNC, 'nighty', '--reason', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'shop has no schedule "nighty" in Temporal; there are: hourly, nightly',
+      ) as string,
+    });
+    expect((await control('pause', SYNC, 'hourly', '--reason', 'stocktaking')).stdout).toMatch(/hourly +paused +yes/);
+    expect((await control('trigger', SYNC, 'hourly')).stdout).toMatch(/hourly +triggered +yes/);
+    await eventually('the run of the schedule', async () => {
+      const { stdout } = await control('list', SYNC);
+      return /shop\/hourly +yes +(in)?complete \d{4}-\d\d-\d\d \d\d:\d\d +[01] .*stocktaking \(.+@.+\)/.test(stdout);
+    });
+    expect((await control('resume', SYNC, '--reason', 'done')).stdout).toMatch(
+      /hourly +resumed +no[^]*nightly +resumed +no/,
+    );
+    expect(await shop.state.query(`SELECT started_by FROM partner_sync.runs WHERE trigger = 'schedule'`)).toEqual([
+      { started_by: 'partner-sync/shop/hourly' },
+    ]);
+    declare([]);
+    await apply();
+  });
+
+  it('are not listed for a sync that does not exist', async () => {
+    const { code, stderr } = await call('schedules', 'list', 'shpo');
+    expect(code).toBe(2);
+    expect(stderr).toContain('there is no sync "shpo"');
+    expect(stderr).toContain('did you mean "shop"?');
+  });
 });
 
 describe('schema definitions that changed after they were pushed', () => {
@@ -215,7 +276,7 @@ describe('schema definitions that changed after they were pushed', () => {
   });
   afterEach(() => shop.write(file, good));
 
-  it('diff says what, place by place', async () => {
+  it('shows each difference and its place with diff', async () => {
     expect((await call('schema', 'diff', SYNC)).code).toBe(0);
     shop.write(
       file,
@@ -229,10 +290,10 @@ describe('schema definitions that changed after they were pushed', () => {
     expect(stdout).toContain('schema.required: ["customerId"] -> ["customerId","name"]');
     expect(stdout).toContain('schema.properties.email.format: "email" -> (nothing)');
     expect(stdout).toContain('schema.properties.email.maxLength: (nothing) -> 9');
-    expect(stdout).toContain('1 of 3 differ');
+    expect(stdout).toContain('1 of 3 schema definitions differs from what was pushed.');
   });
 
-  it('push sends nothing for what can never be changed, and says so before', async () => {
+  it('sends nothing if the change is impossible, and push says so first', async () => {
     shop.write(file, good.replace('"category":"custom_schema"', '"category":"contacts_schema"'));
     const { code, stderr } = await call('schema', 'push', SYNC);
     expect(code).toBe(2);
@@ -254,9 +315,15 @@ it('reports a schema file that changed after it was pushed, and sends nothing fo
   expect(shop.proxy.requests).toEqual([]);
 });
 
-describe('what cannot be reached is named in one line, without its secrets', () => {
+describe('a server that cannot be reached', () => {
   const cases: readonly (readonly [string, readonly string[], Record<string, string>, number, string])[] = [
-    ['Temporal', ['run', SYNC], { TEMPORAL_ADDRESS: '127.0.0.1:1' }, 2, 'no Temporal server answers at 127.0.0.1:1'],
+    [
+      'Temporal',
+      ['run', SYNC],
+      { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      2,
+      'no Temporal server can be reached at 127.0.0.1:1',
+    ],
     [
       'the state database',
       ['status'],
@@ -275,8 +342,7 @@ describe('what cannot be reached is named in one line, without its secrets', () 
   ];
   for (const [what, args, env, code, words] of cases)
     it(what, async () => {
-      const end = await partnerSync(args, { ...shop.env, ...env });
-      said.push(end.stdout, end.stderr);
+      const end = hear(await partnerSync(args, { ...shop.env, ...env }));
       expect(end.stdout + end.stderr).toContain(words);
       expect(end.code).toBe(code);
       expect(end.stdout + end.stderr).not.toContain('hunter2');

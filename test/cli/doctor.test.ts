@@ -1,4 +1,4 @@
-/** `doctor`: one line for each thing that a run needs, and what to do where it is not well. */
+/** `doctor`: one line for each thing that a run needs, with a remedy if there is a problem. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { mintToken } from '../../src/sandbox/token.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
-import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 interface Examined {
   readonly name: string;
@@ -20,7 +20,7 @@ let reader: string;
 
 beforeAll(async () => {
   await build();
-  shop = await openShop({ pushed: false });
+  shop = await openShop({ pushed: false, ledger: false });
   reader = `doctor_${new URL(shop.source.url).pathname.slice(1)}`;
   await shop.source.query(`CREATE ROLE ${reader} LOGIN PASSWORD 'hunter2'; GRANT USAGE ON SCHEMA shop TO ${reader};
     GRANT SELECT ON shop.customers, shop.orders TO ${reader}`);
@@ -31,13 +31,13 @@ afterAll(async () => {
 });
 
 async function doctor(env: Record<string, string> = {}): Promise<{ code: number; of: Record<string, Examined> }> {
-  const { code, json, stdout, stderr } = await partnerSync(['doctor', SYNC, '--json'], { ...shop.env, ...env });
+  const { code, json, stdout, stderr } = await runInProcess(['doctor', SYNC, '--json'], { ...shop.env, ...env });
   expect(stdout + stderr).not.toMatch(/hunter2/);
   expect(stdout + stderr).not.toContain(shop.token);
   return { code, of: Object.fromEntries(json<{ examined: Examined[] }>().examined.map((e) => [e.name, e])) };
 }
 
-it('finds everything well but what is not there yet, and asks the platform only by GET', async () => {
+it('reports no problem except what does not exist yet, and sends only GET requests to the platform', async () => {
   shop.proxy.forget();
   const { code, of } = await doctor();
   const health = Object.fromEntries(Object.values(of).map((e) => [e.name, e.health]));
@@ -60,7 +60,7 @@ it('finds everything well but what is not there yet, and asks the platform only 
   expect(new Set(shop.proxy.requests.map((r) => r.method))).toEqual(new Set(['GET']));
 });
 
-it('says which privilege is missing, and what is lost without seeing the transactions of others', async () => {
+it('says which privilege is missing, and what follows from not seeing the transactions of other accounts', async () => {
   const url = Object.assign(new URL(shop.source.url), { username: reader, password: 'hunter2' }).href;
   const { code, of } = await doctor({ SOURCE_URL: url });
   expect(of['grants']).toMatchObject({
@@ -73,7 +73,7 @@ it('says which privilege is missing, and what is lost without seeing the transac
   expect(code).toBe(1);
 });
 
-it('says of a transaction that is left open how far it holds reading back', async () => {
+it('says how far an open transaction holds reading back', async () => {
   const open = await shop.source.connect();
   await open.query('BEGIN; SELECT 1');
   await new Promise((resolve) => setTimeout(resolve, 1500));
@@ -85,7 +85,7 @@ it('says of a transaction that is left open how far it holds reading back', asyn
   });
 });
 
-it('counts the lateness of a cursor without a zone in the local time of its zone', async () => {
+it('measures the lag of a cursor without a zone in the local time of its zone', async () => {
   await shop.source.query(
     `ALTER TABLE shop.customers ALTER updated_at TYPE timestamp, ALTER updated_at SET DEFAULT now() AT TIME ZONE 'America/New_York'`,
   );
@@ -103,7 +103,7 @@ it('counts the lateness of a cursor without a zone in the local time of its zone
   });
 });
 
-it('looks at everything although much is down, each with its remedy', async () => {
+it('examines everything even if much is down, and gives a remedy for each problem', async () => {
   const expired = await mintToken({
     secret: 'another secret that nobody here knows',
     scope: 'platform',
@@ -121,8 +121,8 @@ it('looks at everything although much is down, each with its remedy', async () =
   expect(code).toBe(1);
 });
 
-it('says of a schema definition that was changed after it was pushed that the platform cannot change it', async () => {
-  expect((await partnerSync(['schema', 'push', SYNC], shop.env)).code).toBe(0);
+it('says that the platform cannot change a schema definition that was edited after it was pushed', async () => {
+  expect((await runInProcess(['schema', 'push', SYNC], shop.env)).code).toBe(0);
   expect((await doctor()).of['schemas']).toMatchObject({ health: 'ok' });
   const file = join(shop.folder, SYNC, 'customer.schema.json');
   const text = readFileSync(file, 'utf8');
@@ -137,7 +137,7 @@ it('says of a schema definition that was changed after it was pushed that the pl
 
 /** What doctor says of the workers, line by line. */
 async function ofWorkers(): Promise<{ code: number; lines: Examined[] }> {
-  const { code, json, stdout } = await partnerSync(['doctor', SYNC, '--json'], shop.env);
+  const { code, json, stdout } = await runInProcess(['doctor', SYNC, '--json'], shop.env);
   expect(stdout).not.toContain(shop.token);
   return { code, lines: json<{ examined: Examined[] }>().examined.filter(({ name }) => /^workers?$/.test(name)) };
 }
@@ -147,7 +147,7 @@ async function worker(more: Record<string, string> = {}): Promise<WorkerProcess 
   return { ...started, identity: `${started.child.pid}@${hostname()}` };
 }
 
-it('asks the workers: one lacks a variable, one has other files, one is frozen', async () => {
+it('examines the workers: one lacks a variable, one has other files, one is frozen', async () => {
   const good = await worker();
   expect(await ofWorkers()).toMatchObject({ code: 0, lines: [{ name: 'workers', health: 'ok' }] });
 
@@ -174,11 +174,11 @@ it('asks the workers: one lacks a variable, one has other files, one is frozen',
   lacking.child.kill('SIGSTOP');
   const frozen = (await ofWorkers()).lines.filter(({ health }) => health === 'FAIL').map(({ what }) => what);
   expect(frozen.sort()).toEqual(
-    [lacking, other].map(({ identity }) => `${identity} does not answer: it is frozen, or ended a moment ago`).sort(),
+    [lacking, other].map(({ identity }) => `${identity} does not respond: it is frozen, or ended a moment ago`).sort(),
   );
 
   good.child.kill('SIGSTOP');
   const none = await ofWorkers();
-  expect(none.lines[0]).toMatchObject({ health: 'FAIL', what: expect.stringContaining('answers') as string });
+  expect(none.lines[0]).toMatchObject({ health: 'FAIL', what: expect.stringContaining('responds') as string });
   expect(none.code).toBe(1);
 }, 300_000);

@@ -1,10 +1,9 @@
-/** `explain` says why a record is, or is not, on the platform; each reason has its own words. */
+/** `explain` says why a record is, or is not, on the platform; each reason has its own message. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
-import { build } from '../pipeline/worker-process.js';
-import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 let shop: Shop;
 
@@ -12,13 +11,12 @@ interface Explained {
   records: { state: string; tenant: string; why: string; next: string[]; row: object | null; platform: object }[];
 }
 const explain = async (mapping: string, id: string) => {
-  const { code, json } = await partnerSync(['explain', SYNC, mapping, id, '--json'], shop.env);
+  const { code, json } = await runInProcess(['explain', SYNC, mapping, id, '--json'], shop.env);
   return { code, ...json<Explained>().records[0]!, all: json<Explained>().records };
 };
 
 beforeAll(async () => {
-  await build();
-  shop = await openShop({ wait: '10m', upload: { followFor: '1s' } });
+  shop = await openShop({ wait: '10m', upload: { waitForPending: '1s' } });
   await fill(shop, 10);
   await shop.source.query(`UPDATE shop.customers SET email = 'canary' WHERE id = 3`);
   await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('orphan', 4711, 1)`);
@@ -55,15 +53,15 @@ describe('the states of a record', () => {
 });
 
 it('says what a waiting record waits for, and until when', async () => {
-  const { stdout } = await partnerSync(['explain', SYNC, 'orders', 'orphan'], shop.env);
+  const { stdout } = await runInProcess(['explain', SYNC, 'orders', 'orphan'], shop.env);
   expect(stdout).toContain('orders orphan of tenant north: refers to a parent that is not in the source');
   expect(stdout).toMatch(
-    /waiting {2}parent_missing of customer 4711, since .*, next look .*, the platform waits until /,
+    /waiting {5}parent_missing of customer 4711, since .*, next attempt .*, pending on the platform until /,
   );
   expect(stdout).toContain('partner-sync explain shop customers 4711');
 });
 
-it('says of an id that nobody has seen what to check, having asked every tenant', async () => {
+it('says what to check for an unknown id, after searching every tenant', async () => {
   const { all } = await explain('customers', '4711');
   expect(all.map((r) => [r.tenant, r.state])).toEqual([
     ['north', 'never_seen'],
@@ -72,36 +70,36 @@ it('says of an id that nobody has seen what to check, having asked every tenant'
   expect(all[0]!.next.join()).toContain('spelled as the mapping customers makes it');
 });
 
-it('masks values unless it is asked for them, and writes nothing', async () => {
-  const masked = await partnerSync(['explain', SYNC, 'customers', '5'], shop.env);
+it('masks values by default, and writes nothing', async () => {
+  const masked = await runInProcess(['explain', SYNC, 'customers', '5'], shop.env);
   expect(masked.stdout).toContain('name=text(7) aaaaaaa');
   expect(masked.stdout).not.toContain('Changed');
-  const shown = await partnerSync(['explain', SYNC, 'customers', '5', '--show-values'], shop.env);
+  const shown = await runInProcess(['explain', SYNC, 'customers', '5', '--show-values'], shop.env);
   expect(shown.stdout).toContain('name=Changed');
   expect(shop.proxy.requests.every((r) => r.method === 'GET')).toBe(true);
 });
 
-it('says of a record whose row is gone what the mapping does about it, and whether that is done', async () => {
-  const gone = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
-  expect(gone.stdout).toContain('the mapping does not say with `deletes` what becomes of it');
+it('says what the mapping does about a record whose row is gone, and whether it is done', async () => {
+  const gone = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
+  expect(gone.stdout).toContain('the mapping does not declare `deletes`, or ignores deleted rows');
   const file = join(shop.folder, SYNC, 'customers.mapping.yaml');
   const before = readFileSync(file, 'utf8');
   shop.write('customers.mapping.yaml', `${before}deletes: { action: { clear: [name, email, status] } }\n`);
-  const planned = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
-  expect(planned.stdout).toContain('a mirror run marks it as `deletes` says');
+  const planned = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
+  expect(planned.stdout).toContain('a mirror run applies what `deletes` says');
   expect(planned.code).toBe(1);
 
   await shop.work();
   await shop.run({ mode: 'mirror', mappings: ['customers'] });
   await shop.rest();
 
-  const marked = await partnerSync(['explain', SYNC, 'customers', '6'], shop.env);
+  const marked = await runInProcess(['explain', SYNC, 'customers', '6'], shop.env);
   expect(marked.stdout).toContain('the platform has accepted what `deletes` says');
   expect(marked.code).toBe(0);
 });
 
-it('names the mapping that was probably meant', async () => {
-  const { code, stderr } = await partnerSync(['explain', SYNC, 'custmers', '1'], shop.env);
+it('suggests the mapping that was probably meant', async () => {
+  const { code, stderr } = await runInProcess(['explain', SYNC, 'custmers', '1'], shop.env);
   expect(code).toBe(2);
   expect(stderr).toContain('did you mean "customers"?');
 });

@@ -1,15 +1,10 @@
-/** The command line in this process: as quick as a function, for tests that try very many of them. */
+/** Runs the command line in this process: as fast as a function, one command at a time. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { runCommandLine } from '../../src/cli/run-command-line.js';
-
-export interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { commandEnd, type CommandEnd } from './command-line.js';
 
 /** Nothing of the developer's own configuration is found from here. */
 const EMPTY_FOLDER = mkdtempSync(join(tmpdir(), 'partner-sync-cli-'));
@@ -18,7 +13,7 @@ const EMPTY_FOLDER = mkdtempSync(join(tmpdir(), 'partner-sync-cli-'));
 export async function runInProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Ended> {
+): Promise<CommandEnd> {
   let [stdout, stderr] = ['', ''];
   const take = (stream: NodeJS.WriteStream, keep: (text: string) => void) =>
     vi.spyOn(stream, 'write').mockImplementation((text) => {
@@ -34,7 +29,7 @@ export async function runInProcess(
   process.exitCode = undefined;
   try {
     await runCommandLine(args);
-    return { code: Number(process.exitCode ?? 0), stdout, stderr };
+    return commandEnd(Number(process.exitCode ?? 0), stdout, stderr);
   } finally {
     process.exitCode = exitCode;
     process.chdir(folder);

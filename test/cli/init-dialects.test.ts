@@ -1,9 +1,9 @@
-/** `init` on databases that are no PostgreSQL: the December of the online shop, and tables that nobody tidied. */
+/** `init` on databases other than PostgreSQL: the December data of the online shop, and untidy tables. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadOnlineRetail } from '../../src/embedded/online-retail/load.js';
+import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { here, mariadb, sqlite, type TestDatabase } from '../source/dialect-databases.js';
 import { isHere } from '../here.js';
@@ -96,7 +96,7 @@ it.skipIf(!isHere('SQLite'))(
     const mapping = readFileSync(join(folder, 'club', 'visit.mapping.yaml'), 'utf8');
     await database.drop();
     rmSync(folder, { recursive: true, force: true });
-    expect(init.stdout).toContain('Left out, without a key that can name a record: log');
+    expect(init.stdout).toContain('Left out, as they have no key to identify a record: log');
     expect(mapping).toContain('key: [visit_no]');
     expect(JSON.parse(check.stdout)).toMatchObject({
       errors: 0,
@@ -155,13 +155,13 @@ describe.each(here(CASES))('init on $dialect.name', ({ dialect, shop, untidy, li
     expect(read('shop/customers.mapping.yaml')).toMatch(/\ncursor:\n {2}column: updated_at\n/);
   }, 60_000);
 
-  it('passes check on tables that nobody tidied, and names what it could not use', async () => {
+  it('drafts a sync of untidy tables that passes check, and names what it could not use', async () => {
     const tables = ['Order', 'staff', 'nokey'];
     expect((await call('init', 'other', '--source', 'OTHER_URL', '--tenant', 'demo', '--table', ...tables)).code).toBe(
       0,
     );
     expect(JSON.parse((await call('check', 'other', '--json')).stdout)).toMatchObject({ findings: [] });
-    expect(read('other/sync.yaml')).toMatch(/Without a key.*\n# {3}nokey\n/);
+    expect(read('other/sync.yaml')).toMatch(/These tables have no key[^]*?\n# {3}nokey\n/);
     expect(read('other/order.mapping.yaml')).toMatch(/# photo \(.*\) holds bytes, perhaps files/);
     // A column without a zone becomes a cursor all the same, with a zone that somebody must look at.
     expect(read('other/order.mapping.yaml')).toMatch(

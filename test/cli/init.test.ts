@@ -3,22 +3,21 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
-import { loadOnlineRetail } from '../../src/embedded/online-retail/load.js';
+import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
-import { build } from '../pipeline/worker-process.js';
-import { partnerSync, type CommandEnd } from './command-line.js';
+import type { CommandEnd } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 let database: Database;
 let folder: string;
 
-beforeAll(build, 120_000);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'init-test-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const call = (...args: string[]): Promise<CommandEnd> =>
-  partnerSync(args, { PARTNER_SYNC_MAPPINGS: folder, SHOP_URL: database.url });
+  runInProcess(args, { PARTNER_SYNC_MAPPINGS: folder, SHOP_URL: database.url });
 const read = (file: string): string => readFileSync(join(folder, 'shop', file), 'utf8');
 
 describe('on the online shop', () => {
@@ -31,7 +30,7 @@ describe('on the online shop', () => {
   it('writes a sync that passes check once the tenant is filled in, and check says where', async () => {
     const { code, stdout } = await call('init', 'shop', '--source', 'SHOP_URL');
     expect(code).toBe(0);
-    expect(stdout).toContain('fill in tenant in sync.yaml');
+    expect(stdout).toContain('fill in the tenant in sync.yaml');
     const before = await call('check', 'shop');
     expect(before.stdout).toMatch(/shop\/sync.yaml:\d+:\d+ error bad_tenant_id tenant/);
 
@@ -45,7 +44,7 @@ describe('on the online shop', () => {
     ]);
   });
 
-  it('makes references of foreign keys, cursors of what grows, and flags personal data', async () => {
+  it('turns foreign keys into references, picks cursors, and flags personal data', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
     expect(read('invoices.mapping.yaml')).toContain(
       'customerId: { ref: customers, column: customer_id, omitNull: true }',
@@ -57,11 +56,11 @@ describe('on the online shop', () => {
     expect(existsSync(join(folder, 'mapping.schema.json'))).toBe(true);
   });
 
-  it('gives a schema definition another name where another sync has taken its own', async () => {
+  it('gives a schema definition another name if another sync uses its name', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
     await call('init', 'outlet', '--source', 'SHOP_URL', '--tenant', 'demo');
     expect(read('../outlet/customers.mapping.yaml')).toMatch(
-      /# The sync shop has a schema definition customer already.*\nschema: outlet_customer\n/,
+      /# The sync shop already has a schema definition customer.*\nschema: outlet_customer\n/,
     );
     expect(JSON.parse(read('../outlet/outlet_customer.schema.json'))).toMatchObject({
       name: 'outlet_customer',
@@ -81,17 +80,17 @@ describe('on the online shop', () => {
     expect(texts).toContain('connection: ${env:SHOP_URL}');
   });
 
-  it('writes over nothing', async () => {
+  it('overwrites nothing', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL');
     writeFileSync(join(folder, 'shop', 'sync.yaml'), 'mine\n');
     const { code, stderr } = await call('init', 'shop', '--source', 'SHOP_URL');
     expect(code).toBe(2);
-    expect(stderr).toContain('exists already');
+    expect(stderr).toContain('already exists');
     expect(stderr).toContain('nothing was written');
     expect(read('sync.yaml')).toBe('mine\n');
   });
 
-  it('takes the tables that are named, and knows those that are there', async () => {
+  it('drafts only the tables that are named, and suggests the nearest existing one', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--table', 'shop.customers');
     expect(readdirSync(join(folder, 'shop'))).toEqual(['customer.schema.json', 'customers.mapping.yaml', 'sync.yaml']);
     const { code, stderr } = await call('init', 'other', '--source', 'SHOP_URL', '--table', 'shop.custmers');
@@ -101,7 +100,7 @@ describe('on the online shop', () => {
   });
 });
 
-describe('on a database that nobody tidied', () => {
+describe('on an untidy database', () => {
   beforeAll(async () => {
     database = await createDatabase();
     await database.query(`
@@ -130,10 +129,10 @@ describe('on a database that nobody tidied', () => {
   });
   afterAll(() => database.drop());
 
-  it('passes check all the same, and names what it could not use', async () => {
+  it('drafts a sync that passes check, and names what it could not use', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
     expect((await call('check', 'shop', '--json')).json<{ findings: object[] }>().findings).toEqual([]);
-    expect(read('sync.yaml')).toMatch(/Without a key.*\n# {3}nokey\n# {3}visit\n/);
+    expect(read('sync.yaml')).toMatch(/no key that could identify.*\n(?:# \S.*\n)*# {3}nokey\n# {3}visit\n/);
     expect(read('sync.yaml')).toContain('every table has shop_id');
     expect(read('order.mapping.yaml')).toContain('# photo (bytea) holds bytes, perhaps files');
     expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
@@ -146,7 +145,7 @@ describe('on a database that nobody tidied', () => {
     expect(read('public-staff.mapping.yaml')).toContain('cursor:\n  column: modified_on');
   });
 
-  it("describes each schema definition by the table's comment, or else by its name", async () => {
+  it("describes each schema definition by the table's comment, or otherwise by its name", async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
     const described = (schema: string) =>
       (JSON.parse(read(`${schema}.schema.json`)) as { description?: string }).description;
@@ -155,18 +154,18 @@ describe('on a database that nobody tidied', () => {
   });
 });
 
-describe('says what is wrong, and writes nothing', () => {
+describe('an input that is wrong', () => {
   beforeAll(async () => {
     database = await createDatabase();
   });
   afterAll(() => database.drop());
 
   it.each([
-    ['a name that is no name', ['Shop!'], "a sync's name must match", 2],
+    ['an invalid name', ['Shop!'], "a sync's name must match", 2],
     ['an address without a scheme', ['shop', '--source', 'localhost/shop'], 'must be a URL such as postgres://', 2],
     ['a variable that is not set', ['shop', '--source', 'NO_SUCH_URL'], 'NO_SUCH_URL is not set', 2],
     [
-      'a database that is not there',
+      'a database that cannot be reached',
       ['shop', '--source', 'postgres://u:hunter2@127.0.0.1:1/x'],
       'source_unreachable',
       1,
@@ -191,13 +190,13 @@ describe('on a large table', () => {
   });
   afterAll(() => database.drop());
 
-  it('looks at rows in several places, and sends numbers as text that a JSON number would round', async () => {
+  it('samples rows in several places, and drafts text for numbers that a JSON number would round', async () => {
     expect((await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo')).code).toBe(0);
     expect(JSON.parse(read('event.schema.json'))).toMatchObject({
       schema: { properties: { small: { type: 'integer' }, snowflake: { type: 'string' } } },
     });
     expect(read('events.mapping.yaml')).toMatch(
-      /# Text, since some values are more than a JSON number.*\n {2}snowflake:/,
+      /# Text, since a JSON number cannot represent some values exactly.*\n {2}snowflake:/,
     );
   });
 });

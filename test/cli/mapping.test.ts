@@ -1,4 +1,4 @@
-/** `mapping test` as an engineer calls it: recorded from a live source, then run without it. */
+/** `mapping test` as an engineer uses it: examples recorded from a live source, then run without it. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,9 @@ beforeAll(async () => {
   write(
     'person.schema.json',
     JSON.stringify({
-      ...{ name: 'person', category: 'custom_schema', externalIdField: 'personId' },
+      name: 'person',
+      category: 'custom_schema',
+      externalIdField: 'personId',
       schema: {
         type: 'object',
         properties: { personId: { type: 'string' }, email: { type: 'string', format: 'email' } },
@@ -45,7 +47,7 @@ const NOWHERE = 'postgres://nobody@127.0.0.1:1/none';
 
 it('records masked rows, runs them without the source, and names what a changed mapping breaks', async () => {
   const before = await mappingTest(NOWHERE);
-  expect([before.code, before.stdout]).toEqual([0, 'people: no examples; --record 3 writes some\n']);
+  expect([before.code, before.stdout]).toEqual([0, 'people: no examples; use --record 3 to write some\n']);
 
   const recorded = await mappingTest(source.url, '--record', '2');
   expect([recorded.code, recorded.stdout]).toEqual([0, 'people: 2 passed, 0 failed\n']);
@@ -62,7 +64,7 @@ it('records masked rows, runs them without the source, and names what a changed 
   expect(broken.stdout).toContain('/email: expected');
 });
 
-it('names a mapping that there is not', async () => {
+it('names a mapping that does not exist', async () => {
   const end = await mappingTest(NOWHERE, '--mapping', 'peple');
   expect([end.code, end.stderr]).toEqual([2, expect.stringContaining('did you mean "people"?')]);
 });

@@ -1,4 +1,4 @@
-/** Passwords in addresses, wherever somebody may have put one: they are never printed, and a wrong address is named. */
+/** Passwords in addresses, wherever they may be: they are never printed, and a wrong address is named. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ const LEDGER_COMMANDS = [['status'], ['schema', 'push', 'shop']];
 
 describe('the address of the ledger', () => {
   it.each([...MALFORMED, `mysql://u:${SECRET}@127.0.0.1:3306/x`, `sqlite:${SECRET}.db`])(
-    'of a wrong kind ends a command with 2 and names the variable: %s',
+    'makes a command exit with 2 and name the variable if it is of a wrong kind: %s',
     async (address) => {
       for (const args of LEDGER_COMMANDS) {
         const { code, text } = await said(args, { PARTNER_SYNC_STATE_URL: address });
@@ -70,20 +70,20 @@ describe('the address of the ledger', () => {
     },
   );
 
-  it.each(UNREACHABLE)('that nobody answers at is not printed: %s', async (address) => {
+  it.each(UNREACHABLE)('is not printed if no server answers there: %s', async (address) => {
     for (const args of LEDGER_COMMANDS) {
       const { code } = await said(args, { PARTNER_SYNC_STATE_URL: address });
       expect(code, args.join(' ')).toBeGreaterThan(0);
     }
   });
 
-  it('is not printed where the server refuses it', async () => {
+  it('is not printed if the server refuses it', async () => {
     const url = new URL(inject('postgresUrl'));
     [url.username, url.password] = ['nobody', SECRET];
     await said(['status'], { PARTNER_SYNC_STATE_URL: url.href });
   });
 
-  it('of a wrong kind is named when it comes from a file, and the file itself may be an address by mistake', async () => {
+  it('is reported by its variable if it comes from a file, even if the file name is an address by mistake', async () => {
     const file = join(folder, 'state-url');
     writeFileSync(file, `mysql://u:${SECRET}@127.0.0.1/x`);
     const none = { PARTNER_SYNC_STATE_URL: '' };
@@ -106,7 +106,7 @@ describe('the address of a source', () => {
     ...UNREACHABLE.slice(0, 2),
   ];
 
-  it.each(ADDRESSES)('is printed neither from the file nor from the command line: %s', async (address) => {
+  it.each(ADDRESSES)('is not printed, whether it comes from the file or the command line: %s', async (address) => {
     const literal = FILES['sync.yaml']!.replace('  client: pg\n', '').replace(
       /connection: .*/,
       `connection: ${JSON.stringify(address)}`,
@@ -131,12 +131,17 @@ describe('other addresses', () => {
       ['platform', 'usage', 'list'],
       'must end with its host',
     ],
-    ['PLATFORM_BASE_URL', `https://u:${SECRET}@127.0.0.1:1`, ['schema', 'diff', 'shop'], 'must not carry credentials'],
+    [
+      'PLATFORM_BASE_URL',
+      `https://u:${SECRET}@127.0.0.1:1`,
+      ['schema', 'diff', 'shop'],
+      'must not contain credentials',
+    ],
     [
       'PLATFORM_BASE_URL',
       `https://u:${SECRET}@127.0.0.1:1`,
       ['platform', 'usage', 'list'],
-      'must not carry credentials',
+      'must not contain credentials',
     ],
     ['TEMPORAL_ADDRESS', `http://u:${SECRET}@127.0.0.1:1`, ['run', 'shop'], 'must be a host and a port'],
     ['TEMPORAL_ADDRESS', `u:${SECRET}@127.0.0.1:1`, ['schedules', 'list', 'shop'], 'must be a host and a port'],
@@ -168,7 +173,7 @@ describe('other addresses', () => {
     ['sandbox', 'token', '--tenant', address],
     ['platform', 'resources', 'upload', 'x', '--tenant', 'north', '--data', `@${address}`],
     [address],
-  ])('typed in a wrong place: %s %s %s %s', async (...args: string[]) => {
+  ])('is not printed if it was typed in a wrong place: %s %s %s %s', async (...args: string[]) => {
     const { code } = await said(
       args.filter((a) => a !== undefined),
       {},

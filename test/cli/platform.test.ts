@@ -1,11 +1,12 @@
-/** `partner-sync platform`: every operation, and what is said when something is wrong with a call. */
+/** `partner-sync platform`: every operation, and the messages if something is wrong with a call. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { operationEntries } from '../../src/platform/contract/operations.js';
 import { answer, stubPlatform, success } from '../platform/stub-platform.js';
-import { runInProcess, type Ended } from './in-process.js';
+import type { CommandEnd } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 /** A command with arguments for its path; `x` is nothing's id. */
 const commands = operationEntries.map(([name, operation]) => ({
@@ -19,7 +20,7 @@ const NOWHERE = { PLATFORM_BASE_URL: 'http://127.0.0.1:1', PLATFORM_TOKEN: 'a.se
 const at = (url: string) => ({ ...NOWHERE, PLATFORM_BASE_URL: url });
 
 /** One line that says what is wrong, one below it that says what to do; nothing for a pipe to swallow. */
-function saysClearly({ code, stdout, stderr }: Ended, exit: number, words: string): void {
+function saysClearly({ code, stdout, stderr }: CommandEnd, exit: number, words: string): void {
   expect(stderr).toContain(words);
   expect(code).toBe(exit);
   expect(stdout).toBe('');
@@ -28,7 +29,7 @@ function saysClearly({ code, stdout, stderr }: Ended, exit: number, words: strin
 }
 
 describe.each(commands)('$line', ({ operation, args }) => {
-  it('explains itself: every argument and flag, and where the interface describes it', async () => {
+  it('explains every argument and flag, and names the section of the interface', async () => {
     const { code, stdout } = await runInProcess([...args.slice(0, 3), '--help']);
     expect(code).toBe(0);
     expect(stdout).toContain(operation.summary.split(' ').slice(0, 3).join(' '));
@@ -41,7 +42,7 @@ describe.each(commands)('$line', ({ operation, args }) => {
     saysClearly(await runInProcess([...args, '--no-such-flag', '1'], NOWHERE), 2, 'unknown option');
   });
 
-  it('asks for a token where there is none', async () => {
+  it('asks for a token if there is none', async () => {
     const ended = await runInProcess(args, { ...NOWHERE, PLATFORM_TOKEN: '' });
     saysClearly(ended, 2, 'PLATFORM_TOKEN or PLATFORM_TOKEN_FILE is not set');
   });
@@ -50,11 +51,11 @@ describe.each(commands)('$line', ({ operation, args }) => {
     saysClearly(await runInProcess(args, NOWHERE), 1, 'error platform_unreachable: ');
   });
 
-  it('shows the words of a refusal and what the platform listed', async () => {
+  it('shows the message of a refusal and the errors that the platform listed', async () => {
     const body = { success: false, message: 'the request is not valid', errors: ['query/limit must be >= 1'] };
     const { url } = await stubPlatform([answer(400, body)]);
     const ended = await runInProcess(args, at(url));
-    saysClearly(ended, 1, 'answered 400: the request is not valid; query/limit must be >= 1');
+    saysClearly(ended, 1, 'returned 400: the request is not valid; query/limit must be >= 1');
   });
 });
 
@@ -66,9 +67,9 @@ it.each(commands.filter(({ operation }) => operation.body !== null))(
 );
 
 it.each(commands.filter(({ operation }) => operation.scope === 'tenant'))(
-  '$line asks for the tenant where none is named',
+  '$line asks for the tenant if none is named',
   async ({ args }) => {
-    saysClearly(await runInProcess(args, { ...NOWHERE, PLATFORM_TENANT: '' }), 2, 'no tenant: give --tenant <id>');
+    saysClearly(await runInProcess(args, { ...NOWHERE, PLATFORM_TENANT: '' }), 2, 'no tenant: use --tenant <id>');
   },
 );
 
@@ -79,14 +80,14 @@ describe('input', () => {
   const segment = ['platform', 'segments', 'from-text'];
   const found = answer(200, { success: true, title: 'In France' });
 
-  it('comes from flags, which go before the fields of a file', async () => {
+  it('comes from flags, which take precedence over the fields of a file', async () => {
     const { url, seen } = await stubPlatform([found]);
     await runInProcess([...segment, '--data', `@${file}`, '--user-custom-verb', 'shopper'], at(url));
     expect(JSON.parse(seen[0]!.body)).toEqual({ text: 'people in France', userCustomVerb: 'shopper' });
     expect(seen[0]!.headers).toMatchObject({ 'service-tenant-id': 'north', authorization: 'Bearer a.secret.token' });
   });
 
-  it('takes parameters, booleans, numbers and lists as what they are', async () => {
+  it('sends parameters, booleans, numbers and lists with their types', async () => {
     const accepted = answer(202, { success: true, data: { batchId: 'b-1', recordCount: 1 } });
     const people = success({ count: 0, recipients: [], pagination: { hasNextPage: false } });
     const { url, seen } = await stubPlatform([accepted, people]);
@@ -127,7 +128,7 @@ describe('input', () => {
 
   it.each([
     [{ PLATFORM_BASE_URL: 'http://platform.example.com' }, 'must be https'],
-    [{ PLATFORM_TOKEN: 'two\nlines' }, 'holds characters that no token has'],
+    [{ PLATFORM_TOKEN: 'two\nlines' }, 'contains characters that no token has'],
     [{ PLATFORM_TOKEN: '', PLATFORM_TOKEN_FILE: '/none' }, 'PLATFORM_TOKEN_FILE names /none'],
     [{ PLATFORM_TOKEN_SCOPE: 'mine' }, 'PLATFORM_TOKEN_SCOPE must be platform or tenant'],
   ])('is refused in the environment: %j', async (env, words) => {
@@ -143,7 +144,7 @@ describe('output', () => {
     });
   const list = ['platform', 'channel-integrations', 'list'];
 
-  it('is a table for people, without control characters, that says how to go on', async () => {
+  it('is a table for people, without control characters, that shows how to get the next page', async () => {
     const { url } = await stubPlatform([page('i-1', 'c1')]);
     const { code, stdout } = await runInProcess(list, at(url));
     expect(stdout.split('\n')).toEqual([
@@ -162,20 +163,20 @@ describe('output', () => {
     expect(stdout.trim()).not.toContain('\n');
   });
 
-  it('holds all pages with --all', async () => {
+  it('contains all pages with --all', async () => {
     const { url } = await stubPlatform([page('i-1', 'c1'), page('i-2', null)]);
     const { stdout } = await runInProcess([...list, '--all', '--json'], at(url));
     const { data } = JSON.parse(stdout) as { data: { results: { id: string }[] } };
     expect(data.results.map(({ id }) => id)).toEqual(['i-1', 'i-2']);
   });
 
-  it('is an error in JSON too', async () => {
+  it('shows errors as JSON too', async () => {
     const { stdout, code } = await runInProcess([...list, '--json'], NOWHERE);
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, error: { code: 'platform_unreachable' } });
     expect(code).toBe(1);
   });
 
-  it('shows nested fields by dots, and lists below', async () => {
+  it('shows nested fields with dotted names, and lists below', async () => {
     const record = {
       id: 'r',
       resourceExternalId: 'x',
@@ -188,12 +189,12 @@ describe('output', () => {
     expect(stdout).toContain('\nincluded:\nid ');
   });
 
-  it('says "none" for data that is null', async () => {
+  it('shows "none" for data that is null', async () => {
     const { url } = await stubPlatform([success(null)]);
     expect((await runInProcess(['platform', 'sms-registrations', 'get', 'north'], at(url))).stdout).toBe('none\n');
   });
 
-  it('ends with 1 where a description was not understood', async () => {
+  it('exits with 1 if a description was not understood', async () => {
     const { url } = await stubPlatform([answer(200, { success: false, failureReason: 'what is "blorb"?' })]);
     const { code, stdout } = await runInProcess(['platform', 'segments', 'from-text', '--text', 'blorb'], at(url));
     expect(stdout).toContain('what is "blorb"?');
@@ -216,7 +217,7 @@ describe('platform batches wait', () => {
     });
   const wait = ['platform', 'batches', 'wait', 'b-1'];
 
-  it('follows the batch, tells its progress apart from the result, and ends with 0 when all is stored', async () => {
+  it('follows the batch, prints progress separately from the result, and exits with 0 once all is stored', async () => {
     const { url } = await stubPlatform([answer(404, { message: 'none' }), batch(1, 0, false), batch(3, 0, true)]);
     const { code, stdout, stderr } = await runInProcess([...wait, '--json'], at(url));
     expect(stderr.split('\n')).toEqual([
@@ -229,12 +230,12 @@ describe('platform batches wait', () => {
     expect(code).toBe(0);
   });
 
-  it('ends with 1 when records failed', async () => {
+  it('exits with 1 if records failed', async () => {
     const { url } = await stubPlatform([batch(2, 1, true)]);
     expect((await runInProcess(wait, at(url))).code).toBe(1);
   });
 
-  it('ends with 1 when the batch is not complete in time', async () => {
+  it('exits with 1 if the batch does not complete in time', async () => {
     const { url } = await stubPlatform([batch(0, 0, false)]);
     const { code, stderr } = await runInProcess([...wait, '--for', '1s'], at(url));
     expect(stderr).toContain('the batch is not complete after 1 s: 0 of 3 stored');

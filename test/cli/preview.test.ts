@@ -1,16 +1,14 @@
-/** `preview`: what a run would send, said beforehand; nothing is sent or written, and the run then does just that. */
+/** `preview` predicts what a run would send, without sending or writing anything; the run then does exactly that. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
-import { build } from '../pipeline/worker-process.js';
-import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 let shop: Shop;
 
 beforeAll(async () => {
-  await build();
   shop = await openShop();
   await fill(shop, 20);
   await shop.work();
@@ -41,11 +39,11 @@ interface PreviewDocument {
     all: boolean;
     counts: Record<string, number>;
     failures: { pointer: string; rule: string; rows: number }[];
-    examples: { verdict: string; externalId: string; differs?: string[] }[];
+    examples: { prediction: string; externalId: string; differs?: string[] }[];
   }[];
 }
 
-it('says what is new, changed, unchanged and would fail; sends nothing, writes nothing; and the run agrees', async () => {
+it('shows what is new, changed, unchanged or would fail, sends and writes nothing, and the run agrees', async () => {
   await shop.source.query(`
     UPDATE shop.customers SET name = 'canary Anna', updated_at = clock_timestamp() WHERE id IN (1, 2);
     UPDATE shop.customers SET email = 'canary-broken', updated_at = clock_timestamp() WHERE id = 3;
@@ -53,7 +51,7 @@ it('says what is new, changed, unchanged and would fail; sends nothing, writes n
   const before = await stateOf(shop);
   shop.proxy.forget();
 
-  const { code, json, stdout } = await partnerSync(['preview', SYNC, '--mode', 'full', '--json'], shop.env);
+  const { code, json, stdout } = await runInProcess(['preview', SYNC, '--mode', 'full', '--json'], shop.env);
   const [customers, orders] = json<PreviewDocument>().mappings;
   expect(customers).toMatchObject({
     mapping: 'customers',
@@ -62,7 +60,7 @@ it('says what is new, changed, unchanged and would fail; sends nothing, writes n
     counts: { new: 1, changed: 2, unchanged: 17, fails: 1 },
     failures: [{ pointer: '/email', rule: 'format: email', rows: 1 }],
   });
-  expect(customers!.examples.map((e) => [e.verdict, e.differs])).toEqual([
+  expect(customers!.examples.map((e) => [e.prediction, e.differs])).toEqual([
     ['changed', ['name']],
     ['changed', ['name']],
     ['fails', undefined],
@@ -79,73 +77,73 @@ it('says what is new, changed, unchanged and would fail; sends nothing, writes n
   expect(total).toMatchObject({ accepted: 3, deadLettered: 1 });
 });
 
-it('shows the values side by side when asked, with what the platform has', async () => {
+it('shows the values beside those of the platform on request', async () => {
   await shop.source.query(`UPDATE shop.customers SET name = 'Carla', updated_at = clock_timestamp() WHERE id = 4`);
-  const { stdout } = await partnerSync(['preview', SYNC, 'customers', '--show-values'], shop.env);
+  const { stdout } = await runInProcess(['preview', SYNC, 'customers', '--show-values'], shop.env);
   expect(stdout).toMatch(/~ changed +customer 4 +tenant north\n.*\n +name +name "Carla" +"Customer 4" +"Carla"\n/);
-  expect(stdout).toContain('Nothing was sent, nothing was written.');
+  expect(stdout).toContain('Nothing was sent or written.');
 });
 
-it('looks at what an incremental run would read: not at what was settled before', async () => {
+it('reads what an incremental run would read, and not what was settled before', async () => {
   await shop.run();
   await shop.source.query(`UPDATE shop.customers SET name = 'Dan', updated_at = clock_timestamp() WHERE id = 5`);
-  const { json } = await partnerSync(['preview', SYNC, 'customers', '--json'], shop.env);
+  const { json } = await runInProcess(['preview', SYNC, 'customers', '--json'], shop.env);
   const [customers] = json<PreviewDocument>().mappings;
   expect(customers!.counts['changed']).toBe(1);
   expect(customers!.rows).toBeLessThan(5);
 });
 
-it('works before there is a ledger or a platform: then every record is new', async () => {
+it('reports every record as new before there is a ledger or a platform', async () => {
   const { SOURCE_URL, PARTNER_SYNC_MAPPINGS } = shop.env as Record<string, string>;
   const env = { SOURCE_URL: SOURCE_URL!, PARTNER_SYNC_MAPPINGS: PARTNER_SYNC_MAPPINGS! };
-  const { code, json } = await partnerSync(['preview', SYNC, 'orders', '--limit', '5', '--json'], env);
+  const { code, json } = await runInProcess(['preview', SYNC, 'orders', '--limit', '5', '--json'], env);
   expect(code).toBe(0);
   expect(json<PreviewDocument>().mappings[0]).toMatchObject({ rows: 5, all: false, counts: { new: 5 } });
 });
 
-it('a plan runs while it holds, and says what has changed when it does not', async () => {
+it('runs a plan as long as it is valid, and otherwise says what has changed', async () => {
   const file = join(shop.folder, 'plan.json');
-  await partnerSync(['run', SYNC], shop.env); // what the tests before have changed
+  await runInProcess(['run', SYNC], shop.env); // what the tests before have changed
   await shop.source.query(`UPDATE shop.customers SET name = 'Eve', updated_at = clock_timestamp() WHERE id IN (6, 7)`);
-  expect((await partnerSync(['preview', SYNC, '--out', file], shop.env)).stdout).toContain('The plan is in');
+  expect((await runInProcess(['preview', SYNC, '--out', file], shop.env)).stdout).toContain('The plan is in');
   expect(readFileSync(file, 'utf8')).not.toContain('Eve');
 
   await shop.source.query(`UPDATE shop.customers SET name = 'Fay', updated_at = clock_timestamp() WHERE id = 7`);
   shop.proxy.forget();
-  const other = await partnerSync(['run', SYNC, '--plan', file], shop.env);
+  const other = await runInProcess(['run', SYNC, '--plan', file], shop.env);
   expect(other.code).toBe(1);
-  expect(other.stderr).toContain('customers: as many records, with other content');
+  expect(other.stderr).toContain('customers: the same number of records, with different content');
   await shop.source.query(`UPDATE shop.customers SET name = 'Gus', updated_at = clock_timestamp() WHERE id = 8`);
-  const more = await partnerSync(['run', SYNC, '--plan', file], shop.env);
+  const more = await runInProcess(['run', SYNC, '--plan', file], shop.env);
   expect(more.stderr).toContain('customers: changed 2 -> 3');
   expect(shop.proxy.uploads()).toBe(0);
 
-  await partnerSync(['preview', SYNC, '--out', file], shop.env);
-  const run = await partnerSync(['run', SYNC, '--plan', file, '--json'], shop.env);
+  await runInProcess(['preview', SYNC, '--out', file], shop.env);
+  const run = await runInProcess(['run', SYNC, '--plan', file, '--json'], shop.env);
   expect(run.json<RunReport>().total).toMatchObject({ accepted: 3 });
 }, 240_000);
 
-it('a plan is about every row, and about one sync', async () => {
+it('accepts only a plan that covers every row, and only for its own sync', async () => {
   const file = join(shop.folder, 'plan.json');
-  const part = await partnerSync(['preview', SYNC, '--limit', '5', '--out', file], shop.env);
+  const part = await runInProcess(['preview', SYNC, '--limit', '5', '--out', file], shop.env);
   expect([part.code, part.stderr]).toEqual([2, expect.stringContaining('--out needs --limit all')]);
   writeFileSync(file, '{"version":1}');
-  const broken = await partnerSync(['run', SYNC, '--plan', file], shop.env);
-  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('is no plan')]);
+  const broken = await runInProcess(['run', SYNC, '--plan', file], shop.env);
+  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('is not a plan')]);
 });
 
-it('knows the mappings', async () => {
-  const { code, stderr } = await partnerSync(['preview', SYNC, 'custmers'], shop.env);
+it('names the mappings for an unknown one', async () => {
+  const { code, stderr } = await runInProcess(['preview', SYNC, 'custmers'], shop.env);
   expect(code).toBe(2);
   expect(stderr).toContain('did you mean "customers"?');
 });
 
 it.each([['check'], ['status'], ['reconcile', '--read-back', 'all']])(
-  '%s leaves no trace either',
+  'writes nothing with %s',
   async (command, ...flags) => {
     const before = await stateOf(shop);
     shop.proxy.forget();
-    expect((await partnerSync([command, SYNC, ...flags], shop.env)).stdout).not.toBe('');
+    expect((await runInProcess([command, SYNC, ...flags], shop.env)).stdout).not.toBe('');
     expect(shop.proxy.requests.filter((r) => r.method !== 'GET')).toEqual([]);
     expect(await stateOf(shop)).toEqual(before);
   },

@@ -1,4 +1,4 @@
-/** `partner-sync sandbox`: start, load, tokens, and what is wrong with its files. */
+/** `partner-sync sandbox`: start, load, tokens, and messages about invalid files. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -11,6 +11,7 @@ import { CLI } from '../pipeline/worker-process.js';
 import { endWithOwner } from '../../src/embedded/end-with-owner.js';
 import { createDatabase, type TestDatabase } from '../sandbox/running-sandbox.js';
 import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 const SECRET = 'a secret for tests, long enough for HS256';
 
@@ -36,7 +37,8 @@ function file(name: string, content: unknown): string {
 /** Starts the sandbox as a process; answers its address once it says that it is ready. */
 async function started(args: readonly string[]): Promise<{ url: string; child: ChildProcess }> {
   const child = spawn(process.execPath, [CLI, 'sandbox', '--port', '0', ...args], {
-    ...{ cwd: folder, env: { PATH: process.env['PATH'] ?? '', ...env } },
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
   });
   endWithOwner(child);
   let said = '';
@@ -55,37 +57,37 @@ describe('partner-sync sandbox', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    const { code, stderr } = await partnerSync(['sandbox', '--port', String(port)], env);
+    const { code, stderr } = await runInProcess(['sandbox', '--port', String(port)], env);
     other.close();
-    const words = `cannot listen on 127.0.0.1 at port ${port} (EADDRINUSE)`;
+    const words = `cannot listen on 127.0.0.1, port ${port} (EADDRINUSE)`;
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
   });
 
   it.each([
     ['postgres://sandbox:a-password@127.0.0.1:1/none', "the sandbox's database cannot be used (ECONNREFUSED)"],
-    ['mysql://sandbox:a-password@127.0.0.1/none', "the address of the sandbox's database is none of PostgreSQL"],
-    ['a-password', "the address of the sandbox's database is none of PostgreSQL"],
+    ['mysql://sandbox:a-password@127.0.0.1/none', "the address of the sandbox's database must be one of PostgreSQL"],
+    ['a-password', "the address of the sandbox's database must be one of PostgreSQL"],
   ])('says what is wrong with the database %s, without its password', async (url, words) => {
-    const { code, stderr } = await partnerSync(['sandbox', '--port', '0', '--state-url', url], env);
+    const { code, stderr } = await runInProcess(['sandbox', '--port', '0', '--state-url', url], env);
     expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
     expect(stderr).not.toContain('a-password');
   });
 
-  it('says that the database is not there', async () => {
+  it('says that the database does not exist', async () => {
     const url = new URL(database.url);
     url.pathname = '/not_there';
-    const { code, stderr } = await partnerSync(['sandbox', 'load', '--state-url', url.href], env);
+    const { code, stderr } = await runInProcess(['sandbox', 'load', '--state-url', url.href], env);
     expect([code, stderr]).toEqual([2, expect.stringContaining('cannot be used (3D000)')]);
   });
 
   it('refuses a server that is too old for some operations', async () => {
-    const query = () => Promise.resolve({ rows: [{ version: '150013', words: '15.13' }] });
-    await expect(assertServer({ query } as unknown as Parameters<typeof assertServer>[0])).rejects.toThrowError(
-      'the sandbox needs PostgreSQL 16 or newer, and its database is of 15.13',
+    const raw = () => Promise.resolve({ rows: [{ version: '150013', version_name: '15.13' }] });
+    await expect(assertServer({ raw } as unknown as Parameters<typeof assertServer>[0])).rejects.toThrowError(
+      'the sandbox needs PostgreSQL 16 or newer; its database server is version 15.13',
     );
   });
 
-  it('starts with the made-up fixture and the settings of a file, takes more tenants in, and stops on a signal', async () => {
+  it('starts with the bundled fixture and the settings of a file, loads more tenants, and stops on a signal', async () => {
     const settings = file('settings.json', { authHeader: 'x-token', authScheme: '', callers: { open: ['platform'] } });
     const { url, child } = await started(['--settings', settings]);
     const token = (await partnerSync(['sandbox', 'token'], env)).stdout.trim();
@@ -103,13 +105,13 @@ describe('partner-sync sandbox', () => {
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
     expect(before).toContain('acme-outdoor');
-    expect([load.code, load.stderr]).toEqual([0, 'loaded 1 tenants and what they have\n']);
+    expect([load.code, load.stderr]).toEqual([0, 'loaded 1 tenant with their data\n']);
     expect(after).toEqual([...before, 'added'].sort((a, b) => after.indexOf(a) - after.indexOf(b)));
   });
 
   it('prints tokens of the platform account, and of one tenant', async () => {
     const claims = async (...args: string[]) => {
-      const { stdout } = await partnerSync(['sandbox', 'token', ...args], env);
+      const { stdout } = await runInProcess(['sandbox', 'token', ...args], env);
       return JSON.parse(Buffer.from(stdout.split('.')[1]!, 'base64url').toString()) as object;
     };
     expect(await claims()).toMatchObject({ scope: 'platform', aud: 'platform' });
@@ -117,20 +119,20 @@ describe('partner-sync sandbox', () => {
   });
 
   it.each([
-    [['sandbox', 'token', '--tenant', 'no such'], '"no such" is no tenant id'],
+    [['sandbox', 'token', '--tenant', 'no such'], '"no such" is not a tenant id'],
     [['sandbox', 'token', '--expires-in', 'never'], 'Allowed: such as 90s, 10m or 1h, from 1s to 3650d.'],
     [['sandbox', 'load', 'not-there.json'], 'not-there.json cannot be read (ENOENT)'],
     [['sandbox', 'load', '<broken>'], 'broken.json is not JSON'],
-    [['sandbox', 'load', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],
-    [['sandbox', '--fixture', '<wrong>'], '/tenants/0/nmae: not known here; did you mean "name"?'],
-    [['sandbox', '--settings', '<settings>'], '/errorShape: "round" came, expected one of "standard", "alternative"'],
-  ])('answers %j with one clear error and the code of wrong usage', async (args, message) => {
+    [['sandbox', 'load', '<wrong>'], '/tenants/0/nmae: unknown field; did you mean "name"?'],
+    [['sandbox', '--fixture', '<wrong>'], '/tenants/0/nmae: unknown field; did you mean "name"?'],
+    [['sandbox', '--settings', '<settings>'], '/errorShape: must be one of "standard", "alternative"'],
+  ])('reports %j with one clear error and the exit code of wrong usage', async (args, message) => {
     const files: Record<string, string> = {
       '<broken>': file('broken.json', '{ "tenants": '),
       '<wrong>': file('wrong.json', { tenants: [{ id: 'a', nmae: 'A', name: 'A' }] }),
       '<settings>': file('wrong-settings.json', { errorShape: 'round' }),
     };
-    const { code, stderr } = await partnerSync(
+    const { code, stderr } = await runInProcess(
       args.map((arg) => files[arg] ?? arg),
       env,
     );

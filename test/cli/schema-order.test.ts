@@ -1,4 +1,4 @@
-/** `schema push` on platforms that take no definition before those that it refers to, and that refuse in their own words. */
+/** `schema push` on platforms that refuse a definition before those that it refers to, each with its own messages. */
 import { expect, it, onTestFinished } from 'vitest';
 import { openShop, SYNC, text, type Shop, type ShopSettings } from '../pipeline/shop.js';
 import { runInProcess } from './in-process.js';
@@ -15,7 +15,9 @@ function filesOf(schemas: Readonly<Record<string, readonly string[]>>): Record<s
     const properties = { id: text, ...Object.fromEntries(refs) };
     const fields = parents.map((parent) => `  ${parent}Id: { ref: ${parent}, column: ${parent}_id }\n`).join('');
     files[`${name}.schema.json`] = JSON.stringify({
-      ...{ name, category: 'custom_schema', externalIdField: 'id' },
+      name,
+      category: 'custom_schema',
+      externalIdField: 'id',
       schema: { type: 'object', properties, required: ['id'], additionalProperties: false },
     });
     files[`${name}.mapping.yaml`] =
@@ -29,7 +31,8 @@ async function open(
   sandbox: ShopSettings['sandbox'],
 ): Promise<Shop> {
   const shop = await openShop({
-    ...{ pushed: false, sandbox: { ...sandbox } },
+    pushed: false,
+    sandbox: { ...sandbox },
     other: { files: filesOf(schemas), load: () => Promise.resolve() },
   });
   onTestFinished(() => shop.close());
@@ -43,7 +46,7 @@ const taken = async (shop: Shop): Promise<string[]> =>
     await shop.store.query<{ name: string }>('SELECT name FROM sandbox.schema_definitions ORDER BY created_at, name')
   ).map((row) => row.name);
 
-it('pushes what lies behind a table that refers to itself parents first', async () => {
+it('pushes parents first, even if a table refers to itself', async () => {
   const shop = await open({ badge: ['employee'], employee: ['employee', 'office'], office: [] }, STRICT);
   const { code, stdout, stderr } = await push(shop, '--json');
   expect([code, stderr]).toEqual([0, '']);
@@ -53,13 +56,13 @@ it('pushes what lies behind a table that refers to itself parents first', async 
   expect(await taken(shop)).toEqual(['office', 'employee', 'badge']);
 });
 
-it('pushes definitions that refer to each other where the platform takes them', async () => {
+it('pushes definitions that refer to each other if the platform accepts them', async () => {
   const shop = await open({ badge: ['employee'], department: ['employee'], employee: ['department'] }, {});
   expect((await push(shop)).code).toBe(0);
   expect((await taken(shop)).toSorted()).toEqual(['badge', 'department', 'employee']);
 });
 
-it('pushes what it can around definitions that refer to each other, and says plainly why the others cannot come', async () => {
+it('pushes all it can around definitions that refer to each other, and says why the others are impossible', async () => {
   const schemas = {
     alley: ['zone'],
     badge: ['employee'],
@@ -74,10 +77,10 @@ it('pushes what it can around definitions that refer to each other, and says pla
   expect(code).toBe(1);
   expect(await taken(shop)).toEqual(['zone', 'alley']);
   expect(stderr).toContain(
-    'error platform_refused: the platform refused 3 of 5 schema definitions; it has taken zone, alley',
+    'error platform_refused: the platform rejected 3 of 5 schema definitions; it accepted zone, alley',
   );
   expect(stderr).toContain(
-    'department: POST /partner/schema-definitions answered 400: the schema definition is not valid; body/schema refers to "employee", but there is no such schema definition',
+    'department: POST /partner/schema-definitions returned 400: the schema definition is not valid; body/schema refers to "employee", but there is no such schema definition',
   );
   expect(stderr).toContain('badge refers to employee (employeeId), which is not on the platform');
   expect(stderr).toContain(
@@ -85,7 +88,7 @@ it('pushes what it can around definitions that refer to each other, and says pla
   );
 });
 
-it('tries a refused definition again once one that it refers to has come', async () => {
+it('retries a refused definition once one that it refers to exists', async () => {
   const shop = await open({ department: ['employee'], employee: ['department'] }, STRICT);
   // The platform has a department already, though nobody here remembers it: only trying tells.
   await shop.store.query(
@@ -107,26 +110,32 @@ it('tries a refused definition again once one that it refers to has come', async
 it.each([
   ['in a list beside its message', 'standard'],
   ['in one text', 'alternative'],
-] as const)('says of every refused definition what the platform finds wrong, given %s', async (_how, errorShape) => {
-  const required = { createSchemaDefinition: ['description', 'pluralName'] };
-  const shop = await open({ article: [], brand: [] }, { alsoRequired: required, errorShape });
+] as const)(
+  'reports what the platform finds wrong with every refused definition, given %s',
+  async (_how, errorShape) => {
+    const required = { createSchemaDefinition: ['description', 'pluralName'] };
+    const shop = await open({ article: [], brand: [] }, { alsoRequired: required, errorShape });
 
-  const { code, stdout, stderr } = await push(shop, '--json');
+    const { code, stdout, stderr } = await push(shop, '--json');
 
-  expect(code).toBe(1);
-  for (const schema of ['article', 'brand'])
-    expect(stderr).toMatch(
-      new RegExp(`\\n${schema}: [^\\n]*body/description is required; body/pluralName is required`),
-    );
-  expect((JSON.parse(stdout) as { error: object }).error).toMatchObject({
-    code: 'platform_refused',
-    message: expect.stringContaining('article: POST /partner/schema-definitions answered 400') as string,
-  });
+    expect(code).toBe(1);
+    for (const schema of ['article', 'brand'])
+      expect(stderr).toMatch(
+        new RegExp(`\\n${schema}: [^\\n]*body/description is required; body/pluralName is required`),
+      );
+    expect((JSON.parse(stdout) as { error: object }).error).toMatchObject({
+      code: 'platform_refused',
+      message: expect.stringContaining('article: POST /partner/schema-definitions returned 400') as string,
+    });
 
-  // What stands in the way of all is said at once, and once it is gone nothing is left over of the first attempt.
-  for (const name of ['article', 'brand']) {
-    const file = JSON.parse(filesOf({ [name]: [] })[`${name}.schema.json`]!) as object;
-    shop.write(`${name}.schema.json`, JSON.stringify({ ...file, description: 'One of them', pluralName: `${name}s` }));
-  }
-  expect((await push(shop)).code).toBe(0);
-});
+    // What stands in the way of all is said at once, and once it is gone nothing is left over of the first attempt.
+    for (const name of ['article', 'brand']) {
+      const file = JSON.parse(filesOf({ [name]: [] })[`${name}.schema.json`]!) as object;
+      shop.write(
+        `${name}.schema.json`,
+        JSON.stringify({ ...file, description: 'One of them', pluralName: `${name}s` }),
+      );
+    }
+    expect((await push(shop)).code).toBe(0);
+  },
+);

@@ -1,6 +1,6 @@
-/** `schema push` through a network that fails: it is tried again, found to be there, and gone on with. */
+/** `schema push` over an unreliable network: it retries, recognizes its own definitions, and continues. */
 import { expect, it, onTestFinished } from 'vitest';
-import { pushSchemas } from '../../src/cli/commands/schema.js';
+import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import type { Fault, StubAnswer } from '../pipeline/platform-proxy.js';
 import { openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { errorOf } from '../platform/stub-platform.js';
@@ -43,7 +43,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 };
 
 for (const [what, fault] of Object.entries(FAULTS))
-  it(`goes on where ${what}`, async () => {
+  it(`continues if ${what}`, async () => {
     const shop = await unpushed();
     failFirst(shop, fault, 2);
 
@@ -57,11 +57,11 @@ for (const [what, fault] of Object.entries(FAULTS))
     expect(again.map(({ action }) => action)).toEqual(['unchanged', 'unchanged', 'unchanged']);
     expect(shop.proxy.requests).toEqual([]);
     const { stdout } = await runInProcess(['schema', 'diff', SYNC], shop.env);
-    expect(stdout).toContain('0 of 3 differ');
+    expect(stdout).toContain('0 of 3 schema definitions differ from what was pushed.');
     expect(stdout).not.toContain('before us');
   });
 
-it('knows by the words too that a name is taken, where the platform says it with 400', async () => {
+it('recognizes by the message that a name is taken, if the platform reports it with 400', async () => {
   const shop = await unpushed();
   let tries = 0;
   shop.proxy.fail(({ path, body }) =>
@@ -77,10 +77,10 @@ it('knows by the words too that a name is taken, where the platform says it with
 
   expect(results.map(({ action }) => action)).toEqual(['created', 'created', 'created']);
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/^customer: the answer was lost \(.*\); its name is taken now, so it is there$/);
+  expect(lines[0]).toMatch(/^customer: the response was lost \(.*\); its name is taken now, so it was created$/);
 });
 
-it('tells a name that was there before from one that it has just taken', async () => {
+it('distinguishes a name that existed before from one that it has just created', async () => {
   const shop = await unpushed();
   const platform = await shop.parts.platform();
   const { spec } = await shop.parts.openSync(SYNC);
@@ -96,7 +96,7 @@ it('tells a name that was there before from one that it has just taken', async (
   ]);
 });
 
-it('does not try again what the platform refuses', async () => {
+it('does not retry what the platform refuses', async () => {
   const shop = await unpushed();
   failFirst(shop, { forward: false, answer: json(400, 'category is not known') }, 99);
   expect(await errorOf(pushSchemas(shop.parts, SYNC))).toMatchObject({ code: 'platform_refused' });

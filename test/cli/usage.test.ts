@@ -1,9 +1,10 @@
-/** Help, wrong usage and missing configuration: what people meet first. */
+/** Help, wrong usage and missing configuration: what people see first. */
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createProgram } from '../../src/cli/program.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
+import { runInProcess } from './in-process.js';
 
 beforeAll(build, 120_000);
 
@@ -16,20 +17,21 @@ const program = await createProgram();
 describe('--help', () => {
   for (const path of pathsOf(program))
     it(`explains partner-sync ${path.join(' ')}`, async () => {
-      const { code, stdout, stderr } = await partnerSync([...path, '--help']);
+      const { code, stdout, stderr } = await runInProcess([...path, '--help']);
       expect(code).toBe(0);
       expect(stdout).toContain('Usage: partner-sync');
       expect(stderr).toBe('');
     });
 
-  it('comes for the bare command too, and tells the exit codes', async () => {
-    const { code, stdout } = await partnerSync([]);
+  it('is printed for the bare command too, and lists the exit codes', async () => {
+    const { code, stdout, stderr } = await partnerSync([]);
     expect(code).toBe(0);
+    expect(stderr).toBe('');
     expect(stdout).toMatch(/Exit codes: 0 .*1 .*2 .*\n?.*3 .*130/s);
   });
 });
 
-describe('wrong usage ends with 2 and says what is meant', () => {
+describe('wrong usage exits with 2 and says what was probably meant', () => {
   const wrong: readonly (readonly [readonly string[], ...string[]])[] = [
     [['chek', 'shop'], 'unknown command', 'check'],
     [['run', 'shop', '--jsn'], 'unknown option', '--json'],
@@ -41,14 +43,14 @@ describe('wrong usage ends with 2 and says what is meant', () => {
   ];
   for (const [args, ...words] of wrong)
     it(args.join(' '), async () => {
-      const { code, stdout, stderr } = await partnerSync(args);
+      const { code, stdout, stderr } = await runInProcess(args);
       expect(code).toBe(2);
       expect(stdout).toBe('');
       for (const word of words) expect(stderr).toContain(word);
     });
 });
 
-describe('missing configuration ends with 2 and names the variable', () => {
+describe('missing configuration exits with 2 and names the variable', () => {
   const missing: readonly (readonly [readonly string[], Record<string, string>, string])[] = [
     [['status'], {}, 'PARTNER_SYNC_STATE_URL or PARTNER_SYNC_STATE_URL_FILE is not set'],
     [['status'], { PARTNER_SYNC_STATE_URL_FILE: '/no/such/file' }, 'PARTNER_SYNC_STATE_URL_FILE names /no/such/file'],
@@ -57,7 +59,7 @@ describe('missing configuration ends with 2 and names the variable', () => {
   ];
   for (const [args, env, words] of missing)
     it(`${args.join(' ')} with ${Object.keys(env).join(', ') || 'nothing'}`, async () => {
-      const { code, stdout, stderr } = await partnerSync(args, env);
+      const { code, stdout, stderr } = await runInProcess(args, env);
       expect(stdout + stderr).toContain(words);
       expect(code).toBe(args[0] === 'check' ? 1 : 2);
     });

@@ -1,4 +1,4 @@
-/** Variables with a value that cannot be right end a command with 2, and are named. */
+/** A variable with an impossible value makes a command exit with 2, and is named. */
 import { expect, it } from 'vitest';
 import { runInProcess } from './in-process.js';
 
@@ -46,7 +46,7 @@ it.each([
   ['PLATFORM_AUTH_SCHEME', 'none'],
   ['PLATFORM_TOKEN_WAIT', '0s'],
   ['PARTNER_SYNC_STATE_URL', 'postgresql://user:p%23w@/db?host=/tmp'],
-] as const)('%s=%s is right', async (name, value) => {
+] as const)('%s=%s is valid', async (name, value) => {
   const { stderr } = await runInProcess(CALL, { ...GOOD, [name]: value });
   expect(stderr).toContain('error platform_unreachable');
 });
@@ -56,7 +56,7 @@ it.each([
   [['dead-letters', 'list', 'shop', '--since', '0000-01-01']],
   [['platform', 'batches', 'wait', 'b', '--for', '30d']],
   [['sandbox', 'token', '--expires-in', '99999999999d']],
-])('a duration beyond all timers is wrong usage: %s', async (args) => {
+])('a duration longer than any timer is wrong usage: %s', async (args) => {
   const { code, stderr } = await runInProcess(args, GOOD);
   expect(stderr).toContain('Allowed: ');
   expect(code).toBe(2);

@@ -1,4 +1,4 @@
-/** The whole interface, sentence by sentence: the client against the sandbox over HTTP, in each of its variants. */
+/** The whole interface, sentence by sentence: the client against the sandbox over HTTP, with several sets of settings. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationEntries } from '../../src/platform/contract/operations.js';
 import type { Proof, Proofs, Subject } from './proof.js';
@@ -34,7 +34,7 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 describe('the list of sentences', () => {
-  it('has every operation', () => {
+  it('covers every operation', () => {
     const subjects = ['the interface', ...operationEntries.map(([name]) => name)];
     expect(Object.keys(SENTENCES).sort()).toEqual(subjects.sort());
   });

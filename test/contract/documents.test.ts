@@ -33,7 +33,7 @@ afterAll(async () => {
 const documentOf = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as Document;
 
 describe('/openapi.json', () => {
-  it('is an OpenAPI document by the letter of its JSON Schema', async () => {
+  it('is a valid OpenAPI document by its JSON Schema', async () => {
     const { valid, errors } = await new Validator().validate({ ...(await documentOf(sandbox.url)) });
     expect(errors).toBeUndefined();
     expect(valid).toBe(true);
@@ -55,7 +55,7 @@ describe('/openapi.json', () => {
     expect(open.map(({ operationId }) => operationId)).toEqual(['listTenantUsage']);
   });
 
-  it('shows both names of twin fields, and both shapes of error where there are two', async () => {
+  it('shows both names of fields with an alias, and both error shapes if there are two', async () => {
     const { paths } = await documentOf(sandbox.url);
     const { responses } = paths['/api/resources/{schemaDefinitionNameOrId}/{externalId}']!['get']!;
     expect(responses['200']!.content['application/json']!.schema).toMatchObject({
@@ -66,7 +66,7 @@ describe('/openapi.json', () => {
     });
   });
 
-  it('tells the names and the header that the settings chose', async () => {
+  it('shows the parameter names and the header of the settings', async () => {
     const parameterNames = { include: 'expand', referenceFormat: 'refs', includePendingDetails: 'pending' };
     const other = await startForTest(database, { parameterNames, authHeader: 'x-api-token', authScheme: '' });
     const { paths, components } = await documentOf(other.url);
@@ -99,7 +99,7 @@ describe.skipIf(!isHere('Chromium'))('/reference', () => {
   });
   afterAll(() => browser?.close());
 
-  it('shows the operations and sends a request with a token, without anything from elsewhere', async () => {
+  it('shows the operations and sends a request with a token, without loading anything from other servers', async () => {
     const page = await browser.newPage();
     const asked: string[] = [];
     const complaints: string[] = [];

@@ -1,7 +1,7 @@
-/** The declaration of the platform's interface: complete, and free of contradictions. */
+/** The declaration of the platform's interface: complete and consistent. */
 import { describe, expect, it } from 'vitest';
 import { operationEntries, operations } from '../../src/platform/contract/operations.js';
-import { renamer, withBothNames, withCamelNames, withSnakeNames } from '../../src/platform/contract/twins.js';
+import { renamer, withBothNames, withCamelNames, withSnakeNames } from '../../src/platform/contract/aliases.js';
 
 describe('the contract', () => {
   it('has the seventeen operations of section 4, each once and in order', () => {
@@ -20,25 +20,25 @@ describe('the contract', () => {
     expect(Object.keys(params.properties)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]));
   });
 
-  it.each(operationEntries)('lets %s act for a tenant exactly where its path says so', (_name, { path, scope }) => {
+  it.each(operationEntries)('lets %s act for a tenant exactly if its path says so', (_name, { path, scope }) => {
     expect(scope === 'tenant').toBe(path.startsWith('/api/'));
   });
 
-  it.each(operationEntries.filter(([, { pages }]) => pages))('finds the cursor of %s where it says', (_name, o) => {
+  it.each(operationEntries.filter(([, { pages }]) => pages))('declares where the cursor of %s is', (_name, o) => {
     const { cursorIn, entries } = o.pages!;
     expect(Object.keys(o[cursorIn]!.properties)).toContain('cursor');
     expect(o.data).toMatchObject({ properties: { [entries]: { type: 'array' }, pagination: {} } });
   });
 });
 
-describe('twin fields', () => {
+describe('fields with an alias', () => {
   const resource = {
     result: { resourceExternalId: 'x', data: { createdAt: 1 } },
     included: [{ createdAt: 't', data: {} }],
   };
   const { data } = operations.getResource;
 
-  it('get other names wherever they are nested, but never inside the data of a resource', () => {
+  it('are renamed wherever they are nested, but never inside the data of a resource', () => {
     const snake = renamer(data, withSnakeNames)!(resource);
     expect(snake).toEqual({
       result: { resource_external_id: 'x', data: { createdAt: 1 } },
@@ -48,7 +48,7 @@ describe('twin fields', () => {
     expect(renamer(data, withCamelNames)!(renamer(data, withBothNames)!(resource))).toEqual(resource);
   });
 
-  it('cost nothing where there are none', () => {
+  it('cost nothing if there are none', () => {
     expect(renamer(operations.getBatch.data, withCamelNames)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** What a proof is: a test of one sentence of the document, in whatever variant the sandbox runs. */
+/** A proof is a test of one sentence of the document, whatever the settings of the sandbox. */
 import type { SENTENCES } from './sentences.js';
 import type { Setting } from './setting.js';
 

@@ -35,7 +35,7 @@ export const SENTENCES = {
     '4.3: makeDefaultWhenVerified defaults to true when omitted',
   ],
   createSchemaDefinition: [
-    '4.4: answers the schema definition with both naming styles present',
+    '4.4: returns the schema definition with both naming styles present',
     '2, 8: name is 1 or more letters, digits, underscores or hyphens, and refers to the schema in API calls',
     '2: pluralName follows the same rule as name',
     '2: description and externalIdField have at least one character',
@@ -50,13 +50,13 @@ export const SENTENCES = {
   ],
   uploadTransactions: [
     '4.5: transaction resources are uploaded asynchronously, to be read like any resource',
-    '4.5: answers batchId, message, recordCount and schemaDefinitionId',
+    '4.5: returns batchId, message, recordCount and schemaDefinitionId',
     '4.5: the query is that of 4.8',
     '2: transactionDate is an ISO 8601 date-time, transactionTotal a number',
   ],
   syncLibrary: [
     '4.6: automation templates and segment definitions are synced to one tenant, each with its own result, and a jobId',
-    '4.6: items listed under unsync are taken away',
+    '4.6: items listed under unsync are removed',
     '3: an item listed under sync has the result status synced and the action sync',
     '4.6: data may be null',
     '4.6: item ids are uuids',
@@ -65,7 +65,7 @@ export const SENTENCES = {
     '4.7: counts and lists the recipients of include and exclude sets; all of the body is optional',
     '4.7: automationId takes the segments of an automation',
     '4.7: search filters by name, email or phone',
-    '4.7, 8: limit is 1..1000, default 100, and the cursor of the body leads on',
+    '4.7, 8: limit is 1..1000, default 100, and the cursor of the body returns the next page',
     '4.7: filter is all, email or phone',
     '2: groups are AND-joined with each other',
     "2: conditions inside a group use that group's own logic",
@@ -80,14 +80,14 @@ export const SENTENCES = {
     '4.8: ignoreUnknownFields and dependencyWaitTimeout may be null',
     '4.8, 8: dependencyWaitTimeout is 0..86400 seconds, default 0',
     '3, 7.6: a resource whose dependency is missing is rejected and not stored when the timeout is 0 or omitted',
-    '3: a resource whose dependency is missing is held for that many seconds when the timeout is more, and listed with missingDependencies and expiresAt',
+    '3: a resource whose dependency is missing is pending for that many seconds when the timeout is more than 0, and listed with missingDependencies and expiresAt',
     '4.8, 7.5: answers 202, accepted for asynchronous processing',
     '4.8: resources are required',
   ],
   createChannelAccount: [
     '4.9, 7.5: answers 200 with a channel account',
     '4.9: channelIntegrationId and channelAccountMetadata are required',
-    '2: its metadata has type, baseDomain and what has been verified',
+    '2: its metadata has type, baseDomain and three verification flags',
   ],
   getResource: [
     '4.10: the schema definition is named by name or id, the resource by its external id',
@@ -104,10 +104,10 @@ export const SENTENCES = {
   ],
   listChannelIntegrations: [
     '4.12: lists what was created, with name, created_at and channel_integration_metadata (2)',
-    '4.12, 8: limit is a number or null, default 100, and the cursor leads on',
+    '4.12, 8: limit is a number or null, default 100, and the cursor returns the next page',
   ],
   getAutomation: [
-    '4.13: answers the automation with its trigger and actions (2)',
+    '4.13: returns the automation with its trigger and actions (2)',
     '4.13, 7.4: a managed_hidden automation is returned only for the feature reputation; otherwise the response is 404',
     '4.13: feature is one of five, default engage',
     '5.1: a platform token acts as one tenant by the header service-tenant-id',
@@ -115,18 +115,18 @@ export const SENTENCES = {
   ],
   getBatch: [
     '4.14: a flag includes the details of pending resources and their dependencies',
-    '2: the progress has six numbers, and the batch its times and its schema definition',
+    '2: the progress has six numbers, and the batch has its times and its schema definition',
     '2: errors have a summary, details, recordErrors and a message',
   ],
-  getCommunicationGroup: ['4.15: answers the email and text message of an automation, with its merge fields (2)'],
+  getCommunicationGroup: ['4.15: returns the email and text message of an automation, with its merge fields (2)'],
   listVoiceAggregates: [
-    '4.16: answers a row of sums a tenant, and pagination',
+    '4.16: returns a row of sums per tenant, and pagination',
     '4.16, 5.2: the header service-tenant-id restricts aggregates to one tenant',
-    '4.16, 8: limit is 1..100, default 25, and the cursor leads on',
+    '4.16, 8: limit is 1..100, default 25, and the cursor returns the next page',
     '4.16: startDate and endDate limit what is counted, and may be null',
   ],
   getSmsRegistration: [
-    '4.17: answers the SMS registration of a tenant',
+    '4.17: returns the SMS registration of a tenant',
     '4.17: returns null when the tenant has no SMS registration application',
   ],
 } as const satisfies Record<string, readonly string[]>;

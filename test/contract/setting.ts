@@ -1,9 +1,9 @@
-/** Where the contract is proved: a sandbox in one of its variants, and the client with the settings that fit it. */
+/** The setting of a proof: a sandbox with one set of settings, and a client that matches them. */
 import { readFileSync } from 'node:fs';
 import { PlatformClient } from '../../src/platform/client.js';
 import { PlatformError } from '../../src/platform/error.js';
 import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/platform/settings.js';
-import { defaultFixture } from '../../src/sandbox/fixture/default-fixture.js';
+import { defaultFixture } from '../../src/sandbox/fixture/parse.js';
 import type { Fixture } from '../../src/sandbox/fixture/schema.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { completeSettings, type GivenSettings, type SandboxSettings } from '../../src/sandbox/settings.js';
@@ -42,7 +42,12 @@ export const ACME = { tenant: 'acme-outdoor' };
 /** One group of two conditions, once with each logic. */
 const OF_TWO_TESTS = (['or', 'and'] as const).map((logic) => {
   const condition = (jsonPath: string, operator: 'is' | 'is_set', value: string[]) => ({
-    ...{ type: 'property' as const, schema: 'customer', description: '', jsonPath, operator, value },
+    type: 'property' as const,
+    schema: 'customer',
+    description: '',
+    jsonPath,
+    operator,
+    value,
   });
   const conditions = [condition('$.country', 'is', ['France']), condition('$.phone', 'is_set', [])];
   const id = `french-${logic}-with-phone`;
@@ -93,7 +98,8 @@ export async function openSetting({ name, sandbox: given, client }: Variant): Pr
     },
     async upload(schema, resources, query = {}) {
       const { batchId } = await platform.uploadResources(schema, { resources }, query, ACME);
-      for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
+      const deadline = Date.now() + 30_000;
+      while (Date.now() < deadline) {
         if ((await platform.getBatch(batchId, {}, ACME)).startedAt) return batchId;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

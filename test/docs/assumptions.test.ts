@@ -46,12 +46,12 @@ const NOT_SHOWN = [
 ] as const;
 
 describe('the page about assumptions', () => {
-  it.each(NOT_SHOWN)('says what was chosen where section %s leaves open: %s', (section, words) => {
+  it.each(NOT_SHOWN)('says what was chosen for section %s, which leaves open: %s', (section, words) => {
     const found = rows.filter((row) => row.section.split(', ').includes(section) && row.open.includes(words));
     expect(found.map(({ chosen }) => chosen !== '')).toEqual([true]);
   });
 
-  it('names only settings that there are', () => {
+  it('names only settings that exist', () => {
     const named = rows.flatMap(({ setting }) => [...setting.matchAll(/`([A-Za-z_.]+)`/g)].map((match) => match[1]!));
     // `upload.batchSize` and its like, and the `form` of a reference, belong to the files of a sync.
     const ours = named.filter((name) => !name.startsWith('upload.') && !['form', 'ref'].includes(name));
@@ -65,7 +65,7 @@ describe('the page about assumptions', () => {
     expect(neither.map(({ open }) => open)).toEqual([]);
   });
 
-  it('has a row for every setting that changes what a caller meets', () => {
+  it('has a row for every setting that changes what a caller sees', () => {
     const named = rows.map(({ setting }) => setting).join();
     const silent = Object.keys(SETTINGS).filter(
       (name) => !named.includes(`\`${name}\``) && !named.includes(`\`${name.replace(/\..*/, '')}\``),

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-it('runs as it stands on the page', async () => {
+it('runs exactly as the page shows it', async () => {
   const code = /```js\n([\s\S]*?)```/.exec(sectionOf(readPage('docs/platform.md'), 'The client'))![1]!;
   const file = join(FOLDER, 'example.mjs');
   writeFileSync(file, code);

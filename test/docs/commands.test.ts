@@ -31,15 +31,15 @@ function commandsOf(parent: Command, before: readonly string[] = []): Known[] {
 const COMMANDS = commandsOf(await createProgram());
 /** Those of `platform` are listed on a page of their own. */
 const OWN = COMMANDS.filter(({ name }) => !name.startsWith('platform '));
-const readme = readPage('README.md');
-const documented = tableIn(sectionOf(readme, 'Commands'));
+const page = readPage('docs/commands.md');
+const documented = tableIn(sectionOf(page, 'Commands'));
 const scripts = Object.keys((JSON.parse(readPage('package.json').text) as { scripts: Record<string, string> }).scripts);
 
 /** The text of a page that names commands to type: code, in line and in blocks. */
 const codeOf = (text: string): string =>
   [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)].map(([code]) => code).join('\n');
 
-describe('the table of commands in the README', () => {
+describe('the table of commands', () => {
   it('has every command with its arguments, and none that does not exist', () => {
     expect(documented.map(([usage]) => withoutTicks(usage!)).sort()).toEqual(OWN.map((c) => c.usage).sort());
   });
@@ -53,15 +53,15 @@ describe('the table of commands in the README', () => {
     );
   });
 
-  it('gives no command an exit code that there is not', () => {
+  it('gives no command an exit code that does not exist', () => {
     const given = documented.flatMap(([, , , codes]) => codes!.split(', ').map(Number));
     expect(Object.values(EXIT)).toEqual(expect.arrayContaining([...new Set(given)]));
   });
 });
 
 describe('the exit codes', () => {
-  it('in the README are those of the program', () => {
-    const codes = tableIn(sectionOf(readme, 'Exit codes')).map(([code]) => Number(code));
+  it('on the page are those of the program', () => {
+    const codes = tableIn(sectionOf(page, 'Exit codes')).map(([code]) => Number(code));
     expect(codes).toEqual(Object.values(EXIT).sort((a, b) => a - b));
   });
 });

@@ -1,4 +1,4 @@
-/** README and .env.example name the variables that the program reads. */
+/** docs/configuration.md and .env.example name the variables that the program reads. */
 import { describe, expect, it } from 'vitest';
 import { environmentExample, VARIABLES } from '../../src/config/environment.js';
 import { readPage, sectionOf, tableIn } from './pages.js';
@@ -10,14 +10,14 @@ interface Variable {
 }
 
 describe('the environment variables', () => {
-  it('are all in the table of the README, with meaning, default and whether they are secret', () => {
+  it('are all in the table of docs/configuration.md, with meaning, default and whether they are secret', () => {
     const declared = Object.entries(VARIABLES).map(([name, variable]: [string, Variable]) => [
       `\`${name}\``,
       variable.description,
       variable.default === undefined ? '' : `\`${variable.default}\``,
       variable.secret ? 'yes' : '',
     ]);
-    expect(tableIn(sectionOf(readPage('README.md'), 'Environment variables'))).toEqual(declared);
+    expect(tableIn(sectionOf(readPage('docs/configuration.md'), 'Environment variables'))).toEqual(declared);
   });
 
   it('are all in .env.example, ready to copy', () => {

@@ -1,4 +1,4 @@
-/** The commands of docs/getting-started.md, typed one after the other by somebody with a shop of their own. */
+/** The commands of docs/getting-started.md, run one after the other on another shop's database. */
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(mappings, { recursive: true, force: true });
 });
 
-it('lead from the address of a database to a sync that is proved', async () => {
+it('lead from the address of a database to a verified sync', async () => {
   expect(commands.map((c) => c.replace(/ shop.*/, ''))).toEqual([
     'init',
     'check',

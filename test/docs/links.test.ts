@@ -1,4 +1,4 @@
-/** Links lead somewhere, and every decision can be found. */
+/** Links lead to existing files and headings, and every decision is listed. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

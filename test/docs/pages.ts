@@ -1,4 +1,4 @@
-/** The pages that people read, and what can be found on them: tables, headings, links, commands. */
+/** Reads the documentation pages and their parts: tables, headings, links and commands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

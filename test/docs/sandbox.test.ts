@@ -69,12 +69,12 @@ describe('the page about the sandbox', () => {
     expect(automation.body.data).toMatchObject({ name: 'Spring news', triggerType: 'one_time' });
   });
 
-  it('explains every place of a fixture, and none that there is not', () => {
+  it('explains every place of a fixture, and none that does not exist', () => {
     const explained = tableIn(sectionOf(page, 'The fixture')).map(([place]) => withoutTicks(place!));
     expect(explained.sort()).toEqual(placesOf().sort());
   });
 
-  it('lists every setting with its meaning, what it may be and its default', () => {
+  it('lists every setting with its meaning, allowed values and default', () => {
     expect(tableIn(sectionOf(page, 'Settings'))).toEqual(settingRows(''));
   });
 

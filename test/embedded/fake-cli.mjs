@@ -13,7 +13,7 @@ if (command === 'sandbox') {
 } else {
   const { TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, PARTNER_SYNC_TASK_QUEUE } = process.env;
   const connection = await Connection.connect({ address: TEMPORAL_ADDRESS });
-  for (;;) {
+  while (true) {
     await connection.withDeadline(Date.now() + 60_000, () =>
       connection.workflowService.pollWorkflowTaskQueue({
         namespace: TEMPORAL_NAMESPACE,

@@ -1,4 +1,4 @@
-/** Nothing outlives its starter, even one that is killed: `npm run dev` and its servers, the tests and theirs. */
+/** No process outlives the one that started it, even if that is killed: servers of `npm run dev` and of the tests. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,8 +12,17 @@ import { build } from '../pipeline/worker-process.js';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What of this package a clone of it needs in order to start its stack. */
 const CLONED = [
-  ...['activities', 'bin', 'dist', 'mappings', 'scripts', 'src', 'workflows'],
-  ...['package-lock.json', 'package.json', 'tsconfig.build.json', 'tsconfig.json'],
+  'activities',
+  'bin',
+  'dist',
+  'mappings',
+  'scripts',
+  'src',
+  'workflows',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.build.json',
+  'tsconfig.json',
 ];
 
 interface Running {
@@ -38,7 +47,9 @@ afterEach(() => {
 function processes(): Running[] {
   const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,ppid=,stat=,args='], { encoding: 'utf8' });
   return [...stdout.matchAll(/^ *(\d+) +(\d+) +[^Z ]+ +(.*)$/gm)].map(([, pid, parent, args]) => ({
-    ...{ pid: Number(pid), parent: Number(parent), args: args! },
+    pid: Number(pid),
+    parent: Number(parent),
+    args: args!,
   }));
 }
 
@@ -77,13 +88,20 @@ async function start(
   return { child, output: () => output };
 }
 
-it('ends the stack of npm run dev with its npm, and with the process that keeps it', async () => {
+it('stops the stack of npm run dev if npm or the process that runs the stack is killed', async () => {
   await build();
   for (const name of CLONED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const dev = async (): Promise<Started> => {
     seen.clear();
-    const parts = ['bootstrap.mjs dev', 'main.js dev', 'main.js worker', 'main.js sandbox', 'postgres -D', 'start-dev'];
+    const parts = [
+      'bootstrap.mjs dev',
+      'stack-command.js dev',
+      'main.js worker',
+      'main.js sandbox',
+      'postgres -D',
+      'start-dev',
+    ];
     const started = await start('npm', ['run', 'dev'], folder, parts);
     await eventually('the stack', () => Promise.resolve(started.output().includes('The stack is up')));
     return started;
@@ -96,7 +114,7 @@ it('ends the stack of npm run dev with its npm, and with the process that keeps 
   expect(output()).toContain('Draining the worker');
 
   await dev();
-  process.kill([...seen].find(([, args]) => args.includes('main.js dev'))![0], 'SIGKILL');
+  process.kill([...seen].find(([, args]) => args.includes('stack-command.js dev'))![0], 'SIGKILL');
   await none();
 }, 240_000);
 
@@ -104,7 +122,7 @@ it.each([
   { how: 'ends at its first failure', bail: ['--bail', '1'], killed: false },
   { how: 'is killed', bail: [], killed: true },
 ])(
-  'leaves no server of the tests behind where their run $how',
+  'leaves no server of the tests behind if the test run $how',
   async ({ bail, killed }) => {
     const vitest = [
       join(ROOT, 'node_modules/vitest/vitest.mjs'),

@@ -1,10 +1,10 @@
-/** The demo's source holds what the data set holds, held against a reading of the file of its own. */
+/** The demo's source contains what the data set contains, compared with an independent reading of the file. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { loadOnlineRetail } from '../../src/embedded/online-retail/load.js';
-import { createShopReader } from '../../src/embedded/online-retail/reader.js';
+import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
+import { createShopReader } from '../../src/embedded/online-retail/shop-reader.js';
 
 const FILE = new URL('../../src/embedded/online-retail/online-retail-2010-12.csv.gz', import.meta.url);
 const DATABASE = 'embedded_online_retail';
@@ -43,13 +43,13 @@ describe('the demo source', () => {
   const one = async (sql: string): Promise<unknown[]> =>
     (await shop.query<unknown[]>({ text: sql, rowMode: 'array' })).rows[0]!;
 
-  it('holds 948 customers, 2,025 invoices and 42,481 lines, and loading it again changes nothing', async () => {
+  it('has 948 customers, 2,025 invoices and 42,481 lines, and loading it again changes nothing', async () => {
     await shop.query(`UPDATE shop.customers SET country = 'Narnia' WHERE customer_id = 17850`);
     expect(await loadOnlineRetail(url)).toEqual({ customers: 948, invoices: 2_025, lines: 42_481 });
     expect(await one('SELECT country FROM shop.customers WHERE customer_id = 17850')).toEqual(['Narnia']);
   });
 
-  it("has every invoice's total exactly as the file adds up", async () => {
+  it('has the exact total of every invoice', async () => {
     const { rows } = await shop.query<[string, string]>({
       text: 'SELECT invoice_no, total::text FROM shop.invoices',
       rowMode: 'array',
@@ -63,7 +63,7 @@ describe('the demo source', () => {
     expect(await one('SELECT sum(line_total)::text FROM shop.invoice_lines')).toEqual(['748957.0200']);
   });
 
-  it('keeps what is untidy in the data: invoices without a customer, cancellations, two times, stray blanks', async () => {
+  it('keeps the oddities of the data: invoices without a customer, cancellations, two times, stray blanks', async () => {
     const invoices = `SELECT count(*) FILTER (WHERE customer_id IS NULL)::int, count(*) FILTER (WHERE kind = 'cancellation')::int`;
     expect(await one(`${invoices} FROM shop.invoices`)).toEqual([317, 326]);
     expect(
@@ -79,7 +79,7 @@ describe('the demo source', () => {
     ).toEqual([true, true, 125]);
   });
 
-  it('makes up contact details that are untidy in the shares it promises', async () => {
+  it('makes up untidy contact details in the documented proportions', async () => {
     const share = (condition: string): string => `round(100.0 * count(*) FILTER (WHERE ${condition}) / count(*))::int`;
     const [noEmail, emptyEmail, paddedEmail, noPhone, junkPhone, neverAsked] = (await one(`
       SELECT ${share('email IS NULL')}, ${share(`email = ''`)}, ${share(`email ~ '^ | $'`)}, ${share('phone IS NULL')},
@@ -99,7 +99,7 @@ describe('the demo source', () => {
     expect(Math.abs(neverAsked - 10)).toBeLessThanOrEqual(2);
   });
 
-  it('makes up contact details that can reach nobody: reserved mail domains, telephone numbers kept for drama', async () => {
+  it('makes up contact details that cannot reach anybody: reserved mail domains and telephone numbers', async () => {
     const { rows } = await shop.query<{ email: string | null; phone: string | null }>(
       'SELECT email, phone FROM shop.customers',
     );
@@ -126,7 +126,7 @@ describe('the demo source', () => {
     `);
   });
 
-  it('stamps a change with the clock', async () => {
+  it('sets updated_at on every change', async () => {
     await shop.query(`UPDATE shop.invoices SET total = total WHERE invoice_no = '536365'`);
     const [fresh] = await one(
       `SELECT updated_at > clock_timestamp() - interval '1 minute' FROM shop.invoices WHERE invoice_no = '536365'`,
@@ -134,7 +134,7 @@ describe('the demo source', () => {
     expect(fresh).toBe(true);
   });
 
-  it('gives the sync an account that can read everything and write nothing', async () => {
+  it('gives the sync an account that can only read', async () => {
     const reader = new Client({
       connectionString: await createShopReader({ url, password: "it's/secret", role: READER }),
     });

@@ -1,4 +1,4 @@
-/** The stack comes up as a whole, tells others how to use it, and goes down in order. */
+/** The stack starts as a whole, publishes how to use it, and stops in order. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { isAlive } from '../../src/embedded/detached-process.js';
 import { findEnvironment } from '../../src/config/dev-stack.js';
 import { choicesOf } from '../../src/embedded/stack-environment.js';
-import { attachStack, startStack, type Stack } from '../../src/embedded/stack.js';
+import { startStack, type Stack } from '../../src/embedded/stack.js';
+import { attachStack } from '../../src/embedded/stack-folder.js';
 
 /** Who names one of these works with servers of their own: a stack is used as a whole, or not at all. */
 const SERVERS = ['PARTNER_SYNC_STATE_URL', 'PLATFORM_BASE_URL', 'TEMPORAL_ADDRESS'];
@@ -44,7 +45,7 @@ describe('the stack', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  it('tells its processes and other commands where everything is, in files that nobody else can read', () => {
+  it('tells its processes and other commands where everything is, in files that only their owner can read', () => {
     const attached = attachStack({ folder });
     expect(attached).toMatchObject({ ownerPid: process.pid, uiUrl: stack.uiUrl, sandboxUrl: stack.sandboxUrl });
     expect(attached?.env).toEqual(stack.env);
@@ -56,7 +57,7 @@ describe('the stack', () => {
     }
   });
 
-  it('gives the sync the shop to read, and no way into the databases beside it', async () => {
+  it('lets the sync read the shop, but no other database', async () => {
     const source = new Client({ connectionString: stack.env.SOURCE_URL });
     await source.connect();
     const { rows } = await source.query('SELECT count(*)::int AS n FROM shop.invoices');
@@ -68,7 +69,7 @@ describe('the stack', () => {
     await expect(state.connect()).rejects.toMatchObject({ code: '42501' });
   });
 
-  it('supplies only what the environment leaves unsaid, a secret named either way', () => {
+  it('supplies only variables that the environment does not set, whichever way it names a secret', () => {
     const env = (own: Record<string, string>) => findEnvironment(root, own).env;
 
     const { DEMO_SHOP_URL: _, ...supplied } = stack.env;
@@ -80,7 +81,7 @@ describe('the stack', () => {
     expect(env({ PLATFORM_TOKEN: 'mine' })).toEqual({ ...others, PLATFORM_TOKEN: 'mine' });
   });
 
-  it('supplies only what .env leaves unsaid, which supplies only what the environment leaves unsaid', () => {
+  it('supplies only what .env does not set, which supplies only what the environment does not set', () => {
     writeFileSync(
       join(root, '.env'),
       'PARTNER_SYNC_MAPPINGS=./of-the-file\nPLATFORM_TENANT=of-the-file\nPLATFORM_TOKEN=of-the-file\n',
@@ -90,7 +91,9 @@ describe('the stack', () => {
     const { PLATFORM_TOKEN_FILE: _, ...others } = stack.env;
     expect(findEnvironment(root, { PLATFORM_TENANT: 'mine' }).env).toEqual({
       ...others,
-      ...{ PARTNER_SYNC_MAPPINGS: './of-the-file', PLATFORM_TENANT: 'mine', PLATFORM_TOKEN: 'of-the-file' },
+      PARTNER_SYNC_MAPPINGS: './of-the-file',
+      PLATFORM_TENANT: 'mine',
+      PLATFORM_TOKEN: 'of-the-file',
     });
     expect(findEnvironment(root, { PLATFORM_TOKEN_FILE: '/mine' }).env).toMatchObject({ PLATFORM_TOKEN_FILE: '/mine' });
     expect(findEnvironment(root, { PLATFORM_TOKEN_FILE: '/mine' }).env).not.toHaveProperty('PLATFORM_TOKEN');
@@ -100,7 +103,7 @@ describe('the stack', () => {
     await expect(start()).rejects.toThrow(`kept by process ${process.pid}`);
   });
 
-  it('starts a worker again that dies, and says so', async () => {
+  it('restarts a worker that dies, and says so', async () => {
     const first = stack.worker!.pid;
     process.kill(first, 'SIGKILL');
     await vi.waitFor(() => expect(said).toContain('The worker is up again'), { timeout: 50_000, interval: 100 });
@@ -109,12 +112,12 @@ describe('the stack', () => {
     expect(isAlive(stack.worker!.pid)).toBe(true);
   });
 
-  it('reports a sandbox that dies: nothing can go on without it', async () => {
+  it('reports a sandbox that dies, since nothing works without it', async () => {
     process.kill(stack.sandbox!.pid, 'SIGKILL');
     expect(await stack.failed).toBe('The sandbox ended by itself (SIGKILL).\nsandbox started');
   });
 
-  it('stops from the top down, drains the worker, and comes back at the same addresses', async () => {
+  it('drains the worker, stops the rest after it, and starts again at the same addresses', async () => {
     const { sandboxUrl, uiUrl, temporalAddress, env } = stack;
     await stack.stop();
     expect(readFileSync(join(folder, 'logs', 'worker.log'), 'utf8')).toMatch(/worker drained\n$/);
@@ -129,8 +132,11 @@ describe('the stack', () => {
   it('lets the environment choose the mappings, the source, the task queue and the tenant of its worker', async () => {
     await stack.stop();
     const said = {
-      ...{ PARTNER_SYNC_MAPPINGS: './mine', SOURCE_URL: 'postgres://mine', PARTNER_SYNC_TASK_QUEUE: 'mine' },
-      ...{ PLATFORM_TENANT: 'acme', PLATFORM_BASE_URL: 'https://platform.example.com' },
+      PARTNER_SYNC_MAPPINGS: './mine',
+      SOURCE_URL: 'postgres://mine',
+      PARTNER_SYNC_TASK_QUEUE: 'mine',
+      PLATFORM_TENANT: 'acme',
+      PLATFORM_BASE_URL: 'https://platform.example.com',
     };
 
     stack = await start(choicesOf(said));

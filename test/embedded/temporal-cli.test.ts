@@ -1,4 +1,4 @@
-/** Where the Temporal CLI is looked for, in which order, and that two searches do not build it twice. */
+/** The search for the Temporal CLI: its order, and that two searches do not build it twice. */
 import {
   chmodSync,
   mkdirSync,
@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findTemporal } from '../../src/embedded/temporal.js';
+import { findTemporal } from '../../src/embedded/temporal-cli.js';
 
 describe('the search for the Temporal CLI', () => {
   let folder: string;
@@ -49,7 +49,7 @@ describe('the search for the Temporal CLI', () => {
       `echo "$@" >> ${folder}/builds; sleep 0.5; cp ${bin}/go "$GOBIN/temporal"; chmod 755 "$GOBIN/temporal"`,
     );
 
-  it('takes the one on the PATH before the one in the cache', async () => {
+  it('prefers the one on PATH to the one in the cache', async () => {
     program(join(cached, 'temporal'));
     expect(await find()).toEqual({ path: join(cached, 'temporal'), how: 'cache' });
     program(join(bin, 'temporal'));
@@ -57,13 +57,13 @@ describe('the search for the Temporal CLI', () => {
     expect(said).toEqual([]);
   });
 
-  it('does not take a folder or a file that cannot be executed', async () => {
+  it('ignores a folder or a file that cannot be executed', async () => {
     mkdirSync(join(bin, 'temporal'));
     writeFileSync(join(cached, 'temporal'), 'half a download', { mode: 0o644 });
     await expect(find()).rejects.toMatchObject({ code: 'config_invalid' });
   });
 
-  it('builds it with Go when there is no other way, once for two searches at the same time', async () => {
+  it('builds it with Go if there is no other way, once for two simultaneous searches', async () => {
     fakeGo();
     const found = await Promise.all([find(), find()]);
     expect(found.map(({ path }) => path)).toEqual([join(cached, 'temporal'), join(cached, 'temporal')]);
@@ -73,7 +73,7 @@ describe('the search for the Temporal CLI', () => {
     expect(said).toContain('Building the Temporal CLI 1.5.1 with Go: this takes two to three minutes, once.');
   });
 
-  it('does not wait for a search that died in the middle of a build', async () => {
+  it('does not wait for a search that died during a build', async () => {
     fakeGo();
     writeFileSync(join(cached, 'lock'), '2147483646\n');
     expect(await find()).toMatchObject({ how: 'go' });
@@ -84,7 +84,7 @@ describe('the search for the Temporal CLI', () => {
     expect(await find()).toMatchObject({ how: 'go' });
   });
 
-  it('names every place it looked at, and what to install, when all fail', async () => {
+  it('names every place it searched, and what to install, if all fail', async () => {
     program(join(bin, 'go'), 'echo "no network" >&2; exit 1');
     const failure = await find().then(
       () => '',

@@ -1,4 +1,4 @@
-/** What `npm test` does where something is missing that only tests need; how it gets it is its own business to try. */
+/** What `npm test` does if a program is missing that only tests need and that it cannot obtain. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,20 +31,20 @@ function npmTest(args: readonly string[], more: Record<string, string> = {}): { 
 const LEFT_OUT =
   /^Left out: the tests with Chromium in test\/contract\/documents\.test\.ts; .*To run them: .*CHROMIUM_PATH\.$/m;
 
-it('leaves out the tests whose programs cannot be had, and says which, why and what to do', () => {
+it('leaves out tests whose programs cannot be obtained, and says which, why and what to do', () => {
   const { code, said } = npmTest([]);
   expect(said).toMatch(LEFT_OUT);
   expect(said).toContain('(apt-get: there is no apt-get here; npm: npm error code ECONNREFUSED)');
   expect(code).toBe(0);
 });
 
-it('fails where tests are left out under CI', () => {
+it('fails if tests are left out in CI', () => {
   const { code, said } = npmTest([], { CI: 'true' });
   expect(said).toMatch(LEFT_OUT);
   expect(code).toBe(1);
 });
 
-it('looks for nothing that the chosen tests do not use', () => {
+it('searches for nothing that the selected tests do not use', () => {
   const { code, said } = npmTest(['test/mapping'], { CI: 'true' });
   expect(said).toBe('');
   expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** Bad files, each with all that `check` says about it: place, what came, what is expected. Nothing else, and no more. */
+/** Bad files, each with all findings of `check`: place, value and what was expected, and no others. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';

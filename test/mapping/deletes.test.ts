@@ -1,7 +1,7 @@
 /** Deleted rows in the mapping language: which rows count as deleted, what is sent for them, and what is refused. */
 import { describe, expect, it } from 'vitest';
-import { checkColumns } from '../../src/mapping/check-columns.js';
-import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { checkColumns } from '../../src/mapping/compile/check-columns.js';
+import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
 import type { SourceType } from '../../src/domain/source.js';
 import { columns, definition, FILES, findingsOf, lint } from './sync-on-disk.js';
 
@@ -26,10 +26,7 @@ async function mapped(deletes: string, type: SourceType, value: string | null) {
   const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: type });
   const { columns: order, map } = compileMapping(sync!.mappings[0]!, sync!.tenant, source);
   const row: Record<string, string | null> = { id: '7', changed: '2026-01-01 00:00:00+00', name: 'Anna', gone: value };
-  const result = map(
-    order.map((name) => row[name] ?? null),
-    ['7'],
-  );
+  const result = map(order.map((name) => row[name] ?? null));
   if (result.kind !== 'record') throw new Error(result.reason);
   return { json: result.json, deletion: result.deletion };
 }
@@ -38,25 +35,25 @@ const LIVE = { json: '{"personId":"7","name":"Anna","status":"active"}', deletio
 const DELETED = { json: '{"personId":"7","status":"gone","note":null}', deletion: 'apply' };
 const ACTION = 'action: { set: { status: gone }, clear: [note] }';
 
-describe('a row is deleted', () => {
+describe('a row counts as deleted', () => {
   it.each<[SourceType, string, string | null]>([
     ['boolean', 't', 'f'],
     ['boolean', 't', null],
     ['timestamptz', '2026-01-01 00:00:00+00', null],
     ['date', '2026-01-01', null],
-  ])('where a %s column is %s, not where it is %s', async (type, deleted, live) => {
+  ])('if a %s column is %s, not if it is %s', async (type, deleted, live) => {
     expect(await mapped(`{ column: gone, ${ACTION} }`, type, deleted)).toEqual(DELETED);
     expect(await mapped(`{ column: gone, ${ACTION} }`, type, live)).toEqual(LIVE);
   });
 
-  it('where a column has one of the values that the mapping lists', async () => {
+  it('if a column has one of the values that the mapping lists', async () => {
     const deletes = `{ column: gone, values: ['1', '2'], ${ACTION} }`;
     expect(await mapped(deletes, 'integer', '2')).toEqual(DELETED);
     expect(await mapped(deletes, 'integer', '0')).toEqual(LIVE);
     expect(await mapped(deletes, 'integer', null)).toEqual(LIVE);
   });
 
-  it('and asks for nothing where the mapping ignores deleted rows', async () => {
+  it('and nothing is sent for it if the mapping ignores deleted rows', async () => {
     expect(await mapped('{ column: gone, action: ignore }', 'boolean', 't')).toEqual({
       json: '{"personId":"7"}',
       deletion: 'ignore',
@@ -64,7 +61,7 @@ describe('a row is deleted', () => {
   });
 });
 
-it('does not guess which numbers mean deleted: every row has one', async () => {
+it('asks which numbers mean deleted, since every row has one', async () => {
   const { sync } = await lint(files(`{ column: gone, ${ACTION} }`));
   const source = columns({ id: 'integer', changed: 'timestamptz', name: 'text', note: 'text', gone: 'integer' });
   const findings = checkColumns(sync!.mappings[0]!, sync!.tenant, source);
@@ -127,7 +124,7 @@ it.each([
     '5:30 error deletes_field deletes.action.clear[0]: the schema requires "name", so it cannot be cleared',
   ],
   [
-    'changes where every change is refused',
+    'changes although every change is refused',
     `{ ${ACTION} }\noptions: { onConflict: reject }`,
     undefined,
     '6:24 error deletes_rejected options.onConflict: reject would refuse every change of a record, so none could be set or cleared for a deleted row; use upsert',
@@ -139,18 +136,18 @@ it.each([
 describe('a sync that mirrors', () => {
   const mirror = { 'sync.yaml': `${FILES['sync.yaml']}schedules: [{ name: nightly, every: 24h, mode: mirror }]\n` };
 
-  it('is refused where no mapping says what becomes of vanished rows', async () => {
+  it('is refused if no mapping says what to do about vanished rows', async () => {
     expect(await findingsOf({ ...files('{ action: ignore }'), ...mirror })).toEqual([
-      'sync.yaml:5:48 error mirror_without_deletes schedules[0].mode: no mapping says with deletes what becomes of records whose rows are gone; declare an action, or take full',
+      'sync.yaml:5:48 error mirror_without_deletes schedules[0].mode: no mapping declares with deletes what happens to records whose rows are gone; declare an action, or use mode full',
     ]);
     expect(await findingsOf({ ...files(`{ ${ACTION} }`), ...mirror })).toEqual([]);
   });
 
-  it('is refused where rows cannot be found by their external id', async () => {
+  it('is refused if rows cannot be found by their external id', async () => {
     const { 'people.mapping.yaml': mapping, ...rest } = files(`{ ${ACTION} }`);
     const trimmed = mapping.replace('personId: id', 'personId: { column: id, transforms: [trim] }');
     expect(await findingsOf({ ...rest, 'people.mapping.yaml': trimmed, ...mirror })).toEqual([
-      'people.mapping.yaml:7:13 error mirror_unsure fields.personId: mode mirror looks rows up by their external id, which must be a column or a template without transforms (but string)',
+      'people.mapping.yaml:7:13 error mirror_unsure fields.personId: mode mirror looks rows up by their external id, which must be a column or a template without transforms (except string)',
     ]);
   });
 });

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
-import { checkColumns } from '../../src/mapping/check-columns.js';
-import { compileMapping } from '../../src/mapping/compile-mapping.js';
-import { runExamples } from '../../src/mapping/examples.js';
+import { checkColumns } from '../../src/mapping/compile/check-columns.js';
+import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
+import { runExamples } from '../../src/mapping/check/examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { TRANSFORMS } from '../../src/mapping/transforms/registry.js';
 import { columns, definition, ENV, lint, syncFolder } from './sync-on-disk.js';
@@ -12,11 +12,11 @@ import { columns, definition, ENV, lint, syncFolder } from './sync-on-disk.js';
 const text = readFileSync(new URL('../../docs/mapping.md', import.meta.url), 'utf8');
 /** Prettier pads the cells of tables. */
 const tables = text.replace(/ +\|/g, ' |').replace(/\| +/g, '| ');
-const fences = [...text.matchAll(/```(yaml|json) (\w+)\n([\s\S]*?)```/g)].map(([, , use, body]) => ({
+const highWatermarks = [...text.matchAll(/```(yaml|json) (\w+)\n([\s\S]*?)```/g)].map(([, , use, body]) => ({
   use: use!,
   body: body!,
 }));
-const person = fences.find((fence) => fence.use === 'definition')!.body;
+const person = highWatermarks.find((highWatermark) => highWatermark.use === 'definition')!.body;
 const people = (fields: string) =>
   `schema: person\nsource: { table: people }\nkey: [id]\n${fields.replace('fields:\n', 'fields:\n  personId: id\n')}`;
 const companies = {
@@ -41,17 +41,23 @@ interface DocumentedRow {
 }
 
 describe('the page about the mapping language', () => {
-  it.each(fences.filter((fence) => fence.use === 'sync'))('shows a sync.yaml that loads', async ({ body }) => {
-    const { findings } = await lint({ 'sync.yaml': body });
-    expect(findings).toEqual([]);
-  });
+  it.each(highWatermarks.filter((highWatermark) => highWatermark.use === 'sync'))(
+    'shows a sync.yaml that loads',
+    async ({ body }) => {
+      const { findings } = await lint({ 'sync.yaml': body });
+      expect(findings).toEqual([]);
+    },
+  );
 
-  it.each(fences.filter((fence) => fence.use === 'mapping'))('shows a mapping that loads', async ({ body }) => {
-    const { findings } = await lint({ 'people.mapping.yaml': body, 'person.schema.json': person });
-    expect(findings).toEqual([]);
-  });
+  it.each(highWatermarks.filter((highWatermark) => highWatermark.use === 'mapping'))(
+    'shows a mapping that loads',
+    async ({ body }) => {
+      const { findings } = await lint({ 'people.mapping.yaml': body, 'person.schema.json': person });
+      expect(findings).toEqual([]);
+    },
+  );
 
-  it.each(fences.filter((fence) => fence.use === 'cursor'))(
+  it.each(highWatermarks.filter((highWatermark) => highWatermark.use === 'cursor'))(
     'shows a cursor that the table has: $body',
     async ({ body }) => {
       const kinds = async (cursor: string): Promise<string[]> => {
@@ -69,20 +75,21 @@ describe('the page about the mapping language', () => {
   );
 
   it('shows examples of the mapping that pass', async () => {
-    const body = (use: string) => fences.find((fence) => fence.use === use)!.body;
+    const body = (use: string) => highWatermarks.find((highWatermark) => highWatermark.use === use)!.body;
     const folder = syncFolder({
-      ...{ 'people.mapping.yaml': body('mapping'), 'people.examples.yaml': body('examples') },
-      ...{ 'person.schema.json': person },
+      'people.mapping.yaml': body('mapping'),
+      'people.examples.yaml': body('examples'),
+      'person.schema.json': person,
     });
     const sync = await loadSync(folder, 'shop', ENV);
     const result = await runExamples(folder, 'shop/people.examples.yaml', sync.mappings[0]!, sync.tenant);
     expect(result).toEqual({ passed: 2, findings: [] });
   });
 
-  const examples = fences.flatMap((fence, index) =>
-    fence.use === 'example' ? [{ fields: fence.body, rows: fences[index + 1]! }] : [],
+  const examples = highWatermarks.flatMap((highWatermark, index) =>
+    highWatermark.use === 'example' ? [{ fields: highWatermark.body, rows: highWatermarks[index + 1]! }] : [],
   );
-  it.each(examples)('shows what its example gives: $fields', async ({ fields, rows }) => {
+  it.each(examples)('shows the result of its example: $fields', async ({ fields, rows }) => {
     const { findings, sync } = await lint({
       'people.mapping.yaml': people(fields),
       'person.schema.json': person,
@@ -94,8 +101,8 @@ describe('the page about the mapping language', () => {
     const compiled = compileMapping(mapping, sync!.tenant, TABLE);
     for (const { row, record, rejected } of JSON.parse(rows.body) as DocumentedRow[]) {
       const values = compiled.columns.map((name) => row[name] ?? (name === 'id' ? '1' : null));
-      const result = compiled.map(values, ['1']);
-      if (result.kind === 'unmappable') expect(result.rule).toBe(rejected);
+      const result = compiled.map(values);
+      if (result.kind === 'failed') expect(result.rule).toBe(rejected);
       else {
         const { personId: _id, ...data } = result.data;
         // Columns that the row does not name are NULL; what the page leaves out of a rejected row does not matter.

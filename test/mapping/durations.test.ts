@@ -1,7 +1,7 @@
-/** Durations end where the timers end that keep them: a longer one is refused before it becomes none at all. */
+/** Durations have the upper bounds of their timers: a longer one is refused, since its timer would fire at once. */
 import { expect, it } from 'vitest';
-import { LANGUAGE_FORMATS } from '../../src/mapping/language-formats.js';
-import { languageSchema, type LanguageFileKind } from '../../src/mapping/language-schema.js';
+import { LANGUAGE_FORMATS } from '../../src/mapping/language/language-formats.js';
+import { languageSchema, type LanguageFileKind } from '../../src/mapping/language/language-schema.js';
 import type { JsonObject } from '../../src/domain/json.js';
 
 const LONGEST_TIMER = 2 ** 31 - 1;
@@ -21,11 +21,11 @@ function durationsOf(kind: LanguageFileKind): [string, string | undefined][] {
 
 const ALL = [...durationsOf('sync'), ...durationsOf('mapping')];
 
-it('looks at every duration of the language', () => {
+it('covers every duration of the language', () => {
   expect(new Set(ALL.map(([name]) => name))).toEqual(
     new Set([
-      ...['statementTimeout', 'inDoubtDelay', 'batchDeadline', 'followFor', 'catchupWindow', 'jitter', 'every'],
-      ...['overlap', 'dependencyWaitTimeout'],
+      ...['statementTimeout', 'inDoubtDelay', 'batchDeadline', 'waitForPending', 'catchupWindow', 'jitter', 'every'],
+      ...['overlap', 'dependencyWaitTimeout', 'success', 'waiting', 'lag'],
     ]),
   );
 });
@@ -37,8 +37,8 @@ it.each(ALL)('%s (%s) has an upper bound', (_name, format) => {
 it.each([
   ['statement-timeout', '1d', '2d', '0.001s'],
   ['in-doubt-delay', '10m', '11m', undefined],
-  ['follow-time', '7d', '8d', undefined],
-] as const)('%s may be %s, which a timer holds, and not %s', (format, longest, tooLong, tooShort) => {
+  ['pending-time', '7d', '8d', undefined],
+] as const)('%s may be %s, which fits a timer, and not %s', (format, longest, tooLong, tooShort) => {
   const problem = LANGUAGE_FORMATS[format]!;
   expect(problem(longest)).toBeUndefined();
   expect(problem(tooLong)).toContain(`and ${longest}`);

@@ -1,11 +1,10 @@
-/** Examples beside a mapping: what passes, what fails and where, and what recording leaves of real rows. */
+/** Examples beside a mapping: what passes, what fails and where, and how recording masks real rows. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatFinding } from '../../src/domain/finding.js';
-import { runExamples } from '../../src/mapping/examples.js';
-import type { ExampleRow, ExamplesFile } from '../../src/mapping/examples.js';
+import { runExamples, type ExampleRow, type ExamplesFile } from '../../src/mapping/check/examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { recordExamples } from '../../src/mapping/record-examples.js';
+import { recordExamples } from '../../src/mapping/check/record-examples.js';
 import { columns, definition, ENV, syncFolder } from './sync-on-disk.js';
 
 const MAPPING = `schema: person
@@ -25,7 +24,9 @@ const HEAD = 'columns: { id: integer, email: text, level: text }\nexamples:\n';
 
 async function test(examples: string): Promise<{ passed: number; findings: string[] }> {
   const folder = syncFolder({
-    ...{ 'people.mapping.yaml': MAPPING, 'person.schema.json': SCHEMA, 'people.examples.yaml': examples },
+    'people.mapping.yaml': MAPPING,
+    'person.schema.json': SCHEMA,
+    'people.examples.yaml': examples,
   });
   const sync = await loadSync(folder, 'shop', ENV);
   const result = await runExamples(folder, 'shop/people.examples.yaml', sync.mappings[0]!, sync.tenant);
@@ -33,7 +34,7 @@ async function test(examples: string): Promise<{ passed: number; findings: strin
 }
 
 describe('examples beside a mapping', () => {
-  it('pass where row and record, or row and rejection, belong together', async () => {
+  it('pass if the row gives the expected record or rejection', async () => {
     const text = `${HEAD}  - row: { id: '7', email: ' A@B.org', level: G }
     tenant: tenant-a
     record: { level: gold, personId: '7', email: a@b.org }
@@ -91,7 +92,7 @@ describe('examples beside a mapping', () => {
     );
   });
 
-  it('say when the mapping reads a column that they do not describe', async () => {
+  it('report a column that the mapping reads and they do not describe', async () => {
     const { findings } = await test(
       "columns: { id: integer, email: text }\nexamples: [{ row: { id: '7' }, record: {} }]\n",
     );
@@ -110,7 +111,7 @@ describe('recording', () => {
   };
   const ROW = { id: '4711', email: ' Zoë.Doe7@Example.org', level: 'G', secret: 'Canary' };
 
-  it('masks what belongs to somebody, keeps declared codes, and gives examples that pass', async () => {
+  it('masks personal values, keeps declared codes, and produces examples that pass', async () => {
     const text = await record('', [ROW, { ...ROW, level: 'Canary' }]);
     expect((parse(text) as ExamplesFile).examples).toEqual([
       {
@@ -127,11 +128,11 @@ describe('recording', () => {
     expect(await test(text)).toEqual({ passed: 2, findings: [] });
   });
 
-  it('touches no file that cannot be read', async () => {
+  it('leaves a file alone that cannot be parsed', async () => {
     await expect(record('columns: [a\n', [ROW])).rejects.toThrow('the examples of people cannot be read');
   });
 
-  it('adds to what is there, and leaves its comments', async () => {
+  it('adds to existing examples, and keeps their comments', async () => {
     const before = `${HEAD}  # the usual\n  - row: { id: '8' }\n    record: { personId: '8', email: null, level: null }\n`;
     const text = await record(before, [ROW]);
     expect(text).toContain('# the usual');

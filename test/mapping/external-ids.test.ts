@@ -1,7 +1,7 @@
-/** What of a row's external id no record can have is said for each row, whichever way it is mapped. */
+/** External ids that no record can have are reported for each row, whichever way they are mapped. */
 import { describe, expect, it } from 'vitest';
 import { externalIdProblem, isKeepable, LONGEST_EXTERNAL_ID } from '../../src/domain/external-id.js';
-import { idHex } from '../../src/state/record-key.js';
+import { idHex } from '../../src/ledger/record-key.js';
 import { mapper } from './sync-on-disk.js';
 
 const reasonOf = (id: string, longest = LONGEST_EXTERNAL_ID): string | undefined =>
@@ -21,14 +21,14 @@ describe('an external id', () => {
     ['語'.repeat(867), 'longer than 2600 bytes'],
   ])('cannot be %j', (id, reason) => expect(reasonOf(id)).toContain(reason));
 
-  it('is not longer than the platform takes, where that is set', () => {
+  it("is not longer than the platform's limit, if that is set", () => {
     expect([reasonOf('12345', 5), reasonOf('123456', 5)]).toEqual([
       undefined,
       expect.stringContaining('longer than 5 '),
     ]);
   });
 
-  it('fits into the indexes of the ledger, in the forms that it has there', () => {
+  it('fits into the indexes of the ledger, in each form that is stored there', () => {
     // 2,704 bytes, of which the other columns and the entry itself take up to 40.
     for (const one of ['a', 'é', '語', '\u{1f600}']) {
       let id = one;
@@ -39,11 +39,11 @@ describe('an external id', () => {
   });
 });
 
-it('makes a dead letter of a row whose external id no record can have, also where the row is deleted or its tenant unknown', async () => {
+it('makes its row a dead letter if no record can have it, even if the row is deleted or its tenant unknown', async () => {
   const { map } = await mapper('  a: a\n', { a: { type: 'string' } }, { a: 'text' });
   for (const id of ['.', '..', 'x'.repeat(2_000)])
     expect(map({ id, a: 'A' })).toMatchObject({
-      kind: 'unmappable',
+      kind: 'failed',
       code: 'external_id_unusable',
       pointer: '/id',
       externalId: id,

@@ -1,4 +1,4 @@
-/** What `check` says about mistakes in files: place, what came, what is allowed, what was probably meant. */
+/** What `check` reports about mistakes in files: place, value, what is allowed and what was probably meant. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const mapping = (fields: string, head = 'source: { table: people }\nkey: [id]\n'
 });
 
 describe('a sync without mistakes', () => {
-  it('loads, with defaults where nothing is said', async () => {
+  it('loads, with defaults for what is left out', async () => {
     const loaded = await loadSync(syncFolder(), 'shop', ENV);
     expect(loaded).toMatchObject({
       name: 'shop',
@@ -26,7 +26,7 @@ describe('a sync without mistakes', () => {
         batchBytes: 4_194_304,
         inDoubtDelay: 30,
         batchDeadline: 600,
-        followFor: 600,
+        waitForPending: 600,
       },
       schedules: [],
     });
@@ -185,7 +185,7 @@ describe('the typical mistakes are named with their place', () => {
       'person.schema.json:2:11 error name_mismatch name: must be "person"',
     ],
     [
-      'a schema definition that is no JSON Schema',
+      'a schema definition that is not a JSON Schema',
       { 'person.schema.json': definition('person', { personId: { type: 'strng' }, name: {} }) },
       'person.schema.json:5:13 error schema_invalid schema: the JSON Schema cannot be used',
     ],
@@ -232,7 +232,7 @@ describe('the typical mistakes are named with their place', () => {
     ]);
   });
 
-  it('throws all of them as one error when a run wants to start', async () => {
+  it('throws all of them as one error when a run starts', async () => {
     const error = await loadSync(syncFolder(mapping('  a: b\n  c: d\n')), 'shop', ENV).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(PartnerSyncError);
     expect((error as PartnerSyncError).code).toBe('config_invalid');
@@ -288,7 +288,7 @@ describe('references', () => {
   });
 });
 
-describe('files that nobody should trust', () => {
+describe('files that cannot be trusted', () => {
   const people = 'people.mapping.yaml';
   it.each([
     ['broken YAML', 'schema: [a\nx: y\n', ':2:1 error syntax'],
@@ -331,7 +331,7 @@ describe('files that nobody should trust', () => {
     expect({}).not.toHaveProperty('x');
   });
 
-  it('are not followed out of the folder by a symbolic link', async () => {
+  it('are not read from outside the folder through a symbolic link', async () => {
     const folder = syncFolder({ 'people.mapping.yaml': null });
     const outside = syncFolder();
     symlinkSync(join(outside, 'shop', 'people.mapping.yaml'), join(folder, 'shop', 'people.mapping.yaml'));
@@ -341,7 +341,7 @@ describe('files that nobody should trust', () => {
     expect((await lintSync(folder, 'other', ENV)).findings[0]!.kind).toBe('outside_folder');
   });
 
-  it('are refused where a folder stands in their place', async () => {
+  it('are refused if a folder has their name', async () => {
     const folder = syncFolder({ 'people.mapping.yaml': null });
     mkdirSync(join(folder, 'shop', 'people.mapping.yaml'));
     writeFileSync(join(folder, 'shop', 'b.mapping.yaml'), FILES['people.mapping.yaml']!);
@@ -352,7 +352,7 @@ describe('files that nobody should trust', () => {
 describe('values from the environment', () => {
   const CANARY = 'canary-Zq81';
 
-  it('are named when they are not set, wherever they stand', async () => {
+  it('are named if they are not set, wherever they are used', async () => {
     expect(await findingsOf(mapping('  name: ${env:NAME_COLUMN}\n'), {})).toEqual([
       'sync.yaml:3:15 error env_missing source.connection: the environment variable SHOP_URL is not set',
       'people.mapping.yaml:6:9 error env_missing fields.name: the environment variable NAME_COLUMN is not set',

@@ -1,10 +1,10 @@
-/** The demo's sync: it loads, it fits its tables, and its decisions hold. */
+/** The demo's sync: it loads, fits its tables, and maps the oddities as documented. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
-import { compileMapping } from '../../src/mapping/compile-mapping.js';
+import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { stagesOf } from '../../src/mapping/stages.js';
+import { stagesOf } from '../../src/mapping/order/stages.js';
 import { columns } from './sync-on-disk.js';
 
 const sync = await loadSync(fileURLToPath(new URL('../../mappings', import.meta.url)), 'online-retail', {
@@ -52,10 +52,7 @@ function map(name: string, row: Record<string, string | null>) {
     sync.tenant,
     columns(TABLES[name]!),
   );
-  const result = map(
-    selected.map((column) => row[column] ?? null),
-    ['key'],
-  );
+  const result = map(selected.map((column) => row[column] ?? null));
   return result.kind === 'record' ? result.data : result;
 }
 
@@ -68,7 +65,7 @@ describe('the online-retail sync', () => {
     expect(stagesOf(nodes)).toEqual([['customers'], ['transactions'], ['order-lines']]);
   });
 
-  it('makes a clean contact of an untidy customer', () => {
+  it('turns an untidy customer into a clean contact', () => {
     const row = {
       customer_id: '17850',
       first_name: ' Anna ',
@@ -113,7 +110,7 @@ describe('the online-retail sync', () => {
     });
   });
 
-  it('names a line by its invoice and number', () => {
+  it('identifies a line by its invoice and number', () => {
     const row = {
       invoice_no: '536365',
       line_no: '3',

@@ -1,16 +1,17 @@
-/** A batch's body is made of its records' texts as they stand in memory: whatever is picked, each arrives whole. */
+/** A batch's body is joined from the texts of its records in memory: whichever are chosen, each is complete. */
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
-import { RecordList, recordOf, Records } from '../../src/domain/record-list.js';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { RecordList, recordOf, Records } from '../../src/records/record-list.js';
 
-it('joins any choice of records, neighbours or not, short, wide or longer than a buffer, and mixes up none of them', () => {
+it('joins any choice of records completely, whether adjacent or not, short, non-ASCII or longer than a buffer', () => {
   const long = fc.integer({ min: 60_000, max: 200_000 }).map((length) => 'é'.repeat(length));
   const text = fc.oneof(
     { weight: 20, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
     { weight: 1, arbitrary: long },
   );
   const row = fc.record({
-    ...{ text, chosen: fc.boolean() },
+    text,
+    chosen: fc.boolean(),
     key: fc.tuple(
       fc.string(),
       fc.string({ unit: 'binary' }).filter((part) => part.isWellFormed()),
@@ -37,7 +38,7 @@ it('joins any choice of records, neighbours or not, short, wide or longer than a
       });
       // In another thread, with the hashes and without.
       const sent = (hashed: boolean): RecordList =>
-        RecordList.received(structuredClone(RecordList.of(list).send(hashed)));
+        RecordList.received(structuredClone(RecordList.of(list).post(hashed)));
       const arrived = sent(false);
       for (const copied of [arrived, sent(true)])
         copied.map((record, i) => {
@@ -50,4 +51,20 @@ it('joins any choice of records, neighbours or not, short, wide or longer than a
       expect(JSON.parse(body)).toEqual({ resources: rows.filter((r) => r.chosen).map((r) => r.text) });
     }),
   );
+});
+
+it('reuses its memory: a list that is filled again and again with the same records takes no more of it', () => {
+  const allocate = vi.spyOn(Buffer, 'allocUnsafeSlow');
+  onTestFinished(() => allocate.mockRestore());
+  const records = new Records();
+  const fill = (): void => {
+    records.clear();
+    // The long text needs a buffer of its own, and the short one begins another, smaller one.
+    for (const text of ['é'.repeat(60_000), 'short'])
+      records.add('tenant', 'id', ['key'], JSON.stringify(text), undefined);
+  };
+  for (let round = 0; round < 5; round++) fill();
+  allocate.mockClear();
+  for (let round = 0; round < 5; round++) fill();
+  expect(allocate).not.toHaveBeenCalled();
 });

@@ -1,9 +1,10 @@
-/** Rows to records: nulls, tenants, external ids, what a rejected row may say, and hashes that stay. */
+/** Rows become records: nulls, tenants, external ids, messages about rejected rows, and stable hashes. */
 import { describe, expect, it } from 'vitest';
 import type { MappedRecord, MapResult } from '../../src/domain/record.js';
-import { checkColumns, columnsOf } from '../../src/mapping/check-columns.js';
-import { compileMapping } from '../../src/mapping/compile-mapping.js';
-import { lookUpOf } from '../../src/mapping/look-up.js';
+import { checkColumns } from '../../src/mapping/compile/check-columns.js';
+import { columnsOf } from '../../src/mapping/compile/read-plan.js';
+import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
+import { lookUpOf } from '../../src/mapping/compile/look-up.js';
 import { columns, definition, ENV, FILES, lint, mapper } from './sync-on-disk.js';
 
 const TEXT = { type: 'string' };
@@ -18,22 +19,22 @@ describe('a record', () => {
     expect(record.contentHash).toBe('e451cca82f3d522e3ab616568b1274d3');
   });
 
-  it('carries null for SQL NULL, and validates without it', async () => {
+  it('has null for SQL NULL, and is validated without it', async () => {
     const { map } = await mapper('  email: email\n', { email: { type: 'string', format: 'email' } }, { email: 'text' });
     expect(map({ email: null })).toMatchObject({ kind: 'record', json: '{"id":"7","email":null}' });
   });
 
-  it('leaves a null out where omitNull says so', async () => {
+  it('leaves a null out if omitNull is set', async () => {
     const { map } = await mapper('  a: { column: a, omitNull: true }\n', { a: TEXT }, { a: 'text' });
     expect(map({ a: null })).toMatchObject({ kind: 'record', json: '{"id":"7"}' });
   });
 
-  it('has a number as external id in the form of its text', async () => {
+  it('has the text of a number as its external id', async () => {
     const { map } = await mapper('', { id: { type: 'integer' } }, {});
     expect(map({ id: '17850' })).toMatchObject({ externalId: '17850', json: '{"id":17850}' });
   });
 
-  it('can be made from columns with the names that break other programs', async () => {
+  it('can be mapped from columns with unusual names', async () => {
     const row = '  a: __proto__\n  b: constructor\n';
     const { map } = await mapper(
       row,
@@ -72,7 +73,7 @@ describe('a row that cannot be delivered', () => {
       { enum: ['x', 'y'] },
       { code: 'record_invalid', rule: 'enum', reason: 'not one of the allowed values: ["x","y"]' },
     ],
-    ['text that is no number', '  a: a\n', { type: 'number' }, { code: 'mapping_failed', rule: 'exact number' }],
+    ['text that is not a number', '  a: a\n', { type: 'number' }, { code: 'mapping_failed', rule: 'exact number' }],
     [
       'no telephone number',
       '  a: { column: a, transforms: [{ phone: { country: GB } }] }\n',
@@ -92,11 +93,11 @@ describe('a row that cannot be delivered', () => {
       { code: 'mapping_failed', rule: 'transform: dateTime' },
     ],
   ];
-  it.each(failing)('says why without saying what: %s', async (_title, fields, property, expected) => {
+  it.each(failing)('says why without quoting a value: %s', async (_title, fields, property, expected) => {
     const { map } = await mapper(fields, { a: property as never }, { a: 'text' });
     const result = map({ a: CANARY });
     expect(result).toMatchObject({
-      kind: 'unmappable',
+      kind: 'failed',
       tenant: 'tenant-a',
       externalId: '7',
       sourceKey: ['7'],
@@ -105,7 +106,7 @@ describe('a row that cannot be delivered', () => {
     expect(JSON.stringify(result)).not.toMatch(/Canary|Zq81|leak/);
   });
 
-  it('names no key that comes from the content of a JSON column', async () => {
+  it('does not name a key from the content of a JSON column', async () => {
     const property = {
       type: 'object',
       properties: { known: { type: 'string' } },
@@ -113,7 +114,7 @@ describe('a row that cannot be delivered', () => {
     };
     const { map } = await mapper('  a: a\n', { a: property }, { a: 'json' });
     const result = map({ a: `{"${CANARY}":"${CANARY}"}` });
-    expect(result).toMatchObject({ kind: 'unmappable', pointer: '/a/*', rule: 'type: number', shape: 'object' });
+    expect(result).toMatchObject({ kind: 'failed', pointer: '/a/*', rule: 'type: number', shape: 'object' });
     expect(JSON.stringify(result)).not.toContain('Canary');
     expect(map({ a: '{"known":5}' })).toMatchObject({ pointer: '/a/known' });
   });
@@ -135,7 +136,7 @@ describe('a row that cannot be delivered', () => {
 });
 
 describe('the tenant of a row', () => {
-  it('comes through the declared list only', async () => {
+  it('comes only from the declared list', async () => {
     const values = '{ "1": tenant-a, "2": tenant-b }';
     const { sync } = await lint({
       'sync.yaml': FILES['sync.yaml']!.replace('tenant-a', `{ column: shop_id, values: ${values} }`),
@@ -143,10 +144,10 @@ describe('the tenant of a row', () => {
     const mapping = sync!.mappings[0]!;
     expect(columnsOf(mapping, sync!.tenant)).toEqual(['id', 'shop_id', 'name']);
     const { map } = compileMapping(mapping, sync!.tenant, columns({ id: 'integer', shop_id: 'integer', name: 'text' }));
-    expect(map(['7', '2', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-b', externalId: '7' });
+    expect(map(['7', '2', 'Anna'])).toMatchObject({ tenant: 'tenant-b', externalId: '7' });
     for (const value of ['3', null, 'tenant-a', 'constructor'])
-      expect(map(['7', value, 'Anna'], ['7'])).toMatchObject({
-        kind: 'unmappable',
+      expect(map(['7', value, 'Anna'])).toMatchObject({
+        kind: 'failed',
         code: 'tenant_unknown',
         tenant: null,
         externalId: '7',
@@ -155,19 +156,19 @@ describe('the tenant of a row', () => {
 });
 
 describe('bytes', () => {
-  it('name the tenant of a row by their hex digits or by the UUID that they are', async () => {
+  it('identify the tenant of a row by their hex digits or as a UUID', async () => {
     const values = '{ A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11: tenant-a, 00ff: tenant-b }';
     const { sync } = await lint({
       'sync.yaml': FILES['sync.yaml']!.replace('tenant-a', `{ column: shop_id, values: ${values} }`),
     });
     const types = columns({ id: 'integer', shop_id: 'bytes', name: 'text' });
     const { map } = compileMapping(sync!.mappings[0]!, sync!.tenant, types);
-    expect(map(['7', '\\xa0eebc999c0b4ef8bb6d6bb9bd380a11', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-a' });
-    expect(map(['7', '\\x00ff', 'Anna'], ['7'])).toMatchObject({ tenant: 'tenant-b' });
-    expect(map(['7', '\\x00', 'Anna'], ['7'])).toMatchObject({ code: 'tenant_unknown' });
+    expect(map(['7', '\\xa0eebc999c0b4ef8bb6d6bb9bd380a11', 'Anna'])).toMatchObject({ tenant: 'tenant-a' });
+    expect(map(['7', '\\x00ff', 'Anna'])).toMatchObject({ tenant: 'tenant-b' });
+    expect(map(['7', '\\x00', 'Anna'])).toMatchObject({ code: 'tenant_unknown' });
   });
 
-  it('are found again by a record that is named by their Base64', async () => {
+  it('are found by the Base64 form of an external id', async () => {
     const { sync } = await lint({
       'people.mapping.yaml':
         'schema: person\nsource: { table: people }\nkey: [id]\nfields:\n  personId: { column: id, transforms: [{ encode: { as: base64 } }] }\n',
@@ -180,14 +181,14 @@ describe('bytes', () => {
     expect(how.values('AP8')).toEqual([]);
   });
 
-  it('are refused where the column holds something else, as SQLite lets it', async () => {
+  it('are refused if the column contains other values, which SQLite allows', async () => {
     const { map } = await mapper('  a: a\n', { a: TEXT }, { a: 'bytes' });
     expect(map({ a: '\\x00ff' })).toMatchObject({ kind: 'record', data: { a: '00ff' } });
     expect(map({ a: 'ab' })).toMatchObject({ code: 'mapping_failed', pointer: '/a', rule: 'bytes' });
   });
 });
 
-describe('a mapping held against the columns of the source', () => {
+describe('a mapping compared with the columns of the source', () => {
   const check = async (fields: string, types: Parameters<typeof columns>[0], properties: object = { name: TEXT }) => {
     const { sync, locate, findings } = await lint({
       'people.mapping.yaml': `schema: person\nsource: { table: people }\nkey: [id]\nfields:\n  personId: id\n${fields}`,
@@ -214,7 +215,7 @@ describe('a mapping held against the columns of the source', () => {
   it.each([
     ['a timestamp without a zone', '  name: name\n', 'timestamp', TEXT, 'name its zone with the transform dateTime'],
     ['what has no text', '  name: name\n', 'other', TEXT, 'turn it into text in the query'],
-    ['bytes for a number', '  name: name\n', 'bytes', { type: 'number' }, 'is bytes at the end'],
+    ['bytes for a number', '  name: name\n', 'bytes', { type: 'number' }, 'ends up as bytes'],
     [
       'bytes as text of another kind',
       '  name: { column: name, transforms: [{ encode: { as: hex } }] }\n',
@@ -227,16 +228,22 @@ describe('a mapping held against the columns of the source', () => {
       '  name: name\n',
       'boolean',
       { type: 'number' },
-      'is boolean at the end, and the schema definition asks for number',
+      'ends up as boolean, and the schema definition asks for number',
     ],
     ['text for a boolean', '  name: name\n', 'text', { type: 'boolean' }, 'boolean: { true: [...], false: [...] }'],
-    ['a date for a date-time', '  name: name\n', 'date', { type: 'string', format: 'date-time' }, 'say which midnight'],
+    [
+      'a date for a date-time',
+      '  name: name\n',
+      'date',
+      { type: 'string', format: 'date-time' },
+      'choose the midnight',
+    ],
     [
       'a transform behind a finished number',
       '  name: { column: name, transforms: [number, trim] }\n',
       'text',
       {},
-      'trim does not take a number that is finished',
+      'trim does not take a value that is already a JSON number',
     ],
     [
       'dateTime on a boolean',
@@ -252,7 +259,7 @@ describe('a mapping held against the columns of the source', () => {
     expect(found[0]!.message).toContain(message);
   });
 
-  it('quotes the variable, not its value, where a column is named by the environment', async () => {
+  it('quotes the variable, not its value, if the environment names a column', async () => {
     const { sync, locate } = await lint(
       { 'people.mapping.yaml': FILES['people.mapping.yaml']!.replace('name: name', 'name: ${env:COLUMN}') },
       { ...ENV, COLUMN: 'canary_zq81' },
@@ -261,7 +268,7 @@ describe('a mapping held against the columns of the source', () => {
     expect(found!.message).toBe('no column "${env:COLUMN}" in people. Columns: id');
   });
 
-  it('refuses two columns of one name, and to run at all', async () => {
+  it('refuses two columns of the same name, and does not run', async () => {
     const { sync } = await lint();
     const twice = [...columns({ id: 'integer', name: 'text' }), ...columns({ name: 'text' })];
     expect(checkColumns(sync!.mappings[0]!, sync!.tenant, twice)[0]).toMatchObject({ kind: 'duplicate_column' });

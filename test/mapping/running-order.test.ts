@@ -1,7 +1,7 @@
-/** The running order where references lead in a circle. */
+/** The running order if references form a circle. */
 import { expect, it } from 'vitest';
 import type { MappingSpec } from '../../src/domain/sync.js';
-import { deferredReferences, runningOrder } from '../../src/mapping/running-order.js';
+import { deferredReferences, runningOrder } from '../../src/mapping/order/running-order.js';
 
 /** `refs`: the mapping that each field refers to. */
 function mapping(
@@ -15,27 +15,30 @@ function mapping(
     { kind: 'ref', mapping: parent, form: 'id', column: field, transforms: [], omitNull: false },
   ]);
   return {
-    ...{ name, fields: new Map(fields as never), schema: { schema: { required } }, options: { onConflict } },
+    name,
+    fields: new Map(fields as never),
+    schema: { schema: { required } },
+    options: { onConflict },
   } as unknown as MappingSpec;
 }
 
-it('is parents before children, in one pass, where nothing leads in a circle', () => {
+it('puts parents before children, in one pass, if there is no circle', () => {
   expect(runningOrder([mapping('lines', { order: 'orders' }), mapping('orders')])).toEqual([
-    { ahead: [], full: ['orders'] },
-    { ahead: [], full: ['lines'] },
+    { firstPass: [], full: ['orders'] },
+    { firstPass: [], full: ['lines'] },
   ]);
 });
 
 it('loads a mapping that refers to itself twice, and its children between the passes or after', () => {
   const staff = mapping('staff', { manager: 'staff' });
   expect(runningOrder([mapping('badges', { owner: 'staff' }), staff])).toEqual([
-    { ahead: ['staff'], full: [] },
-    { ahead: [], full: ['staff'] },
-    { ahead: [], full: ['badges'] },
+    { firstPass: ['staff'], full: [] },
+    { firstPass: [], full: ['staff'] },
+    { firstPass: [], full: ['badges'] },
   ]);
 });
 
-it('leaves out a reference that is not required, wherever on the circle it is', () => {
+it('leaves out an optional reference, wherever on the circle it is', () => {
   const mappings = [
     mapping('a', { b: 'b' }, ['b']),
     mapping('b', { c: 'c' }, [], 'reject'),
@@ -43,10 +46,10 @@ it('leaves out a reference that is not required, wherever on the circle it is', 
   ];
   expect(deferredReferences(mappings)).toEqual({ fields: new Map([['c', ['a', 'other']]]), circle: null });
   expect(runningOrder(mappings)).toEqual([
-    { ahead: ['c'], full: [] },
-    { ahead: [], full: ['b'] },
-    { ahead: [], full: ['a'] },
-    { ahead: [], full: ['c'] },
+    { firstPass: ['c'], full: [] },
+    { firstPass: [], full: ['b'] },
+    { firstPass: [], full: ['a'] },
+    { firstPass: [], full: ['c'] },
   ]);
 });
 
@@ -54,10 +57,10 @@ it('breaks two circles through one mapping', () => {
   const mappings = [mapping('a', { b: 'b', c: 'c' }), mapping('b', { a: 'a' }), mapping('c', { a: 'a' })];
   const order = runningOrder(mappings);
   expect(order.flatMap((stage) => stage.full).sort()).toEqual(['a', 'b', 'c']);
-  expect(order[0]!.ahead).toEqual(['a']);
+  expect(order[0]!.firstPass).toEqual(['a']);
 });
 
-it('names a circle of which no reference may be left out', () => {
+it('names a circle in which no reference may be left out', () => {
   const required = [mapping('a', { b: 'b' }, ['b']), mapping('b', { a: 'a' }, ['a'])];
   expect(deferredReferences(required).circle).toEqual(['a', 'b', 'a']);
   expect(deferredReferences([mapping('a', { a: 'a' }, [], 'reject')]).circle).toEqual(['a', 'a']);

@@ -1,6 +1,6 @@
 /** The running order of mappings. */
 import { describe, expect, it } from 'vitest';
-import { cycleOf, stagesOf } from '../../src/mapping/stages.js';
+import { cycleOf, stagesOf } from '../../src/mapping/order/stages.js';
 
 const node = (name: string, ...refs: string[]) => ({ name, refs });
 
@@ -11,7 +11,7 @@ describe('the order of mappings', () => {
     expect(stagesOf(mappings.toReversed())).toEqual([['articles', 'customers'], ['orders'], ['lines']]);
   });
 
-  it('puts a child behind the last of its parents', () => {
+  it('puts a child after the last of its parents', () => {
     expect(stagesOf([node('a'), node('b', 'a'), node('c', 'a', 'b')])).toEqual([['a'], ['b'], ['c']]);
   });
 
@@ -19,7 +19,7 @@ describe('the order of mappings', () => {
     expect(stagesOf([node('orders', 'customers')])).toEqual([['orders']]);
   });
 
-  it('names a circle, and plans nothing that hangs on it', () => {
+  it('names a circle, and plans nothing that depends on it', () => {
     const mappings = [node('a', 'b'), node('b', 'c'), node('c', 'b'), node('d')];
     expect(stagesOf(mappings)).toEqual([['d']]);
     expect(cycleOf(mappings)).toEqual(['b', 'c', 'b']);

@@ -1,15 +1,13 @@
-/** A sync in a folder of its own for one test: a small valid one, in which the test writes its own files over. */
+/** A small valid sync in its own folder for one test, which overwrites some of its files. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { compileMapping } from '../../src/mapping/compile-mapping.js';
-import type { CompiledMapping } from '../../src/mapping/compile-mapping.js';
+import { compileMapping, type CompiledMapping } from '../../src/mapping/compile/compile-mapping.js';
 import { formatFinding } from '../../src/domain/finding.js';
 import type { JsonObject } from '../../src/domain/json.js';
 import type { SourceColumn, SourceType } from '../../src/domain/source.js';
-import { lintSync } from '../../src/mapping/load-sync.js';
-import type { LintResult } from '../../src/mapping/load-sync.js';
+import { lintSync, type LintResult } from '../../src/mapping/load-sync.js';
 
 export const ENV = { SHOP_URL: 'postgres://reader:hunter2@db.example.org/shop' };
 
@@ -72,9 +70,6 @@ export async function mapper(
   if (sync === null) throw new Error(findings.map(formatFinding).join('\n'));
   const compiled = compileMapping(sync.mappings[0]!, sync.tenant, columns({ id: 'integer', ...types }));
   const map = (row: Record<string, string | null>) =>
-    compiled.map(
-      compiled.columns.map((name) => (name === 'id' ? (row['id'] ?? '7') : (row[name] ?? null))),
-      ['7'],
-    );
+    compiled.map(compiled.columns.map((name) => (name === 'id' ? (row['id'] ?? '7') : (row[name] ?? null))));
   return { compiled, map };
 }

@@ -1,7 +1,7 @@
-/** Values arrive as they are, or not at all: one row for each kind of value that others have lost. */
+/** Values arrive exactly or not at all: one case for each kind of value that is easily damaged. */
 import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
-import { maskedShape } from '../../src/mapping/mask.js';
+import { maskedShape } from '../../src/mapping/encode/mask.js';
 import { mapper } from './sync-on-disk.js';
 
 async function mapped(type: SourceType, property: object, value: string, field = 'v'): Promise<unknown> {
@@ -55,7 +55,7 @@ describe('a value of the source', () => {
     ['minus zero', 'float', NUMBER, '-0', 0],
     ['boolean', 'boolean', { type: 'boolean' }, 'f', false],
     ['an integer as boolean', 'integer', { type: 'boolean' }, '1', true],
-    ['an integer that is no boolean', 'integer', { type: 'boolean' }, '2', 'rejected: boolean'],
+    ['an integer that is not a boolean', 'integer', { type: 'boolean' }, '2', 'rejected: boolean'],
     [
       'JSON',
       'json',
@@ -99,7 +99,7 @@ describe('a value of the source', () => {
   });
 });
 
-describe('the shape of a value', () => {
+describe('the masked shape of a value', () => {
   it('shows form and length, never letters or digits', () => {
     expect(maskedShape('jo.Doe2@x-y.org')).toBe('text(15) aa.aaa9@a-a.aaa');
     expect(maskedShape('Zoë 😀/٣')).toBe('text(8) aaa **9');

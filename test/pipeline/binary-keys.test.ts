@@ -1,4 +1,4 @@
-/** Shops that key their tables by bytes, as MySQL's do with UUIDs: records are named, referred to and found by one text. */
+/** Tables with binary keys, such as UUIDs in MySQL: one text identifies, references and finds each record. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { mariadb, postgres, sqlite, type TestDialect } from '../source/dialect-databases.js';
@@ -23,7 +23,7 @@ const digitsOf = (no: number): string => `a0eebc999c0b4ef8bb6d${no.toString(16).
 const uuidOf = (no: number): string => digitsOf(no).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 describe.each(CASES)('a shop on $dialect.name with keys of 16 bytes', ({ dialect, bytes, literal }) => {
-  it('arrives with its references, and each record is found by its external id again', async () => {
+  it('arrives with its references, and each record can be found by its external id', async () => {
     const database = await dialect.create();
     onTestFinished(() => database.drop());
     await database.run(`
@@ -64,9 +64,9 @@ describe.each(CASES)('a shop on $dialect.name with keys of 16 bytes', ({ dialect
       ['items', `${digitsOf(1007)}-1`],
     ] as const) {
       const explained = JSON.parse((await call('explain', SYNC, mapping, id, '--json')).stdout) as {
-        records: { receipt: string; row: object | null; platform: { kind: string } }[];
+        records: { acceptedHash: string; row: object | null; platform: { kind: string } }[];
       };
-      expect(explained).toMatchObject({ records: [{ receipt: 'equal', platform: { kind: 'equal' } }] });
+      expect(explained).toMatchObject({ records: [{ acceptedHash: 'equal', platform: { kind: 'equal' } }] });
       expect(explained.records[0]!.row).not.toBeNull();
     }
   }, 180_000);

@@ -1,6 +1,6 @@
-/** Every two choices of a platform meet in some whole sync: what cannot be delivered is told truly, and mending it heals all. */
+/** Every pair of platform choices occurs in some whole sync: undeliverable rows are reported, and fixing them completes it. */
 import { expect, it } from 'vitest';
-import { pushSchemas } from '../../src/cli/commands/schema.js';
+import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import type { GivenSettings } from '../../src/sandbox/settings.js';
 import { inPairs } from './pairs.js';
 import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
@@ -33,14 +33,17 @@ const settingsOf = (c: Choices): GivenSettings => ({
   batchStatus: { recordErrors: c.recordErrors, completed: c.completed, processed: c.processed },
   schemas: { references: c.definitions },
   alsoRequired: { createSchemaDefinition: c.required },
-  ...{ errorShape: c.errorShape, fieldNames: c.fieldNames, emptyFields: c.emptyFields, batchOrder: c.batchOrder },
+  errorShape: c.errorShape,
+  fieldNames: c.fieldNames,
+  emptyFields: c.emptyFields,
+  batchOrder: c.batchOrder,
   pending: { completed: c.children, newer: c.newer },
   records: { validated: c.validated, referencesWithinUpload: c.withinUpload, references: c.forms },
 });
 
 const ROWS = inPairs(FACTORS);
 
-it('has every two values of two choices together somewhere', () => {
+it('covers every pair of values of two choices', () => {
   const seen = new Set(
     ROWS.flatMap((row) => Object.entries(row).flatMap((a) => Object.entries(row).map((b) => JSON.stringify([a, b])))),
   );
@@ -51,18 +54,20 @@ it('has every two values of two choices together somewhere', () => {
   expect(missed).toEqual([]);
 });
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
     ...[l.mapping, l.externalId, l.code],
   ]);
 
 it.each(ROWS.map((row, i) => [i + 1, row] as const))(
-  'delivers what can be delivered, names what cannot, and heals once that is mended: platform %i',
+  'delivers what it can, names what it cannot, and completes once that is fixed: platform %i',
   async (_no, choices) => {
     const described = (file: object) => JSON.stringify({ ...file, description: 'Of the shop', pluralName: 'many' });
     const shop = await shopForTest({
-      ...{ pushed: false, sandbox: settingsOf(choices), wait: choices.wait },
-      upload: { followFor: '2s', batchDeadline: '10s' },
+      pushed: false,
+      sandbox: settingsOf(choices),
+      wait: choices.wait,
+      upload: { waitForPending: '2s', batchDeadline: '10s' },
     });
     for (const { schema } of (await shop.parts.openSync(SYNC)).spec.mappings)
       shop.write(`${schema.name}.schema.json`, described(schema));
@@ -74,7 +79,7 @@ it.each(ROWS.map((row, i) => [i + 1, row] as const))(
     await shop.run();
     await expirePending(shop);
     expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
-    expect(await letters(shop)).toEqual(
+    expect(await deadLetters(shop)).toEqual(
       expect.arrayContaining([
         ['customers', '2', 'record_invalid'],
         ['orders', 'o2', 'parent_rejected'],
@@ -82,7 +87,7 @@ it.each(ROWS.map((row, i) => [i + 1, row] as const))(
         ['lines', 'o2-1', 'parent_rejected'],
       ]),
     );
-    expect(await letters(shop)).toHaveLength(4);
+    expect(await deadLetters(shop)).toHaveLength(4);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 
     await shop.source.query(
@@ -90,7 +95,7 @@ it.each(ROWS.map((row, i) => [i + 1, row] as const))(
        INSERT INTO shop.customers (id, name, status, updated_at) VALUES (4711, 'Late', 'A', clock_timestamp())`,
     );
     expect((await shop.run()).outcome).toBe('complete');
-    expect(await letters(shop)).toEqual([]);
+    expect(await deadLetters(shop)).toEqual([]);
     expect(await shop.differences()).toBe(0);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   },

@@ -1,17 +1,19 @@
-/** References that lead in a circle: records are sent without them first, then in full, and end complete. */
+/** References that form a circle: records are sent without them first, then completely. */
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, text, type Shop } from './shop.js';
 
 const schema = (name: string, id: string, properties: object): string =>
   JSON.stringify({
-    ...{ name, category: 'custom_schema', externalIdField: id },
+    name,
+    category: 'custom_schema',
+    externalIdField: id,
     schema: { type: 'object', properties: { [id]: text, ...properties }, required: [id], additionalProperties: false },
   });
 const files = (wait = '0s') => ({
   'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }
 tenant: north
-upload: { inDoubtDelay: 1s, followFor: 20s, batchSize: 40 }
+upload: { inDoubtDelay: 1s, waitForPending: 20s, batchSize: 40 }
 `,
   'employees.mapping.yaml': `schema: employee
 source: { table: staff.employees }
@@ -62,7 +64,7 @@ const staff = (employees: number): string => `
 const open = (employees: number, wait?: string): Promise<Shop> =>
   shopForTest({ other: { files: files(wait), load: async (source) => void (await source.query(staff(employees))) } });
 
-it('loads managers and heads of departments that come in the wrong order, without waiting for any of them', async () => {
+it('loads managers and heads of departments in the wrong order, without waiting for any of them', async () => {
   const shop = await open(300);
 
   const report = await shop.run();
@@ -89,12 +91,12 @@ it('loads managers and heads of departments that come in the wrong order, withou
   expect(await shop.differences()).toBe(0);
 });
 
-it('goes on in the second pass when a worker takes over from another one in the first', async () => {
+it('completes the second pass after another worker takes over during the first', async () => {
   const shop = await open(120);
-  let held = 0;
-  shop.proxy.fail((request) => (request.upload && held++ === 1 ? { forward: true, answer: 'hang' } : undefined));
+  let pending = 0;
+  shop.proxy.fail((request) => (request.upload && pending++ === 1 ? { forward: true, answer: 'hang' } : undefined));
   const run = await shop.start('sync', { sync: SYNC });
-  await eventually('an upload hangs', () => Promise.resolve(held > 1));
+  await eventually('an upload hangs', () => Promise.resolve(pending > 1));
   shop.proxy.fail(undefined);
 
   expect(await run.result()).toMatchObject({ outcome: 'complete', total: { read: 133, accepted: 133 } });
@@ -118,7 +120,7 @@ it('fetches parents that refer to each other when only their child is loaded', a
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('check says which references come in a second pass, and refuses a circle of required ones', async () => {
+it('reports with check which references need a second pass, and refuses a circle of required ones', async () => {
   const shop = await open(1);
   const ended = await runInProcess(['check', SYNC, '--offline'], shop.env);
   expect(ended.stdout).toContain(
@@ -137,7 +139,7 @@ it('check says which references come in a second pass, and refuses a circle of r
   expect(refused.code).toBe(1);
 });
 
-it('sends a sample with everybody whom its rows lead to, around the circle', async () => {
+it('sends a sample with everybody its rows refer to, around the circle', async () => {
   const shop = await open(6);
 
   const report = await shop.run({ limit: 1, mappings: ['badges'] });
@@ -151,7 +153,7 @@ it('sends a sample with everybody whom its rows lead to, around the circle', asy
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 }, 60_000);
 
-it('marks the record of an employee whose row is gone, though employees refer to each other', async () => {
+it('marks the record of an employee whose row is gone, even if employees refer to each other', async () => {
   const shop = await open(9);
   const mapping = files()['employees.mapping.yaml'];
   shop.write('employees.mapping.yaml', `${mapping}deletes: { action: { clear: [managerId, departmentId] } }\n`);

@@ -1,13 +1,13 @@
-/** Rows that cannot be delivered: each is told apart, counted, kept without its values, and revived when it is mended. */
+/** Rows that cannot be delivered: each is identified, counted, kept without its values, and delivered once it is fixed. */
 import { expect, it } from 'vitest';
 import { fill, openEnds, NO_OPEN_ENDS, shopForTest, text, type Shop } from './shop.js';
 
-const letters = (shop: Shop) =>
+const deadLetters = (shop: Shop) =>
   shop.state.query<{ key: string; code: string; pointer: string; rule: string; external_id: string | null }>(
     `SELECT source_key[1] AS key, code, pointer, rule, external_id FROM partner_sync.dead_letters ORDER BY source_key[1]::int`,
   );
 
-it('counts what cannot be delivered, delivers the rest, and forgets a letter when its row is mended', async () => {
+it('counts what cannot be delivered, delivers the rest, and deletes a dead letter when its row is fixed', async () => {
   const shop = await shopForTest();
   await fill(shop, 20);
   await shop.source.query(`UPDATE shop.customers SET email = 'canary-not-an-address' WHERE id IN (2, 3)`);
@@ -25,7 +25,7 @@ it('counts what cannot be delivered, delivers the rest, and forgets a letter whe
       { mapping: 'customers', code: 'record_invalid', pointer: '/email', rule: 'format: email', count: 2 },
     ]),
   );
-  expect(await letters(shop)).toMatchObject([
+  expect(await deadLetters(shop)).toMatchObject([
     { key: '2', code: 'record_invalid', pointer: '/email', external_id: '2' },
     { key: '3', code: 'record_invalid', pointer: '/email', external_id: '3' },
     { key: '5', code: 'mapping_failed', pointer: '/status', external_id: '5' },
@@ -36,11 +36,11 @@ it('counts what cannot be delivered, delivers the rest, and forgets a letter whe
   expect(await shop.stored('customer', '7')).toBeNull();
 
   await shop.source.query(
-    `UPDATE shop.customers SET email = 'mended@example.org', updated_at = clock_timestamp() WHERE id = 2`,
+    `UPDATE shop.customers SET email = 'fixed@example.org', updated_at = clock_timestamp() WHERE id = 2`,
   );
   const mended = await shop.run({ mappings: ['customers'] });
   expect(mended.total).toMatchObject({ accepted: 1 });
-  expect((await letters(shop)).map((l) => l.key)).toEqual(['3', '5', '7']);
+  expect((await deadLetters(shop)).map((l) => l.key)).toEqual(['3', '5', '7']);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
@@ -63,14 +63,14 @@ fields: { customerId: name }
     outcome: 'complete_with_dead_letters',
     total: { read: 6, accepted: 4, deadLettered: 2 },
   });
-  expect(await letters(shop)).toMatchObject([
+  expect(await deadLetters(shop)).toMatchObject([
     { key: '2', code: 'duplicate_external_id', external_id: 'Twin' },
     { key: '4', code: 'duplicate_external_id', external_id: 'Twin' },
   ]);
   expect(await shop.stored('customer', 'Twin')).toBeNull();
 });
 
-it('keeps the record that the platform alone refuses, and accepts its neighbours', async () => {
+it('makes a dead letter of the one record that the platform refuses, and delivers its neighbours', async () => {
   const shop = await shopForTest({ pushed: false });
   await fill(shop, 10);
   // The platform's schema is stricter than ours: names of at most ten characters.
@@ -84,11 +84,11 @@ it('keeps the record that the platform alone refuses, and accepts its neighbours
 
   // "Customer 1" has ten characters, "Customer 10" has eleven.
   expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 9, deadLettered: 1 } });
-  expect(await letters(shop)).toMatchObject([{ key: '10', code: 'platform_refused', external_id: '10' }]);
+  expect(await deadLetters(shop)).toMatchObject([{ key: '10', code: 'platform_refused', external_id: '10' }]);
   expect(await shop.stored('customer', '9')).not.toBeNull();
 });
 
-it('refuses to overwrite what it did not create where the mapping says reject', async () => {
+it('does not overwrite records that it did not create if the mapping says reject', async () => {
   const shop = await shopForTest({
     files: {
       'customers.mapping.yaml': `schema: customer
@@ -113,11 +113,11 @@ options: { onConflict: reject }
 
   // The first is there with the very content that was to be sent: nothing is left to do.
   expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 2, deadLettered: 1 } });
-  expect(await letters(shop)).toMatchObject([{ key: '2', code: 'platform_refused' }]);
+  expect(await deadLetters(shop)).toMatchObject([{ key: '2', code: 'platform_refused' }]);
   expect(await shop.stored('customer', '2')).toMatchObject({ name: 'Someone else' });
 });
 
-it('delivers odd but honest text as it is, and dead-letters what JSON cannot carry', async () => {
+it('delivers unusual text unchanged, and makes a dead letter of what JSON cannot express', async () => {
   const odd = ['Zoë "Q" O\'Neil\\', 'line\nbreak\ttab', '😀 ﬀ \u202E', '"}],{', '  blanks  ', '\u2028'];
   const shop = await shopForTest({
     files: {

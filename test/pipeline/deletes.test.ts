@@ -23,7 +23,7 @@ const mark = (shop: Shop, id: number, status: string): Promise<unknown> =>
     status,
   ]);
 
-it('marks the record of a row that was marked as deleted, leaves its other fields, and takes the mark back with the row', async () => {
+it("marks the record of a row that was marked as deleted, keeps its other fields, and removes the mark with the row's", async () => {
   const shop = await shopForTest({ files: { 'customers.mapping.yaml': MARKED } });
   await fill(shop, 3);
   await shop.run({ mappings: ['customers'] });
@@ -45,7 +45,7 @@ it('marks the record of a row that was marked as deleted, leaves its other field
   });
 });
 
-it('sends nothing for a row that was deleted before the platform ever had it', async () => {
+it('sends nothing for a row that was deleted before it was ever delivered', async () => {
   const shop = await shopForTest({ files: { 'customers.mapping.yaml': MARKED } });
   await fill(shop, 3);
   await mark(shop, 2, 'X');
@@ -57,7 +57,7 @@ it('sends nothing for a row that was deleted before the platform ever had it', a
   expect(await shop.reconcile('customers')).toMatchObject({ rows: 3, equal: 3, missing: 0 });
 });
 
-it('leaves the record of a deleted row as it was where deleted rows are ignored', async () => {
+it('leaves the record of a deleted row unchanged if deleted rows are ignored', async () => {
   const ignoring = MARKED.replace(/action: .*/, 'action: ignore');
   const shop = await shopForTest({ files: { 'customers.mapping.yaml': ignoring } });
   await fill(shop, 2);

@@ -1,4 +1,4 @@
-/** Children whose parents are not there yet: they wait, they come back by themselves, they are never lost. */
+/** Children whose parents do not exist yet: they wait, are retried automatically, and are never lost. */
 import { expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { eventually, expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
@@ -22,8 +22,12 @@ const customer = (shop: Shop, id: number) =>
     [id],
   );
 
-it('holds orders until their customers have come with another run, and ends complete', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' }, sandbox: { processingDelay: 1500 } });
+it('keeps orders waiting until another run delivers their customers, and ends complete', async () => {
+  const shop = await shopForTest({
+    wait: '10m',
+    upload: { waitForPending: '60s' },
+    sandbox: { processingDelay: 1500 },
+  });
   await fill(shop, 30);
   const customers = await shop.start('backfill', { sync: 'shop', mappings: ['customers'] });
   const orders = await shop.start('sync', { sync: 'shop', mappings: ['orders'] });
@@ -36,8 +40,8 @@ it('holds orders until their customers have come with another run, and ends comp
   expect(await shop.stored('line', 'o7-1')).toBeNull();
 });
 
-it('ends incomplete while a parent is missing, and delivers the child with the run that brings the parent', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+it('ends incomplete while a parent is missing, and delivers the child in the run that delivers the parent', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await order(shop, 'early', 999);
 
   const first = await shop.run();
@@ -54,7 +58,7 @@ it('ends incomplete while a parent is missing, and delivers the child with the r
 });
 
 it('delivers a child whose wait has expired when it is read again', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await order(shop, 'orphan', 999);
   expect((await shop.run()).outcome).toBe('incomplete');
   await expirePending(shop);
@@ -65,8 +69,8 @@ it('delivers a child whose wait has expired when it is read again', async () => 
   expect(await shop.differences()).toBe(0);
 });
 
-it('delivers the newest version of a row that changed while the platform held its record', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
+it('delivers the newest version of a row that changed while its record was pending', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '60s' } });
   await order(shop, 'o1', 1);
   const run = await shop.start('sync', { sync: 'shop', mappings: ['orders'] });
   await eventually('the order waits', async () => (await waiting(shop)).length === 1);
@@ -86,8 +90,8 @@ it('delivers the newest version of a row that changed while the platform held it
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('lets a dead-lettered parent hold back its own children only', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+it('lets a dead-lettered parent hold back only its own children', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await fill(shop, 5);
   await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id = 3`);
 

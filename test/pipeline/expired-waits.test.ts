@@ -1,15 +1,15 @@
-/** Waits that are over by the platform's own word, though it tells no more what became of them. */
+/** Pending records whose `expiresAt` has passed, on a platform that no longer reports their outcome. */
 import { expect, it } from 'vitest';
 import { idsIn } from './platform-proxy.js';
 import { expirePending, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
 
 /** The platform holds an order whose customer is not there; from then on it knows nothing of the batch. */
 async function heldAndForgotten(): Promise<Shop> {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('o1', 999, 1)`);
   expect(await shop.run({ mappings: ['orders'] })).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
   const [batch] = await shop.state.query<{ id: string }>(
-    `SELECT platform_batch_id AS id FROM partner_sync.batches WHERE state = 'waiting'`,
+    `SELECT platform_batch_id AS id FROM partner_sync.batches WHERE state = 'pending'`,
   );
   const unknown = { status: 404, body: JSON.stringify({ success: false, message: 'no such batch' }) };
   shop.proxy.forget();
@@ -23,7 +23,7 @@ async function heldAndForgotten(): Promise<Shop> {
 const ordersSent = (shop: Shop): string[] =>
   shop.proxy.requests.filter((r) => r.upload && r.path.includes('/order/')).flatMap((r) => idsIn(r, 'orderId'));
 
-it('sends a held record again when the time is over that the platform named for its wait', async () => {
+it('sends a pending record again after its expiresAt has passed', async () => {
   const shop = await heldAndForgotten();
   await expirePending(shop);
   await shop.state.query(
@@ -38,7 +38,7 @@ it('sends a held record again when the time is over that the platform named for 
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('does not send a held record again while the platform may still hold it', async () => {
+it('does not send a pending record again before its expiresAt', async () => {
   const shop = await heldAndForgotten();
 
   await shop.run({ mappings: ['customers'] });

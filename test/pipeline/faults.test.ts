@@ -1,9 +1,9 @@
-/** A platform that fails in every way a network can: the end is right, nothing is lost, nobody waits for ever. */
+/** A platform that fails in every way a network can: the result is right, nothing is lost, and no run hangs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { idsIn, recordsIn, type PassedRequest, type StubAnswer } from './platform-proxy.js';
-import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, text, type Shop } from './shop.js';
+import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, text, type Shop } from './shop.js';
 
 const json = (status: number, message: string, headers = {}): StubAnswer => ({
   status,
@@ -12,7 +12,7 @@ const json = (status: number, message: string, headers = {}): StubAnswer => ({
 });
 const HTML: StubAnswer = { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>welcome</html>' };
 
-it('sends again only what the platform had in doubt, and only after its longest delay', async () => {
+it('sends again only records of unknown outcome, and only after the longest delay of the platform', async () => {
   const shop = await shopForTest({ upload: { inDoubtDelay: '2s' } });
   await fill(shop, 3);
   const times: number[] = [];
@@ -28,7 +28,7 @@ it('sends again only what the platform had in doubt, and only after its longest 
   expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(2000);
 });
 
-it('follows the batches when looking after them fails now and then', async () => {
+it('follows batches even if polling sometimes fails', async () => {
   const shop = await shopForTest({ upload: { batchSize: 20 } });
   await fill(shop, 60);
   shop.proxy.fail(({ upload, no }) =>
@@ -40,7 +40,7 @@ it('follows the batches when looking after them fails now and then', async () =>
   expect(await shop.differences()).toBe(0);
 });
 
-it('stops with one clear error when the token is refused, and goes on from there once it is renewed', async () => {
+it('stops with one clear error if the token is refused, and continues from there once it is renewed', async () => {
   const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 1 } });
   await fill(shop, 100);
   shop.proxy.fail(({ upload, no }) =>
@@ -94,7 +94,41 @@ it('cuts smaller batches once the platform has refused too many records at once'
   expect(shop.proxy.requests.filter(tooMany)).toEqual([]);
 });
 
-it('leaves the platform alone for as long as it asks, with all requests', async () => {
+describe('if the platform refuses every record of a batch', () => {
+  /** Fifty customers in two tenants, of whom the platform refuses these. */
+  async function refusing(isRefused: (id: number) => boolean) {
+    const shop = await shopForTest();
+    await fill(shop, 50);
+    await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id <= 25`);
+    shop.proxy.fail((request) =>
+      request.upload && idsIn(request, 'customerId').some((id) => isRefused(Number(id)))
+        ? { forward: false, answer: json(400, 'invalid request') }
+        : undefined,
+    );
+    return shop;
+  }
+
+  it('goes on for the other tenants of the chunk', async () => {
+    const shop = await refusing((id) => id <= 25);
+
+    expect(await shop.run({ mappings: ['customers'] })).toMatchObject({
+      outcome: 'complete_with_dead_letters',
+      total: { accepted: 25, deadLettered: 25 },
+    });
+  });
+
+  it('ends the run if it is the same for all of them', async () => {
+    const shop = await refusing(() => true);
+
+    const failure = await failureOf(await shop.start('sync', { sync: SYNC, mappings: ['customers'] }));
+
+    expect(failure).toMatchObject({ type: 'platform_refused' });
+    expect(failure.message).toContain('refused every one of 50 records');
+    expect(await shop.state.query('SELECT FROM partner_sync.dead_letters')).toEqual([]);
+  });
+});
+
+it('sends the platform no request for as long as it asks', async () => {
   const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 8 } });
   await fill(shop, 200);
   let asked = 0;
@@ -113,7 +147,7 @@ it('leaves the platform alone for as long as it asks, with all requests', async 
   expect(early).toEqual([]);
 });
 
-it('finds the one record for which the platform refuses the whole batch', async () => {
+it('finds the one record that makes the platform refuse the whole batch', async () => {
   const shop = await shopForTest();
   await fill(shop, 50);
   const refuse = (shop: Shop) =>
@@ -135,7 +169,7 @@ it('finds the one record for which the platform refuses the whole batch', async 
   expect(await shop.state.query('SELECT external_id FROM partner_sync.dead_letters')).toEqual([]);
 });
 
-it('names the schema that was never pushed', async () => {
+it('names a schema that was never pushed', async () => {
   const shop = await shopForTest({ pushed: false });
   await fill(shop, 1);
 
@@ -182,7 +216,7 @@ it('gives up a batch that the platform forgot, and sends its records again', asy
   expect(await eventually('all agree', async () => (await shop.differences()) === 0)).toBe(true);
 });
 
-it('finds out whose failure it is when the platform names no record', async () => {
+it('finds which record failed if the platform names none', async () => {
   const shop = await shopForTest({ pushed: false });
   await fill(shop, 20);
   const properties = { customerId: text, name: { ...text, maxLength: 10 }, email: text, status: text };
@@ -204,7 +238,7 @@ it('finds out whose failure it is when the platform names no record', async () =
   expect(found).toMatchObject([{ count: 11, pointer: '/name', code: 'platform_refused' }]);
 });
 
-it('settles records one by one when the counters of their batch do not add up', async () => {
+it('settles records one by one if the counters of their batch do not add up', async () => {
   const shop = await shopForTest();
   await fill(shop, 20);
   shop.proxy.fail(({ path }) =>
@@ -221,7 +255,7 @@ it('settles records one by one when the counters of their batch do not add up', 
   expect(await shop.differences()).toBe(0);
 });
 
-it('does not wait for ever for batches that never complete', async () => {
+it('does not wait forever for batches that never complete', async () => {
   const shop = await shopForTest({ upload: { batchDeadline: '1s' } });
   await fill(shop, 20);
   shop.proxy.fail(({ path }) =>
@@ -237,7 +271,7 @@ it('does not wait for ever for batches that never complete', async () => {
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('takes what it finds for its own where a lost answer meets onconflict=reject', async () => {
+it('recognizes its own record after a lost answer with onconflict=reject', async () => {
   const mapping = `schema: customer
 source: { table: shop.customers }
 key: [id]

@@ -1,9 +1,9 @@
-/** What the platform says in words decides nothing: counters, pending records and the records themselves do. */
+/** The platform's messages decide nothing: counters, pending records and the records themselves do. */
 import { expect, it } from 'vitest';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [l.externalId, l.code]);
 const order = (shop: Shop, no: string, customer: number) =>
   shop.source.query('INSERT INTO shop.orders (no, customer_id, total) VALUES ($1, $2, 1)', [no, customer]);
@@ -31,18 +31,18 @@ const withErrors = (status: BatchStatus, recordErrors: string[]) => ({
 /** Each tells of failures in its own way; none as the sandbox does. */
 const WORDINGS: readonly [string, (status: BatchStatus) => unknown][] = [
   [
-    'names them otherwise',
+    'names records in another form',
     (s) =>
       withErrors(
         s,
         (s.errors?.recordErrors ?? []).map((e) => `Resource '${/"([^"]*)"/.exec(e)?.[1]}': not accepted in time`),
       ),
   ],
-  ['counts them, and names none', (s) => withErrors(s, [])],
-  ['speaks of all at once', (s) => withErrors(s, ['einige Datensaetze wurden nicht uebernommen'])],
+  ['counts failed records, and names none', (s) => withErrors(s, [])],
+  ['reports all failures in one message', (s) => withErrors(s, ['einige Datensaetze wurden nicht uebernommen'])],
   // A form that looks like ours, and names a record that was accepted.
   [
-    'accuses a record that it has accepted',
+    'names a record that it has accepted',
     (s) =>
       withErrors(
         s,
@@ -52,7 +52,7 @@ const WORDINGS: readonly [string, (status: BatchStatus) => unknown][] = [
 ];
 
 it.each(WORDINGS)('loses none of a batch when the platform %s', async (_, tell) => {
-  const shop = await shopForTest({ upload: { followFor: '5s', batchSize: 500 } });
+  const shop = await shopForTest({ upload: { waitForPending: '5s', batchSize: 500 } });
   await fill(shop, 20);
   // Two that the platform will refuse, though they are right by the files: it knows another definition.
   retell(shop, tell);
@@ -61,7 +61,7 @@ it.each(WORDINGS)('loses none of a batch when the platform %s', async (_, tell) 
   const report = await shop.run();
 
   expect(report.total).toMatchObject({ read: 60, accepted: 56, waiting: 0, deadLettered: 4 });
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['o4', 'parent_missing'],
     ['o9', 'parent_missing'],
     ['o4-1', 'parent_rejected'],
@@ -71,22 +71,22 @@ it.each(WORDINGS)('loses none of a batch when the platform %s', async (_, tell) 
     `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (777, 'Late', 'A', clock_timestamp())`,
   );
   expect((await shop.run()).outcome).toBe('complete');
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
 it.each([
-  ['lists nothing of what it holds', (s: BatchStatus) => ({ ...s, pendingResources: undefined })],
+  ['lists no pending records', (s: BatchStatus) => ({ ...s, pendingResources: undefined })],
   [
-    'does not say what is missing, nor until when',
+    'does not say what is missing or until when',
     (s: BatchStatus) => ({
       ...s,
       pendingResources: s.pendingResources?.map(({ resourceExternalId }) => ({ resourceExternalId })),
     }),
   ],
-])('brings held children through on a platform that %s', async (_, tell) => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '20s', batchSize: 500 } });
+])('delivers pending children on a platform that %s', async (_, tell) => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '20s', batchSize: 500 } });
   retell(shop, tell);
   await fill(shop, 8);
   await order(shop, 'orphan', 999);
@@ -100,11 +100,11 @@ it.each([
 
   await expirePending(shop);
   expect((await shop.run({ mappings: ['orders'] })).outcome).toBe('complete_with_dead_letters');
-  expect(await letters(shop)).toEqual([['orphan', 'parent_missing']]);
+  expect(await deadLetters(shop)).toEqual([['orphan', 'parent_missing']]);
 });
 
-it('waits for the parents of a child that the platform refuses with its whole request', async () => {
-  const shop = await shopForTest({ upload: { followFor: '20s' } });
+it('waits for the parents of a child that makes the platform refuse the whole request', async () => {
+  const shop = await shopForTest({ upload: { waitForPending: '20s' } });
   await fill(shop, 3);
   const known = new Set<string>();
   // Each request is validated at once: one that refers to an unknown customer is a 422, in words of its own.
@@ -122,12 +122,12 @@ it('waits for the parents of a child that the platform refuses with its whole re
   expect((await shop.run({ mappings: ['orders'] })).outcome).toBe('complete');
 
   expect(await shop.stored('order', 'o2')).toMatchObject({ customerId: '2' });
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
 });
 
-it('revives whatever dead letter of a child when its parent arrives, though the reason was another one', async () => {
+it('retries any dead letter of a child when its parent arrives, even if its reason was another one', async () => {
   const shop = await shopForTest({
-    upload: { followFor: '5s' },
+    upload: { waitForPending: '5s' },
     files: UNSURE_CUSTOMERS,
   });
   retell(shop, (s) =>
@@ -138,17 +138,17 @@ it('revives whatever dead letter of a child when its parent arrives, though the 
   );
   await order(shop, 'o1', 7);
   await shop.run({ mappings: ['orders'] });
-  expect(await letters(shop)).toEqual([['o1', 'platform_refused']]);
+  expect(await deadLetters(shop)).toEqual([['o1', 'platform_refused']]);
 
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, ' 7 ', 'A')`);
   expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
 
   expect(await shop.stored('order', 'o1')).toMatchObject({ customerId: '7' });
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
 });
 
-it('sends records of which nobody can tell again in batches, not one by one', async () => {
-  const shop = await shopForTest({ upload: { followFor: '30s', batchSize: 500 } });
+it('sends records of unknown outcome again in batches, not one by one', async () => {
+  const shop = await shopForTest({ upload: { waitForPending: '30s', batchSize: 500 } });
   await fill(shop, 200);
   // For a while the platform's counters tell nothing, and it answers no look-up with what it has.
   let confused = true;

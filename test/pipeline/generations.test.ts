@@ -1,9 +1,19 @@
-/** What waits for something that will not come is not waited for, over any number of generations. */
+/** A run does not wait for descendants of a record that will not come, over any number of generations. */
 import { expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
-import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, UNSURE_CUSTOMERS } from './shop.js';
+import {
+  expirePending,
+  fill,
+  NO_OPEN_ENDS,
+  openEnds,
+  reportOf,
+  shopForTest,
+  SYNC,
+  type Shop,
+  UNSURE_CUSTOMERS,
+} from './shop.js';
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
     l.mapping,
     l.externalId,
@@ -16,19 +26,19 @@ const waiting = (shop: Shop) =>
 /** Runs and counts the looks after waiting records: a run that waits looks again and again. */
 async function looks(shop: Shop, input: object = {}): Promise<{ report: RunReport; looks: number; timers: number }> {
   const handle = await shop.start('sync', { sync: SYNC, ...input });
-  const report = (await handle.result()) as RunReport;
+  const report = await reportOf(handle);
   const { events } = await handle.fetchHistory();
   const of = (type: string): number =>
     events!.filter((e) => e.activityTaskScheduledEventAttributes?.activityType?.name === type).length;
   return {
     report,
-    looks: of('followWaiting'),
+    looks: of('pollPending'),
     timers: events!.filter((e) => e.timerStartedEventAttributes != null).length,
   };
 }
 
 it('does not wait for the descendants of a customer that cannot be mapped', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '10m' } });
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '10m' } });
   await fill(shop, 4);
   await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id = 2`);
 
@@ -36,7 +46,7 @@ it('does not wait for the descendants of a customer that cannot be mapped', asyn
 
   expect(report.outcome).toBe('complete_with_dead_letters');
   expect(timers).toBe(0);
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['customers', '2', 'record_invalid'],
     ['orders', 'o2', 'parent_rejected'],
     ['lines', 'o2-1', 'parent_rejected'],
@@ -44,12 +54,12 @@ it('does not wait for the descendants of a customer that cannot be mapped', asyn
 
   await shop.source.query(`UPDATE shop.customers SET email = NULL, updated_at = clock_timestamp() WHERE id = 2`);
   expect((await shop.run()).outcome).toBe('complete');
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.differences()).toBe(0);
 });
 
 it('does not wait for the grandchildren of a customer that is not in the source, and gives them up with their parents', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '10m' } });
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '10m' } });
   await fill(shop, 3);
   await shop.source.query('DELETE FROM shop.customers WHERE id = 2');
 
@@ -64,7 +74,7 @@ it('does not wait for the grandchildren of a customer that is not in the source,
 
   await expirePending(shop);
   expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['orders', 'o2', 'parent_missing'],
     ['lines', 'o2-1', 'parent_rejected'],
   ]);
@@ -73,12 +83,12 @@ it('does not wait for the grandchildren of a customer that is not in the source,
     `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (2, 'Late', 'A', clock_timestamp())`,
   );
   expect((await shop.run()).outcome).toBe('complete');
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.differences()).toBe(0);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('delivers twelve generations whose eldest refers to nobody that is there, and gives up her reference only', async () => {
+it('delivers twelve generations whose oldest has an unknown parent, and gives up only that record', async () => {
   const table = `CREATE SCHEMA shop;
     CREATE TABLE shop.people (id integer PRIMARY KEY, mother integer, name text, updated_at timestamptz NOT NULL DEFAULT now());
     INSERT INTO shop.people SELECT i, i - 1, 'Person ' || i FROM generate_series(1, 12) i`;
@@ -87,7 +97,7 @@ it('delivers twelve generations whose eldest refers to nobody that is there, and
     other: {
       load: async (source) => void (await source.query(table)),
       files: {
-        'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }\ntenant: north\nupload: { inDoubtDelay: 1s, followFor: 10m }\n`,
+        'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }\ntenant: north\nupload: { inDoubtDelay: 1s, waitForPending: 10m }\n`,
         'people.mapping.yaml': `schema: person
 source: { table: shop.people }
 key: [id]
@@ -99,7 +109,9 @@ fields:
 options: { dependencyWaitTimeout: 10m }
 `,
         'person.schema.json': JSON.stringify({
-          ...{ name: 'person', category: 'custom_schema', externalIdField: 'personId' },
+          name: 'person',
+          category: 'custom_schema',
+          externalIdField: 'personId',
           schema: { type: 'object', properties, required: ['personId'], additionalProperties: false },
         }),
       },
@@ -115,7 +127,7 @@ options: { dependencyWaitTimeout: 10m }
 
   await expirePending(shop);
   expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
-  expect(await letters(shop)).toEqual([['people', '1', 'parent_missing']]);
+  expect(await deadLetters(shop)).toEqual([['people', '1', 'parent_missing']]);
 
   await shop.source.query(`INSERT INTO shop.people VALUES (0, NULL, 'Eve', clock_timestamp())`);
   expect((await shop.run()).outcome).toBe('complete');
@@ -123,10 +135,10 @@ options: { dependencyWaitTimeout: 10m }
   expect(await shop.differences()).toBe(0);
 });
 
-it('looks after a parent of whom nobody knows a few times, not every moment, for as long as it waits', async () => {
+it('looks up an unknown parent a few times while it waits, not continually', async () => {
   const shop = await shopForTest({
     wait: '10m',
-    upload: { followFor: '20s' },
+    upload: { waitForPending: '20s' },
     files: UNSURE_CUSTOMERS,
   });
   await shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('orphan', 999, 1)`);

@@ -1,4 +1,4 @@
-/** A worker that dies in the middle of its work, again and again: the run goes on where it was. */
+/** A worker that dies during its work, repeatedly: the run continues where it was. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop } from './shop.js';
@@ -14,14 +14,17 @@ it('finishes a run whose worker is killed three times, with no record ever in tw
   });
   onTestFinished(() => shop.close());
   await noteWhatComes(shop);
-  await fill(shop, 2000);
+  await fill(shop, 1200);
   const run = await shop.start('sync', { sync: 'shop' });
 
-  for (const progress of [6, 20, 30]) {
+  for (const killedAt of [6, 20, 30]) {
     const worker = await startWorkerProcess(shop);
-    shop.proxy.forget();
-    await eventually(`${progress} more uploads`, () => Promise.resolve(shop.proxy.uploads() >= progress));
-    worker.child.kill('SIGKILL');
+    // At that very upload: a test that looks from time to time would, on a busy machine, kill it when few are left.
+    let uploads = 0;
+    shop.proxy.fail((request) => {
+      if (request.upload && ++uploads === killedAt) worker.child.kill('SIGKILL');
+      return undefined;
+    });
     expect(await worker.ended).toBe('SIGKILL');
     expect(await twiceInLedger(shop)).toEqual([]);
   }
@@ -30,20 +33,20 @@ it('finishes a run whose worker is killed three times, with no record ever in tw
   last.child.kill('SIGTERM');
   expect(await last.ended, last.output()).toBe(0);
 
-  expect(report).toMatchObject({ outcome: 'complete', total: { read: 6000, accepted: 6000 } });
+  expect(report).toMatchObject({ outcome: 'complete', total: { read: 3600, accepted: 3600 } });
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);
 }, 300_000);
 
-it('lets a frozen worker come back without doing harm', async () => {
+it('lets a frozen worker resume without harm', async () => {
   const shop = await openShop({
     upload: { batchSize: 50, requestsAtOnce: 4, inDoubtDelay: '2s' },
     sandbox: { processingDelay: 300 },
   });
   onTestFinished(() => shop.close());
   await noteWhatComes(shop);
-  await fill(shop, 1000);
+  await fill(shop, 600);
   const frozen = await startWorkerProcess(shop);
   onTestFinished(() => void frozen.child.kill('SIGKILL'));
   const run = await shop.start('sync', { sync: 'shop' });
@@ -52,8 +55,10 @@ it('lets a frozen worker come back without doing harm', async () => {
   const successor = await startWorkerProcess(shop);
   onTestFinished(() => void successor.child.kill('SIGKILL'));
   const takenOver = async (): Promise<boolean> => {
-    const [row] = await shop.state.query<{ epoch: number }>('SELECT max(epoch) AS epoch FROM partner_sync.ranges');
-    return row!.epoch >= 2;
+    const [row] = await shop.state.query<{ fencing_token: number }>(
+      'SELECT max(fencing_token) AS fencing_token FROM partner_sync.partitions',
+    );
+    return row!.fencing_token >= 2;
   };
   // Temporal hands the frozen worker more attempts through its open polls; each takes a heartbeat timeout to be missed.
   await eventually('the successor takes over', takenOver, 180);
@@ -62,7 +67,7 @@ it('lets a frozen worker come back without doing harm', async () => {
 
   expect((await run.result()) as RunReport).toMatchObject({
     outcome: 'complete',
-    total: { read: 3000, accepted: 3000 },
+    total: { read: 1800, accepted: 1800 },
   });
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);

@@ -1,4 +1,4 @@
-/** A mapping without records in the ledger: every run sends what it reads, and all else holds as it does for others. */
+/** A mapping without records in the ledger: every run sends what it reads; everything else works as for other mappings. */
 import { expect, it } from 'vitest';
 import { fill, NO_OPEN_ENDS, openEnds, shopForTest, text, type Shop } from './shop.js';
 
@@ -39,7 +39,7 @@ const NOTHING = { blocks: 0, batches: 0 };
 const rename = (shop: Shop, name: string) =>
   shop.source.query('UPDATE shop.customers SET name = $1 WHERE id = 7', [name]);
 
-it('sends every row in each run, and keeps nothing of it', async () => {
+it('sends every row in each run, and keeps no record of it', async () => {
   const shop = await shopForTest({ files: customers('{ ledger: off }') });
   await fill(shop, 250);
   for (let run = 1; run <= 2; run++)
@@ -50,7 +50,7 @@ it('sends every row in each run, and keeps nothing of it', async () => {
   expect(await kept(shop)).toEqual(NOTHING);
   expect(await shop.reconcile('customers')).toMatchObject({ rows: 250, equal: 250, readBack: 250 });
   const sync = await shop.parts.openSync('shop');
-  const { reconcileMapping } = await import('../../activities/reconcile-mapping.js');
+  const { reconcileMapping } = await import('../../src/inspection/reconcile-mapping.js');
   await expect(
     reconcileMapping(await shop.parts.dependencies(), sync, await sync.mapping('customers'), {
       readBack: 'none',
@@ -59,7 +59,7 @@ it('sends every row in each run, and keeps nothing of it', async () => {
   ).rejects.toMatchObject({ code: 'input_invalid', message: expect.stringContaining('--read-back all') as string });
 });
 
-it('sends a row that has come back to what was sent before its records were given up', async () => {
+it('sends a row that changed back to what was sent before the ledger was switched off', async () => {
   const shop = await shopForTest({ files: customers('{}') });
   await fill(shop, 10);
   await rename(shop, 'first');
@@ -77,8 +77,8 @@ it('sends a row that has come back to what was sent before its records were give
   expect(await shop.reconcile('customers')).toMatchObject({ rows: 10, equal: 10, extra: 0 });
 });
 
-it('follows what the platform holds back for a parent, and delivers it with the parent', async () => {
-  const shop = await shopForTest({ files: orders, upload: { followFor: '1s' } });
+it('polls pending records, and delivers them with the parent', async () => {
+  const shop = await shopForTest({ files: orders, upload: { waitForPending: '1s' } });
   await fill(shop, 5);
   await shop.run();
   await shop.source.query(
@@ -96,7 +96,7 @@ it('follows what the platform holds back for a parent, and delivers it with the 
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('takes a refused batch apart, and settles an answer that was lost', async () => {
+it('splits a refused batch, and settles one whose answer was lost', async () => {
   const shop = await shopForTest({ pushed: false, files: customers('{ ledger: off }') });
   await fill(shop, 10);
   const properties = { customerId: text, name: { ...text, maxLength: 10 } };

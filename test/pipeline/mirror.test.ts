@@ -1,9 +1,19 @@
-/** Mode mirror: records whose rows are gone are marked, never too many at once without a person's word. */
+/** Mode mirror: records whose rows are gone are marked, but never too many at once without approval. */
 import { expect, it } from 'vitest';
-import { removalLines } from '../../src/cli/removal-lines.js';
+import { removalLines } from '../../src/cli/output/removal-lines.js';
 import type { RunReport } from '../../src/domain/run.js';
 import { runInProcess } from '../cli/in-process.js';
-import { failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, type ShopSettings } from './shop.js';
+import {
+  failureOf,
+  fill,
+  NO_OPEN_ENDS,
+  openEnds,
+  reportOf,
+  shopForTest,
+  SYNC,
+  type Shop,
+  type ShopSettings,
+} from './shop.js';
 
 const customers = (deletes: string): string => `schema: customer
 source: { table: shop.customers }
@@ -32,7 +42,7 @@ const gone = async (shop: Shop): Promise<string[]> =>
     )
   ).map((row) => row.external_id);
 
-it('marks the record of a row that is gone, once, and takes the mark back when the row is back', async () => {
+it('marks the record of a row that is gone, once, and removes the mark when the row is back', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 10);
   await shop.run();
@@ -71,26 +81,29 @@ it('does nothing to the records of a table that was emptied, approved or not', a
 
   expect(report).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'empty', records: 0, accepted: 10 }] });
   expect(shop.proxy.uploads()).toBe(0);
-  const refused = await shop.start('sync', { sync: SYNC, mode: 'mirror', approve: [report.removals![0]!.plan] });
+  const refused = await shop.start('sync', { sync: SYNC, mode: 'mirror', approve: [report.removals[0]!.plan] });
   expect(await failureOf(refused)).toMatchObject({ type: 'input_invalid' });
   expect(await gone(shop)).toEqual([]);
 });
 
-it('holds 30 % of the rows for approval, and marks exactly those that were approved', async () => {
+it('awaits approval for 30 % of the rows, and marks exactly those that were approved', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 10);
   await shop.run();
   await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
 
-  const held = await mirror(shop);
+  const awaitingApproval = await mirror(shop);
 
-  expect(held).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'held', records: 3, accepted: 10 }] });
+  expect(awaitingApproval).toMatchObject({
+    outcome: 'incomplete',
+    removals: [{ state: 'awaiting_approval', records: 3, accepted: 10 }],
+  });
   expect(await gone(shop)).toEqual([]);
 
   // Three more are gone meanwhile: that is more than the plan that was approved.
   await shop.source.query('DELETE FROM shop.customers WHERE id IN (4, 5, 6)');
-  const more = await mirror(shop, [held.removals![0]!.plan]);
-  expect(more).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'held', records: 6 }] });
+  const more = await mirror(shop, [awaitingApproval.removals[0]!.plan]);
+  expect(more).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'awaiting_approval', records: 6 }] });
   expect(await gone(shop)).toEqual([]);
 
   // Two of those are back, one row stays away beyond what was approved: few enough to need no word.
@@ -100,17 +113,17 @@ it('holds 30 % of the rows for approval, and marks exactly those that were appro
   expect(await gone(shop)).toEqual(['1', '2', '3', '4']);
 });
 
-it('shows what waits, the records in it, and how to approve it', async () => {
+it('shows the plan that awaits approval, its records, and how to approve it', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 10);
   await shop.run({ mappings: ['customers'] });
   await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
-  const { plan } = (await mirror(shop)).removals![0]!;
+  const { plan } = (await mirror(shop)).removals[0]!;
 
   const list = await runInProcess(['removals', SYNC], shop.env);
   expect(list.stdout)
     .toBe(`customers: the rows of 3 of 10 records are gone, more than \`deletes.hold\` allows; nothing was done to them.
-  look:    partner-sync removals shop ${plan}
+  review:  partner-sync removals shop ${plan}
   approve: partner-sync run shop --mode mirror --approve ${plan}
 `);
   expect((await runInProcess(['status', SYNC], shop.env)).stdout).toContain(`--approve ${plan}`);
@@ -128,18 +141,18 @@ it('shows what waits, the records in it, and how to approve it', async () => {
   });
   expect(await gone(shop)).toEqual(['1', '2', '3']);
   expect((await runInProcess(['removals', SYNC], shop.env)).stdout).toBe(
-    'no removal plan of shop waits for approval\n',
+    'no removal plan of shop is awaiting approval\n',
   );
 });
 
-it('carries an approved plan out, whatever its size', async () => {
+it('carries out an approved plan, whatever its size', async () => {
   const shop = await shopForTest({ files: files() });
   await fill(shop, 1200);
   await shop.run({ mappings: ['customers'] });
   await shop.source.query('DELETE FROM shop.customers WHERE id > 1');
   const { removals } = await mirror(shop);
 
-  const report = await mirror(shop, [removals![0]!.plan]);
+  const report = await mirror(shop, [removals[0]!.plan]);
 
   expect(report).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 1199 }] });
   expect(await gone(shop)).toHaveLength(1199);
@@ -147,17 +160,17 @@ it('carries an approved plan out, whatever its size', async () => {
   expect(rows!.n).toBe(0);
 });
 
-it('holds a plan that takes much of one tenant, though it is little of all', async () => {
+it('awaits approval for a plan that removes much of one tenant, even if it is little of all', async () => {
   const shop = await shopForTest({ files: files('records: 2, percent: 20') });
   await fill(shop, 100);
   await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id <= 10`);
   await shop.run({ mappings: ['customers'] });
   await shop.source.query('DELETE FROM shop.customers WHERE id <= 3');
 
-  expect(await mirror(shop)).toMatchObject({ removals: [{ state: 'held', records: 3, accepted: 100 }] });
+  expect(await mirror(shop)).toMatchObject({ removals: [{ state: 'awaiting_approval', records: 3, accepted: 100 }] });
 });
 
-it('takes a row that cannot be mapped any more for a row, and one of another tenant for none', async () => {
+it('counts a row that can no longer be mapped as present, and one of another tenant as gone', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });
   await fill(shop, 10);
   await shop.run({ mappings: ['customers'] });
@@ -171,7 +184,7 @@ it('takes a row that cannot be mapped any more for a row, and one of another ten
   expect(await shop.stored('customer', '4', 'south')).toMatchObject({ status: 'active' });
 });
 
-it('marks every record once in the books though answers of the platform are lost', async () => {
+it('counts every mark once even if answers of the platform are lost', async () => {
   const shop = await shopForTest({ files: files('records: 1000, percent: 100') });
   await fill(shop, 600);
   await shop.run({ mappings: ['customers'] });
@@ -189,7 +202,7 @@ it('marks every record once in the books though answers of the platform are lost
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('makes a dead letter of a mark that the platform refuses, and tries it again with the next mirror run', async () => {
+it('makes a dead letter of a mark that the platform refuses, and retries it in the next mirror run', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });
   await fill(shop, 10);
   await shop.run({ mappings: ['customers'] });
@@ -203,22 +216,22 @@ it('makes a dead letter of a mark that the platform refuses, and tries it again 
 
   expect(report).toMatchObject({ outcome: 'complete_with_dead_letters', total: { accepted: 1, deadLettered: 1 } });
   expect(await gone(shop)).toEqual(['3']);
-  expect(removalLines(SYNC, report.removals!)).toEqual([
-    'customers: the rows of 2 of 10 records were found gone; 1 marked as `deletes` says, 1 refused by the platform (dead letters).',
+  expect(removalLines(SYNC, report.removals)).toEqual([
+    'customers: the rows of 2 of 10 records were found gone; 1 marked as `deletes` says, 1 rejected by the platform (dead letters).',
   ]);
-  const letters = async () =>
+  const deadLetters = async () =>
     (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 10)).map((l) => [l.externalId, l.code]);
-  expect(await letters()).toEqual([['7', 'platform_refused']]);
+  expect(await deadLetters()).toEqual([['7', 'platform_refused']]);
 
   shop.proxy.fail(undefined);
   // A replay reads rows by their keys, of which this record has none.
   expect(await shop.backfill({ replay: {} })).toMatchObject({ outcome: 'complete', total: { read: 0 } });
   await mirror(shop);
   expect(await gone(shop)).toEqual(['3', '7']);
-  expect(await letters()).toEqual([]);
+  expect(await deadLetters()).toEqual([]);
 });
 
-it('does nothing when the source cannot be read', async () => {
+it('does nothing if the source cannot be read', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });
   await fill(shop, 10);
   await shop.run({ mappings: ['customers'] });
@@ -227,14 +240,14 @@ it('does nothing when the source cannot be read', async () => {
 
   const run = await shop.start('sync', { sync: SYNC, mode: 'mirror', mappings: ['customers'] });
 
-  expect(await run.result()).toMatchObject({
+  expect(await reportOf(run)).toMatchObject({
     outcome: 'incomplete',
     stopped: [{ mapping: 'customers', code: 'source_changed' }],
   });
   expect(shop.proxy.uploads()).toBe(0);
 });
 
-it('refuses to guess which rows are gone where they are not found by their external id', async () => {
+it('refuses to guess which rows are gone if they cannot be found by their external id', async () => {
   const trimmed = customers(`{ ${MARK} }`).replace(
     'customerId: id',
     'customerId: { column: name, transforms: [trim] }',

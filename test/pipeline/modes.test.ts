@@ -1,10 +1,10 @@
-/** Runs of every mode against databases that go on working: the same on PostgreSQL and MariaDB. */
+/** Runs of every mode while the source keeps changing: the same on PostgreSQL and MariaDB. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
 import { eventually, failureOf, openShop, SYNC, text, type Shop } from './shop.js';
 
-/** One table, mapping and schema each; nothing but the fence and the cursor protects what is read. */
+/** One table, mapping and schema each; nothing but the high watermark and the cursor protects what is read. */
 const TABLES = ['late', 'tied', 'unstamped', 'clocks', 'busy', 'behind', 'marked', 'gone', 'emptied', 'mostly'];
 
 const mappingOf = (table: string): string => `schema: ${table}
@@ -67,7 +67,7 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
   };
   const statusOf = async (table: string, id: number): Promise<unknown> =>
     (await shop.stored(table, String(id)))?.['status'];
-  /** A row is read once the fence has passed its stamp: with MariaDB a second later. */
+  /** A row is read once the high watermark has passed its read sequence number: with MariaDB a second later. */
   const untilDelivered = (table: string, expected: readonly number[]): Promise<unknown> =>
     eventually(`${table} has ${expected.join()}`, async () => {
       await run(table, 'incremental');
@@ -108,7 +108,7 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
     expect(await run('unstamped', 'full')).toMatchObject({ outcome: 'complete', total: { read: 2, accepted: 2 } });
   });
 
-  it('finds rows of a clock that was set back: within the overlap at once, beyond it with a full run', async () => {
+  it('finds rows after a clock was set back: within the overlap at once, beyond it with a full run', async () => {
     await insert('clocks', 1, ago(60));
     await insert('clocks', 2, ago(1));
     await untilDelivered('clocks', [1, 2]);
@@ -120,7 +120,7 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
     expect(await ids('clocks')).toEqual([1, 2, 3, 4]);
   });
 
-  it('ends with what the rows say now, though they were updated, inserted and deleted while it read', async () => {
+  it('delivers the current rows even if they are updated, inserted and deleted while it reads', async () => {
     await source.run(`INSERT INTO busy (id, name, at) SELECT i * 2, 'before', ${ago(60)} FROM ${numbers(3000)}`);
     let changed: Promise<unknown> | undefined;
     shop.proxy.fail(({ upload }) => {
@@ -147,7 +147,7 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
     expect(await run('busy', 'full')).toMatchObject({ outcome: 'complete', total: { read: 3000, unchanged: 3000 } });
   });
 
-  it('finds rows that were inserted behind the place that a full run had come to', async () => {
+  it('finds rows that were inserted before the place that a full run had reached', async () => {
     await source.run(`INSERT INTO behind (id, name, at) SELECT i * 10, 'n', ${ago(60)} FROM ${numbers(3000)}`);
     await run('behind', 'incremental');
     await source.run(`UPDATE behind SET name = 'changed'`);
@@ -204,10 +204,13 @@ describe.each(here([postgres, mariadb]))('$name', ({ create, instant, now, numbe
     await run('mostly', 'full');
     await source.run('DELETE FROM mostly WHERE id <= 3');
     shop.proxy.forget();
-    const held = await run('mostly', 'mirror');
-    expect(held).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'held', records: 3, accepted: 10 }] });
+    const awaiting = await run('mostly', 'mirror');
+    expect(awaiting).toMatchObject({
+      outcome: 'incomplete',
+      removals: [{ state: 'awaiting_approval', records: 3, accepted: 10 }],
+    });
     expect(shop.proxy.uploads()).toBe(0);
-    const approved = await run('mostly', 'mirror', { approve: [held.removals![0]!.plan] });
+    const approved = await run('mostly', 'mirror', { approve: [awaiting.removals[0]!.plan] });
     expect(approved).toMatchObject({ outcome: 'complete', removals: [{ state: 'done', records: 3 }] });
     expect(await Promise.all([1, 2, 3, 4].map((id) => statusOf('mostly', id)))).toEqual([
       'gone',

@@ -1,4 +1,4 @@
-/** Families that are hard to bring through: in circles, refused in the middle, named oddly, of two mappings at once. */
+/** Parents and children that are hard to deliver: in circles, refused in the middle, with odd ids, of two mappings at once. */
 import { expect, it } from 'vitest';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import {
@@ -12,7 +12,7 @@ import {
   type ShopSettings,
 } from './shop.js';
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
     l.mapping,
     l.externalId,
@@ -22,11 +22,13 @@ const letters = async (shop: Shop) =>
 /** Tables of people and teams, with a sync folder for them. */
 function family(schemas: Record<string, Record<string, object>>, mappings: Record<string, string>, tables: string) {
   const files: Record<string, string> = {
-    'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }\ntenant: north\nupload: { inDoubtDelay: 1s, followFor: 5m }\n`,
+    'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }\ntenant: north\nupload: { inDoubtDelay: 1s, waitForPending: 5m }\n`,
   };
   for (const [name, properties] of Object.entries(schemas))
     files[`${name}.schema.json`] = JSON.stringify({
-      ...{ name, category: 'custom_schema', externalIdField: 'id' },
+      name,
+      category: 'custom_schema',
+      externalIdField: 'id',
       schema: {
         type: 'object',
         properties: { id: text, ...properties },
@@ -38,49 +40,48 @@ function family(schemas: Record<string, Record<string, object>>, mappings: Recor
   return { files, load: async (source) => void (await source.query(tables)) } satisfies ShopSettings['other'];
 }
 
-it.each(['0s', '10m'])(
-  'comes to an end where the platform refuses somebody to whom others refer (wait %s)',
-  async (wait) => {
-    const person = { name: text, boss: { $ref: 'person' } };
-    const mapping = `schema: person
+it.each(['0s', '10m'])('terminates if the platform refuses a record that others refer to (wait %s)', async (wait) => {
+  const person = { name: text, boss: { $ref: 'person' } };
+  const mapping = `schema: person
 source: { table: people }
 key: [id]
 cursor: { column: updated_at, overlap: 0s }
 fields: { id: id, name: name, boss: { ref: people, column: boss } }
 options: { dependencyWaitTimeout: ${wait} }
 `;
-    const tables = `CREATE TABLE people (id integer PRIMARY KEY, boss integer, name text, updated_at timestamptz DEFAULT now());
+  const tables = `CREATE TABLE people (id integer PRIMARY KEY, boss integer, name text, updated_at timestamptz DEFAULT now());
     INSERT INTO people VALUES (1, NULL, 'a name that is too long'), (2, 1, 'short'), (3, 2, 'also');`;
-    const shop = await shopForTest({ pushed: false, other: family({ person }, { people: mapping }, tables) });
-    const platform = await shop.parts.platform();
-    await platform.createSchemaDefinition({
-      ...{ name: 'person', category: 'custom_schema', externalIdField: 'id' },
-      schema: { type: 'object', properties: { id: text, ...person, name: { type: 'string', maxLength: 10 } } },
-    });
+  const shop = await shopForTest({ pushed: false, other: family({ person }, { people: mapping }, tables) });
+  const platform = await shop.parts.platform();
+  await platform.createSchemaDefinition({
+    name: 'person',
+    category: 'custom_schema',
+    externalIdField: 'id',
+    schema: { type: 'object', properties: { id: text, ...person, name: { type: 'string', maxLength: 10 } } },
+  });
 
-    if (wait !== '0s') {
-      expect((await shop.run()).outcome).toBe('incomplete');
-      await expirePending(shop);
-    }
-    expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
+  if (wait !== '0s') {
+    expect((await shop.run()).outcome).toBe('incomplete');
+    await expirePending(shop);
+  }
+  expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
 
-    expect(await letters(shop)).toEqual([
-      ['people', '1', 'platform_refused'],
-      ['people', '2', 'parent_rejected'],
-    ]);
-    expect(await shop.stored('person', '3')).toMatchObject({ boss: '2' });
-    expect(shop.proxy.uploads()).toBeLessThan(15);
-    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await deadLetters(shop)).toEqual([
+    ['people', '1', 'platform_refused'],
+    ['people', '2', 'parent_rejected'],
+  ]);
+  expect(await shop.stored('person', '3')).toMatchObject({ boss: '2' });
+  expect(shop.proxy.uploads()).toBeLessThan(15);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 
-    await shop.source.query(`UPDATE people SET name = 'mended', updated_at = clock_timestamp() WHERE id = 1`);
-    expect((await shop.run()).outcome).toBe('complete');
-    expect(await shop.stored('person', '2')).toMatchObject({ boss: '1' });
-    expect(await letters(shop)).toEqual([]);
-    expect(await shop.differences()).toBe(0);
-  },
-);
+  await shop.source.query(`UPDATE people SET name = 'fixed', updated_at = clock_timestamp() WHERE id = 1`);
+  expect((await shop.run()).outcome).toBe('complete');
+  expect(await shop.stored('person', '2')).toMatchObject({ boss: '1' });
+  expect(await deadLetters(shop)).toEqual([]);
+  expect(await shop.differences()).toBe(0);
+});
 
-it('replays a team and its head, each of whom refers to the other', async () => {
+it('replays a team and its head, which refer to each other', async () => {
   const schemas = {
     team: { name: text, head: { $ref: 'member' } },
     member: { email: { type: 'string', format: 'email' }, team: { $ref: 'team' } },
@@ -104,19 +105,19 @@ fields: { id: id, email: email, team: { ref: teams, column: team } }
     INSERT INTO teams VALUES (1, 'Blue', 7); INSERT INTO members VALUES (7, 'no address', 1);`;
   const shop = await shopForTest({ other: family(schemas, mappings, tables) });
   expect((await shop.run()).outcome).toBe('complete_with_dead_letters');
-  expect((await letters(shop)).length).toBeGreaterThan(1);
+  expect((await deadLetters(shop)).length).toBeGreaterThan(1);
   // Without a new cursor value, so that no incremental run reads it.
   await shop.source.query(`UPDATE members SET email = 'seven@example.org'`);
 
   await shop.backfill({ replay: {} });
 
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.stored('team', '1')).toMatchObject({ head: '7' });
   expect(await shop.stored('member', '7')).toMatchObject({ team: '1' });
   expect((await shop.run()).outcome).toBe('complete');
 });
 
-it('accounts for a child that refers to what no address can name', async () => {
+it('accounts for a child that refers to an id that no URL can express', async () => {
   const shop = await shopForTest({
     files: {
       'customers.mapping.yaml': `schema: customer
@@ -137,16 +138,16 @@ fields: { orderId: no, customerId: { ref: customers, column: customer } }
   for (let run = 0; run < 2; run++)
     expect((await shop.run({ mappings: ['customers', 'orders'] })).outcome).toBe('complete_with_dead_letters');
 
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['customers', '..', 'external_id_unusable'],
     ['orders', 'o1', 'parent_rejected'],
   ]);
 });
 
 it.each(['9999-12-31T23:59:59Z', '0001-01-01T00:00:00Z', '2020-01-01 08:00', 'in a while'])(
-  'leaves a record alone that the platform lists as pending until: %s',
+  'does not send a record that the platform lists as pending until: %s',
   async (expiresAt) => {
-    const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+    const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
     shop.proxy.fail(({ path }) =>
       path.startsWith('/api/batches/')
         ? {
@@ -171,7 +172,7 @@ it.each(['9999-12-31T23:59:59Z', '0001-01-01T00:00:00Z', '2020-01-01 08:00', 'in
   },
 );
 
-it('finds the parents of a child in whichever mapping makes them, and brings it back when that one delivers', async () => {
+it('finds the parents of a child in whichever mapping produces them, and retries it when that one delivers', async () => {
   const shop = await shopForTest({
     files: {
       'customers.mapping.yaml': `schema: customer
@@ -193,9 +194,13 @@ fields:
   partnerId: { ref: partners, column: partner_id }
 `,
       'order.schema.json': JSON.stringify({
-        ...{ name: 'order', category: 'custom_schema', externalIdField: 'orderId' },
+        name: 'order',
+        category: 'custom_schema',
+        externalIdField: 'orderId',
         schema: {
-          ...{ type: 'object', required: ['orderId'], additionalProperties: false },
+          type: 'object',
+          required: ['orderId'],
+          additionalProperties: false,
           properties: { orderId: text, customerId: { $ref: 'customer' }, partnerId: { $ref: 'customer' } },
         },
       }),
@@ -212,10 +217,10 @@ fields:
   // Both parents of o2 are fetched, each by its own mapping; the partner of o1 is in neither.
   expect((await shop.run({ mappings })).outcome).toBe('complete_with_dead_letters');
   expect(await shop.stored('order', 'o2')).toMatchObject({ customerId: '2', partnerId: '102' });
-  expect(await letters(shop)).toEqual([['orders', 'o1', 'parent_filtered']]);
+  expect(await deadLetters(shop)).toEqual([['orders', 'o1', 'parent_filtered']]);
 
   await customers([101]);
   await shop.run({ mappings: ['partners'] });
   expect(await shop.stored('order', 'o1')).toMatchObject({ customerId: '1', partnerId: '101' });
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
 });

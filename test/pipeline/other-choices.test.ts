@@ -1,4 +1,4 @@
-/** A platform that has chosen otherwise wherever its document leaves a choice: the connector does its work there too. */
+/** The connector works on a platform that differs wherever the document leaves a choice. */
 import { expect, it } from 'vitest';
 import type { GivenSettings } from '../../src/sandbox/settings.js';
 import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop } from './shop.js';
@@ -19,8 +19,12 @@ const UPLOADS: GivenSettings = {
   existing: 'answer',
   schemas: { dialect: '2020-12', formats: false, references: 'existing' },
   records: {
-    ...{ merge: 'deep', validated: 'sent', repeated: 'fail', unknownFields: 'fail_record' },
-    ...{ integerIds: false, referencesWithinUpload: false },
+    merge: 'deep',
+    validated: 'sent',
+    repeated: 'fail',
+    unknownFields: 'fail_record',
+    integerIds: false,
+    referencesWithinUpload: false,
   },
   pending: { countsFrom: 'processing', completed: 'at_check', newer: 'replaces' },
   batchOrder: 'newest_first',
@@ -53,9 +57,9 @@ it.each(CHOICES)('delivers, deletes and compares on a platform with other choice
 });
 
 it.each(CHOICES)(
-  'holds a child until its parent is there, on a platform with other choices about %s',
+  'keeps a child waiting until its parent exists, on a platform with other choices about %s',
   async (_name, sandbox) => {
-    const shop = await shopForTest({ sandbox, wait: '10m', upload: { followFor: '1s' } });
+    const shop = await shopForTest({ sandbox, wait: '10m', upload: { waitForPending: '1s' } });
     await orphan(shop);
     expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { read: 1, waiting: 1 } });
 
@@ -66,9 +70,11 @@ it.each(CHOICES)(
   },
 );
 
-it('takes for delivered what the platform has stored without its parent', async () => {
+it('counts a record as delivered that the platform stored without its parent', async () => {
   const shop = await shopForTest({
-    ...{ sandbox: { pending: { expired: 'store' } }, wait: '10m', upload: { followFor: '1s' } },
+    sandbox: { pending: { expired: 'store' } },
+    wait: '10m',
+    upload: { waitForPending: '1s' },
   });
   await orphan(shop);
   expect((await shop.run()).outcome).toBe('incomplete');

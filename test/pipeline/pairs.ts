@@ -1,4 +1,4 @@
-/** Few rows that hold every pair of values of every two factors: most faults need no more than two things to meet. */
+/** A few rows that cover every pair of values of every two factors: most faults need only two conditions. */
 
 export type Factors = Readonly<Record<string, readonly unknown[]>>;
 /** One value of each factor, as its place in the factor's list. */

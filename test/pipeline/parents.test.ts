@@ -1,8 +1,8 @@
-/** Missing parents are fetched from the source, not waited for; those that cannot come have a name each. */
+/** Missing parents are fetched from the source instead of waited for; each one that cannot come is named. */
 import { expect, it } from 'vitest';
 import { expirePending, fill, NO_OPEN_ENDS, openEnds, shopForTest, type Shop, UNSURE_CUSTOMERS } from './shop.js';
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page('shop', {}, '0', 100)).map((l) => [
     l.mapping,
     l.externalId,
@@ -16,8 +16,8 @@ const reasons = (shop: Shop) =>
 const order = (shop: Shop, no: string, customer: number) =>
   shop.source.query('INSERT INTO shop.orders (no, customer_id, total) VALUES ($1, $2, 1)', [no, customer]);
 
-it('fetches missing parents from the source, and the children complete by themselves', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
+it('fetches missing parents from the source, and the children complete automatically', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '60s' } });
   await fill(shop, 40);
 
   const report = await shop.run({ mappings: ['orders'] });
@@ -31,8 +31,8 @@ it('fetches missing parents from the source, and the children complete by themse
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('delivers grandchildren whose every level arrives in the wrong order', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '60s' } });
+it('delivers grandchildren even if every level arrives in the wrong order', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '60s' } });
   await fill(shop, 25);
 
   const report = await shop.run({ mappings: ['lines'] });
@@ -42,8 +42,8 @@ it('delivers grandchildren whose every level arrives in the wrong order', async 
   expect(await shop.differences()).toBe(0);
 });
 
-it('gives each parent that will not come a name: in the waiting records first, in dead letters when the wait is over', async () => {
-  const shop = await shopForTest({ wait: '10m', upload: { followFor: '1s' } });
+it('names each parent that will not come, first with the waiting records, then in dead letters', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await fill(shop, 5);
   await shop.source.query(`UPDATE shop.customers SET email = 'broken' WHERE id = 2`);
   await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id = 3`);
@@ -53,7 +53,7 @@ it('gives each parent that will not come a name: in the waiting records first, i
   const first = await shop.run();
 
   expect(first).toMatchObject({ outcome: 'incomplete', total: { waiting: 2, deadLettered: 2 } });
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['customers', '2', 'record_invalid', '/email'],
     ['orders', 'o2', 'parent_rejected', '/customerId'],
   ]);
@@ -64,7 +64,7 @@ it('gives each parent that will not come a name: in the waiting records first, i
 
   await expirePending(shop);
   await shop.run();
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['customers', '2', 'record_invalid', '/email'],
     ['orders', 'o2', 'parent_rejected', '/customerId'],
     ['orders', 'o3', 'parent_in_other_tenant', '/customerId'],
@@ -78,11 +78,11 @@ it('gives each parent that will not come a name: in the waiting records first, i
     `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (4711, 'Late', 'A', clock_timestamp())`,
   );
   await shop.run({ mappings: ['customers'] });
-  expect(await letters(shop)).toEqual([['orders', 'o3', 'parent_in_other_tenant', '/customerId']]);
+  expect(await deadLetters(shop)).toEqual([['orders', 'o3', 'parent_in_other_tenant', '/customerId']]);
   expect(await shop.stored('order', 'orphan')).toMatchObject({ customerId: '4711' });
 });
 
-it('says that the query of a mapping leaves the parent out', async () => {
+it('says that the query of a mapping excludes the parent', async () => {
   const customers = `schema: customer
 source: { query: "SELECT * FROM shop.customers WHERE name <> 'Filtered'" }
 key: [id]
@@ -90,7 +90,7 @@ fields: { customerId: id, name: name }
 `;
   const shop = await shopForTest({
     wait: '10m',
-    upload: { followFor: '1s' },
+    upload: { waitForPending: '1s' },
     files: { 'customers.mapping.yaml': customers },
   });
   await fill(shop, 3);
@@ -100,13 +100,13 @@ fields: { customerId: id, name: name }
   await expirePending(shop);
   await shop.run();
 
-  expect(await letters(shop)).toEqual([['orders', 'o2', 'parent_filtered', '/customerId']]);
+  expect(await deadLetters(shop)).toEqual([['orders', 'o2', 'parent_filtered', '/customerId']]);
 });
 
-it('gives a child up that expires again and again, and sends it when its parent is there', async () => {
+it('gives up a child that expires repeatedly, and sends it once its parent exists', async () => {
   const shop = await shopForTest({
     wait: '10m',
-    upload: { followFor: '1s' },
+    upload: { waitForPending: '1s' },
     files: UNSURE_CUSTOMERS,
   });
   await order(shop, 'o1', 7);
@@ -121,11 +121,11 @@ it('gives a child up that expires again and again, and sends it when its parent 
   expect((await shop.backfill({ mapping: 'orders', externalIds: ['none'] })).outcome).toBe('complete');
 
   expect(shop.proxy.uploads()).toBe(0);
-  expect(await letters(shop)).toEqual([['orders', 'o1', 'parent_unknown', '/customerId']]);
+  expect(await deadLetters(shop)).toEqual([['orders', 'o1', 'parent_unknown', '/customerId']]);
 
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, ' 7 ', 'A')`);
   expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.stored('order', 'o1')).toMatchObject({ customerId: '7' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });

@@ -1,4 +1,4 @@
-/** Stands between partner-sync and the sandbox: counts what passes, and fails as the test tells it to. */
+/** A proxy between partner-sync and the sandbox: counts requests, and fails as the test configures it. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 

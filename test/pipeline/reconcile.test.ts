@@ -1,11 +1,11 @@
-/** `reconcile` reads both sides once where they agree, and finds every difference by its name where they do not. */
+/** `reconcile` reads both sides once if they agree, and otherwise reports every difference by its kind. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { OpenSync } from '../../activities/dependencies.js';
-import type { Difference } from '../../activities/differences.js';
-import { reconcileMapping, type Reconciliation } from '../../activities/reconcile-mapping.js';
-import { composeView, type ViewParts } from '../../src/compose.js';
+import type { OpenSync } from '../../src/delivery/dependencies.js';
+import type { Difference } from '../../src/inspection/differences.js';
+import { reconcileMapping, type Reconciliation } from '../../src/inspection/reconcile-mapping.js';
+import { composeView, type CommonParts } from '../../src/compose.js';
 import { runInProcess } from '../cli/in-process.js';
 import { openShop, SYNC, type Shop } from './shop.js';
 
@@ -26,7 +26,7 @@ fields: { lineId: sku }
 };
 
 let shop: Shop;
-let view: ViewParts;
+let view: CommonParts;
 beforeAll(async () => {
   shop = await openShop({ files: FILES, upload: { batchSize: 500 } });
   await shop.source.query(
@@ -86,9 +86,14 @@ async function reconcile(
 const tellings = ({ told }: Reconciled): string[] =>
   told.map((d) => [d.kind, d.tenant, d.externalId, d.key?.join('/') ?? '-', d.what].join(' | ')).sort();
 
-it.each(['customers', 'lines'])('reads every row of %s once where all agree', async (mapping) => {
+it.each(['customers', 'lines'])('reads every row of %s once if all agree', async (mapping) => {
   expect(await reconcile(mapping)).toMatchObject({
-    ...{ rows: ROWS, equal: ROWS, stale: 0, missing: 0, extra: 0, rowsRead: ROWS },
+    rows: ROWS,
+    equal: ROWS,
+    stale: 0,
+    missing: 0,
+    extra: 0,
+    rowsRead: ROWS,
     ranges: { read: 3, agree: 3, differing: [] },
   });
 });
@@ -102,8 +107,8 @@ it('finds what is missing, stale and extra, reading again only the key ranges th
   const result = await reconcile('customers');
 
   expect(tellings(result)).toEqual([
-    'extra | north | 11000 | - | accepted, and no row gives it any more',
-    'extra | north | 7001 | - | accepted, and no row gives it any more',
+    'extra | north | 11000 | - | accepted, but no row gives it any more',
+    'extra | north | 7001 | - | accepted, but no row gives it any more',
     'missing | north | -3 | -3 | never accepted',
     'stale | north | 7000 | 7000 | accepted with other content',
     'unmappable | north | 11000 | 11000 | /status not one of the listed values',
@@ -124,30 +129,30 @@ it('finds what is missing, stale and extra, reading again only the key ranges th
   expect(less.ranges.differing).toEqual([expect.objectContaining({ rows: less.rowsRead - less.rows, differences: 1 })]);
 });
 
-it('finds them among ids that come in no order', async () => {
+it('finds differences among unordered ids', async () => {
   await shop.source.query(`UPDATE shop.lines SET sku = 'other' WHERE order_no = 'o5'`);
   const [{ id }] = (await shop.source.query<{ id: string }>(`SELECT md5('5') AS id`)) as [{ id: string }];
 
   const result = await reconcile('lines');
 
   expect(tellings(result)).toEqual([
-    `extra | north | ${id} | - | accepted, and no row gives it any more`,
+    `extra | north | ${id} | - | accepted, but no row gives it any more`,
     'missing | north | other | o5/1 | never accepted',
   ]);
 });
 
-it('finds a record that belongs to another tenant by now, though its content is the same', async () => {
+it('finds a record that now belongs to another tenant, even if its content is the same', async () => {
   await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id IN (20, 9000)`);
 
   expect(tellings(await reconcile('customers'))).toEqual([
-    'extra | north | 20 | - | accepted, and no row gives it any more',
-    'extra | north | 9000 | - | accepted, and no row gives it any more',
+    'extra | north | 20 | - | accepted, but no row gives it any more',
+    'extra | north | 9000 | - | accepted, but no row gives it any more',
     'missing | south | 20 | 20 | never accepted',
     'missing | south | 9000 | 9000 | never accepted',
   ]);
 });
 
-it('names rows that are one record on the platform', async () => {
+it('reports rows that share one record on the platform', async () => {
   await shop.source.query(`UPDATE shop.lines SET sku = md5('8') WHERE order_no = 'o9'`);
 
   const kinds = (await reconcile('lines')).told.map((d) => d.kind);
@@ -155,7 +160,7 @@ it('names rows that are one record on the platform', async () => {
   expect(kinds.sort()).toEqual(['duplicate', 'extra']);
 });
 
-it('finds everything missing where nothing was ever sent, a table of rows at a time', async () => {
+it('finds everything missing if nothing was ever sent, table by table', async () => {
   const result = await reconcile('orders');
   expect(result).toMatchObject({ rows: 0, equal: 0, ranges: { read: 0 } });
 
@@ -165,7 +170,7 @@ it('finds everything missing where nothing was ever sent, a table of rows at a t
   await shop.source.query('TRUNCATE shop.orders');
 });
 
-it('draws as many records as asked for, the same with the same seed, from all over the table', async () => {
+it('samples as many records as requested from the whole table, the same ones for the same seed', async () => {
   const drawn = async (seed: string): Promise<number[]> => {
     shop.proxy.forget();
     expect(await reconcile('customers', 60, seed)).toMatchObject({ rows: ROWS, equal: ROWS, readBack: 60 });
@@ -178,7 +183,7 @@ it('draws as many records as asked for, the same with the same seed, from all ov
   expect(new Set(first.map((id) => Math.floor((id - 1) / 4000))).size).toBe(3);
 });
 
-it('asks the platform for every record, and believes it rather than the receipt', async () => {
+it('reads every record from the platform, and trusts it rather than the accepted hash', async () => {
   await shop.source.query(`DELETE FROM shop.customers WHERE id > 300`);
   const body = JSON.stringify({ resources: [{ customerId: '7', name: 'By somebody else' }] });
   const own = await shop.parts.platform();
@@ -197,7 +202,7 @@ it('asks the platform for every record, and believes it rather than the receipt'
   expect(result).toMatchObject({ rows: 300, equal: 298, readBack: 300, extra: ROWS - 300 });
 });
 
-it('writes the whole list to a file, shows a few of it, and ends with 1', async () => {
+it('writes all differences to a file, shows a few of them, and exits with 1', async () => {
   await shop.source.query(`UPDATE shop.customers SET name = 'x' WHERE id <= 40`);
   const file = join(shop.folder, 'list.jsonl');
 
@@ -225,7 +230,7 @@ it.each([
   [['--read-back', 'sample', '20', '--seed', 'x'], 0, '--read-back sample 20 --seed x'],
   [['--read-back', '20'], 0, '--read-back sample 20 --seed '],
   [['--out', '/no/such/folder/list.jsonl'], 2, 'cannot be written (ENOENT)'],
-])('reconcile shop %j ends with %i', async (flags, code, says) => {
+])('reconcile shop %j exits with %i', async (flags, code, says) => {
   const ended = await runInProcess(['reconcile', SYNC, '--mapping', 'customers', ...flags], shop.env);
   expect(ended.stdout + ended.stderr).toContain(says);
   expect(ended.code).toBe(code);

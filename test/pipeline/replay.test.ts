@@ -1,9 +1,9 @@
-/** Dead letters and their end: replayed with today's mapping, closed by themselves, or left as they are. */
+/** Dead letters are replayed with the current mapping, closed automatically, or left unchanged. */
 import { expect, it } from 'vitest';
 import { idsIn } from './platform-proxy.js';
 import { fill, NO_OPEN_ENDS, openEnds, shopForTest, text, type Shop } from './shop.js';
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page('shop', {}, '0', 100)).map((l) => [
     l.mapping,
     l.sourceKey.join(),
@@ -16,13 +16,13 @@ cursor: { column: updated_at, overlap: 0s }
 fields: { customerId: id, name: name, email: { column: email, transforms: [emptyToNull] } }
 `;
 
-it('replays the rows of letters only, with the mapping of today and the row of today', async () => {
+it('replays only the rows of dead letters, with the current mapping and the current rows', async () => {
   const shop = await shopForTest();
   await fill(shop, 30);
   await shop.source.query(`UPDATE shop.customers SET email = '' WHERE id IN (3, 4, 5, 6)`);
   await shop.source.query(`UPDATE shop.customers SET status = 'unheard of' WHERE id = 9`);
   expect((await shop.run({ mappings: ['customers'] })).total.deadLettered).toBe(5);
-  // The mapping learns that an empty address is none; one row is mended, one goes, one gets worse.
+  // The mapping learns that an empty address is none; one row is fixed, one goes, one gets worse.
   shop.write('customers.mapping.yaml', CUSTOMERS);
   await shop.source.query(`UPDATE shop.customers SET name = 'Of today' WHERE id = 3`);
   await shop.source.query(`UPDATE shop.customers SET email = 'worse' WHERE id = 4`);
@@ -39,11 +39,11 @@ it('replays the rows of letters only, with the mapping of today and the row of t
   const sent = shop.proxy.requests.filter((r) => r.upload).flatMap((r) => idsIn(r, 'customerId'));
   expect(sent.sort()).toEqual(['3', '5', '9']);
   expect(await shop.stored('customer', '3')).toMatchObject({ name: 'Of today' });
-  expect(await letters(shop)).toEqual([['customers', '4']]);
+  expect(await deadLetters(shop)).toEqual([['customers', '4']]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('replays only the letters that are asked for', async () => {
+it('replays only the selected dead letters', async () => {
   const shop = await shopForTest();
   await fill(shop, 10);
   await shop.source.query(`UPDATE shop.customers SET email = 'broken' WHERE id IN (2, 3)`);
@@ -54,12 +54,12 @@ it('replays only the letters that are asked for', async () => {
   const byField = await shop.backfill({ replay: { fields: ['/email'] } });
 
   expect(byField.total).toMatchObject({ read: 2, accepted: 2 });
-  expect(await letters(shop)).toEqual([['customers', '4']]);
+  expect(await deadLetters(shop)).toEqual([['customers', '4']]);
   expect((await shop.backfill({ replay: { codes: ['record_invalid'] } })).total.read).toBe(0);
   expect((await shop.backfill({ mappings: ['orders'], replay: {} })).total.read).toBe(0);
   expect((await shop.backfill({ replay: { since: '2999-01-01T00:00:00Z' } })).total.read).toBe(0);
   expect((await shop.backfill({ replay: { codes: ['mapping_failed'] } })).total.accepted).toBe(1);
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
 });
 
 it('counts a row that fails again, and keeps when it failed first', async () => {
@@ -78,7 +78,7 @@ it('counts a row that fails again, and keeps when it failed first', async () => 
 });
 
 it('replays rows whose key has several columns', async () => {
-  const shop = await shopForTest({ upload: { followFor: '1s' } });
+  const shop = await shopForTest({ upload: { waitForPending: '1s' } });
   await fill(shop, 5);
   await shop.source.query(`UPDATE shop.lines SET shop = 'x' WHERE order_no IN ('o2', 'o3')`);
   expect((await shop.run()).total.deadLettered).toBe(2);
@@ -88,7 +88,7 @@ it('replays rows whose key has several columns', async () => {
   expect(await shop.differences()).toBe(0);
 });
 
-it('closes the letters of rows that are gone with a full run, and no others', async () => {
+it('closes the dead letters of rows that are gone in a full run, and no others', async () => {
   const shop = await shopForTest();
   await fill(shop, 10);
   await shop.source.query(`UPDATE shop.customers SET email = 'broken' WHERE id IN (2, 3)`);
@@ -96,12 +96,12 @@ it('closes the letters of rows that are gone with a full run, and no others', as
   await shop.source.query(`DELETE FROM shop.customers WHERE id = 2`);
 
   await shop.run({ mappings: ['customers'] });
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['customers', '2'],
     ['customers', '3'],
   ]);
   expect((await shop.run({ mode: 'full', mappings: ['customers'] })).outcome).toBe('complete_with_dead_letters');
-  expect(await letters(shop)).toEqual([['customers', '3']]);
+  expect(await deadLetters(shop)).toEqual([['customers', '3']]);
 });
 
 it('keeps what the platform says of a record, but not the values that it quotes', async () => {

@@ -1,11 +1,11 @@
-/** A source whose server dies in the middle of a run and comes back: the run goes on from the page. */
+/** A source whose server dies during a run and comes back: the run continues from the same page. */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
-import { startPostgres } from '../../src/embedded/postgres.js';
+import { startPostgres } from '../../src/embedded/postgres-server.js';
 import { isHere } from '../here.js';
 import { startMariaDb } from '../source/mariadb-server.js';
 import { idsIn } from './platform-proxy.js';

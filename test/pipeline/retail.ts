@@ -1,10 +1,14 @@
 /** The real December data as a shop of two tenants, for tests of faults. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { reconcileMapping } from '../../activities/reconcile-mapping.js';
-import { loadOnlineRetail } from '../../src/embedded/online-retail/load.js';
-import { shopForTest, SYNC, type Database, type Shop } from './shop.js';
+import { reconcileMapping } from '../../src/inspection/reconcile-mapping.js';
+import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
+import type { Template } from '../databases.js';
+import { shopForTest, SYNC, type Shop } from './shop.js';
 
 const FOLDER = new URL('../../mappings/online-retail/', import.meta.url);
+
+/** An invoice that takes back what another one sold. */
+export const CANCELLED = 'C536379';
 
 /** Every other customer belongs to the other tenant, with all invoices and their lines. */
 const TENANTS = `
@@ -15,10 +19,26 @@ const TENANTS = `
   UPDATE shop.invoices SET tenant_key = CASE WHEN coalesce(customer_id, 0) % 2 = 0 THEN 'n' ELSE 's' END;
   UPDATE shop.invoice_lines l SET tenant_key = i.tenant_key FROM shop.invoices i WHERE i.invoice_no = l.invoice_no;`;
 
-async function load(source: Database): Promise<void> {
-  await loadOnlineRetail(source.url);
-  await source.query(TENANTS);
-}
+const DECEMBER: Template = {
+  name: 'december',
+  async fill(source) {
+    await loadOnlineRetail(source.url);
+    await source.query(TENANTS);
+  },
+};
+
+/** Every tenth invoice with its lines, and all customers; one that is cancelled is among them for sure. */
+const A_TENTH: Template = {
+  name: 'december-tenth',
+  async fill(source) {
+    await DECEMBER.fill(source);
+    await source.query(`
+      CREATE TEMP TABLE kept AS SELECT invoice_no FROM shop.invoices
+        WHERE invoice_no = '${CANCELLED}' OR hashtext(invoice_no) % 10 = 0;
+      DELETE FROM shop.invoice_lines WHERE invoice_no NOT IN (SELECT invoice_no FROM kept);
+      DELETE FROM shop.invoices WHERE invoice_no NOT IN (SELECT invoice_no FROM kept)`);
+  },
+};
 
 function files(upload: object): Record<string, string> {
   const all = readdirSync(FOLDER).map((name) => [name, readFileSync(new URL(name, FOLDER), 'utf8')] as const);
@@ -29,7 +49,8 @@ upload: ${JSON.stringify(upload)}
   return { ...Object.fromEntries(all), 'sync.yaml': sync };
 }
 
-export const retailForTest = (upload: object): Promise<Shop> => shopForTest({ other: { files: files(upload), load } });
+export const retailForTest = (upload: object, part: 'all' | 'a tenth' = 'all'): Promise<Shop> =>
+  shopForTest({ other: { files: files(upload), load: part === 'all' ? DECEMBER : A_TENTH } });
 
 /** Records of each tenant, by schema: as the source has them and as the platform does. */
 export async function byTenant(shop: Shop): Promise<{ source: object[]; platform: object[] }> {

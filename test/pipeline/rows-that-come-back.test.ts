@@ -1,8 +1,8 @@
-/** Rows that come back while a run marks those that are gone: the row is the truth, whatever was noted of it before. */
+/** Rows that reappear while a run marks those that are gone: the current row decides, whatever was stored before. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { removeVanished } from '../../activities/remove-vanished.js';
-import { deletedRecords } from '../../src/mapping/deleted-record.js';
+import { removeVanished } from '../../src/delivery/removals/remove-vanished.js';
+import { deletedRecords } from '../../src/mapping/compile/deleted-record.js';
 import { idsIn } from './platform-proxy.js';
 import { fill, shopForTest, SYNC, type Shop } from './shop.js';
 
@@ -19,20 +19,26 @@ async function found(shop: Shop, gone: readonly string[]) {
   const ledger = await shop.parts.ledger();
   const { spec } = await shop.parts.openSync(SYNC);
   const { id: runId } = await ledger.runs.begin({
-    ...{ sync: SYNC, kind: 'sync', mode: 'mirror', input: { sync: SYNC }, mappingVersion: spec.version },
-    ...{ workflowId: randomUUID(), firstExecutionRunId: randomUUID() },
+    sync: SYNC,
+    kind: 'sync',
+    mode: 'mirror',
+    input: { sync: SYNC },
+    mappingVersion: spec.version,
+    workflowId: randomUUID(),
+    firstExecutionRunId: randomUUID(),
+    start: { trigger: 'other', by: null },
   });
   const customers = spec.mappings.find((m) => m.name === 'customers')!;
-  const mappingId = await ledger.catalog.mappingId(SYNC, 'customers');
+  const mappingId = await ledger.ids.mappingId(SYNC, 'customers');
   const plan = await ledger.removals.open(runId, mappingId, deletedRecords(customers).json('0'));
-  const north = (await ledger.catalog.tenantIds(['north'])).get('north')!;
+  const north = (await ledger.ids.tenantIds(['north'])).get('north')!;
   const keys = { tenantIds: gone.map(() => north), externalIds: gone };
-  await ledger.removals.add(plan, keys, { tenantId: north, low: Buffer.alloc(0), records: [] });
+  await ledger.removals.add(plan, keys, { tenantId: north, externalId: '' });
   await ledger.removals.decide(plan, 'due', { records: gone.length, accepted: 10 });
   return { runId, sync: SYNC, mapping: 'customers' };
 }
 
-it('does not mark the record of a row that is back since it was found gone', async () => {
+it('does not mark the record of a row that has reappeared since it was found gone', async () => {
   const shop = await shopForTest({ files: { 'customers.mapping.yaml': CUSTOMERS } });
   await fill(shop, 10);
   await shop.run({ mappings: ['customers'] });

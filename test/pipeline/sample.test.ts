@@ -1,10 +1,7 @@
 /** `run --limit`: a few rows for a safe first send, with the parents that they need, leaving every position where it is. */
-import { beforeAll, expect, it } from 'vitest';
-import { partnerSync } from '../cli/command-line.js';
-import { build } from './worker-process.js';
+import { expect, it } from 'vitest';
+import { runInProcess } from '../cli/in-process.js';
 import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
-
-beforeAll(build, 120_000);
 
 const stored = async (shop: Shop): Promise<Record<string, string[]>> => {
   const rows = await shop.store.query<{ name: string; ids: string[] }>(
@@ -20,7 +17,7 @@ it('sends the first rows of each mapping and the parents that they refer to, and
   await fill(shop, 50);
   // The first orders are those of the last customers.
   await shop.source.query('UPDATE shop.orders SET customer_id = 51 - customer_id');
-  const { code, stdout } = await partnerSync(['run', SYNC, '--limit', '3'], shop.env);
+  const { code, stdout } = await runInProcess(['run', SYNC, '--limit', '3'], shop.env);
   expect(stdout).toContain('A sample: at most 3 rows of each mapping, and their parents. No position moved');
   expect(code).toBe(0);
   // By key o1, o10, o11; the lines are theirs.
@@ -39,7 +36,7 @@ it('sends the first rows of each mapping and the parents that they refer to, and
   expect(await shop.differences()).toBe(0);
 }, 120_000);
 
-it('fetches the parents of parents before them, so that nothing has to wait', async () => {
+it('fetches the parents of parents first, so that nothing has to wait', async () => {
   const shop = await shopForTest();
   await fill(shop, 30);
   const report = await shop.run({ limit: 2, mappings: ['lines'] });
@@ -52,7 +49,7 @@ it('fetches the parents of parents before them, so that nothing has to wait', as
   expect(batches).toEqual({ posts: 3 });
 }, 120_000);
 
-it('leaves the position of earlier runs where it is, and a failing row in the books', async () => {
+it('keeps the position of earlier runs, and counts a failing row', async () => {
   const shop = await shopForTest();
   await fill(shop, 5);
   await shop.run();
@@ -68,7 +65,7 @@ it('leaves the position of earlier runs where it is, and a failing row in the bo
   expect(await positions(shop)).toEqual(before);
 }, 120_000);
 
-it('has a line in the report for a table without rows', async () => {
+it('reports a line for a table without rows', async () => {
   const shop = await shopForTest();
   const { mappings } = await shop.run({ limit: 2, mappings: ['customers'] });
   expect(mappings).toMatchObject([{ mapping: 'customers', read: 0 }]);
@@ -80,7 +77,7 @@ it('refuses a mode, and mappings that mark records as deleted, before anything i
   const refused = async (input: object) => failureOf(await shop.start('sync', { sync: SYNC, ...input }));
   expect(await refused({ limit: 2, mode: 'full' })).toMatchObject({
     type: 'input_invalid',
-    message: /"limit" goes without "mode"/,
+    message: /"limit" cannot be combined with "mode"/,
   });
   expect(await refused({ limit: 0 })).toMatchObject({ type: 'input_invalid', message: /whole number from 1 to 1000/ });
   shop.write(

@@ -4,166 +4,56 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import pg from 'pg';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
 import { createActivities } from '../../activities/index.js';
-import { reconcileMapping, type Reconciliation } from '../../activities/reconcile-mapping.js';
-import { pushSchemas } from '../../src/cli/commands/schema.js';
+import { reconcileMapping, type Reconciliation } from '../../src/inspection/reconcile-mapping.js';
+import { reportIn } from '../../src/cli/runs/workflow-failure.js';
+import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import { compose, type Parts } from '../../src/compose.js';
 import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
 import { mintToken } from '../../src/sandbox/token.js';
 import { createWorkers } from '../../src/worker/workers.js';
+import { copyDatabase, createDatabase, STATE, type Database, type Template } from '../databases.js';
+import { workflowBundle } from '../workflow-bundle.js';
 import { startProxy, type PlatformProxy } from './platform-proxy.js';
+import { filesOf, type SyncSettings } from './shop-files.js';
+
+export { createDatabase, type Database } from '../databases.js';
+export { text, UNSURE_CUSTOMERS } from './shop-files.js';
 
 export const SYNC = 'shop';
 const SECRET = 'a secret for tests, long enough for HS256';
 const FIXTURE = { tenants: ['north', 'south'].map((id) => ({ id, name: id })) };
 
-export interface Database {
-  readonly url: string;
-  query<R extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<R[]>;
-  /** A connection of its own, for transactions that stay open. */
-  connect(): Promise<pg.Client>;
-  drop(): Promise<void>;
-}
-
-/** A new database with a name that nobody else has, on the tests' server or another (its superuser's URL). */
-export async function createDatabase(server = inject('postgresUrl')): Promise<Database> {
-  const name = `t_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
-  const admin = pool(server);
-  await admin.query(`create database ${name}`);
-  const url = new URL(server);
-  url.pathname = `/${name}`;
-  const client = pool(url.href);
-  return {
-    url: url.href,
-    query: async <R extends pg.QueryResultRow>(sql: string, values?: unknown[]) =>
-      (await client.query<R>(sql, values)).rows,
-    async connect() {
-      const own = new pg.Client({ connectionString: url.href });
-      await own.connect();
-      return own;
-    },
-    async drop() {
-      await client.end();
-      await admin.query(`drop database if exists ${name} with (force)`);
-      await admin.end();
-    },
-  };
-}
-
-/** One connection, made anew when a test has stopped its server. */
-function pool(url: string): pg.Pool {
-  const one = new pg.Pool({ connectionString: url, max: 1 });
-  one.on('error', () => undefined);
-  return one;
-}
-
-const SOURCE = `
+const TABLES = `
   CREATE SCHEMA shop;
   CREATE TABLE shop.customers (id integer PRIMARY KEY, shop text NOT NULL DEFAULT 'n', name text, email text, status text, updated_at timestamptz NOT NULL DEFAULT now());
   CREATE TABLE shop.orders (no text PRIMARY KEY, shop text NOT NULL DEFAULT 'n', customer_id integer, total numeric(12,2), updated_at timestamptz NOT NULL DEFAULT now());
   CREATE TABLE shop.lines (order_no text, line integer, shop text NOT NULL DEFAULT 'n', sku text NOT NULL, updated_at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (order_no, line));`;
 
-export interface ShopSettings {
-  readonly upload?: Readonly<Record<string, string | number>>;
-  /** Seconds that the platform waits for a missing parent. */
-  readonly wait?: string;
+/** The shop's own tables, empty. */
+const SOURCE: Template = { name: 'shop', fill: async (source) => void (await source.query(TABLES)) };
+
+export interface ShopSettings extends SyncSettings {
   readonly sandbox?: SandboxOptions['settings'];
   /** Whether the schema definitions are on the platform already; default yes. */
   readonly pushed?: boolean;
   /** Another source and its sync folder, instead of the shop's own. */
   readonly other?: {
     readonly files: Readonly<Record<string, string>>;
-    readonly load: (source: Database) => Promise<void>;
+    readonly load: Template | ((source: Database) => Promise<void>);
   };
+  /** Whether the ledger's tables are there already; default yes. */
+  readonly ledger?: boolean;
   /** The address of a source that the test keeps itself, of whichever kind; its sync folder is `other.files`. */
   readonly sourceUrl?: string;
   /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
   readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
   /** Variables that replace or join the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Text files of the sync folder that replace or join the usual ones. */
-  readonly files?: Readonly<Record<string, string>>;
 }
-
-const schemaFile = (name: string, id: string, properties: object, required: string[]): string =>
-  JSON.stringify({
-    name,
-    category: 'custom_schema',
-    externalIdField: id,
-    schema: { type: 'object', properties, required, additionalProperties: false },
-  });
-
-export const text = { type: 'string' };
-
-function filesOf({ upload = {}, wait = '0s', files = {} }: ShopSettings): Record<string, string> {
-  const limits = { inDoubtDelay: '1s', batchDeadline: '30s', followFor: '5s', batchSize: 100, ...upload };
-  return {
-    'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }
-tenant: { column: shop, values: { n: north, s: south } }
-upload: ${JSON.stringify(limits)}
-`,
-    'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-cursor: { column: updated_at, overlap: 0s }
-fields:
-  customerId: id
-  name: name
-  email: email
-  status: { column: status, transforms: [{ values: { map: { A: active, P: paused }, otherwise: reject } }] }
-`,
-    'orders.mapping.yaml': `schema: order
-source: { table: shop.orders }
-key: [no]
-cursor: { column: updated_at, overlap: 0s }
-fields:
-  orderId: no
-  customerId: { ref: customers, column: customer_id, omitNull: true }
-  total: total
-options: { dependencyWaitTimeout: ${wait} }
-`,
-    'lines.mapping.yaml': `schema: line
-source: { table: shop.lines }
-key: [order_no, line]
-cursor: { column: updated_at, overlap: 0s }
-fields:
-  lineId: { template: '{order_no}-{line}' }
-  orderId: { ref: orders, column: order_no }
-  sku: sku
-options: { dependencyWaitTimeout: ${wait} }
-`,
-    'customer.schema.json': schemaFile(
-      'customer',
-      'customerId',
-      { customerId: text, name: text, email: { type: 'string', format: 'email' }, status: text },
-      ['customerId'],
-    ),
-    'order.schema.json': schemaFile(
-      'order',
-      'orderId',
-      { orderId: text, customerId: { $ref: 'customer' }, total: { type: 'number' } },
-      ['orderId'],
-    ),
-    'line.schema.json': schemaFile('line', 'lineId', { lineId: text, orderId: { $ref: 'order' }, sku: text }, [
-      'lineId',
-      'orderId',
-    ]),
-    ...files,
-  };
-}
-
-/** Customers with blanks around their id: a look-up by value cannot be sure that there is no such customer. */
-export const UNSURE_CUSTOMERS = {
-  'customers.mapping.yaml': `schema: customer
-source: { table: shop.customers }
-key: [id]
-fields: { customerId: { column: name, transforms: [trim] } }
-`,
-};
 
 export interface Shop {
   /** The partner's database; the tables are in the schema `shop`. */
@@ -208,26 +98,30 @@ export function quietRuntime(): void {
   });
 }
 
-let bundle: ReturnType<typeof bundleWorkflowCode> | undefined;
-export const workflowBundle = (): ReturnType<typeof bundleWorkflowCode> =>
-  (bundle ??= bundleWorkflowCode({
-    workflowsPath: new URL('../../workflows/index.ts', import.meta.url).pathname,
-    logger: new DefaultLogger('ERROR', () => undefined),
-  }));
+async function openSource({ servers, other }: ShopSettings): Promise<Database> {
+  const load = other?.load ?? SOURCE;
+  if (typeof load !== 'function' && servers === undefined) return copyDatabase(load);
+  const source = await createDatabase(servers?.source);
+  await (typeof load === 'function' ? load(source) : load.fill(source));
+  return source;
+}
+
+const openStateDatabase = ({ servers, ledger = true }: ShopSettings): Promise<Database> =>
+  ledger && servers === undefined ? copyDatabase(STATE) : createDatabase(servers?.state);
 
 export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   quietRuntime();
   const { servers } = settings;
-  const [source, state] = await Promise.all([createDatabase(servers?.source), createDatabase(servers?.state)]);
+  const [source, state] = await Promise.all([openSource(settings), openStateDatabase(settings)]);
   // The platform stays up when the ledger's server goes down.
   const store = servers === undefined ? state : await createDatabase();
-  await (settings.other?.load(source) ?? source.query(SOURCE));
   const sandbox: Sandbox = await startSandbox({
     stateUrl: store.url,
     port: 0,
     jwtSecret: SECRET,
     fixture: FIXTURE,
-    settings: { expiryCheckInterval: 50, ...settings.sandbox },
+    // Each look wakes everything that works on batches: more often, and shops that wait would take much time from others.
+    settings: { expiryCheckInterval: 250, ...settings.sandbox },
   });
   const proxy = await startProxy(sandbox.url);
   const folder = mkdtempSync(join(tmpdir(), 'shop-test-'));
@@ -249,7 +143,8 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   const parts = compose(env);
   if (settings.pushed !== false) await pushSchemas(parts, SYNC);
   const connection = await Connection.connect({ address: env.TEMPORAL_ADDRESS });
-  const client = new Client({ connection });
+  const namespace = settings.env?.['TEMPORAL_NAMESPACE'] ?? 'default';
+  const client = new Client({ connection, namespace });
   let drain: (() => Promise<void>) | undefined;
   const rest = async (): Promise<void> => {
     await drain?.();
@@ -258,7 +153,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   const start: Shop['start'] = (kind, input, workflowId = randomUUID()) =>
     client.workflow.start(kind, { taskQueue, workflowId, args: [input] });
   const report = async (kind: RunKind, input: Partial<RunInput>): Promise<RunReport> =>
-    (await (await start(kind, { sync: SYNC, ...input })).result()) as RunReport;
+    reportOf(await start(kind, { sync: SYNC, ...input }));
   const reconcile: Shop['reconcile'] = async (mapping) => {
     const sync = await parts.openSync(SYNC);
     return reconcileMapping(await parts.dependencies(), sync, await sync.mapping(mapping), {
@@ -285,7 +180,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       const workers = await createWorkers(
         taskQueue,
         createActivities(await parts.dependencies()),
-        { connection: native, shutdownGraceTime: '5s' },
+        { connection: native, namespace, shutdownGraceTime: '5s' },
         { workflowBundle: await workflowBundle() },
       );
       const running = workers.run();
@@ -349,11 +244,22 @@ export async function eventually<T>(
   seconds = 60,
 ): Promise<T> {
   const deadline = Date.now() + seconds * 1000;
-  for (;;) {
+  while (true) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} seconds: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** The report of a run, also of one that fails because of its undelivered records. */
+export async function reportOf(handle: WorkflowHandle): Promise<RunReport> {
+  try {
+    return (await handle.result()) as RunReport;
+  } catch (error) {
+    const report = reportIn(error);
+    if (report === undefined) throw error;
+    return report;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Two tenants refer to parents of the same external id: one tenant's parent is no answer for the other's child. */
+/** Two tenants refer to parents of the same external id: one tenant's parent does not release the other's child. */
 import { expect, it } from 'vitest';
 import { NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop } from './shop.js';
 
@@ -21,16 +21,16 @@ const orderInBoth = (shop: Shop) =>
   shop.source.query(
     `INSERT INTO shop.orders (no, shop, customer_id, total) VALUES ('o1', 'n', 5, 1), ('o2', 's', 5, 1)`,
   );
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [l.externalId, l.tenant, l.code]);
 const sentTo = (shop: Shop, tenant: string): string[] =>
   shop.proxy.requests.filter((r) => r.upload && r.tenant === tenant).map((r) => r.path.split('/')[3]!);
 
-it("brings back the child of the tenant whose parent has come, and sends nothing for the other's", async () => {
-  const shop = await shopForTest({ files: FILES, upload: { followFor: '20s' } });
+it("retries the child of the tenant whose parent has arrived, and sends nothing for the other's", async () => {
+  const shop = await shopForTest({ files: FILES, upload: { waitForPending: '20s' } });
   await orderInBoth(shop);
   await shop.run();
-  expect(await letters(shop)).toEqual([
+  expect(await deadLetters(shop)).toEqual([
     ['o1', 'north', 'parent_missing'],
     ['o2', 'south', 'parent_missing'],
   ]);
@@ -39,22 +39,22 @@ it("brings back the child of the tenant whose parent has come, and sends nothing
   shop.proxy.forget();
   await shop.run({ mappings: ['customers'] });
 
-  expect(await letters(shop)).toEqual([['o2', 'south', 'parent_missing']]);
+  expect(await deadLetters(shop)).toEqual([['o2', 'south', 'parent_missing']]);
   expect(sentTo(shop, 'north')).toEqual(['customer', 'order']);
   expect(sentTo(shop, 'south')).toEqual([]);
 
   await customer(shop, 2, 's');
   await shop.run({ mappings: ['customers'] });
-  expect(await letters(shop)).toEqual([]);
+  expect(await deadLetters(shop)).toEqual([]);
   expect(await shop.stored('order', 'o2', 'south')).toMatchObject({ customerId: '5' });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
 it.each([
   ['rejects the children at once', '0s'],
-  ['holds the children', '10m'],
-])('fetches the parent of each tenant where the platform %s', async (_, wait) => {
-  const shop = await shopForTest({ files: FILES, wait, upload: { followFor: '30s' } });
+  ['keeps the children pending', '10m'],
+])('fetches the parent of each tenant if the platform %s', async (_, wait) => {
+  const shop = await shopForTest({ files: FILES, wait, upload: { waitForPending: '30s' } });
   await customer(shop, 1, 'n');
   await customer(shop, 2, 's');
   await orderInBoth(shop);
@@ -70,8 +70,8 @@ it.each([
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('says of each tenant why its parent does not come', async () => {
-  const shop = await shopForTest({ files: FILES, wait: '10m', upload: { followFor: '1s' } });
+it('says for each tenant why its parent does not come', async () => {
+  const shop = await shopForTest({ files: FILES, wait: '10m', upload: { waitForPending: '1s' } });
   await customer(shop, 1, 'n');
   await shop.run({ mappings: ['customers'] });
   await shop.source.query(`DELETE FROM shop.customers`);

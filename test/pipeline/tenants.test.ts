@@ -1,11 +1,11 @@
-/** Tenants from a table of the source: read when a run begins, and never anything but what it says. */
+/** Tenants from a table of the source: read when a run begins, and used exactly as listed. */
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { failureOf, fill, shopForTest, SYNC, type Shop } from './shop.js';
 
 const syncFile = (from: string, upload: object = {}): string => `source: { connection: '\${env:SOURCE_URL}' }
 tenant: { column: shop, from: ${from} }
-upload: ${JSON.stringify({ inDoubtDelay: '1s', followFor: '5s', ...upload })}
+upload: ${JSON.stringify({ inDoubtDelay: '1s', waitForPending: '5s', ...upload })}
 `;
 const TABLE = '{ table: shop.tenants, value: code, tenant: platform_id }';
 const QUERY = '{ query: "SELECT code, platform_id FROM shop.tenants", value: code, tenant: platform_id }';
@@ -16,7 +16,7 @@ async function withTenants(from: string, rows: string, files: Readonly<Record<st
   return shop;
 }
 
-const letters = async (shop: Shop) =>
+const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
     l.mapping,
     l.externalId,
@@ -41,7 +41,7 @@ it('sends rows to the tenants that the table names, and rows without one nowhere
     outcome: 'complete_with_dead_letters',
     total: { read: 6, accepted: 3, deadLettered: 3 },
   });
-  expect(await letters(shop)).toEqual(['4', '5', '6'].map((id) => ['customers', id, 'tenant_unknown']));
+  expect(await deadLetters(shop)).toEqual(['4', '5', '6'].map((id) => ['customers', id, 'tenant_unknown']));
   expect(await shop.stored('customer', '1', 'north')).not.toBeNull();
   for (const id of ['2', '3']) {
     expect(await shop.stored('customer', id, 'south')).not.toBeNull();
@@ -52,7 +52,7 @@ it('sends rows to the tenants that the table names, and rows without one nowhere
   await shop.source.query(`INSERT INTO shop.tenants VALUES ('new', 'south')`);
   await shop.backfill({ replay: {} });
   expect(await shop.stored('customer', '4', 'south')).not.toBeNull();
-  expect(await letters(shop)).toEqual(['5', '6'].map((id) => ['customers', id, 'tenant_unknown']));
+  expect(await deadLetters(shop)).toEqual(['5', '6'].map((id) => ['customers', id, 'tenant_unknown']));
 });
 
 it('takes the tenant from a joined table, and a whole number as its text', async () => {
@@ -80,7 +80,7 @@ it.each([
   ['a value twice, from a query', QUERY, `('n', 'north'), ('n', 'north')`, 'several rows have the same code'],
   ['a value that is NULL', TABLE, `('n', 'north'), (NULL, 'south')`, 'code is NULL in a row'],
   ['a tenant that is NULL', TABLE, `('n', 'north'), ('s', NULL)`, 'platform_id is NULL in a row'],
-  ['a tenant id that is none', TABLE, `('n', 'north'), ('s', 'so uth')`, 'platform_id holds what is no tenant id'],
+  ['an invalid tenant id', TABLE, `('n', 'north'), ('s', 'so uth')`, 'platform_id holds what is no tenant id'],
   ['no rows', TABLE, '', 'has no rows'],
 ])('refuses a list with %s, before anything is sent', async (_, from, rows, says) => {
   const shop = await withTenants(from, rows === '' ? '' : `INSERT INTO shop.tenants VALUES ${rows}`);

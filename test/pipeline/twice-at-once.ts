@@ -1,4 +1,4 @@
-/** Watches, in the sandbox's own store, that no record is ever in two unfinished batches. */
+/** Checks in the sandbox's own database that no record is ever in two unfinished batches. */
 import type { Shop } from './shop.js';
 
 /** From now on the store remembers which record came in which batch. */
@@ -25,5 +25,5 @@ export const twiceAtOnce = (shop: Shop): Promise<object[]> =>
 export const twiceInLedger = (shop: Shop): Promise<object[]> =>
   shop.state.query(
     `SELECT id FROM (SELECT mapping_id, tenant_id, json_array_elements_text(external_ids) AS id FROM partner_sync.batches
-       WHERE state IN ('intended', 'sent', 'waiting')) o GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1`,
+       WHERE state IN ('intended', 'sent', 'pending')) o GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1`,
   );

@@ -1,8 +1,8 @@
-/** Every type of docs/types.md on its whole way: a real database, the draft of `init`, a run, and the record on the platform. */
+/** Every type of docs/types.md from end to end: a real database, the draft of `init`, a run, and the record on the platform. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import type { FieldSpec, MappingSpec } from '../../src/domain/sync.js';
-import { fieldName } from '../../src/init/names.js';
+import { fieldName } from '../../src/init/draft-names.js';
 import { runInProcess } from '../cli/in-process.js';
 import { mariadb, postgres, sqlite, type TestDatabase } from '../source/dialect-databases.js';
 import { deadLetter, SETUP, TYPE_CASES, type TypeCase } from '../source/type-cases.js';
@@ -58,7 +58,7 @@ async function fillSamples(database: TestDatabase, cases: readonly TypeCase[]): 
 
 async function arrivals(shop: Shop, mapping: MappingSpec, cases: readonly TypeCase[]) {
   const { platform } = await shop.parts.dependencies();
-  const letters = await shop.state.query<{ id: string; rule: string }>(
+  const deadLetters = await shop.state.query<{ id: string; rule: string }>(
     'SELECT source_key[1] AS id, rule FROM partner_sync.dead_letters',
   );
   const arrived = [];
@@ -70,9 +70,9 @@ async function arrivals(shop: Shop, mapping: MappingSpec, cases: readonly TypeCa
     for (const _ of c.values) {
       const key = String(++id);
       const stored = await platform.findResource(mapping.schema.name, key, { tenant: 'north' });
-      const letter = letters.find((l) => l.id === key);
-      expect(stored === null, `row ${key}, of ${c.ddl}, is a record or a dead letter`).toBe(letter !== undefined);
-      records.push(letter === undefined ? (stored!.result.data as JsonObject)[field] : deadLetter(letter.rule));
+      const listed = deadLetters.find((l) => l.id === key);
+      expect(stored === null, `row ${key}, of ${c.ddl}, is a record or a dead letter`).toBe(listed !== undefined);
+      records.push(listed === undefined ? (stored!.result.data as JsonObject)[field] : deadLetter(listed.rule));
     }
     const drafted = spec === undefined ? null : draftedOf(mapping, field, spec);
     arrived.push({ column: `${columnOf(c, index)} ${c.ddl}`, drafted, records });

@@ -1,8 +1,8 @@
-/** External ids that no ledger can look up or no address can name: their rows are dead letters, and stop nobody else. */
+/** External ids that the ledger cannot look up or a URL cannot express: their rows become dead letters, and stop no others. */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { explainRecord } from '../../activities/explain-record.js';
-import { previewMapping } from '../../activities/preview-mapping.js';
+import { explainRecord } from '../../src/inspection/explain-record.js';
+import { previewMapping } from '../../src/inspection/preview-mapping.js';
 import { NO_OPEN_ENDS, openEnds, shopForTest, SYNC, type Shop, type ShopSettings } from './shop.js';
 
 /** So many characters that cannot be compressed. */
@@ -45,13 +45,13 @@ async function insert(shop: Shop, names: readonly string[]): Promise<void> {
   );
 }
 
-const letters = (shop: Shop) =>
+const deadLetters = (shop: Shop) =>
   shop.state.query<{ key: string; code: string; rule: string; external_id: string | null }>(
     `SELECT source_key[1] AS key, code, rule, external_id FROM partner_sync.dead_letters ORDER BY source_key[1]::int`,
   );
 
 it.each(['full', 'off'])(
-  'delivers what can be named, and heals the rest once it is mended (ledger: %s)',
+  'delivers rows with usable ids, and the others once they are fixed (ledger: %s)',
   async (kept) => {
     // The sandbox takes 512 characters, so the longest ids are its own to refuse.
     const shop = await shopForTest({ files: files(`options: { ledger: ${kept} }`) });
@@ -63,7 +63,7 @@ it.each(['full', 'off'])(
       outcome: 'complete_with_dead_letters',
       total: { read: UNUSABLE.length + USABLE.length, accepted: USABLE.length - 2, deadLettered: UNUSABLE.length + 2 },
     });
-    const found = await letters(shop);
+    const found = await deadLetters(shop);
     expect(found.slice(0, UNUSABLE.length)).toMatchObject([
       { key: '1', code: 'external_id_unusable', rule: 'external id: 1300', external_id: null },
       { key: '2', code: 'external_id_unusable', rule: 'external id: 1300' },
@@ -80,15 +80,15 @@ it.each(['full', 'off'])(
     expect(await shop.reconcile('customers')).toMatchObject({ equal: USABLE.length - 2 });
 
     await shop.source.query(
-      `UPDATE shop.customers SET name = 'mended ' || id, updated_at = clock_timestamp() WHERE id <= 7`,
+      `UPDATE shop.customers SET name = 'fixed ' || id, updated_at = clock_timestamp() WHERE id <= 7`,
     );
     expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete' });
-    expect(await letters(shop)).toEqual([]);
+    expect(await deadLetters(shop)).toEqual([]);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   },
 );
 
-it('tells of them before a run, and keeps to what the platform takes where that is set', async () => {
+it("reports unusable ids before a run, and respects the platform's limit if that is set", async () => {
   const shop = await shopForTest({ files: files(), upload: { longestExternalId: 20 } });
   await insert(shop, ['ok', random(21), '..']);
 
@@ -99,11 +99,11 @@ it('tells of them before a run, and keeps to what the platform takes where that 
   const { failures } = await previewMapping(sync, mapping, options);
   expect(failures.map(({ code, reason }) => [code, reason])).toEqual([
     ['external_id_unusable', 'longer than 20 characters, the most for an external id'],
-    ['external_id_unusable', 'is "." or "..", which in an address is a way and not a name'],
+    ['external_id_unusable', 'is "." or "..", which in a URL means a relative path'],
   ]);
   const explained = await explainRecord(views, sync, mapping, '..', { showValues: false });
   expect(explained.records[0]).toMatchObject({
-    row: { unmappable: { reason: 'is "." or "..", which in an address is a way and not a name' } },
+    row: { unmappable: { reason: 'is "." or "..", which in a URL means a relative path' } },
     platform: { kind: 'unknown', error: expect.stringContaining('must not be empty') as string },
   });
 
@@ -113,7 +113,7 @@ it('tells of them before a run, and keeps to what the platform takes where that 
   });
 });
 
-it('keeps the letters of rows whose keys are longer than an index takes', async () => {
+it('keeps the dead letters of rows whose keys are too long for an index', async () => {
   const shop = await shopForTest({
     files: {
       'customers.mapping.yaml': `schema: customer
@@ -133,7 +133,7 @@ fields: { customerId: { column: id }, email: email }
   expect(await shop.state.query('SELECT code FROM partner_sync.dead_letters')).toEqual([]);
 });
 
-it('ends a run at once, and frees its lease, when the ledger would refuse a statement again', async () => {
+it('ends a run at once, and frees its lease, if the ledger would refuse a statement again', async () => {
   const shop = await shopForTest({ files: files() });
   await insert(shop, ['one', 'two']);
   await shop.state.query(

@@ -1,4 +1,4 @@
-/** The whole path on a small shop: what is in the source is on the platform, and nothing is sent twice. */
+/** The whole path on a small shop: the source's rows are on the platform, and nothing is sent twice. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fill, openShop, type Shop } from './shop.js';
 
@@ -18,7 +18,7 @@ describe('a shop of customers, orders and order lines', () => {
   });
   afterAll(() => shop.close());
 
-  it('arrives whole, parents before children, with books that add up', async () => {
+  it('arrives completely, parents before children, with counts that add up', async () => {
     const report = await shop.run();
 
     const all = { read: CUSTOMERS, accepted: CUSTOMERS, unchanged: 0, waiting: 0, deadLettered: 0 };
@@ -38,7 +38,7 @@ describe('a shop of customers, orders and order lines', () => {
     expect(await shop.differences()).toBe(0);
   });
 
-  it('keeps every tenant to itself', async () => {
+  it('keeps tenants apart', async () => {
     const rows = await shop.state.query<{ tenant_id: string; wrong: string }>(
       `select tenant_id, count(*) filter (where (tenant_id = 'south') is distinct from
           (substring(external_id from '[0-9]+')::int > 300)) as wrong from sandbox.resources group by 1 order by 1`,
@@ -52,7 +52,7 @@ describe('a shop of customers, orders and order lines', () => {
         expect(tenant).toBe(Number(customerId) > 300 ? 'south' : 'north');
   });
 
-  it('sends nothing where nothing has changed, not even when every row is read again', async () => {
+  it('sends nothing if nothing has changed, even if every row is read again', async () => {
     shop.proxy.forget();
     const incremental = await shop.run();
     const full = await shop.run({ mode: 'full' });
@@ -72,7 +72,7 @@ describe('a shop of customers, orders and order lines', () => {
     expect(await shop.stored('customer', '7')).toMatchObject({ name: 'Renamed' });
   });
 
-  it('deletes a field on the platform when the source says NULL, and leaves one that is omitted', async () => {
+  it('deletes a field on the platform if the source has NULL, and keeps one that is omitted', async () => {
     await shop.source.query(`UPDATE shop.customers SET email = NULL, updated_at = clock_timestamp() WHERE id = 8`);
     await shop.source.query(
       `UPDATE shop.orders SET customer_id = NULL, updated_at = clock_timestamp() WHERE no = 'o8'`,
@@ -83,7 +83,7 @@ describe('a shop of customers, orders and order lines', () => {
     expect(Object.keys((await shop.stored('order', 'o8'))!).sort()).toEqual(['customerId', 'orderId', 'total']);
   });
 
-  it('finds a row whose stamp was not moved with a full run', async () => {
+  it('finds a changed row with an unchanged cursor in a full run', async () => {
     await shop.source.query(`UPDATE shop.customers SET name = 'Silently' WHERE id = 9`);
     expect((await shop.run()).total.accepted).toBe(0);
     expect(await shop.differences()).toBe(1);
@@ -98,17 +98,17 @@ describe('a shop of customers, orders and order lines', () => {
         `SELECT m.name, cursor, key FROM partner_sync.positions p JOIN partner_sync.mappings m ON m.id = mapping_id`,
       );
     const before = await position();
-    const [{ stamp }] = (await shop.source.query<{ stamp: string }>(
+    const [{ nextReadSeq }] = (await shop.source.query<{ nextReadSeq: string }>(
       `UPDATE shop.customers SET name = 'Again' WHERE id IN (20, 21) RETURNING updated_at::text AS stamp`,
-    )) as [{ stamp: string }];
+    )) as [{ nextReadSeq: string }];
 
     expect(await shop.backfill({ mapping: 'customers', externalIds: ['20', '999999'] })).toMatchObject({
       kind: 'backfill',
       outcome: 'complete',
       total: { read: 1, accepted: 1 },
     });
-    const range = await shop.backfill({ mappings: ['customers'], from: stamp, to: '2999-01-01' });
-    expect(range.total.accepted).toBe(1);
+    const partition = await shop.backfill({ mappings: ['customers'], from: nextReadSeq, to: '2999-01-01' });
+    expect(partition.total.accepted).toBe(1);
     expect(await shop.stored('customer', '21')).toMatchObject({ name: 'Again' });
     // Keys of two columns, in the database's order: behind the one, up to the other.
     const keys = await shop.source.query<{ order_no: string; line: number }>(

@@ -1,9 +1,8 @@
 /** The worker as an operator runs it: a process of its own, built, which a test may kill. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { inject } from 'vitest';
 import { endWithOwner } from '../../src/embedded/end-with-owner.js';
+import { oncePerRun } from '../once-per-run.js';
 import type { Shop } from './shop.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -11,17 +10,13 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const DIST = `${ROOT}dist`;
 export const CLI = `${DIST}/src/cli/main.js`;
 
-/** Builds dist where it is out of date; one test file at a time, for they would write the same files. */
+/** Builds dist where it is out of date. */
 export async function build(): Promise<void> {
-  const lock = new pg.Client({ connectionString: inject('postgresUrl') });
-  await lock.connect();
-  try {
-    await lock.query(`SELECT pg_advisory_lock(hashtext('build'))`);
+  await oncePerRun('build', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/build.mjs', '--prepare'], { cwd: ROOT });
     if (status !== 0) throw new Error(`the build failed: ${stdout.toString()}${stderr.toString()}`);
-  } finally {
-    await lock.end();
-  }
+    return Promise.resolve('done');
+  });
 }
 
 export interface WorkerProcess {

@@ -1,4 +1,4 @@
-/** The client against a platform that misbehaves: what is tried again, what is not, and what never leaves. */
+/** The client against a platform that misbehaves: what is retried, what is not, and what is never sent. */
 import http from 'node:http';
 import { expect, it } from 'vitest';
 import { PlatformClient } from '../../src/platform/client.js';
@@ -27,7 +27,7 @@ it('sends the token, the tenant and the parameters of the contract', async () =>
   });
 });
 
-it('reads the words of both shapes of error', async () => {
+it('reads the messages of both error shapes', async () => {
   const { client } = await stubPlatform([
     answer(400, { success: false, message: 'first shape', errors: ['one', 'two'] }),
     answer(400, { success: false, data: { error: 'second shape' } }),
@@ -40,7 +40,7 @@ it('reads the words of both shapes of error', async () => {
   expect((await errorOf(look(client))).details['words']).toBe('second shape');
 });
 
-it('understands twin fields under either name', async () => {
+it('understands fields with an alias under either name', async () => {
   const record = { data: { a: 1 } };
   const { client } = await stubPlatform([
     success({ result: { ...record, resourceExternalId: 'x', createdAt: 't' } }),
@@ -56,7 +56,7 @@ it('understands twin fields under either name', async () => {
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
-  it(`follows no redirect (${status}), and takes neither token nor data elsewhere`, async () => {
+  it(`follows no redirect (${status}), and sends neither token nor data elsewhere`, async () => {
     let visitors = 0;
     const elsewhere = http.createServer((_, response) => response.end(String(++visitors)));
     await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
@@ -67,7 +67,7 @@ for (const status of [301, 302, 303, 307, 308]) {
 
     const error = await errorOf(look(client));
     expect(error).toMatchObject({ code: 'redirect_refused', retryable: true });
-    expect(error.message).toContain(`answered ${status}, a redirect to ${login}, which is never followed`);
+    expect(error.message).toContain(`returned ${status}, a redirect to ${login}, which is never followed`);
     expect(error.message).not.toContain('secret');
     expect(seen.length).toBeGreaterThan(1);
     // 307 and 308 alone say that what was sent has not been taken.
@@ -76,13 +76,13 @@ for (const status of [301, 302, 303, 307, 308]) {
     elsewhere.close();
   });
 
-  it(`asks again after one redirect (${status})`, async () => {
+  it(`retries after one redirect (${status})`, async () => {
     const { client } = await stubPlatform([answer(status, '', { location: '/login' }), success(BATCH)]);
     expect(await look(client)).toMatchObject({ batchId: 'b1' });
   });
 }
 
-it('says that a redirect will not pass once nothing else has come for long', async () => {
+it('reports a redirect as permanent once nothing else has come for a long time', async () => {
   const redirect = answer(302, '', { location: '/login' });
   const { client } = await stubPlatform([redirect, redirect, success(BATCH), redirect], {
     retryBudget: 0,
@@ -92,7 +92,7 @@ it('says that a redirect will not pass once nothing else has come for long', asy
   await new Promise((resolve) => setTimeout(resolve, 60));
   const lasting = await errorOf(look(client));
   expect(lasting).toMatchObject({ code: 'redirect_refused', retryable: false });
-  expect(lasting.message).toContain('has answered nothing else for minutes');
+  expect(lasting.message).toContain('has returned nothing else for minutes');
   expect(await look(client)).toMatchObject({ batchId: 'b1' });
   expect(await errorOf(look(client))).toMatchObject({ retryable: true });
 });
@@ -105,8 +105,8 @@ for (const [status, code, again, doubt] of [
   [500, 'platform_failed', true, true],
   [502, 'platform_failed', true, true],
   [504, 'platform_failed', true, true],
-  [407, 'platform_answer_invalid', true, true],
-  [511, 'platform_answer_invalid', true, true],
+  [407, 'platform_response_invalid', true, true],
+  [511, 'platform_response_invalid', true, true],
   [599, 'platform_failed', true, true],
   [400, 'platform_refused', false, false],
   [401, 'platform_unauthorized', false, false],
@@ -116,7 +116,7 @@ for (const [status, code, again, doubt] of [
   [422, 'platform_refused', false, false],
   [501, 'platform_refused', false, false],
 ] as const)
-  it(`${again ? 'asks again' : 'does not ask again'} after ${status}, and an upload is ${doubt ? '' : 'not '}in doubt`, async () => {
+  it(`${again ? 'retries' : 'does not retry'} after ${status}, and an upload is ${doubt ? '' : 'not '}in doubt`, async () => {
     const { client, seen } = await stubPlatform([answer(status, { message: 'no' }), success(BATCH)]);
     const looking = look(client);
     if (again) expect(await looking).toMatchObject({ batchId: 'b1' });
@@ -140,7 +140,7 @@ it('waits as long as Retry-After says, in seconds or as a date', async () => {
   }
 });
 
-it('reads Retry-After to the letter, within reason', () => {
+it('reads Retry-After strictly, within bounds', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   expect(retryAfterMs('120', now)).toBe(120_000);
   expect(retryAfterMs('0', now)).toBe(0);
@@ -150,18 +150,18 @@ it('reads Retry-After to the letter, within reason', () => {
     expect(retryAfterMs(nonsense, now), String(nonsense)).toBeNull();
 });
 
-it('reads the date of a Retry-After by the clock of who wrote it', () => {
+it('reads the date of a Retry-After by the clock of its server', () => {
   const hours = (n: number) => Date.parse(`2026-01-01T0${n}:00:00Z`);
   const header = 'Thu, 01 Jan 2026 03:00:30 GMT';
   const date = 'Thu, 01 Jan 2026 03:00:00 GMT';
   for (const ours of [hours(1), hours(3), hours(5)]) expect(retryAfterMs(header, ours, date)).toBe(30_000);
 });
 
-it('gives every status a class', () => {
+it('gives every status an error class', () => {
   for (let status = 300; status < 600; status++) expect(classifyStatus(status)).toBeTypeOf('string');
 });
 
-it('ends a slow drip of an answer at the deadline of the whole request', async () => {
+it('ends an answer that arrives too slowly at the deadline of the whole request', async () => {
   const { client } = await stubPlatform(
     [
       (response) => {
@@ -175,7 +175,7 @@ it('ends a slow drip of an answer at the deadline of the whole request', async (
   const started = performance.now();
   const error = await errorOf(upload(client));
   expect(error).toMatchObject({ code: 'platform_unreachable' });
-  expect(error.message).toContain('no complete answer within 500 ms');
+  expect(error.message).toContain('no complete response within 500 ms');
   expect(isInDoubt(error)).toBe(true);
   expect(performance.now() - started).toBeLessThan(3_000);
 });
@@ -192,15 +192,15 @@ for (const [what, send] of Object.entries({
     data: { ...BATCH, progress: { ...BATCH.progress, totalRecords: 'one' } },
   }),
 }))
-  it(`refuses an answer that is ${what}, and an upload so answered is in doubt`, async () => {
-    const { client } = await stubPlatform([send], { retryBudget: 0, maxAnswerBytes: 2_000 });
-    expect((await errorOf(look(client))).code).toBe('platform_answer_invalid');
+  it(`refuses an answer that is ${what}, and leaves its upload in doubt`, async () => {
+    const { client } = await stubPlatform([send], { retryBudget: 0, maxResponseBytes: 2_000 });
+    expect((await errorOf(look(client))).code).toBe('platform_response_invalid');
     const error = await errorOf(upload(client));
-    expect(error.code).toBe('platform_answer_invalid');
+    expect(error.code).toBe('platform_response_invalid');
     expect(isInDoubt(error)).toBe(true);
   });
 
-it('knows a connection that was never made from one that broke', async () => {
+it('distinguishes a connection that was never made from one that broke', async () => {
   const broken = await stubPlatform([(response) => response.destroy()], { retryBudget: 0 });
   expect(isInDoubt(await errorOf(upload(broken.client)))).toBe(true);
 
@@ -216,14 +216,14 @@ it('knows a connection that was never made from one that broke', async () => {
   await nobody.close();
 });
 
-it('takes "not there" for an answer where that is one', async () => {
+it('treats "not found" as a result if the operation allows it', async () => {
   const { client } = await stubPlatform([answer(404, { message: 'no such thing' })]);
   expect(await look(client)).toBeNull();
   expect(await client.findResource('customer', 'x', { tenant: 'north' })).toBeNull();
   expect((await errorOf(upload(client))).code).toBe('platform_refused');
 });
 
-it('lets no parameter walk out of its place in the path', async () => {
+it('keeps every parameter inside its place in the path', async () => {
   const { client, seen } = await stubPlatform([success({ result: { resourceExternalId: 'x', data: {} } })]);
   for (const id of ['', '.', '..', '\uD800', 'a\u0000', '語'.repeat(2_000)])
     expect((await errorOf(client.findResource('customer', id, { tenant: 'north' }))).code, id).toBe('input_invalid');
@@ -240,13 +240,13 @@ it('lets no parameter walk out of its place in the path', async () => {
   ]);
 });
 
-it('asks for a tenant where the operation acts for one', async () => {
+it('requires a tenant if the operation acts for one', async () => {
   const { client, seen } = await stubPlatform([success(BATCH)]);
   expect((await errorOf(client.findBatch('b1', {}))).code).toBe('input_invalid');
   expect(seen).toHaveLength(0);
 });
 
-it('stops between two attempts when it is told to', async () => {
+it('stops between two attempts when it is cancelled', async () => {
   const { client, seen } = await stubPlatform([answer(503, {}, { 'retry-after': '3' })]);
   const abort = new AbortController();
   const looking = client.findBatch('b1', { tenant: 'north', signal: abort.signal });
@@ -269,7 +269,7 @@ it.each([
   ['file:///etc/passwd', false],
   ['platform.example.com', false],
   ['', false],
-])('takes %s for a base URL: %s', async (baseUrl, good) => {
+])('validates %s as a base URL: %s', async (baseUrl, good) => {
   const make = () => new PlatformClient({ ...DEFAULT_PLATFORM_SETTINGS, baseUrl, token: () => Promise.resolve('t') });
   if (good) await make().close();
   else expect(make).toThrowError(expect.objectContaining({ code: 'config_invalid' }) as Error);

@@ -1,4 +1,4 @@
-/** What an error of the client tells: the call, the answer, the platform's own words, and never the token. */
+/** Errors of the client contain the call, the answer and the platform's message, and never the token. */
 import { describe, expect, it } from 'vitest';
 import { PlatformClient } from '../../src/platform/client.js';
 import * as errors from '../../src/platform/error.js';
@@ -25,11 +25,11 @@ describe('an error of the platform', () => {
       requestId: 'r-7',
       words: 'not valid',
       errors: ['body/text is empty'],
-      message: 'GET /partner/channel/integrations answered 400: not valid',
+      message: 'GET /partner/channel/integrations returned 400: not valid',
     });
   });
 
-  it('names the path of the contract, so that ids stay out of logs', async () => {
+  it('contains the path of the contract, so that ids stay out of logs', async () => {
     const { client } = await stubPlatform([answer(404, { success: false, message: 'no such automation' })]);
     const error = await platformErrorOf(client.getAutomation('a-secret-id', {}, { tenant: 'north' }));
     expect(error.path).toBe('/api/automations/{id}');
@@ -41,12 +41,12 @@ describe('an error of the platform', () => {
     ['no', 'no'],
     ['no; it is empty', 'no; it is empty'],
     ['because', 'no; because'],
-  ])('says the same words once, in whichever shape they come: %s', async (error, words) => {
+  ])('contains a repeated message once, in whichever shape it comes: %s', async (error, words) => {
     const { client } = await stubPlatform([answer(400, { success: false, message: 'no', data: { error } })]);
     expect((await platformErrorOf(client.getBatch('b', {}, { tenant: 'north' }))).words).toBe(words);
   });
 
-  it('keeps words short and free of control characters', async () => {
+  it('shortens messages and removes control characters', async () => {
     const { client } = await stubPlatform([answer(400, { message: `\u001b[31m${'x'.repeat(1_000_000)}` })]);
     const { message } = await platformErrorOf(client.listTenantUsage());
     expect(message.length).toBeLessThan(400);
@@ -66,14 +66,14 @@ describe('the class of an error', () => {
     ['PlatformFailed', 500],
     ['PlatformBusy', 503],
     ['RedirectRefused', 302],
-    ['PlatformAnswerInvalid', 200],
-  ] as const)('is %s where the platform answers %i', async (name, status) => {
+    ['PlatformResponseInvalid', 200],
+  ] as const)('is %s if the platform answers %i', async (name, status) => {
     const { client } = await stubPlatform([answer(status, { message: 'no' })], { retryBudget: 0 });
     const error = await platformErrorOf(client.listTenantUsage());
     expect([error.constructor.name, error instanceof errors[name]]).toEqual([name, true]);
   });
 
-  it('is PlatformUnreachable where no answer comes', async () => {
+  it('is PlatformUnreachable if there is no answer', async () => {
     const { client } = await stubPlatform([(response) => response.destroy()], { retryBudget: 0 });
     expect(await platformErrorOf(client.listTenantUsage())).toBeInstanceOf(errors.PlatformUnreachable);
   });
@@ -135,13 +135,13 @@ describe('the token', () => {
 });
 
 describe('the tenant', () => {
-  it('may be left out with a token that is its own', async () => {
+  it('may be left out with its own token', async () => {
     const { client, seen } = await stubPlatform([success(BATCH)], { tokenScope: 'tenant' });
     await client.getBatch('b', {}, {});
     expect(seen[0]!.headers).not.toHaveProperty('service-tenant-id');
   });
 
-  it('is sent where it limits a report, and nowhere else on partner operations', async () => {
+  it('is sent with reports that it limits, and with no other partner operation', async () => {
     const page = success({ results: [], pagination: { hasNextPage: false } });
     const { client, seen } = await stubPlatform([page]);
     await client.listVoiceAggregates({}, { tenant: 'north' });
@@ -150,7 +150,7 @@ describe('the tenant', () => {
     expect(seen.map(({ headers }) => headers['service-tenant-id'])).toEqual(['north', undefined, undefined]);
   });
 
-  it('is refused where it is no tenant id', async () => {
+  it('is refused if it is not a tenant id', async () => {
     const { client, seen } = await stubPlatform([success(BATCH)]);
     for (const tenant of ['', ' north', 'north\r\nx: y', 'nörth', 'x'.repeat(65)])
       expect((await errorOf(client.getBatch('b', {}, { tenant }))).code, tenant).toBe('input_invalid');

@@ -1,4 +1,4 @@
-/** Requests that are given up: what has not left yet never does. */
+/** Requests that are cancelled: what has not been sent yet is never sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { answer, BATCH, stubPlatform, success, type Answer } from './stub-platform.js';
@@ -14,7 +14,7 @@ function inItsTime(then: Answer) {
   return { hold, release: () => answers.splice(0).forEach((say) => say()) };
 }
 
-it('does not send an upload that was cancelled before', async () => {
+it('does not send an upload that was cancelled before it began', async () => {
   const { client, seen } = await stubPlatform([taken]);
   const signal = AbortSignal.abort(new Error('cancelled'));
 
@@ -26,7 +26,7 @@ it('does not send an upload that was cancelled before', async () => {
   expect(seen.map(({ url }) => url)).toEqual([expect.stringContaining('/order/')]);
 });
 
-it('does not send an upload later that was cancelled while it waited for a connection', async () => {
+it('does not send an upload that was cancelled while it waited for a connection', async () => {
   const slow = inItsTime(success(BATCH));
   const { client, seen } = await stubPlatform([slow.hold, taken], ONE_BY_ONE);
   const looking = client.getBatch('b1', {}, { tenant: 'north' });

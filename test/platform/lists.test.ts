@@ -1,4 +1,4 @@
-/** Paginated lists: every entry once, no page more than is read, and no endless circle. */
+/** Paginated lists: every entry once, no page that is not read, and no infinite loop. */
 import { expect, it } from 'vitest';
 import { errorOf, stubPlatform, success } from './stub-platform.js';
 
@@ -15,7 +15,7 @@ const usage = (tenantId: string) => ({
 const page = (ids: string[], cursor: string | null, hasNextPage = cursor !== null) =>
   success({ results: ids.map(usage), pagination: { hasNextPage, cursor } });
 
-it('hands the cursor of a page back for the next one, with the same query', async () => {
+it('sends the cursor of a page for the next one, with the same query', async () => {
   const { client, seen } = await stubPlatform([page(['a', 'b'], 'c1'), page(['c'], 'c2'), page(['d'], null)]);
   const names = [];
   for await (const row of client.each('listTenantUsage', { query: { limit: 2 } })) names.push(row.tenantId);
@@ -23,7 +23,7 @@ it('hands the cursor of a page back for the next one, with the same query', asyn
   expect(seen.map(({ url }) => url.split('?')[1])).toEqual(['limit=2', 'limit=2&cursor=c1', 'limit=2&cursor=c2']);
 });
 
-it('puts the cursor into the body where the operation takes it there', async () => {
+it('sends the cursor in the body if the operation expects it there', async () => {
   const people = (id: string, cursor: string | null) =>
     success({ count: 2, recipients: [{ id }], pagination: { hasNextPage: cursor !== null, cursor } });
   const { client, seen } = await stubPlatform([people('p1', 'next'), people('p2', null)]);
@@ -45,14 +45,14 @@ it('fetches no page that nobody reads', async () => {
 it.each([
   ['in a circle', [page(['a'], 'c1'), page(['b'], 'c2'), page(['a'], 'c1')], 'by a cursor it gave before'],
   ['nowhere', [page(['a'], null, true)], 'without a cursor'],
-])('stops where cursors lead %s', async (_where, pages, words) => {
+])('stops if cursors lead %s', async (_where, pages, words) => {
   const { client, seen } = await stubPlatform(pages);
   const error = await errorOf(
     (async () => {
       for await (const row of client.each('listTenantUsage')) expect(row.tenantId).toBeTypeOf('string');
     })(),
   );
-  expect(error).toMatchObject({ code: 'platform_answer_invalid' });
+  expect(error).toMatchObject({ code: 'platform_response_invalid' });
   expect(error.message).toContain(words);
   expect(seen).toHaveLength(pages.length);
 });

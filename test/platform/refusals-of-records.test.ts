@@ -1,4 +1,4 @@
-/** What the platform says when it refuses records: it may quote them, and comes with more than one status. */
+/** Refusals of records: the platform's message may quote them, and the status differs. */
 import { expect, it } from 'vitest';
 import { isInDoubt, PlatformError } from '../../src/platform/error.js';
 import { answer, errorOf, stubPlatform } from './stub-platform.js';
@@ -12,18 +12,15 @@ it.each([
   [409, 'platform_refused'],
   [413, 'platform_too_large'],
   [422, 'platform_refused'],
-] as const)(
-  'is certain that nothing was taken, and quotes no record, where it says so with %i',
-  async (status, code) => {
-    const { client } = await stubPlatform([answer(status, { success: false, message: WORDS, errors: [WORDS] })]);
+] as const)('is certain that nothing was accepted, and quotes no record, if the status is %i', async (status, code) => {
+  const { client } = await stubPlatform([answer(status, { success: false, message: WORDS, errors: [WORDS] })]);
 
-    const error = await errorOf(
-      client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true }),
-    );
+  const error = await errorOf(
+    client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true }),
+  );
 
-    expect(error).toMatchObject({ code, words: WORDS, errors: [WORDS] });
-    expect(error).toBeInstanceOf(PlatformError);
-    expect(isInDoubt(error)).toBe(false);
-    expect(error.message).not.toContain(WORDS);
-  },
-);
+  expect(error).toMatchObject({ code, words: WORDS, errors: [WORDS] });
+  expect(error).toBeInstanceOf(PlatformError);
+  expect(isInDoubt(error)).toBe(false);
+  expect(error.message).not.toContain(WORDS);
+});

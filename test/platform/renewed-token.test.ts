@@ -1,4 +1,4 @@
-/** A token that is refused: where another one may come it is waited for, and nothing is lost or sent twice. */
+/** A token that is refused: if another one may arrive, the client waits for it, and loses or repeats nothing. */
 import { expect, it } from 'vitest';
 import { isInDoubt } from '../../src/platform/error.js';
 import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
@@ -20,10 +20,12 @@ function file(first: string, second: string, after: number) {
 
 const batches = (n: number): string[] => Array.from({ length: n }, (_, i) => `b${i}`);
 
-it('waits for the renewed token and goes on with it, and says so once', async () => {
+it('waits for the renewed token, continues with it, and says so once', async () => {
   const notices: string[] = [];
   const { client, seen } = await stubPlatform([taking('new')], {
-    ...{ token: file('old', 'new', 700), tokenWait: 20_000, retryBudget: 0 },
+    token: file('old', 'new', 700),
+    tokenWait: 20_000,
+    retryBudget: 0,
     notice: (message) => notices.push(message),
   });
 
@@ -33,14 +35,15 @@ it('waits for the renewed token and goes on with it, and says so once', async ()
   // Those that were on their way, and not each of the thirty.
   expect(seen.filter(({ headers }) => headers.authorization === 'Bearer old').length).toBeLessThanOrEqual(8);
   expect(notices).toEqual([
-    'GET /api/batches/{batchId} answered 401: Bearer [token] has expired; waiting for another token for up to 20s',
-    'the platform takes the token again; going on',
+    'GET /api/batches/{batchId} returned 401: Bearer [token] has expired; waiting for another token for up to 20s',
+    'the platform accepts the token again; continuing',
   ]);
 });
 
-it('lets an upload that was refused so be sent again: it is not in doubt', async () => {
+it('lets a refused upload be sent again, since it is not in doubt', async () => {
   const { client, seen } = await stubPlatform([taking('new', { batchId: 'b', recordCount: 0 })], {
-    ...{ token: file('old', 'new', 300), tokenWait: 20_000 },
+    token: file('old', 'new', 300),
+    tokenWait: 20_000,
   });
   const upload = () => client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true });
 
@@ -52,25 +55,27 @@ it('lets an upload that was refused so be sent again: it is not in doubt', async
   expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
 });
 
-it('ends with one clear sentence when no other token comes, and asks anew when it is called again later', async () => {
+it('fails with one clear message if no other token arrives, and tries again at the next call', async () => {
   const { client, seen } = await stubPlatform([taking('new')], {
-    ...{ token: () => Promise.resolve('old'), tokenWait: 700 },
+    token: () => Promise.resolve('old'),
+    tokenWait: 700,
   });
 
   for (let call = 0; call < 2; call++) {
     const error = await errorOf(client.findBatch('b1', { tenant: 'north' }));
     expect(error).toMatchObject({ code: 'platform_unauthorized', retryable: false });
     expect(error.message).toBe(
-      'GET /api/batches/{batchId} is refused with 401: Bearer [token] has expired; no other token came within 0.7s (PLATFORM_TOKEN_WAIT)',
+      'GET /api/batches/{batchId} was rejected with 401: Bearer [token] has expired; no other token came within 0.7s (PLATFORM_TOKEN_WAIT)',
     );
     expect(client.awaitsToken(error)).toBe(false);
   }
   expect(seen).toHaveLength(2);
 });
 
-it('tries the same token again now and then: one 401 may be a mistake of the platform', async () => {
+it('retries the same token occasionally, since one 401 may be a mistake of the platform', async () => {
   const { client, seen } = await stubPlatform([answer(401, { message: 'no' }), success(BATCH)], {
-    ...{ token: () => Promise.resolve('good'), tokenWait: 60_000 },
+    token: () => Promise.resolve('good'),
+    tokenWait: 60_000,
   });
 
   await Promise.all(batches(5).map((id) => client.findBatch(id, { tenant: 'north' })));
@@ -78,14 +83,14 @@ it('tries the same token again now and then: one 401 may be a mistake of the pla
   expect(seen.filter(({ headers }) => headers.authorization === 'Bearer good').length).toBeGreaterThanOrEqual(6);
 });
 
-it('waits out a file that is empty or gone while it is being replaced', async () => {
+it('tolerates a file that is empty or missing while it is being replaced', async () => {
   let token = '';
   setTimeout(() => (token = 'new'), 300);
   const { client } = await stubPlatform([taking('new')], { token: () => Promise.resolve(token), tokenWait: 20_000 });
   expect(await client.findBatch('b1', { tenant: 'north' })).toMatchObject({ batchId: 'b1' });
 });
 
-it('does not wait where no other token can come, nor where it was told not to', async () => {
+it('does not wait if no other token can arrive, or if it was told not to', async () => {
   for (const settings of [
     { token: 'old', tokenWait: 60_000 },
     { token: () => Promise.resolve('old'), tokenWait: 0 },
@@ -98,15 +103,16 @@ it('does not wait where no other token can come, nor where it was told not to', 
   }
 });
 
-it('does not wait after 403: another token of the same account may do no more', async () => {
+it('does not wait after 403, since another token of the same account has no more rights', async () => {
   const { client, seen } = await stubPlatform([answer(403, { message: 'not yours' })], {
-    ...{ token: () => Promise.resolve('good'), tokenWait: 60_000 },
+    token: () => Promise.resolve('good'),
+    tokenWait: 60_000,
   });
   expect((await errorOf(client.findBatch('b1', { tenant: 'north' }))).code).toBe('platform_unauthorized');
   expect(seen).toHaveLength(1);
 });
 
-it('stops waiting when it is told to', async () => {
+it('stops waiting when it is cancelled', async () => {
   const { client } = await stubPlatform([taking('new')], { token: () => Promise.resolve('old'), tokenWait: 60_000 });
   const abort = new AbortController();
   const looking = client.findBatch('b1', { tenant: 'north', signal: abort.signal });

@@ -1,4 +1,4 @@
-/** A Retry-After holds back every request of a client, whoever it was answered to. */
+/** A Retry-After delays every request of a client, whichever request it answered. */
 import { expect, it } from 'vitest';
 import { answer, BATCH, errorOf, stubPlatform, success, type Answer, type SeenRequest } from './stub-platform.js';
 
@@ -36,7 +36,7 @@ for (const [form, header, seconds] of [
   // Seconds are all that a date tells, so that the promise is for one of them less.
   ['as a date', () => new Date(Date.now() + 3_000).toUTCString(), 2],
 ] as const)
-  it(`sends nothing before the time that the platform names ${form}: not what waits for a connection, nor what comes later`, async () => {
+  it(`sends nothing before the time that the platform names ${form}, neither waiting nor new requests`, async () => {
     const { client, seen, promised } = await asking(header, seconds);
     const looks = Array.from({ length: 40 }, (_, i) => client.findBatch(`b${i}`, { tenant: 'north' }));
     // By a caller that knows nothing of the others and makes one attempt.
@@ -48,7 +48,7 @@ for (const [form, header, seconds] of [
     expect(early(seen, AT_ONCE, promised())).toEqual([]);
   });
 
-it('obeys the one that asks for most where answers differ', async () => {
+it('obeys the longest time if answers differ', async () => {
   const { client, seen } = await stubPlatform([
     answer(503, {}, { 'retry-after': '2' }),
     answer(429, {}, { 'retry-after': '0' }),
@@ -60,7 +60,7 @@ it('obeys the one that asks for most where answers differ', async () => {
   expect(early(seen, 2, promised)).toEqual([]);
 });
 
-it('obeys it on a redirect and on a refusal too, and although the body never comes', async () => {
+it('obeys it on a redirect and on a refusal too, even if the body never arrives', async () => {
   for (const status of [302, 400, 500]) {
     const { client, seen } = await stubPlatform(
       [
@@ -79,14 +79,14 @@ it('obeys it on a redirect and on a refusal too, and although the body never com
   }
 });
 
-it('takes it on a success for advice about that one call', async () => {
+it('treats it on a success as advice about that call only', async () => {
   const { client, seen } = await stubPlatform([answer(200, { success: true, data: BATCH }, { 'retry-after': '3600' })]);
   await client.findBatch('b1', { tenant: 'north' });
   await client.findBatch('b2', { tenant: 'north' });
   expect(seen).toHaveLength(2);
 });
 
-it('does not wait longer than a call may take, but says until when, and sends nothing', async () => {
+it('does not wait longer than a call may take, but reports until when, and sends nothing', async () => {
   const notices: string[] = [];
   const { client, seen } = await stubPlatform([answer(429, { message: 'enough' }, { 'retry-after': '3600' })], {
     notice: (message) => notices.push(message),
@@ -94,13 +94,13 @@ it('does not wait longer than a call may take, but says until when, and sends no
   expect(await errorOf(client.findBatch('b1', { tenant: 'north' }))).toMatchObject({ details: { status: 429 } });
   const error = await errorOf(client.findBatch('b2', { tenant: 'north' }));
   expect(error).toMatchObject({ code: 'platform_busy', retryable: true, details: { unsent: true } });
-  expect(error.message).toMatch(/was not sent: the platform asks to be left alone until \d{4}-.*Z \(Retry-After\)/);
+  expect(error.message).toMatch(/was not sent: the platform asks to wait until \d{4}-.*Z \(Retry-After\)/);
   expect(error.details['retryAfterMs']).toBeGreaterThan(3_500_000);
   expect(seen).toHaveLength(1);
-  expect(notices).toEqual(['the platform asks to be left alone for 1h 0m (Retry-After): nothing is sent before']);
+  expect(notices).toEqual(['the platform asks to wait for 1h 0m (Retry-After): nothing is sent until then']);
 });
 
-it('asks its caller right before it sends, after all waiting', async () => {
+it('asks its caller immediately before it sends, after all waiting', async () => {
   const { client, seen } = await stubPlatform([answer(429, {}, { 'retry-after': '1' }), success(BATCH)]);
   const asked: number[] = [];
   const before = (): Promise<void> => {

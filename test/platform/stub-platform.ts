@@ -1,4 +1,4 @@
-/** A platform that answers what the test tells it to, byte by byte if need be. */
+/** A platform that answers as the test configures it, byte by byte if necessary. */
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** A server that accepts a question and never answers ends the wait, and the session with it, instead of holding it for ever. */
+/** If a server accepts a query and never answers, the wait ends, and the session with it, instead of lasting forever. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import pg from 'pg';
@@ -44,14 +44,14 @@ for (const [what, ask] of Object.entries(ways)) {
     await expect(client.query('SELECT 1')).rejects.toThrow();
   });
 
-  it(`leaves ${what} alone that are answered, and the session after them`, async () => {
+  it(`does not disturb ${what} that is answered in time, or the session afterwards`, async () => {
     const client = await connect();
     expect((await ask(client, 'SELECT 1 AS one')).rows).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 2 * DEADLINE));
     expect((await ask(client, 'SELECT 2 AS two')).rows).toHaveLength(1);
   });
 
-  it(`hands on what the server says against ${what}`, async () => {
+  it(`passes on the server's error for ${what}`, async () => {
     await expect(ask(await connect(), 'SELECT nothing')).rejects.toMatchObject({ code: '42703' });
   });
 }
@@ -86,7 +86,7 @@ async function vanishing(): Promise<string> {
   return `postgres://nobody@127.0.0.1:${(server.address() as AddressInfo).port}/none`;
 }
 
-it('ends what waits behind a refusal that was never finished', async () => {
+it('ends a query that waits behind an unfinished error response', async () => {
   const client = new pg.Client({ connectionString: await vanishing(), ssl: false });
   client.on('error', () => undefined);
   await client.connect();
@@ -95,7 +95,7 @@ it('ends what waits behind a refusal that was never finished', async () => {
   await expect(asKnexAsks(client, 'ROLLBACK')).rejects.toThrow('Connection terminated');
 });
 
-it('ends a question that is asked for a promise', async () => {
+it('ends a query that returns a promise', async () => {
   const client = await connect();
   limitAnswers(client, DEADLINE);
   await expect(client.query(SILENCE)).rejects.toThrow('Connection terminated');

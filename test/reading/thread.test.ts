@@ -1,4 +1,4 @@
-/** A source that is read by a thread of its own gives what it gives in this one; built, as a worker runs it. */
+/** A source that a thread reads gives the same results as in this thread; built, as a worker runs it. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan } from '../../src/domain/source.js';
@@ -46,30 +46,34 @@ async function both() {
   return { reading: mappedReading(spec.mappings[0]!, spec.tenant), here, there, thread };
 }
 
-function groupsOf(reader: Reader, reading: ReturnType<typeof mappedReading>) {
-  let stamps = 0;
-  return reader.groups(reading, RANGE, () => Promise.resolve(String(++stamps)));
+function chunksOf(reader: Reader, reading: ReturnType<typeof mappedReading>) {
+  let readSeqs = 0;
+  return reader.chunks(reading, RANGE, () => Promise.resolve(String(++readSeqs)));
 }
 
-it('hands over the same groups: records, dead letters, stamps and positions', async () => {
+it('delivers the same chunks: records, dead letters, read sequence numbers and positions', async () => {
   const { reading, here, there } = await both();
   const seen = [];
   for (const reader of [here, there]) {
-    const groups = [];
-    for await (const { records, letters, ...rest } of groupsOf(reader, reading))
-      groups.push({
+    const chunks = [];
+    for await (const { records, deadLetters, ...rest } of chunksOf(reader, reading))
+      chunks.push({
         ...rest,
-        letters: [...letters],
+        deadLetters: [...deadLetters],
         records: records.map(({ tenant, externalId, sourceKey, json, contentHash }) => ({
-          ...{ tenant, externalId, sourceKey, json, contentHash },
+          tenant,
+          externalId,
+          sourceKey,
+          json,
+          contentHash,
         })),
       });
-    seen.push(groups);
+    seen.push(chunks);
   }
   expect(seen[1]).toEqual(seen[0]);
   expect(seen[1]!.length).toBeGreaterThan(2);
   expect(seen[1]!.reduce((sum, g) => sum + g.records.length, 0)).toBe(ROWS - ROWS / 100);
-  expect(seen[1]!.reduce((sum, g) => sum + g.letters.length, 0)).toBe(ROWS / 100);
+  expect(seen[1]!.reduce((sum, g) => sum + g.deadLetters.length, 0)).toBe(ROWS / 100);
 });
 
 it('answers as the source does, rows and errors', async () => {
@@ -92,24 +96,32 @@ it('answers as the source does, rows and errors', async () => {
   );
 });
 
-it('stops a reading that is given up, and what throws while it draws a time', async () => {
+it('reports the same error to all calls that begin while a source fails to open', async () => {
+  const { thread } = await both();
+  const { source } = thread.openReader({ connection: 'postgres://nobody:%ZZ', poolMax: 1, statementTimeout: 1 });
+  const calls = () => [codeOf(source.server()), codeOf(source.tables())];
+  expect(await Promise.all([...calls(), ...calls()])).toEqual(Array.from({ length: 4 }, () => 'config_invalid'));
+  expect(await Promise.all(calls())).toEqual(['config_invalid', 'config_invalid']);
+});
+
+it('stops a reading that is cancelled, and one that throws while it takes a time', async () => {
   const { reading, there } = await both();
-  for await (const _ of groupsOf(there, reading)) break;
-  const groups = there.groups(reading, RANGE, () => Promise.reject(new Error('no time')));
-  await expect(groups.next()).rejects.toThrow('no time');
+  for await (const _ of chunksOf(there, reading)) break;
+  const chunks = there.chunks(reading, RANGE, () => Promise.reject(new Error('no time')));
+  await expect(chunks.next()).rejects.toThrow('no time');
   expect((await there.source.readPage(plan('people', ['id']), ALL, 1)).rows.length).toBe(1);
 });
 
-it('says that the source is unreachable when the thread dies, and begins anew in another one', async () => {
+it('reports an unreachable source if the thread dies, and continues in another one', async () => {
   const { reading, there, thread } = await both();
-  const groups = groupsOf(there, reading);
-  await groups.next();
+  const chunks = chunksOf(there, reading);
+  await chunks.next();
 
-  const next = codeOf(groups.next());
+  const next = codeOf(chunks.next());
   await thread.close();
 
   expect(await next).toBe('source_unreachable');
-  for await (const { records } of groupsOf(there, reading)) {
+  for await (const { records } of chunksOf(there, reading)) {
     expect(records.at(0).externalId).toBe('1');
     break;
   }

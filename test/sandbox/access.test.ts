@@ -1,4 +1,4 @@
-/** Who gets in, and how requests that are wrong are refused. */
+/** Who has access, and how invalid requests are refused. */
 import { SignJWT } from 'jose';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ const READ = '/api/resources/people/p-1';
 const UPLOAD = '/api/resources/people/batch';
 
 describe('access to the sandbox', () => {
-  it('answers its health to anyone', async () => {
+  it('reports its health to anyone', async () => {
     const response = await fetch(`${sandbox.url}/health`);
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
   });
@@ -34,7 +34,7 @@ describe('access to the sandbox', () => {
     expect(answer.body).toEqual({ success: false, message: expect.stringContaining('Bearer') as string });
   });
 
-  it('refuses tokens that are expired, unsigned, signed by another, for another audience, or without an expiry', async () => {
+  it('refuses tokens that are expired, unsigned, wrongly signed, for another audience, or without an expiry', async () => {
     const now = Math.floor(Date.now() / 1000);
     const sign = (claims: Record<string, unknown>, alg = 'HS256', secret = SECRET) =>
       new SignJWT({ scope: 'platform', aud: 'platform', exp: now + 60, ...claims })
@@ -53,7 +53,7 @@ describe('access to the sandbox', () => {
     for (const token of tokens) expect((await sandbox.call('GET', READ, { token })).status, token).toBe(401);
   });
 
-  it('refuses a token of another scope than the platform', async () => {
+  it('refuses a token of an unknown scope', async () => {
     const token = await new SignJWT({ scope: 'reports', aud: 'platform' })
       .setProtectedHeader({ alg: 'HS256' })
       .setExpirationTime('1h')
@@ -61,7 +61,7 @@ describe('access to the sandbox', () => {
     expect((await sandbox.call('GET', READ, { token })).status).toBe(403);
   });
 
-  it('stops accepting a token it has seen once that token expires', async () => {
+  it('stops accepting a cached token once it expires', async () => {
     const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: 2 });
     expect((await sandbox.call('GET', READ, { token })).status).toBe(200);
     const deadline = Date.now() + 20_000;
@@ -70,14 +70,14 @@ describe('access to the sandbox', () => {
     expect((await sandbox.call('GET', READ, { token })).status).toBe(401);
   });
 
-  it('asks a platform token to name the tenant, and accepts only tenants that exist', async () => {
+  it('requires the tenant header with a platform token, and accepts only existing tenants', async () => {
     const none = await sandbox.call('GET', READ, { tenant: null });
     expect([none.status, none.body.message]).toEqual([400, expect.stringContaining('service-tenant-id')]);
     expect((await sandbox.call('GET', READ, { tenant: 'no such' })).status).toBe(400);
     expect((await sandbox.call('GET', READ, { tenant: 'nobody' })).status).toBe(403);
   });
 
-  it('lets a token that is pinned to one tenant act for no other', async () => {
+  it('does not let a token of one tenant act for another', async () => {
     const token = await mintToken({ secret: SECRET, scope: 'tenant', tenant: 'north', expiresIn: '1h' });
     expect((await sandbox.call('GET', READ, { token, tenant: null })).status).toBe(200);
     expect((await sandbox.call('GET', READ, { token, tenant: 'north' })).status).toBe(200);
@@ -98,7 +98,7 @@ describe('access to the sandbox', () => {
     expect((await sandbox.call('GET', READ, { token })).status).toBe(403);
   });
 
-  it('reads the token from the header and after the word of its settings', async () => {
+  it('reads the token from the header and scheme of its settings', async () => {
     const other = await startForTest(database, { authHeader: 'X-Platform-Key', authScheme: '' });
     const read = (headers: Record<string, string>) => other.call('GET', READ, { token: null, headers });
     const statuses = [
@@ -127,7 +127,7 @@ describe('access to the sandbox', () => {
     expect(await statusWithHost(sandbox.url, '/health', '[::1]')).toBe(200);
   });
 
-  it('answers unknown operations with 404 in the error envelope', async () => {
+  it('refuses unknown operations with 404 in the error envelope', async () => {
     for (const [method, path] of [
       ['GET', '/api/nothing'],
       ['DELETE', READ],
@@ -138,7 +138,7 @@ describe('access to the sandbox', () => {
     }
   });
 
-  it('names each request, in the answer and in the log', async () => {
+  it('gives each request an id, in the answer and in the log', async () => {
     const names = await Promise.all(
       [1, 2].map(async () => (await fetch(`${sandbox.url}/`)).headers.get('x-request-id')),
     );
@@ -146,12 +146,12 @@ describe('access to the sandbox', () => {
     expect(names.join(' ')).toMatch(/^[0-9a-f-]{36} [0-9a-f-]{36}$/);
   });
 
-  it('shows the reference to whoever opens its address in a browser', async () => {
+  it('redirects a browser at its bare address to the reference', async () => {
     const answer = await fetch(sandbox.url);
     expect([answer.status, new URL(answer.url).pathname]).toEqual([200, '/reference']);
   });
 
-  it('says what to do about a body of another kind, a misspelt field and text of another form', async () => {
+  it('says what to do about another content type, a misspelt field and text in a wrong form', async () => {
     const domain = { apexDomain: 'shop.example', subdomain: 'mail', userPart: '.news', emailFromNam: 'News' };
     const answer = await sandbox.call('POST', '/api/sending-domains', { body: domain });
     expect(answer.body.errors).toEqual([
@@ -164,7 +164,7 @@ describe('access to the sandbox', () => {
     expect(table.body.message).toBe('the body must be JSON, with the content-type application/json');
   });
 
-  it('answers unknown schemas, resources and batches with 404', async () => {
+  it('refuses unknown schemas, resources and batches with 404', async () => {
     for (const path of [
       '/api/resources/unknown/p-1',
       '/api/resources/people/p-2',
@@ -177,7 +177,7 @@ describe('access to the sandbox', () => {
     expect([upload.status, upload.body.message]).toEqual([404, expect.stringContaining('"unknown"')]);
   });
 
-  it('answers uploads that are too large with 413', async () => {
+  it('refuses uploads that are too large with 413', async () => {
     const many = await sandbox.call('POST', UPLOAD, { body: { resources: Array(6).fill({ id: 'p' }) } });
     expect([many.status, many.body.message]).toEqual([413, expect.stringContaining('at most 5')]);
     const large = await sandbox.call('POST', UPLOAD, { body: { resources: [{ id: 'x'.repeat(20_000) }] } });
@@ -187,7 +187,7 @@ describe('access to the sandbox', () => {
     ]);
   });
 
-  it('never fails on garbage: what is not a valid request is a 4xx in the error envelope', async () => {
+  it('refuses any invalid request with a 4xx in the error envelope', async () => {
     const bodies: (string | Uint8Array<ArrayBuffer>)[] = [
       '',
       '{',
@@ -227,7 +227,7 @@ describe('access to the sandbox', () => {
     expect([other.status, other.body.success]).toEqual([415, false]);
   });
 
-  it('names every wrong place of a request at once', async () => {
+  it('names every invalid place of a request at once', async () => {
     const answer = await sandbox.call(
       'POST',
       `${UPLOAD}?onconflict=merge&dependencyWaitTimeout=86401&ignoreUnknownFields=maybe`,
@@ -242,7 +242,7 @@ describe('access to the sandbox', () => {
     ]);
   });
 
-  it('takes an empty or null value of a nullable query parameter as its default', async () => {
+  it('treats an empty or null value of a nullable query parameter as its default', async () => {
     const query = '?ignoreUnknownFields=null&dependencyWaitTimeout=';
     expect((await sandbox.uploaded('people', [{ id: 'p-9' }], { query })).progress.successfulRecords).toBe(1);
   });
@@ -258,7 +258,7 @@ describe('access to the sandbox', () => {
     expect(answer.body.data.included).toHaveLength(1);
   });
 
-  it('logs its address and what it refuses, but nothing of what was sent', async () => {
+  it('logs its address and refusals, but no content of requests', async () => {
     let log = '';
     const logger = pino({}, { write: (line: string) => void (log += line) });
     const options = { stateUrl: database.url, port: 0, jwtSecret: SECRET, logger };

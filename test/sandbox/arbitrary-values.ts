@@ -1,4 +1,4 @@
-/** Random values of a JSON Schema of the contract, and ways to break them: each operation is tried without being known. */
+/** Random values of the contract's JSON Schemas, and ways to break them, so that tests need not know each operation. */
 import fc from 'fast-check';
 
 /** The part of JSON Schema that the contract uses. */

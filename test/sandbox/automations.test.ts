@@ -14,9 +14,13 @@ const AUTOMATION = {
     {
       actionType: 'send_communication',
       actionMetadata: {
-        ...{ actionType: 'send_communication', communicationGroupId: 'sale-message', currentActionId: 'step-1' },
-        ...{ nextActionId: 'step-2', templateActionId: '00000000-0000-4000-8000-000000000009' },
-        ...{ customBlockText: 'Only today', reputationTemplateType: 'feedback-request' },
+        actionType: 'send_communication',
+        communicationGroupId: 'sale-message',
+        currentActionId: 'step-1',
+        nextActionId: 'step-2',
+        templateActionId: '00000000-0000-4000-8000-000000000009',
+        customBlockText: 'Only today',
+        reputationTemplateType: 'feedback-request',
       },
     },
   ],
@@ -27,9 +31,17 @@ const AUTOMATION = {
   senderProfileId: '00000000-0000-4000-8000-000000000010',
 };
 const GROUP = {
-  ...{ id: 'sale-message', type: 'custom', emailChannelSenderId: 'news', emailHtmlBody: '<p>Hello</p>' },
-  ...{ emailCompiledHtml: '<html><p>Hello</p></html>', emailTextBody: 'Hello', emailPreviewText: 'Hello' },
-  ...{ emailSubject: 'Sale', smsChannelSenderId: 'sms', smsMessageBody: 'Sale!', textMessageCompanyName: 'North' },
+  id: 'sale-message',
+  type: 'custom',
+  emailChannelSenderId: 'news',
+  emailHtmlBody: '<p>Hello</p>',
+  emailCompiledHtml: '<html><p>Hello</p></html>',
+  emailTextBody: 'Hello',
+  emailPreviewText: 'Hello',
+  emailSubject: 'Sale',
+  smsChannelSenderId: 'sms',
+  smsMessageBody: 'Sale!',
+  textMessageCompanyName: 'North',
   textMessageMediaUrls: ['https://media.example/sale.png'],
   updatedFromDefault: { email_html_body: '2026-09-01T10:00:00Z' },
   extraMergeFields: [MERGE_FIELD],
@@ -38,22 +50,34 @@ const TIMES = { createdAt: '2026-09-01T08:00:00Z', updatedAt: '2026-09-02T08:00:
 const FIXTURE: Fixture = {
   tenants: [
     {
-      ...{ id: 'north', name: 'North' },
+      id: 'north',
+      name: 'North',
       automations: [
         { id: 'sale', ...AUTOMATION, ...TIMES },
         {
-          ...{ id: 'review', name: 'Review', status: 'active', automationType: 'managed_hidden' },
-          ...{ triggerMetadata: { triggerType: 'visit' }, actionData: [], createdAt: '2026-01-01T00:00:00Z' },
+          id: 'review',
+          name: 'Review',
+          status: 'active',
+          automationType: 'managed_hidden',
+          triggerMetadata: { triggerType: 'visit' },
+          actionData: [],
+          createdAt: '2026-01-01T00:00:00Z',
         },
       ],
       communicationGroups: [GROUP],
     },
     {
-      ...{ id: 'south', name: 'South' },
+      id: 'south',
+      name: 'South',
       automations: [
         {
-          ...{ id: 'southern', name: 'Southern', status: 'active', automationType: 'managed' },
-          ...{ triggerMetadata: { triggerType: 'visit' }, actionData: [], createdAt: '2026-01-01T00:00:00Z' },
+          id: 'southern',
+          name: 'Southern',
+          status: 'active',
+          automationType: 'managed',
+          triggerMetadata: { triggerType: 'visit' },
+          actionData: [],
+          createdAt: '2026-01-01T00:00:00Z',
         },
       ],
       communicationGroups: [{ id: 'southern-message', emailSubject: 'South' }],
@@ -76,35 +100,39 @@ const automation = (path: string, tenant = 'north') => sandbox.call('GET', `/api
 const group = (id: string, tenant = 'north') => sandbox.call('GET', `/api/communication-groups/${id}`, { tenant });
 
 describe('an automation', () => {
-  it('is answered with all that is stored of it', async () => {
+  it('is returned with everything that is stored of it', async () => {
     const answer = await automation('sale');
     expect(answer.status).toBe(200);
     expect(undeclared('getAutomation', answer)).toEqual([]);
     expect(answer.body.data).toEqual({
-      ...{ id: 'sale', ...AUTOMATION, triggerType: 'one_time' },
-      ...{ includeSegmentIds: [], excludeSegmentIds: [] },
+      id: 'sale',
+      ...AUTOMATION,
+      triggerType: 'one_time',
+      includeSegmentIds: [],
+      excludeSegmentIds: [],
       businessId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
-      ...{ createdAt: '2026-09-01T08:00:00.000Z', updatedAt: '2026-09-02T06:00:00.000Z' },
+      createdAt: '2026-09-01T08:00:00.000Z',
+      updatedAt: '2026-09-02T06:00:00.000Z',
     });
   });
 
-  it('of the kind managed_hidden is there for the feature reputation, and for no other', async () => {
+  it('of the type managed_hidden is visible only to the feature reputation', async () => {
     expect((await automation('review?feature=reputation')).status).toBe(200);
     for (const query of ['', '?feature=engage', '?feature=measure', '?feature=acquire', '?feature=voice'])
       expect((await automation(`review${query}`)).status, query).toBe(404);
   });
 
-  it('of another kind is there for every feature', async () => {
+  it('of another type is visible to every feature', async () => {
     for (const feature of ['engage', 'measure', 'reputation', 'acquire', 'voice'])
       expect((await automation(`sale?feature=${feature}`)).status, feature).toBe(200);
   });
 
-  it('is not there for a feature that does not exist', async () => {
+  it('is refused for a feature that does not exist', async () => {
     const { status, body } = await automation('sale?feature=loyalty');
     expect([status, body.errors?.join()]).toEqual([400, expect.stringContaining('query/feature')]);
   });
 
-  it("is answered like an unknown one when it is hidden or another tenant's", async () => {
+  it("is refused like an unknown one if it is hidden or another tenant's", async () => {
     const texts = await Promise.all(
       ['unknown', 'review', 'southern'].map(async (id) => {
         const { status, body } = await automation(id);
@@ -116,22 +144,22 @@ describe('an automation', () => {
     expect((await automation('southern', 'south')).status).toBe(200);
   });
 
-  it('is unknown where the id could not be stored', async () => {
+  it('is unknown if its id could not be stored', async () => {
     expect((await automation('%00')).status).toBe(404);
   });
 });
 
 describe('a communication group', () => {
-  it('is answered with all that is stored of it', async () => {
+  it('is returned with everything that is stored of it', async () => {
     const answer = await group('sale-message');
     expect(undeclared('getCommunicationGroup', answer)).toEqual([]);
     expect([answer.status, answer.body.data]).toEqual([200, GROUP]);
   });
 
-  it("is answered like an unknown one when it is another tenant's", async () => {
+  it("is refused like an unknown one if it is another tenant's", async () => {
     const [unknown, foreign] = [await group('unknown'), await group('southern-message')];
     expect([unknown.status, foreign.status, (await group('southern-message', 'south')).status]).toEqual([
-      ...[404, 404, 200],
+      404, 404, 200,
     ]);
     expect(foreign.body.message.replace('southern-message', '')).toBe(unknown.body.message.replace('unknown', ''));
     expect((await group('%00')).status).toBe(404);

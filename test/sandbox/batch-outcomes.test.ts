@@ -1,4 +1,4 @@
-/** What a batch reports of its records: errors, counters, and the two shapes of refusals (4.14, section 7). */
+/** What a batch reports about its records: errors, counters, and the two shapes of refusals (4.14, section 7). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addsUp, createDatabase, createPeople, startForTest, unique, type TestDatabase } from './running-sandbox.js';
 
@@ -65,7 +65,7 @@ describe('the outcome of a batch', () => {
     expect(await dataOf(name, 'a')).toEqual({ id: 'a', must: 1, more: 2 });
   });
 
-  it('fails records that JSON can say but a database cannot hold', async () => {
+  it('fails records that JSON can express but a database cannot store', async () => {
     const schema = await people();
     const raw = `{"resources":[{"id":"nul\\u0000"},{"id":"half\\ud800"},{"id":"name","address":{"a\\u0000":1}},
       {"id":"huge","age":1e999},{"id":"deep","address":${'{"a":'.repeat(100)}1${'}'.repeat(100)}},{"id":"fine \\ud83d\\ude00"}]}`;
@@ -76,7 +76,7 @@ describe('the outcome of a batch', () => {
     expect(await dataOf(schema, 'fine 😀')).toEqual({ id: 'fine 😀' });
   });
 
-  it('answers in the alternative error shape where the settings say so', async () => {
+  it('uses the alternative error shape if the settings say so', async () => {
     const schema = await people();
     const other = await startForTest(database, { errorShape: 'alternative' });
     const unknownField = await other.call('POST', `/api/resources/${schema}/batch`, {

@@ -34,16 +34,21 @@ const list = async (query = ''): Promise<List> => {
 };
 
 describe('a channel integration', () => {
-  it('is created, answered with its metadata, and listed', async () => {
+  it('is created, returned with its metadata, and listed', async () => {
     const answer = await integrate('service-managed', 'email', { customDomainEnabled: true, region: 'eu' });
     expect([answer.status, undeclared('createChannelIntegration', answer)]).toEqual([200, []]);
     const metadata = {
-      ...{ type: 'service-managed', customDomainEnabled: true, cloudCustomDomainInfo: null, region: 'eu' },
+      type: 'service-managed',
+      customDomainEnabled: true,
+      cloudCustomDomainInfo: null,
+      region: 'eu',
     };
     const { id } = answer.body.data;
     expect(answer.body.data).toEqual({ id, channel_integration_metadata: metadata });
     expect((await list()).results.at(-1)).toEqual({
-      ...{ id, name: 'service-managed email', channel_integration_metadata: metadata },
+      id,
+      name: 'service-managed email',
+      channel_integration_metadata: metadata,
       created_at: expect.stringMatching(/Z$/) as string,
     });
   });
@@ -75,13 +80,13 @@ describe('a channel integration', () => {
 });
 
 describe('the list of channel integrations', () => {
-  it('leads through all of them by cursor while more are added', async () => {
+  it('returns all of them page by page while more are added', async () => {
     for (let i = 0; i < 3; i++) await integration('sms');
     const before = (await list('?limit=1000')).results.map(({ id }) => id);
     const seen: string[] = [];
     let page = await list('?limit=2');
     const added = await Promise.all(Array.from({ length: 5 }, () => integration('email')));
-    for (;;) {
+    while (true) {
       seen.push(...page.results.map(({ id }) => id));
       if (!page.pagination.hasNextPage) break;
       page = await list(`?limit=2&cursor=${page.pagination.cursor}`);
@@ -91,37 +96,44 @@ describe('the list of channel integrations', () => {
     expect(page.pagination).toEqual({ hasNextPage: false, cursor: null, total: seen.length });
   });
 
-  it('gives 100 a page where no limit or the word null is sent', async () => {
+  it('has 100 entries per page if no limit, or the word null, is sent', async () => {
     await Promise.all(Array.from({ length: 101 }, () => integration('sms')));
     for (const query of ['', '?limit=null', '?limit=']) expect((await list(query)).results).toHaveLength(100);
     expect((await list('?limit=1e20')).results.length).toBeGreaterThan(100);
   });
 
-  it('refuses a limit below 1 and a cursor of its own making', async () => {
+  it('refuses a limit below 1 and a cursor that it has not issued', async () => {
     for (const query of ['?limit=0', '?limit=-1', '?cursor=MTIz'])
       expect((await sandbox.call('GET', `/partner/channel/integrations${query}`, { tenant: null })).status).toBe(400);
   });
 });
 
 describe('a channel account', () => {
-  it("for email lives below the platform's mail domain, which is verified", async () => {
+  it("for email is below the platform's mail domain, which is verified", async () => {
     const id = await integration('email');
     const answer = await open(id, { type: 'service-managed', domainPrefix: 'News' });
     expect([answer.status, undeclared('createChannelAccount', answer)]).toEqual([200, []]);
     const baseDomain = expect.stringMatching(/^news\.t-[0-9a-f]{8}\.mail\.sandbox\.example$/) as string;
     expect(answer.body.data).toEqual({
-      ...{ id: expect.any(String) as string, name: baseDomain, createdAt: expect.stringMatching(/Z$/) as string },
+      id: expect.any(String) as string,
+      name: baseDomain,
+      createdAt: expect.stringMatching(/Z$/) as string,
       channelAccountMetadata: {
-        ...{ type: 'service-managed', baseDomain },
-        ...{ dkimVerified: true, dmarcVerified: true, verifiedReturnPath: true },
+        type: 'service-managed',
+        baseDomain,
+        dkimVerified: true,
+        dmarcVerified: true,
+        verifiedReturnPath: true,
       },
     });
   });
 
-  it('is not verified yet where the integration lets tenants bring their domain', async () => {
+  it('is not verified yet if the integration lets tenants use their own domain', async () => {
     const id = await integration('email', { customDomainEnabled: true });
     expect((await open(id, { domainPrefix: 'news' })).body.data['channelAccountMetadata']).toMatchObject({
-      ...{ dkimVerified: false, dmarcVerified: false, verifiedReturnPath: false },
+      dkimVerified: false,
+      dmarcVerified: false,
+      verifiedReturnPath: false,
     });
   });
 
@@ -132,7 +144,7 @@ describe('a channel account', () => {
     expect([refused.status, refused.body.errors?.join()]).toEqual([400, expect.stringContaining('domainPrefix')]);
   });
 
-  it('is there once for each tenant, integration and prefix', async () => {
+  it('exists once for each tenant, integration and prefix', async () => {
     const [id, other] = [await integration('email'), await integration('email')];
     const statuses = [];
     for (const [integrationId, prefix, tenant] of [
@@ -154,7 +166,7 @@ describe('a channel account', () => {
     expect(new Set(domains).size).toBe(2);
   });
 
-  it('needs an integration that there is', async () => {
+  it('needs an integration that exists', async () => {
     for (const id of ['00000000-0000-4000-8000-000000000000', unique('x'), '\u0000'])
       expect((await open(id, { domainPrefix: 'a' })).status).toBe(404);
   });

@@ -1,4 +1,4 @@
-/** Records whose references are not there yet (sections 3, 4.8 and 4.14). */
+/** Records whose parents do not exist yet (sections 3, 4.8 and 4.14). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addsUp, createDatabase, SOUTH, startForTest, unique, type TestDatabase } from './running-sandbox.js';
 
@@ -58,7 +58,7 @@ describe('records whose parent is missing', () => {
     expect((await sandbox.read(customers, 'c-1')).status).toBe(404);
   });
 
-  it('are stored as soon as the parent is, down to the grandchildren', async () => {
+  it('are stored as soon as the parent is, including grandchildren', async () => {
     const { stores, customers, orders } = await chain();
     const order = await sandbox.upload(
       orders,
@@ -79,7 +79,7 @@ describe('records whose parent is missing', () => {
     expect((await sandbox.read(orders, 'o-2')).status).toBe(200);
   });
 
-  it('wait until their last parent is there', async () => {
+  it('wait until their last parent exists', async () => {
     const { stores } = await chain();
     const routes = unique('routes');
     await sandbox.createSchema(routes, { stops: { type: 'array', items: { $ref: stores } } });
@@ -124,7 +124,7 @@ describe('records whose parent is missing', () => {
     expect((await sandbox.batch(id)).progress.failedRecords).toBe(1);
   });
 
-  it('are not helped by the same external id of another tenant', async () => {
+  it('are not released by the same external id of another tenant', async () => {
     const { stores, customers } = await chain();
     await sandbox.uploaded(stores, [{ id: 's-1' }], { tenant: SOUTH });
     const id = await sandbox.upload(customers, [{ id: 'c-1', store: 's-1' }], WAIT);

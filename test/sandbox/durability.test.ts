@@ -1,4 +1,4 @@
-/** What must hold when servers stop, start together, lose their connections or share records. */
+/** Guarantees while servers stop, start together, lose their connections or share records. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { addsUp, createDatabase, FIXTURE, SECRET, startForTest, unique, type TestDatabase } from './running-sandbox.js';
@@ -28,7 +28,7 @@ describe('the sandbox', () => {
     await second.close();
   });
 
-  it('applies each batch once although its connections are cut again and again', async () => {
+  it('applies each batch once even if its connections are cut repeatedly', async () => {
     const server = await startForTest(database, { batchesAtOnce: 3 });
     const schema = unique('cut');
     await server.createSchema(schema, {});
@@ -59,7 +59,7 @@ describe('the sandbox', () => {
     expect(rows).toEqual([{ n: 2000 }]);
   });
 
-  it('does not deadlock when many batches carry the same records in different orders', async () => {
+  it('does not deadlock if many batches contain the same records in different orders', async () => {
     const servers = [
       await startForTest(database, { batchesAtOnce: 4 }),
       await startForTest(database, { batchesAtOnce: 4 }),
@@ -88,7 +88,7 @@ describe('the sandbox', () => {
     expect(rows).toEqual([{ attempts: 0 }]);
   });
 
-  it('fails a batch that it cannot process itself, instead of trying for ever', async () => {
+  it('fails a batch that it cannot process, instead of retrying forever', async () => {
     const server = await startForTest(database);
     const schema = unique('broken');
     await server.createSchema(schema, {});
@@ -105,7 +105,7 @@ describe('the sandbox', () => {
     expect(batch.errors.summary.byRule).toEqual({ internal: 2 });
   });
 
-  it('forgets a completed batch after its retention, but neither its records nor a batch that waits', async () => {
+  it('deletes a completed batch after its retention, but neither its records nor a batch with pending ones', async () => {
     const server = await startForTest(database, { batchRetention: 1 });
     const schema = unique('retention');
     await server.createSchema(schema, { n: { type: 'integer' }, parent: { $ref: unique('parents') } });

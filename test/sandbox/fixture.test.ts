@@ -1,9 +1,8 @@
-/** The fixture: what is wrong with a file is said with its place; what is right is stored, also twice. */
+/** The fixture: problems of a file are reported with their place; a valid one is stored, any number of times. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_FIXTURE_FILE, defaultFixture } from '../../src/sandbox/fixture/default-fixture.js';
+import { DEFAULT_FIXTURE_FILE, defaultFixture, parseFixture } from '../../src/sandbox/fixture/parse.js';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
-import { parseFixture } from '../../src/sandbox/fixture/parse.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { createDatabase, SECRET, startForTest, type TestDatabase } from './running-sandbox.js';
 
@@ -15,8 +14,13 @@ afterAll(() => database.drop());
 
 const tenant = (more: object) => ({ tenants: [{ id: 'north', name: 'North', ...more }] });
 const automation = {
-  ...{ id: 'a', name: 'A', status: 'draft', automationType: 'managed', triggerMetadata: { triggerType: 'visit' } },
-  ...{ actionData: [], createdAt: '2026-01-01T00:00:00Z' },
+  id: 'a',
+  name: 'A',
+  status: 'draft',
+  automationType: 'managed',
+  triggerMetadata: { triggerType: 'visit' },
+  actionData: [],
+  createdAt: '2026-01-01T00:00:00Z',
 };
 const problemsOf = (value: unknown): string => {
   try {
@@ -27,32 +31,35 @@ const problemsOf = (value: unknown): string => {
   }
 };
 
-describe('a fixture that is wrong', () => {
+describe('an invalid fixture', () => {
   it.each([
-    [7, '/: 7 came, expected object'],
+    [7, '/: must be object; found 7'],
     [{}, '/tenants: missing'],
-    [{ tenants: {} }, '/tenants: {} came, expected array'],
+    [{ tenants: {} }, '/tenants: must be array; found {}'],
+    [{ tenants: [], platformId: 'x' }, '/platformId: must match format "uuid" (id of the platform account); found "x"'],
     [
-      { tenants: [], platformId: 'x' },
-      '/platformId: "x" came, expected match format "uuid" (id of the platform account)',
+      tenant({ id: 'a b' }),
+      '/tenants/0/id: must match pattern "^[A-Za-z0-9_-]{1,64}$" (1 to 64 letters, digits, "_" or "-"); found "a b"',
     ],
-    [tenant({ id: 'a b' }), '/tenants/0/id: "a b" came, expected match pattern'],
-    [tenant({ nmae: 'x' }), '/tenants/0/nmae: not known here; did you mean "name"?'],
-    [tenant({ colour: 'x' }), '/tenants/0/colour: not known here; expected one of: id, name, externalId,'],
+    [tenant({ nmae: 'x' }), '/tenants/0/nmae: unknown field; did you mean "name"?'],
+    [tenant({ colour: 'x' }), '/tenants/0/colour: unknown field; expected one of: id, name, externalId,'],
     [{ tenants: [{ id: 'north' }] }, "/tenants/0/name: missing (the tenant's name)"],
-    [tenant({ onboardedAt: 'today' }), '/tenants/0/onboardedAt: "today" came, expected match format "date-time"'],
+    [
+      tenant({ onboardedAt: 'today' }),
+      '/tenants/0/onboardedAt: must match format "date-time" (when it finished the onboarding wizard: ISO 8601 with its zone); found "today"',
+    ],
     [
       tenant({ sends: [{ id: 's', channel: 'fax', messages: 0, sentAt: '2026-01-01T00:00:00Z' }] }),
-      '/tenants/0/sends/0/channel: "fax" came, expected one of "email", "sms"\n  /tenants/0/sends/0/messages: 0 came, expected >= 1',
+      '/tenants/0/sends/0/channel: must be one of "email", "sms"; found "fax"\n  /tenants/0/sends/0/messages: must be >= 1 (how many people it went to); found 0',
     ],
     [
       tenant({ phoneNumbers: [{ number: '555', sms: true, voice: true }] }),
-      '/tenants/0/phoneNumbers/0/number: "555" came, expected match pattern',
+      '/tenants/0/phoneNumbers/0/number: must match pattern "^\\+[1-9][0-9]{6,14}$" (in the form of E.164, such as +15555550100); found "555"',
     ],
-    [tenant({ name: `x${'y'.repeat(100)}\u0000` }), '/tenants/0/name holds the character U+0000'],
+    [tenant({ name: `x${'y'.repeat(100)}\u0000` }), '/tenants/0/name contains the character U+0000'],
     [
       tenant({ automations: [automation, automation] }),
-      '/tenants/0/automations/1: "a" comes twice, expected each once',
+      '/tenants/0/automations/1: "a" occurs twice; each must be unique',
     ],
     [
       tenant({
@@ -64,13 +71,13 @@ describe('a fixture that is wrong', () => {
         ],
         communicationGroups: [{ id: 'found' }],
       }),
-      '/tenants/0/automations/0/actionData/0/actionMetadata/communicationGroupId: "lost" came, expected the id of a communication group beside it: found',
+      '/tenants/0/automations/0/actionData/0/actionMetadata/communicationGroupId: must be the id of a communication group beside it: found; found "lost"',
     ],
   ])('is refused: %j', (value, problem) => {
     expect(problemsOf(value)).toContain(`mine.json cannot be stored:\n  ${problem}`);
   });
 
-  it('is refused with all that is wrong with it at once', () => {
+  it('is refused with all of its problems at once', () => {
     const problems = problemsOf({
       tenants: [
         { id: '', calls: [{}] },
@@ -80,19 +87,19 @@ describe('a fixture that is wrong', () => {
     expect(problems.length).toBeGreaterThan(6);
   });
 
-  it('is refused where two templates of the library need the same id in a tenant', () => {
+  it('is refused if two templates of the library need the same id in a tenant', () => {
     const template = (n: number) => {
       const { createdAt: _, ...fields } = automation;
       return { ...fields, id: `00000000-0000-4000-8000-00000000000${n}`, communicationGroups: [{ id: 'same' }] };
     };
     expect(problemsOf({ library: { automations: [template(1), template(2)] }, tenants: [] })).toContain(
-      '/library/automations/*/communicationGroups/1: "same" comes twice',
+      '/library/automations/*/communicationGroups/1: "same" occurs twice',
     );
   });
 });
 
 describe('loading a fixture', () => {
-  it('adds what is new, brings what is there up to date, and takes nothing away', async () => {
+  it('adds what is new, updates what exists, and removes nothing', async () => {
     const server = await startForTest(database, {}, { tenants: [{ id: 'north', name: 'North', externalId: 'n-1' }] });
     const usage = async () =>
       (await server.call('GET', '/partner/engage/tenants', { tenant: null })).body.data as unknown as {
@@ -110,21 +117,26 @@ describe('loading a fixture', () => {
     ]);
   });
 
-  it('creates schema definitions and records, but leaves those alone that are there', async () => {
+  it('creates schema definitions and records, but does not change existing ones', async () => {
     const fixture = parseFixture({
       schemaDefinitions: [
         {
-          ...{ name: 'pet', category: 'custom_schema', externalIdField: 'id' },
+          name: 'pet',
+          category: 'custom_schema',
+          externalIdField: 'id',
           schema: { properties: { id: { type: 'string' }, owner: { $ref: 'owner' }, age: { type: 'integer' } } },
         },
         {
-          ...{ name: 'owner', category: 'custom_schema', external_id_field: 'id' },
+          name: 'owner',
+          category: 'custom_schema',
+          external_id_field: 'id',
           schema: { properties: { id: { type: 'string' } } },
         },
       ],
       tenants: [
         {
-          ...{ id: 'north', name: 'North' },
+          id: 'north',
+          name: 'North',
           resources: { owner: [{ id: 'o' }], pet: [{ id: 'p', owner: 'o', age: 3 }] },
         },
       ],
@@ -138,7 +150,7 @@ describe('loading a fixture', () => {
     expect((await database.query('select from sandbox.batches')).rowCount).toBe(1);
   });
 
-  it('lets a record of a fixture end the wait of those that refer to it', async () => {
+  it('releases the records that wait for a record of the fixture', async () => {
     const server = await startForTest(database);
     const id = await server.upload('pet', [{ id: 'q', owner: 'late' }], { query: '?dependencyWaitTimeout=600' });
     await server.processed(id);
@@ -155,7 +167,7 @@ describe('loading a fixture', () => {
     [{ pet: [{ age: 1 }] }, '/tenants/0/resources/pet/0: /id is missing'],
     [{ pet: [{ id: 'x', colour: 'red' }] }, '/tenants/0/resources/pet/0/colour: not a field'],
     [{ dragon: [{ id: 'x' }] }, '/tenants/0/resources/dragon: no schema definition has this name'],
-  ])('refuses the records %j with their place, and stores nothing', async (resources, problem) => {
+  ])('refuses the records %j with their places, and stores nothing', async (resources, problem) => {
     const fixture = { tenants: [{ id: 'refused', name: 'Refused', resources }] };
     await expect(loadInto(database.url, fixture)).rejects.toThrowError(`the fixture cannot be stored:\n  ${problem}`);
     expect((await database.query(`select from sandbox.tenants where id = 'refused'`)).rowCount).toBe(0);
@@ -170,7 +182,7 @@ describe('loading a fixture', () => {
     );
   });
 
-  it('stores nothing of a fixture that cannot be stored whole', async () => {
+  it('stores nothing of a fixture that cannot be stored completely', async () => {
     const platformId = '00000000-0000-4000-8000-000000000001';
     await expect(
       loadInto(database.url, { platformId, tenants: [{ id: 'never', name: 'Never' }] }),
@@ -179,12 +191,12 @@ describe('loading a fixture', () => {
   });
 });
 
-describe('the fixture that ships', () => {
+describe('the bundled fixture', () => {
   it('says that its data is made up', () => {
     expect(defaultFixture().description).toMatch(/^Made-up data/);
   });
 
-  it('holds no address and no number that somebody could have', () => {
+  it('has no address and no number that could belong to anybody', () => {
     const text = readFileSync(DEFAULT_FIXTURE_FILE, 'utf8');
     expect(text.match(/[^"]*@[^"]*/g)?.filter((address) => !/^[a-z]+@customers\.example$/.test(address))).toEqual([]);
     const numbers = [...text.matchAll(/"\+\d+"/g)].map(([number]) => number);
@@ -193,7 +205,7 @@ describe('the fixture that ships', () => {
     expect(numbers.filter((number) => !/^"\+1202555 ?01\d\d"$/.test(number))).toEqual([]);
   });
 
-  it('is stored by a start without a fixture, if there is no tenant yet', async () => {
+  it('is stored when the sandbox starts without a fixture, if there is no tenant yet', async () => {
     const empty = await createDatabase('fixture-default');
     const start = () => startSandbox({ stateUrl: empty.url, port: 0, jwtSecret: SECRET });
     const tenants = async () => (await empty.query('select id from sandbox.tenants')).rows.length;
@@ -206,7 +218,7 @@ describe('the fixture that ships', () => {
     expect([first, second]).toEqual([defaultFixture().tenants.length, first - 1]);
   });
 
-  it('has something to show for every operation that reads what no operation creates', async () => {
+  it('has data for every operation that reads what no operation creates', async () => {
     const empty = await createDatabase('fixture-shows');
     const server = await startForTest(empty, {}, defaultFixture());
     const read = async (path: string, tenant: string | null = null) =>
@@ -245,7 +257,9 @@ describe('the fixture that ships', () => {
     expect(count.body.data).toMatchObject({ count: 3 });
     expect(understood.body.success).toBe(true);
     expect((sync.body.data as unknown as { results: { status: string }[] }).results).toMatchObject([
-      ...[{ status: 'synced' }, { status: 'synced' }, { status: 'synced' }],
+      { status: 'synced' },
+      { status: 'synced' },
+      { status: 'synced' },
     ]);
   });
 });

@@ -1,4 +1,4 @@
-/** A tenant never sees or touches what is another's: a foreign id is answered like one that does not exist. */
+/** A tenant can neither see nor change what belongs to another: a foreign id is refused like one that does not exist. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintToken } from '../../src/sandbox/token.js';
@@ -10,17 +10,25 @@ const FIXTURE = {
   tenants: [
     { id: 'asking', name: 'Asking' },
     {
-      ...{ id: 'owning', name: 'Owning' },
+      id: 'owning',
+      name: 'Owning',
       automations: [
         {
-          ...{ id: 'owned', name: 'Owned', status: 'draft', automationType: 'managed', actionData: [] },
-          ...{ triggerMetadata: { triggerType: 'one_time' }, createdAt: '2026-01-01T00:00:00Z' },
+          id: 'owned',
+          name: 'Owned',
+          status: 'draft',
+          automationType: 'managed',
+          actionData: [],
+          triggerMetadata: { triggerType: 'one_time' },
+          createdAt: '2026-01-01T00:00:00Z',
         },
       ],
       communicationGroups: [{ id: 'owned', emailSubject: 'Owned' }],
       segments: [
         {
-          ...{ id: 'owned', name: 'Owned', description: 'aged' },
+          id: 'owned',
+          name: 'Owned',
+          description: 'aged',
           conditionGroups: [{ ...group, conditions: [{ ...condition, operator: 'is_set' as const, value: [] }] }],
         },
       ],
@@ -69,7 +77,7 @@ describe.each(OPERATIONS)('%s of another tenant', (_name, ask, foreign, unknown)
   it.each([
     ['a platform token', () => ({ tenant: 'asking' })],
     ["the tenant's own token", () => ({ tenant: null, token })],
-  ])('is answered like an unknown one, to %s', async (_token, options) => {
+  ])('is refused like an unknown one by %s', async (_token, options) => {
     expect((await ask(foreign(), { tenant: 'owning' })).status).toBe(200);
     const [one, other] = [await ask(foreign(), options()), await ask(unknown, options())];
     expect([one.status, other.status]).toEqual([404, 404]);
@@ -79,12 +87,12 @@ describe.each(OPERATIONS)('%s of another tenant', (_name, ask, foreign, unknown)
   });
 });
 
-it('counts nobody of another tenant', async () => {
+it('counts no people of another tenant', async () => {
   const { body } = await sandbox.call('POST', '/api/segments/count', { body: {}, tenant: 'asking' });
   expect(body.data['count']).toBe(0);
 });
 
-it('merges an upload into no resource of another tenant', async () => {
+it('does not merge an upload into a resource of another tenant', async () => {
   await sandbox.uploaded('guest', [{ id: 'owned', age: 2 }], { tenant: 'asking' });
   const ages = [];
   for (const tenant of ['owning', 'asking'])

@@ -8,9 +8,14 @@ const id = (n: number): string => `0000000a-0000-4000-8000-${String(n).padStart(
 const [WELCOME, WIN_BACK, CONFLICTING] = [id(1), id(2), id(3)];
 
 const template = (itemId: string, name: string, groups: string[], status = 'active'): AutomationTemplate => ({
-  ...{ id: itemId, name, status, automationType: 'managed', triggerMetadata: { triggerType: 'customer_created' } },
+  id: itemId,
+  name,
+  status,
+  automationType: 'managed',
+  triggerMetadata: { triggerType: 'customer_created' },
   actionData: groups.map((communicationGroupId) => ({
-    ...{ actionType: 'send_communication', actionMetadata: { communicationGroupId } },
+    actionType: 'send_communication',
+    actionMetadata: { communicationGroupId },
   })),
   communicationGroups: groups.map((group) => ({ id: group, emailSubject: `${name}: ${group}` })),
 });
@@ -64,21 +69,24 @@ describe('syncing the library', () => {
     expect(results).toEqual([{ type: 'automation', id: WELCOME, action: 'sync', status: 'synced' }]);
     expect(jobId).toMatch(/^[0-9a-f]{8}-/);
     expect((await automation('north', WELCOME)).body.data).toMatchObject({
-      ...{ id: WELCOME, name: 'Welcome', status: 'active', triggerType: 'customer_created' },
+      id: WELCOME,
+      name: 'Welcome',
+      status: 'active',
+      triggerType: 'customer_created',
       actionData: LIBRARY.automations[0]!.actionData,
     });
     expect((await group('north', 'reminder')).body.data).toEqual({ id: 'reminder', emailSubject: 'Welcome: reminder' });
     expect([(await automation('south', WELCOME)).status, (await group('south', 'hello')).status]).toEqual([404, 404]);
   });
 
-  it('has an active automation counted in the usage of the tenant', async () => {
+  it('makes the usage of the tenant count an active automation', async () => {
     await done('south', { sync: items(WELCOME, WIN_BACK) });
     const { results } = (await sandbox.call('GET', '/partner/engage/tenants', { tenant: null })).body
       .data as unknown as { results: object[] };
     expect(results).toContainEqual(expect.objectContaining({ tenantId: 'south', activeAutomations: 1 }));
   });
 
-  it('changes nothing when it is said twice', async () => {
+  it('changes nothing when it is repeated', async () => {
     await done('north', { sync: items(WELCOME) });
     const before = (await automation('north', WELCOME)).body.data;
     const { results } = await done('north', { sync: items(WELCOME, WELCOME, WELCOME.toUpperCase()) });
@@ -86,7 +94,7 @@ describe('syncing the library', () => {
     expect((await automation('north', WELCOME)).body.data).toEqual(before);
   });
 
-  it('brings a synced automation up to date when its template has changed', async () => {
+  it('updates a synced automation if its template has changed', async () => {
     await done('east', { sync: items(WELCOME) });
     const before = (await automation('east', WELCOME)).body.data;
     const changed = { library: { automations: [template(WELCOME, 'Welcome!', ['hello'])] }, tenants: [] };
@@ -100,7 +108,7 @@ describe('syncing the library', () => {
     await loadInto(database.url, { library: LIBRARY, tenants: [] });
   });
 
-  it('takes away what it has copied, and answers the same when that is gone already', async () => {
+  it('removes what it has copied, with the same result if that is already gone', async () => {
     await done('south', { sync: items(WELCOME, WIN_BACK) });
     const first = await done('south', { unsync: items(WELCOME) });
     const again = await done('south', { unsync: items(WELCOME) });
@@ -108,7 +116,7 @@ describe('syncing the library', () => {
     expect(again.results).toEqual(first.results);
     expect([(await automation('south', WELCOME)).status, (await group('south', 'hello')).status]).toEqual([404, 404]);
     expect([(await automation('south', WIN_BACK)).status, (await group('south', 'miss-you')).status]).toEqual([
-      ...[200, 200],
+      200, 200,
     ]);
   });
 
@@ -121,7 +129,7 @@ describe('syncing the library', () => {
     ]);
   });
 
-  it("leaves a tenant's own things alone, and says which item needs their id", async () => {
+  it("does not change a tenant's own objects, and reports the item that needs their id", async () => {
     const { results } = await done('west', { sync: items(CONFLICTING, WELCOME) });
     expect(results.map(({ status }) => status)).toEqual(['conflict', 'synced']);
     expect((await automation('west', CONFLICTING)).status).toBe(404);
@@ -129,17 +137,20 @@ describe('syncing the library', () => {
     expect((await group('west', 'own-message')).body.data).toMatchObject({ emailSubject: 'our own' });
   });
 
-  it('keeps each job with its results', async () => {
+  it('stores each job with its results', async () => {
     const { results, jobId } = await done('east', { sync: items(WIN_BACK) });
     const { rows } = await database.query('select tenant_id, results from sandbox.library_jobs where id = $1', [jobId]);
     expect(rows).toEqual([{ tenant_id: 'east', results }]);
   });
 
-  it.each([{}, { sync: [] }, { sync: [], unsync: [] }])('answers %j with data null: nothing to do', async (body) => {
-    const answer = await patch('north', body);
-    expect([answer.status, answer.body.success, answer.body.data]).toEqual([200, true, null]);
-    expect(undeclared('syncLibrary', answer)).toEqual([]);
-  });
+  it.each([{}, { sync: [] }, { sync: [], unsync: [] }])(
+    'returns null data for %j, which lists no item',
+    async (body) => {
+      const answer = await patch('north', body);
+      expect([answer.status, answer.body.success, answer.body.data]).toEqual([200, true, null]);
+      expect(undeclared('syncLibrary', answer)).toEqual([]);
+    },
+  );
 
   it('refuses unknown items, naming each, and changes nothing', async () => {
     const { status, body } = await patch('east', { sync: items(CONFLICTING, id(8)), unsync: items(WIN_BACK, id(9)) });
@@ -170,7 +181,7 @@ describe('syncing the library', () => {
     expect([answer.status, answer.body.errors?.join()]).toEqual([400, expect.stringContaining(place)]);
   });
 
-  it('ends as if said once when it is said many times at once', async () => {
+  it('has the same result for many simultaneous requests as for one', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => done('west', { sync: items(WELCOME, WIN_BACK) })),
     );

@@ -30,7 +30,7 @@ const included = async (query: string) =>
   (await sandbox.read('customers', 'c-1', { query })).body.data.included.map((r) => r.resourceExternalId);
 
 describe('reading a resource', () => {
-  it('answers under both names of every twin field', async () => {
+  it('returns both names of every field with an alias', async () => {
     const { status, body } = await sandbox.read('customers', 'c-1', { tenant: SOUTH });
     expect([status, body.success]).toEqual([200, true]);
     const { result } = body.data;
@@ -65,7 +65,7 @@ describe('reading a resource', () => {
     expect((await sandbox.read('customers', 'c-1', { query: '?referenceFormat=other' })).status).toBe(400);
   });
 
-  it('includes the records that the named fields lead to, each once', async () => {
+  it('includes the records that the named fields refer to, each once', async () => {
     expect(await included('')).toEqual([]);
     expect(await included('?include=home')).toEqual(['s-1']);
     expect(await included('?include=home,visited')).toEqual(['s-1', 's-2']);
@@ -74,7 +74,7 @@ describe('reading a resource', () => {
     expect(body.data.included[0]?.data).toEqual({ id: 's-1', city: { type: 'cities', id: 'oslo' } });
   });
 
-  it('says which reference fields there are when an include names another', async () => {
+  it('names the reference fields if an include names an unknown one', async () => {
     const { status, body } = await sandbox.read('customers', 'c-1', { query: '?include=home.country' });
     expect([status, body.message]).toEqual([400, expect.stringContaining('"stores"; it has: city')]);
   });

@@ -1,6 +1,6 @@
 /** The schema definitions of the online retail demo, and a clock at the time of its data. */
 import { readFileSync } from 'node:fs';
-import type { Definition } from '../../src/sandbox/segments/record-paths.js';
+import type { Definition } from '../../src/sandbox/segments/vocabulary.js';
 
 const read = (name: string): Definition =>
   JSON.parse(

@@ -1,14 +1,14 @@
-/** A sandbox of its own for a test file: one database, one server on a free port, and short ways to call it. */
-import { createHash, randomUUID } from 'node:crypto';
+/** A sandbox for one test file: its own database, a server on a free port, and short forms of calls. */
+import { randomUUID } from 'node:crypto';
 import http from 'node:http';
-import pg from 'pg';
-import { inject } from 'vitest';
+import type pg from 'pg';
 import type { Fixture } from '../../src/sandbox/fixture/schema.js';
 import { errorTexts } from '../../src/sandbox/validation-messages.js';
 import { operations, type OperationName } from '../../src/platform/contract/operations.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
-import { newAjv, schemaOf } from '../../src/sandbox/json-schema.js';
+import { createAjv, schemaOf } from '../../src/sandbox/json-schema.js';
 import { mintToken } from '../../src/sandbox/token.js';
+import { copyDatabase, STATE } from '../databases.js';
 
 export const SECRET = 'a secret for tests, long enough for HS256';
 export const FIXTURE = {
@@ -19,43 +19,19 @@ export const FIXTURE = {
 };
 export const SOUTH = FIXTURE.tenants[1]!.id;
 
-/** URL of an administrative database, from the shared servers or the environment. */
-function postgresUrl(): string {
-  const url = (inject('postgresUrl') as string | undefined) ?? process.env['TEST_POSTGRES_URL'];
-  if (url === undefined)
-    throw new Error('no PostgreSQL: the global set-up provides none and TEST_POSTGRES_URL is not set');
-  return url;
-}
-
 export interface TestDatabase {
   readonly url: string;
   query(sql: string, values?: unknown[]): Promise<pg.QueryResult>;
   drop(): Promise<void>;
 }
 
-/** A new database; its name comes from the test file's, so that a left-over one is replaced. */
+/** A new database with the sandbox's tables, named after the test file so that people can tell whose it is. */
 export async function createDatabase(file: string): Promise<TestDatabase> {
-  const name = `sandbox_${createHash('sha256').update(file).digest('hex').slice(0, 12)}`;
-  const admin = new pg.Client({ connectionString: postgresUrl() });
-  await admin.connect();
-  await admin.query(`drop database if exists ${name} with (force)`);
-  await admin.query(`create database ${name}`);
-  const url = new URL(postgresUrl());
-  url.pathname = `/${name}`;
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  return {
-    url: url.href,
-    query: (sql, values) => client.query(sql, values),
-    async drop() {
-      await client.end();
-      await admin.query(`drop database if exists ${name} with (force)`);
-      await admin.end();
-    },
-  };
+  const database = await copyDatabase(STATE, file);
+  return { url: database.url, query: (sql, values) => database.ask(sql, values), drop: () => database.drop() };
 }
 
-/** A resource as answers show it; twins and the like by name. */
+/** A resource as responses show it; aliases and the like by name. */
 export interface ResourceAnswer {
   readonly [name: string]: unknown;
   readonly id: string;
@@ -144,7 +120,7 @@ export async function startForTest(
 
 /** What an answer's `data` breaks of the operation's declaration; empty when it is as declared. */
 export function undeclared(name: OperationName, { body }: Answer): string[] {
-  const validate = newAjv().compile(schemaOf(operations[name].data));
+  const validate = createAjv().compile(schemaOf(operations[name].data));
   return validate(body.data) ? [] : errorTexts(validate.errors);
 }
 
@@ -203,7 +179,7 @@ async function callerOf(url: string): Promise<Caller> {
 
 async function poll(read: () => Promise<BatchAnswer>, until: (batch: BatchAnswer) => boolean): Promise<BatchAnswer> {
   const deadline = Date.now() + 30_000;
-  for (;;) {
+  while (true) {
     const batch = await read();
     if (until(batch)) return batch;
     if (Date.now() > deadline) throw new Error(`the batch did not get there: ${JSON.stringify(batch)}`);

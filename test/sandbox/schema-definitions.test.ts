@@ -22,7 +22,7 @@ const minimal = () => ({
 });
 
 describe('creating a schema definition', () => {
-  it('answers with the definition under both names of every twin field', async () => {
+  it('returns the definition with both names of every field with an alias', async () => {
     const input = {
       ...minimal(),
       description: 'Orders of a shop',
@@ -52,19 +52,19 @@ describe('creating a schema definition', () => {
     expect(body.data.created_at).toBe(body.data.createdAt);
   });
 
-  it('takes the older names of twin fields, and the name as plural where none is given', async () => {
+  it('accepts the older names of fields with an alias, and uses the name as plural if none is given', async () => {
     const { externalIdField, ...rest } = minimal();
     const { body } = await create({ ...rest, external_id_field: externalIdField });
     expect(body.data).toMatchObject({ externalIdField: 'id', pluralName: rest.name });
   });
 
-  it('refuses twin fields that contradict each other', async () => {
+  it('refuses fields with an alias that contradict each other', async () => {
     const { status, body } = await create({ ...minimal(), external_id_field: 'other' });
     expect(status).toBe(400);
     expect(body.errors).toEqual([expect.stringContaining('external_id_field differ')]);
   });
 
-  it('refuses a name that is taken, and says what has it', async () => {
+  it('refuses a name that is taken, and says which definition has it', async () => {
     const input = minimal();
     const first = await create(input);
     const second = await create(input);
@@ -72,7 +72,7 @@ describe('creating a schema definition', () => {
     expect(second.body.errors).toEqual([expect.stringContaining(first.body.data.id)]);
   });
 
-  it('gives a name that many ask for at once to exactly one of them', async () => {
+  it('creates exactly one of many simultaneous definitions of the same name', async () => {
     const input = minimal();
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(input)));
     expect(answers.map((a) => a.status).sort()).toEqual([200, 409, 409, 409, 409, 409, 409, 409]);
@@ -86,9 +86,9 @@ describe('creating a schema definition', () => {
       "can't resolve",
     ],
     [
-      'refers to what is no schema name',
+      'refers to something that is not a schema name',
       { schema: { properties: { id: {}, a: { $ref: 'http://x/y' } } } },
-      'no schema name',
+      'is not a schema name',
     ],
     ['names an unknown external id field', { externalIdField: 'nope' }, 'not a property of the schema; it has: id'],
     ['names no external id field', { externalIdField: undefined }, 'externalIdField is required'],
@@ -99,18 +99,22 @@ describe('creating a schema definition', () => {
     [
       'exposes a field that its schema does not have',
       { fieldsToExpose: [{ name: 'Age', jsonPath: '$.age', exposure: ['segments'] }] },
-      'body/fieldsToExpose/0/jsonPath "$.age" leads to no field of the schema; it has: id',
+      'body/fieldsToExpose/0/jsonPath "$.age" is not the path of a field of the schema; it has: id',
     ],
     [
-      'exposes what is no path, under the older name',
+      'exposes something that is not a path, under the older name',
       { fields_to_expose: [{ name: 'Id', jsonPath: 'id', exposure: ['segments'] }] },
-      'body/fieldsToExpose/0/jsonPath "id" is no path such as $.country',
+      'body/fieldsToExpose/0/jsonPath "id" is not a path such as $.country',
     ],
-    ['is named by an unknown field', { exposeNameJsonPath: '$.name' }, 'body/exposeNameJsonPath "$.name" leads to no'],
     [
-      'has a pattern that only trying could tell the cost of',
+      'is named by an unknown field',
+      { exposeNameJsonPath: '$.name' },
+      'body/exposeNameJsonPath "$.name" is not the path of',
+    ],
+    [
+      'has a pattern that cannot be matched in bounded time',
       { schema: { properties: { id: { pattern: '^(.*)=\\1$' } } } },
-      'the pattern "^(.*)=\\\\1$" cannot be tried, since it refers back to what a group has matched',
+      'the pattern "^(.*)=\\\\1$" cannot be used, since it refers back to what a group has matched',
     ],
     ['is asynchronous', { schema: { $async: true, properties: { id: {} } } }, '$async'],
   ])('refuses a definition that %s', async (_case, change, reason) => {
@@ -119,7 +123,7 @@ describe('creating a schema definition', () => {
     expect(body.errors?.join('\n')).toContain(reason);
   });
 
-  it('exposes nested fields, entries of lists, and whatever is in an object that lists no properties', async () => {
+  it('exposes nested fields, entries of lists, and any field of an object that declares no properties', async () => {
     const person = { type: 'object', properties: { name: { type: 'string' } } };
     const schema = { properties: { id: {}, people: { type: 'array', items: person }, extra: { type: 'object' } } };
     const exposed = ['$.people[*].name', "$['people'].name", '$.extra.colour', '$.id'];
@@ -141,7 +145,7 @@ describe('creating a schema definition', () => {
     expect((await sandbox.read(input.name, '1')).status).toBe(200);
   });
 
-  it.each(['camel', 'snake'] as const)('answers with %s names alone where the settings say so', async (fieldNames) => {
+  it.each(['camel', 'snake'] as const)('returns only %s names if the settings say so', async (fieldNames) => {
     const single = await startForTest(database, { fieldNames });
     const { body } = await single.call('POST', '/partner/schema-definitions', { body: minimal() });
     await single.uploaded(body.data.name, [{ id: '1' }]);

@@ -24,8 +24,11 @@ interface Domain {
   }[];
 }
 const bodyWith = (more: object = {}) => ({
-  ...{ apexDomain: `${unique('shop').replace('_', '-')}.example`, subdomain: 'mail', userPart: 'news' },
-  ...{ emailFromName: 'The shop', ...more },
+  apexDomain: `${unique('shop').replace('_', '-')}.example`,
+  subdomain: 'mail',
+  userPart: 'news',
+  emailFromName: 'The shop',
+  ...more,
 });
 const register = (body: object, tenant = 'north') => sandbox.call('POST', '/api/sending-domains', { body, tenant });
 const registered = async (body: object, tenant = 'north'): Promise<Domain> => {
@@ -37,7 +40,7 @@ const stored = async (id: string) =>
   (await database.query('select * from sandbox.sending_domains where id = $1', [id])).rows[0] as Record<string, string>;
 
 describe('registering a sending domain', () => {
-  it('answers the DNS records that verify it: DKIM, return path and DMARC', async () => {
+  it('returns the DNS records that verify it: DKIM, return path and DMARC', async () => {
     const { id, dnsRecords } = await registered(bodyWith({ apexDomain: 'Shop.Example', subdomain: 'Mail' }));
     const { dkim_selector: selector } = await stored(id);
     expect(dnsRecords.map(({ host }) => host)).toEqual([
@@ -54,7 +57,7 @@ describe('registering a sending domain', () => {
     expect(dnsRecords.map(({ ttl }) => ttl)).toEqual([3600, 3600, 3600, 3600]);
   });
 
-  it('makes a DKIM key whose published half verifies what the kept half has signed', async () => {
+  it('creates a DKIM key whose public half verifies what the private half signed', async () => {
     const { id, dnsRecords } = await registered(bodyWith());
     const { dkim_private_key: privateKey } = await stored(id);
     const published = Buffer.from(/p=(.+)$/.exec(dnsRecords[0]!.value)![1]!, 'base64');
@@ -65,7 +68,7 @@ describe('registering a sending domain', () => {
     expect(createVerify('RSA-SHA256').update('other').verify(publicKey, signature)).toBe(false);
   });
 
-  it('makes another key and selector for each domain', async () => {
+  it('creates another key and selector for each domain', async () => {
     const [one, other] = [await registered(bodyWith()), await registered(bodyWith())];
     expect(one.dnsRecords[0]!.value).not.toBe(other.dnsRecords[0]!.value);
     expect((await stored(one.id))['dkim_selector']).not.toBe((await stored(other.id))['dkim_selector']);
@@ -84,7 +87,7 @@ describe('registering a sending domain', () => {
     [undefined, true],
     [true, true],
     [false, false],
-  ])('keeps makeDefaultWhenVerified %s as %s', async (given, kept) => {
+  ])('stores makeDefaultWhenVerified %s as %s', async (given, kept) => {
     const { id } = await registered(bodyWith(given === undefined ? {} : { makeDefaultWhenVerified: given }));
     expect((await stored(id))['make_default_when_verified']).toBe(kept);
   });
@@ -140,7 +143,7 @@ describe('registering a sending domain', () => {
     expect([again.status, again.body.message]).toEqual([409, expect.stringContaining(body.apexDomain)]);
   });
 
-  it("does not tell a tenant of another's domain: only the DNS can say whose it is", async () => {
+  it("does not reveal another tenant's domain, since only the DNS decides who owns it", async () => {
     const body = bodyWith();
     const [one, other] = [await registered(body), await registered(body, SOUTH)];
     expect(one.id).not.toBe(other.id);

@@ -1,4 +1,4 @@
-/** The settings: what each of them changes, shown on a sandbox that runs with it. */
+/** The settings: what each of them changes, demonstrated on a sandbox that runs with it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
 import type { Fixture } from '../../src/sandbox/fixture/schema.js';
@@ -15,15 +15,24 @@ import { uploads } from './settings/uploads.js';
 const DEMONSTRATIONS: Demonstrations = { ...messaging, ...access, ...capacity, ...answers, ...uploads };
 
 const automation = (id: string, more: object = {}) => ({
-  ...{ id, name: id, status: 'draft', automationType: 'managed', createdAt: '2026-01-01T00:00:00Z' },
-  ...{ triggerMetadata: { triggerType: 'one_time' }, actionData: [{ actionType: 'wait', actionMetadata: {} }] },
+  id,
+  name: id,
+  status: 'draft',
+  automationType: 'managed',
+  createdAt: '2026-01-01T00:00:00Z',
+  triggerMetadata: { triggerType: 'one_time' },
+  actionData: [{ actionType: 'wait', actionMetadata: {} }],
   ...more,
 });
 const segment = (id: string, jsonPath: string, test: object) => ({
-  ...{ id, name: id, description: id },
+  id,
+  name: id,
+  description: id,
   conditionGroups: [
     {
-      ...{ type: 'group' as const, description: id, logic: 'and' as const },
+      type: 'group' as const,
+      description: id,
+      logic: 'and' as const,
       conditions: [{ type: 'property' as const, description: id, schema: 'person', jsonPath, ...test }],
     },
   ] as NonNullable<NonNullable<Fixture['tenants'][number]['segments']>[number]['conditionGroups']>,
@@ -36,12 +45,18 @@ const FIXTURE: Fixture = {
   library: { segments: [segment(ITEM, '$.country', FRENCH), segment(OWN, '$.country', FRENCH)] },
   schemaDefinitions: [
     {
-      ...{ name: 'person', category: 'contacts_schema', externalIdField: 'id' },
+      name: 'person',
+      category: 'contacts_schema',
+      externalIdField: 'id',
       schema: {
         properties: {
-          ...{ id: { type: 'string' }, firstName: { type: 'string' }, nickName: { type: 'string' } },
-          ...{ email: { type: 'string' }, country: { type: 'string' } },
-          ...{ quiet: { type: 'boolean' }, agreed: { type: 'boolean' } },
+          id: { type: 'string' },
+          firstName: { type: 'string' },
+          nickName: { type: 'string' },
+          email: { type: 'string' },
+          country: { type: 'string' },
+          quiet: { type: 'boolean' },
+          agreed: { type: 'boolean' },
         },
       },
     },
@@ -50,11 +65,14 @@ const FIXTURE: Fixture = {
     { id: 'north', name: 'North' },
     { id: 'planner', name: 'Planner', automations: [automation('plan')] },
     {
-      ...{ id: 'sender', name: 'Sender' },
+      id: 'sender',
+      name: 'Sender',
       sends: [{ id: 's-1', channel: 'email', messages: 9, sentAt: '2026-01-10T08:00:00Z' }],
     },
     {
-      ...{ id: 'shop', name: 'Shop', onboardedAt: '2026-01-01T00:00:00Z' },
+      id: 'shop',
+      name: 'Shop',
+      onboardedAt: '2026-01-01T00:00:00Z',
       sends: [{ id: 's-1', channel: 'email', messages: 5, sentAt: '2026-03-10T08:00:00Z' }],
       automations: [automation('news', { includeSegmentIds: ['french'] })],
       segments: [
@@ -95,7 +113,7 @@ const open: Open = async (settings) => {
 describe('a setting', () => {
   it.each(Object.entries(DEMONSTRATIONS))('changes what the sandbox does: %s', (_name, show) => show(open, database));
 
-  it('never goes without a test', () => {
+  it('always has a test', () => {
     expect(Object.keys(DEMONSTRATIONS).sort()).toEqual(Object.keys(SETTINGS).sort());
   });
 });
@@ -109,12 +127,15 @@ describe('a settings file', () => {
   });
 
   it.each([
-    [{ statuses: { takn: 422 } }, '/statuses/takn: not known here; did you mean "taken"?'],
-    [{ statuses: { notFound: 200 } }, '/statuses/notFound: 200 came, expected one of 404, 410'],
-    [{ records: 'deep' }, '/records: "deep" came, expected object'],
-    [{ records: { merge: 'all' } }, '/records/merge: "all" came, expected one of "fields", "deep"'],
-    [{ alsoRequired: { createSchemaDefinition: ['colour'] } }, '/alsoRequired/createSchemaDefinition/0: "colour" came'],
-  ])('is refused with the place, what came and what was expected: %j', (given, words) => {
+    [{ statuses: { takn: 422 } }, '/statuses/takn: unknown field; did you mean "taken"?'],
+    [{ statuses: { notFound: 200 } }, '/statuses/notFound: must be one of 404, 410'],
+    [{ records: 'deep' }, '/records: must be object'],
+    [{ records: { merge: 'all' } }, '/records/merge: must be one of "fields", "deep"'],
+    [
+      { alsoRequired: { createSchemaDefinition: ['colour'] } },
+      '/alsoRequired/createSchemaDefinition/0: must be one of',
+    ],
+  ])('is refused with the place, what was expected and what was found: %j', (given, words) => {
     expect(() => parseSettings(given, 'settings.json')).toThrowError(words);
   });
 });

@@ -7,8 +7,11 @@ let sandbox: Awaited<ReturnType<typeof startForTest>>;
 beforeAll(async () => {
   database = await createDatabase('sms-registration');
   const smsRegistration = {
-    ...{ id: 'r-1', status: 'approved', application: { brand: 'North', volume: 200 } },
-    ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-09T10:00:00Z' },
+    id: 'r-1',
+    status: 'approved',
+    application: { brand: 'North', volume: 200 },
+    createdAt: '2026-01-01T00:00:00Z',
+    updatedAt: '2026-01-09T10:00:00Z',
   };
   const tenants = [
     { id: 'north', name: 'North', smsRegistration },
@@ -24,24 +27,27 @@ afterAll(async () => {
 const read = (id: string) => sandbox.call('GET', `/partner/tenants/${id}/sms-registration`, { tenant: null });
 
 describe('an SMS registration', () => {
-  it('is answered with its status and application', async () => {
+  it('is returned with its status and application', async () => {
     const answer = await read('north');
     expect(undeclared('getSmsRegistration', answer)).toEqual([]);
     expect([answer.status, answer.body.data]).toEqual([
       200,
       {
-        ...{ id: 'r-1', status: 'approved', application: { brand: 'North', volume: 200 } },
-        ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-09T10:00:00.000Z' },
+        id: 'r-1',
+        status: 'approved',
+        application: { brand: 'North', volume: 200 },
+        createdAt: '2026-01-01T00:00:00.000Z',
+        updatedAt: '2026-01-09T10:00:00.000Z',
       },
     ]);
   });
 
-  it('is null where the tenant has made no application', async () => {
+  it('is null if the tenant has made no application', async () => {
     const { status, body } = await read('south');
     expect([status, body.success, body.data]).toEqual([200, true, null]);
   });
 
-  it('is not there for an unknown tenant', async () => {
+  it('is refused for an unknown tenant', async () => {
     for (const id of ['nobody', '%00', 'a%20b', 'x'.repeat(300)]) expect((await read(id)).status, id).toBe(404);
   });
 });

@@ -8,10 +8,18 @@ type Tenant = Fixture['tenants'][number];
 type Send = NonNullable<Tenant['sends']>[number];
 
 const send = (id: string, channel: Send['channel'], messages: number, sentAt: string): Send => ({
-  ...{ id, channel, messages, sentAt },
+  id,
+  channel,
+  messages,
+  sentAt,
 });
 const automation = (id: string, status: string, triggerType: string) => ({
-  ...{ id, name: id, status, automationType: 'managed', triggerMetadata: { triggerType }, actionData: [] },
+  id,
+  name: id,
+  status,
+  automationType: 'managed',
+  triggerMetadata: { triggerType },
+  actionData: [],
   createdAt: '2026-01-01T00:00:00Z',
 });
 
@@ -19,7 +27,8 @@ const automation = (id: string, status: string, triggerType: string) => ({
 const TENANTS: Tenant[] = [
   { id: 'onboarded', name: 'Onboarded', externalId: 'x-1', onboardedAt: '2026-01-01T00:00:00Z' },
   {
-    ...{ id: 'sender', name: 'Sender' },
+    id: 'sender',
+    name: 'Sender',
     sends: [
       send('march', 'email', 100, '2026-03-31T23:59:59.999Z'),
       send('april', 'email', 40, '2026-04-01T00:00:00Z'),
@@ -28,11 +37,13 @@ const TENANTS: Tenant[] = [
     ],
   },
   {
-    ...{ id: 'broadcaster', name: 'Broadcaster' },
+    id: 'broadcaster',
+    name: 'Broadcaster',
     automations: [automation('b-1', 'draft', 'one_time'), automation('b-2', 'draft', 'inactivity')],
   },
   {
-    ...{ id: 'automated', name: 'Automated' },
+    id: 'automated',
+    name: 'Automated',
     automations: [
       automation('a-1', 'active', 'inactivity'),
       automation('a-2', 'active', 'one_time'),
@@ -40,7 +51,8 @@ const TENANTS: Tenant[] = [
     ],
   },
   {
-    ...{ id: 'numbered', name: 'Numbered' },
+    id: 'numbered',
+    name: 'Numbered',
     phoneNumbers: [
       { number: '+12025550101', sms: true, voice: true },
       { number: '+12025550102', sms: true, voice: false },
@@ -76,48 +88,65 @@ describe('usage of tenants', () => {
   it('lists a tenant that was onboarded, has sent, has a broadcast, an active automation or an SMS number', async () => {
     const { results, pagination } = await usage();
     expect(results.map(({ tenantId }) => tenantId)).toEqual([
-      ...['sender', 'automated', 'broadcaster', 'numbered', 'onboarded'],
+      'sender',
+      'automated',
+      'broadcaster',
+      'numbered',
+      'onboarded',
     ]);
     expect(pagination).toEqual({ hasNextPage: false, cursor: null, total: 5 });
   });
 
-  it('counts sends, active automations and SMS numbers as they are stored', async () => {
+  it('counts stored sends, active automations and SMS numbers', async () => {
     const answer = await list();
     expect(undeclared('listTenantUsage', answer)).toEqual([]);
     expect(await row('sender')).toEqual({
-      ...{ tenantId: 'sender', tenantExternalId: null, tenantName: 'Sender' },
-      ...{ emailsSent: 140, smsSent: 10, totalSends: 150, activeAutomations: 0, smsNumberCount: 0 },
+      tenantId: 'sender',
+      tenantExternalId: null,
+      tenantName: 'Sender',
+      emailsSent: 140,
+      smsSent: 10,
+      totalSends: 150,
+      activeAutomations: 0,
+      smsNumberCount: 0,
     });
     expect(await row('automated')).toMatchObject({ activeAutomations: 2, totalSends: 0 });
     expect(await row('numbered')).toMatchObject({ smsNumberCount: 2 });
     expect(await row('onboarded')).toMatchObject({ tenantExternalId: 'x-1', tenantName: 'Onboarded' });
   });
 
-  it('counts sends within the range of dates only, both ends included', async () => {
+  it('counts only sends within the range of dates, including both ends', async () => {
     expect(await row('sender', '?startDate=2026-04-01&endDate=2026-04-30')).toMatchObject({
       // "may" was sent on the 30th of April in UTC.
-      ...{ emailsSent: 40, smsSent: 10, totalSends: 50 },
+      emailsSent: 40,
+      smsSent: 10,
+      totalSends: 50,
     });
     expect(await row('sender', '?endDate=2026-03-31')).toMatchObject({ emailsSent: 100, smsSent: 0 });
     expect(await row('sender', '?startDate=2026-04-30T12:00:00Z&endDate=2026-04-30T12:00:00Z')).toMatchObject({
-      ...{ emailsSent: 0, smsSent: 7 },
+      emailsSent: 0,
+      smsSent: 7,
     });
   });
 
-  it('takes no part of the range for what is current: automations, numbers and who is listed', async () => {
+  it('does not apply the range to automations, numbers and which tenants are listed', async () => {
     const { results } = await usage('?startDate=2020-01-01&endDate=2020-12-31');
     expect(results.map(({ tenantId }) => tenantId).sort()).toEqual([
-      ...['automated', 'broadcaster', 'numbered', 'onboarded', 'sender'],
+      'automated',
+      'broadcaster',
+      'numbered',
+      'onboarded',
+      'sender',
     ]);
     expect(results.find(({ tenantId }) => tenantId === 'automated')).toMatchObject({ activeAutomations: 2 });
     expect(results.find(({ tenantId }) => tenantId === 'sender')).toMatchObject({ totalSends: 0 });
   });
 
-  it('takes the first and the last day that can be said', async () => {
+  it('accepts the first and the last day that can be written', async () => {
     expect(await row('sender', '?startDate=0000-01-01&endDate=9999-12-31')).toMatchObject({ totalSends: 150 });
   });
 
-  it('takes an empty date or the word null as no date', async () => {
+  it('treats an empty date or the word null as no date', async () => {
     expect(await row('sender', '?startDate=null&endDate=')).toMatchObject({ totalSends: 150 });
   });
 
@@ -131,16 +160,18 @@ describe('usage of tenants', () => {
     ['?limit=101', /query\/limit/],
     ['?limit=1.5', /query\/limit/],
     ['?limit=many', /query\/limit/],
-  ])('answers %s with 400 in the error envelope, and names the place', async (query, place) => {
+  ])('refuses %s with 400 in the error envelope, and names the place', async (query, place) => {
     const { status, body } = await list(query);
     expect([status, body.success]).toEqual([400, false]);
     expect(body.errors?.join()).toMatch(place);
   });
 
-  it('gives 25 tenants a page where no limit is sent, and up to 100', async () => {
+  it('has 25 tenants per page by default, and up to 100', async () => {
     const many = await createDatabase('tenant-usage-many');
     const tenants = Array.from({ length: 101 }, (_, i) => ({
-      ...{ id: `t-${i}`, name: `Tenant ${i}`, onboardedAt: '2026-01-01T00:00:00Z' },
+      id: `t-${i}`,
+      name: `Tenant ${i}`,
+      onboardedAt: '2026-01-01T00:00:00Z',
     }));
     const server = await startForTest(many, {}, { tenants });
     const page = async (query: string) =>
@@ -152,7 +183,7 @@ describe('usage of tenants', () => {
     expect(standard.pagination).toMatchObject({ hasNextPage: true, total: 101 });
   });
 
-  it('leads through all pages by cursor, whatever their size', async () => {
+  it('returns all pages by cursor, whatever their size', async () => {
     const whole = (await usage()).results;
     for (const limit of [1, 2, 3, 4]) {
       const seen: Usage['results'] = [];
@@ -167,10 +198,12 @@ describe('usage of tenants', () => {
     }
   });
 
-  it('neither repeats nor skips a tenant when sends overturn the ranking between two pages', async () => {
+  it('neither repeats nor skips a tenant if sends change the ranking between two pages', async () => {
     const race = await createDatabase('tenant-usage-race');
     const tenant = (id: string, messages: number): Tenant => ({
-      ...{ id, name: id, sends: [send('first', 'email', messages, '2026-01-01T00:00:00Z')] },
+      id,
+      name: id,
+      sends: [send('first', 'email', messages, '2026-01-01T00:00:00Z')],
     });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const tenants = names.map((id, i) => tenant(id, 600 - i * 100));
@@ -198,7 +231,7 @@ describe('usage of tenants', () => {
     expect(after.results.map(({ tenantId }) => tenantId)).toEqual(['f', 'new']);
   });
 
-  it('refuses a cursor that was changed, or that another list has given', async () => {
+  it('refuses a cursor that was changed, or that another list has issued', async () => {
     const { cursor } = (await usage('?limit=1')).pagination;
     const changed = `${cursor!.slice(0, -2)}AA`;
     for (const query of [

@@ -54,7 +54,7 @@ describe('uploading records', () => {
     });
   });
 
-  it('merges an upsert: keeps fields not sent, deletes fields sent as null, replaces nested objects whole', async () => {
+  it('merges an upsert: keeps fields not sent, deletes fields sent as null, replaces nested objects as a whole', async () => {
     const schema = await people();
     await sandbox.uploaded(schema, [{ id: 'a', email: 'a@example.com', age: 7, address: { city: 'Oslo', zip: '1' } }]);
     await sandbox.uploaded(schema, [{ id: 'a', age: null, address: { city: 'Rome' } }]);
@@ -88,7 +88,7 @@ describe('uploading records', () => {
     for (const id of ids) expect((await sandbox.completed(id)).progress.successfulRecords).toBe(1);
   });
 
-  it('refuses existing records where onconflict is reject, also within the batch', async () => {
+  it('refuses existing records if onconflict is reject, also within the batch', async () => {
     const schema = await people();
     await sandbox.uploaded(schema, [{ id: 'a', age: 1 }]);
     const batch = await sandbox.uploaded(
@@ -123,7 +123,7 @@ describe('uploading records', () => {
     expect((await sandbox.read(schema, 'b')).status).toBe(404);
   });
 
-  it('drops unknown fields where ignoreUnknownFields is true', async () => {
+  it('drops unknown fields if ignoreUnknownFields is true', async () => {
     const schema = await people();
     await sandbox.uploaded(schema, [{ id: 'a', age: 1, extra: 'dropped' }], { query: '?ignoreUnknownFields=true' });
     expect(await dataOf(schema, 'a')).toEqual({ id: 'a', age: 1 });
@@ -155,7 +155,7 @@ describe('uploading records', () => {
     expect(foreign.body.message.slice(0, 22)).toBe(unknown.body.message.slice(0, 22));
   });
 
-  it('takes transactions by their own operation', async () => {
+  it('accepts transactions through their own operation', async () => {
     await sandbox.createSchema(
       'transactions',
       {},

@@ -8,11 +8,18 @@ type Tenant = Fixture['tenants'][number];
 type Call = NonNullable<Tenant['calls']>[number];
 
 const call = (id: string, startedAt: string, more: Partial<Call> = {}): Call => ({
-  ...{ id, startedAt, durationSecs: 60, transferred: false, costCents: 2.5, ...more },
+  id,
+  startedAt,
+  durationSecs: 60,
+  transferred: false,
+  costCents: 2.5,
+  ...more,
 });
 const TENANTS: Tenant[] = [
   {
-    ...{ id: 'clinic', name: 'Clinic', externalId: 'c-1' },
+    id: 'clinic',
+    name: 'Clinic',
+    externalId: 'c-1',
     calls: [
       call('c-1', '2026-03-31T23:59:59Z', { durationSecs: 100, transferred: true, sentiment: 'positive' }),
       call('c-2', '2026-04-01T08:00:00Z', { durationSecs: 50, costCents: 1.25, sentiment: 'negative' }),
@@ -52,21 +59,35 @@ describe('aggregates of voice calls', () => {
     expect(answer.body.data).toEqual({
       results: [
         {
-          ...{ tenantExternalId: 'c-1', tenantName: 'Clinic', totalCalls: 4, transferredCount: 1 },
-          ...{ totalDurationSecs: 201, avgDurationSecs: 50.25, totalCostCents: 3.75 },
-          ...{ sentimentPositive: 2, sentimentNegative: 1, sentimentNeutral: 0 },
+          tenantExternalId: 'c-1',
+          tenantName: 'Clinic',
+          totalCalls: 4,
+          transferredCount: 1,
+          totalDurationSecs: 201,
+          avgDurationSecs: 50.25,
+          totalCostCents: 3.75,
+          sentimentPositive: 2,
+          sentimentNegative: 1,
+          sentimentNeutral: 0,
         },
         {
-          ...{ tenantExternalId: null, tenantName: 'Gym', totalCalls: 1, transferredCount: 0 },
-          ...{ totalDurationSecs: 60, avgDurationSecs: 60, totalCostCents: 2.5 },
-          ...{ sentimentPositive: 0, sentimentNegative: 0, sentimentNeutral: 1 },
+          tenantExternalId: null,
+          tenantName: 'Gym',
+          totalCalls: 1,
+          transferredCount: 0,
+          totalDurationSecs: 60,
+          avgDurationSecs: 60,
+          totalCostCents: 2.5,
+          sentimentPositive: 0,
+          sentimentNegative: 0,
+          sentimentNeutral: 1,
         },
       ],
       pagination: { hasNextPage: false, cursor: null, total: 2 },
     });
   });
 
-  it('count calls within the range of dates only, both ends included', async () => {
+  it('count only calls within the range of dates, including both ends', async () => {
     const april = await aggregates('?startDate=2026-04-01&endDate=2026-04-03');
     expect(names(april)).toEqual(['Clinic']);
     expect(april.results[0]).toMatchObject({ totalCalls: 3, totalDurationSecs: 101, avgDurationSecs: 33.67 });
@@ -80,12 +101,12 @@ describe('aggregates of voice calls', () => {
     expect(names(await aggregates('', 'quiet'))).toEqual([]);
   });
 
-  it('refuse a header with an unknown tenant, or with none at all', async () => {
+  it('refuse a header with an unknown tenant or without one', async () => {
     expect((await list('', 'nobody')).status).toBe(403);
     expect((await list('', 'no such')).status).toBe(400);
   });
 
-  it('can be followed by cursor while calls are added, each tenant once', async () => {
+  it('list each tenant once by cursor while calls are added', async () => {
     const first = await aggregates('?limit=1');
     expect([names(first), first.pagination.hasNextPage]).toEqual([['Clinic'], true]);
     // One that sorts before the cursor, and one behind it.
@@ -102,7 +123,7 @@ describe('aggregates of voice calls', () => {
   });
 
   it.each(['?limit=0', '?limit=101', '?startDate=soon', '?startDate=2026-02-01&endDate=2026-01-01'])(
-    'answer %s with 400',
+    'refuse %s with 400',
     async (query) => expect((await list(query)).status).toBe(400),
   );
 });

@@ -41,13 +41,13 @@ describe.each(ofScope('tenant'))('%s', (_name, operation) => {
     expect((await call(operation, { token: 'a.b.c', tenant: 'north' })).status).toBe(401);
   });
 
-  it('needs to know the tenant that a platform token acts for', async () => {
+  it('requires the tenant that a platform token acts for', async () => {
     const { status, body } = await call(operation, { tenant: null });
     expect([status, body.message]).toEqual([400, expect.stringContaining('service-tenant-id')]);
     expect([401, 403]).not.toContain((await call(operation, { tenant: 'north' })).status);
   });
 
-  it("takes a tenant's own token, with or without the header", async () => {
+  it("accepts a tenant's own token, with or without the header", async () => {
     const answers = [null, 'north'].map((tenant) => call(operation, { token: northern, tenant }));
     for (const { status, body } of await Promise.all(answers)) {
       expect([401, 403]).not.toContain(status);
@@ -55,7 +55,7 @@ describe.each(ofScope('tenant'))('%s', (_name, operation) => {
     }
   });
 
-  it('answers for another tenant as for one that does not exist', async () => {
+  it('refuses another tenant like one that does not exist', async () => {
     const foreign = await call(operation, { token: northern, tenant: SOUTH });
     const unknown = await call(operation, { token: northern, tenant: 'nobody' });
     expect([foreign.status, unknown.status]).toEqual([403, 403]);
@@ -85,7 +85,7 @@ describe.each(ofScope('open'))('%s', (_name, operation) => {
     expect(statuses).toEqual([200, 200, 401, 403]);
   });
 
-  it('needs a token of the platform account where the setting callers.open says so', async () => {
+  it('needs a token of the platform account if the setting callers.open says so', async () => {
     const statuses = [];
     for (const token of [null, northern, strict.token])
       statuses.push((await call(operation, { token, tenant: null }, strict)).status);

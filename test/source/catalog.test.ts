@@ -1,4 +1,4 @@
-/** What a source says of itself: tables, keys, comments, privileges, server. */
+/** The catalog of a source: tables, keys, comments, privileges, server. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { SourceTable } from '../../src/domain/source-catalog.js';
 import type { Source } from '../../src/domain/source.js';
@@ -57,7 +57,7 @@ describe('the catalogue', () => {
     for (const { table } of tables) expect((await source.describe({ table })).length).toBeGreaterThan(0);
   });
 
-  it('gives columns with type, default, generated values and comments', async () => {
+  it('lists columns with type, default, generated values and comments', async () => {
     const { comment, columns } = await only('crm.customers');
     expect(comment).toBe('People who bought');
     expect(columns.map((c) => [c.name, c.type, c.databaseType, c.nullable, c.generated])).toEqual([
@@ -73,7 +73,7 @@ describe('the catalogue', () => {
     expect(columns.find((c) => c.name === 'updated_at')!.default).toBe('now()');
   });
 
-  it('tells which columns name a row, and which are indexed', async () => {
+  it('lists the columns that identify a row, and the indexed ones', async () => {
     const { primaryKey, uniqueKeys, indexes } = await only('crm.customers');
     expect(primaryKey).toEqual(['id']);
     // (country, email) is no key: two rows may both have no country.
@@ -89,7 +89,7 @@ describe('the catalogue', () => {
     expect((await only('crm.gold')).uniqueKeys).toEqual([]);
   });
 
-  it('follows foreign keys to the parent, column by column', async () => {
+  it('lists foreign keys with the parent, column by column', async () => {
     expect((await only('lines')).foreignKeys).toEqual([
       { name: 'lines_day_id_fkey', columns: ['day', 'id'], table: 'parted', parentColumns: ['day', 'id'] },
     ]);
@@ -102,12 +102,12 @@ describe('the catalogue', () => {
     expect((await only('crm.gold')).estimatedRows).toBeNull();
   });
 
-  it('finds a table with and without its schema, and leaves out what is not there', async () => {
+  it('finds a table with and without its schema, and leaves out what does not exist', async () => {
     expect((await only('public.lines')).table).toBe('lines');
     expect(await source.tables(['nope', 'crm.lines'])).toEqual([]);
   });
 
-  it('tells what the account may do beyond reading, and what it may not read', async () => {
+  it('reports what the account may do beyond reading, and what it may not read', async () => {
     const role = `reader_${database.url.split('/').at(-1)!}`;
     await database.query(`CREATE ROLE ${role} LOGIN PASSWORD 'r'; GRANT USAGE ON SCHEMA crm TO ${role};
       GRANT SELECT ON crm.gold TO ${role}; GRANT SELECT (id) ON crm.customers TO ${role};
@@ -133,7 +133,7 @@ describe('the catalogue', () => {
   });
 });
 
-it('tells server, version and clock', async () => {
+it('reports server, version and clock', async () => {
   const server = await source.server();
   expect(server).toMatchObject({ product: 'PostgreSQL', standby: false, seesOpenTransactions: true });
   expect(server.version).toMatch(/^\d+/);

@@ -1,4 +1,4 @@
-/** One database of each kind, with the little that the shared tests must say differently to each. */
+/** One database of each kind, with the few things in which the shared tests must differ. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /** A MariaDB server of its own for one test file: a temporary folder, a free port of 127.0.0.1. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
@@ -42,7 +42,10 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
   if (installed.status !== 0) throw new Error(`mariadb-install-db failed: ${installed.stderr}`);
 
   const port = await freePort();
-  const log = join(folder, 'log');
+  const log = join(folder, 'log.err');
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  giveTo(temporary);
   const url = (name: string): string => `mariadb://root@127.0.0.1:${port}/${name}`;
   const launch = async () => {
     const server = spawn(
@@ -55,6 +58,8 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
         `--port=${port}`,
         '--bind-address=127.0.0.1',
         `--log-error=${log}`,
+        // A server that starts deletes all temporary tables in its folder, and one that uses them crashes then.
+        `--tmpdir=${temporary}`,
         // Losing this database in a power cut loses nothing.
         '--innodb-flush-log-at-trx-commit=0',
         '--innodb-buffer-pool-size=64M',
@@ -65,8 +70,17 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
       { stdio: 'ignore', env },
     );
     endWithOwner(server);
-    const ended = new Promise<void>((resolve) => server.once('exit', () => resolve()));
+    let isToEnd = false;
+    const ended = new Promise<void>((resolve) =>
+      server.once('exit', (code, signal) => {
+        // The tests only see refused connections then; why it ended, they could never say.
+        resolve();
+        if (!isToEnd && existsSync(log))
+          console.error(`mariadbd ended (${code ?? signal}): ${readFileSync(log, 'utf8')}`);
+      }),
+    );
     const end = async (signal: NodeJS.Signals): Promise<void> => {
+      isToEnd = true;
       server.kill(signal);
       await ended;
     };

@@ -1,9 +1,8 @@
 /**
- * SQL Server, of which no server was to be had: the text of its queries, the reading of the driver's values, and the
+ * SQL Server, for which no server was available: the text of its queries, the reading of the driver's values, and the
  * classes of its errors. What a server makes of the queries is not shown here.
  */
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
 import * as tedious from 'tedious';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
@@ -31,7 +30,7 @@ describe('a page', () => {
   const id = keyset('id', 'IntN', { dataLength: 4 });
   const at = keyset('changed at', 'DateTime2', { scale: 7 });
 
-  it('is ended by TOP, ordered by cursor and key, and begins behind a place that is spelled out', () => {
+  it('is limited by TOP, ordered by cursor and key, and begins after an explicit place', () => {
     const reading = { relation: { table: 'dbo.order]s' }, columns: [id, at], key: [id], cursor: at, unique: true };
     const bounds = {
       ...ALL,
@@ -51,7 +50,7 @@ describe('a page', () => {
     });
   });
 
-  it('tells apart texts that compare equal where nothing says that the key is unique', () => {
+  it('distinguishes texts that compare equal if the key is not known to be unique', () => {
     const name = keyset('name', 'NVarChar', { dataLength: 100 });
     const reading = {
       relation: { query: 'select name from people' },
@@ -65,7 +64,7 @@ describe('a page', () => {
     );
   });
 
-  it('orders varchar of an old collation as the bounds are compared, and leaves the others to their index', () => {
+  it('orders varchar of an old collation as its bounds are compared, and others by their index', () => {
     const text = (sortId: number): string => {
       const key = keyset('k', 'VarChar', { dataLength: 20, collation: { sortId } });
       const reading = { relation: { table: 't' }, columns: [key], key: [key], cursor: null, unique: true };
@@ -107,7 +106,7 @@ describe('a type', () => {
     if (databaseType !== 'udt') expect(kindOfName(databaseType)).toBe(type);
   });
 
-  it('is known by every name that the driver has, but for those that have no text', () => {
+  it('covers every type name of the driver that has a text form', () => {
     const known = Object.keys(tedious.TYPES).filter((name) => typeOf(name).type !== 'other');
     const others = Object.keys(tedious.TYPES).filter((name) => typeOf(name).type === 'other');
     expect(known.length).toBeGreaterThan(20);
@@ -181,7 +180,7 @@ describe('a bound', () => {
     ['datetime2(7)', '2020-01-02 03:04:05+00'],
     ['datetimeoffset(7)', '2020-06-01 12:00:00'],
     ['varbinary(8)', 'fgf'],
-  ])('that is no %s is refused by name: %s', (databaseType, text) => {
+  ])('that is not a %s is refused with the column: %s', (databaseType, text) => {
     let refused: unknown;
     try {
       of(databaseType, text);
@@ -215,7 +214,7 @@ describe('an error', () => {
     expect(mssql.classify(server(number, severity))).toEqual({ code, shown: `error ${number}, severity ${severity}` });
   });
 
-  it('of a statement that took too long asks for less; a connection that took too long does not', () => {
+  it('asks for fewer rows after a statement timed out, but not after a connection did', () => {
     expect(mssql.classify(new tedious.RequestError('x', 'ETIMEOUT'))).toMatchObject({
       code: 'source_query_failed',
       timedOut: true,
@@ -226,13 +225,13 @@ describe('an error', () => {
     });
   });
 
-  it('of the login is the configuration, unless the server says that it may pass', () => {
+  it('of the login is a configuration error, unless the server calls it temporary', () => {
     const login = new tedious.ConnectionError('x', 'ELOGIN');
     expect(mssql.classify(login).code).toBe('config_invalid');
     expect(mssql.classify(Object.assign(login, { isTransient: true })).code).toBe('source_unreachable');
   });
 
-  it('of TLS is told from one of the network', () => {
+  it('of TLS is distinguished from one of the network', () => {
     const lost = (code: string) =>
       mssql.classify(new tedious.ConnectionError('x', 'ESOCKET', { cause: Object.assign(new Error('y'), { code }) }));
     expect(lost('ECONNREFUSED')).toEqual({ code: 'source_unreachable', shown: 'ECONNREFUSED' });
@@ -246,7 +245,7 @@ describe('an error', () => {
 describe('an address', () => {
   const of = (address: string) => connectionOf({ connection: address, poolMax: 1, statementTimeout: 30 });
 
-  it('says server, port, account, TLS and where to read', () => {
+  it('gives server, port, account, TLS and read intent', () => {
     expect(of('sqlserver://re%40der:p%2Fw@db.example.org/shop')).toMatchObject({
       server: 'db.example.org',
       user: 're@der',
@@ -255,7 +254,10 @@ describe('an address', () => {
       options: { port: 1433, encrypt: false, readOnlyIntent: false, requestTimeout: 30_000 },
     });
     expect(of('mssql://u@h:1444/d?sslmode=verify-full&applicationIntent=ReadOnly').options).toMatchObject({
-      ...{ port: 1444, encrypt: true, trustServerCertificate: false, readOnlyIntent: true },
+      port: 1444,
+      encrypt: true,
+      trustServerCertificate: false,
+      readOnlyIntent: true,
     });
     expect(of('mssql://u@h/d?sslmode=no-verify').options).toMatchObject({
       encrypt: true,
@@ -268,11 +270,11 @@ describe('an address', () => {
     'mssql://u@h/d?applicationIntent=Sometimes',
     'mssql://u@h/d?tls=1',
     'mssql:',
-  ])('that cannot be meant is refused: %s', (address) => {
+  ])('that is invalid is refused: %s', (address) => {
     expect(() => of(address)).toThrow(PartnerSyncError);
   });
 
-  it('at which nobody listens, or somebody who is no SQL Server, is told without the address', async () => {
+  it('at which no SQL Server listens is reported without the address', async () => {
     const stranger = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void stranger.close());
@@ -312,26 +314,26 @@ describe('an answer of the driver', () => {
     expect(sql()).toMatch(/BEGIN TRANSACTION;\nSELECT 1\n;IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;$/);
   });
 
-  it('is refused where the driver has made a date, a double or bytes of a value', async () => {
+  it('is refused if the driver turned a value into a date, a double or bytes', async () => {
     for (const value of [new Date(), 0.1, Buffer.from('a'), 2 ** 60]) {
       const { connection } = answering([column('Variant')], [[value]]);
       expect(await failureCode(runOn(driver, connection, 'SELECT 1', Infinity))).toBe('config_invalid');
     }
   });
 
-  it('is cut behind the row that goes over the budget', async () => {
+  it('is cut after the row that exceeds the budget', async () => {
     const { connection } = answering([text], [['aaaa'], ['bbbb'], ['cccc']]);
     expect(await runOn(driver, connection, 'SELECT 1', 6)).toMatchObject({ rows: [['aaaa'], ['bbbb']], cut: true });
   });
 
-  it('that took too long leaves a connection which nobody uses again', async () => {
+  it('that took too long leaves a connection that is never used again', async () => {
     const { connection } = answering([], [], new tedious.RequestError('x', 'ETIMEOUT'));
     await expect(runOn(driver, connection, 'SELECT 1', 6)).rejects.toThrow();
     expect(connection).toHaveProperty('__knex__disposed');
   });
 });
 
-describe('the fence', () => {
+describe('the high watermark', () => {
   /** Answers questions by what their text holds. */
   const session = (answers: Readonly<Record<string, readonly (string | null)[]>>) => ({
     run: ({ sql }: { sql: string }) => {
@@ -340,27 +342,35 @@ describe('the fence', () => {
       return Promise.resolve({ rows: [found[1]], fields: [] });
     },
     typesOf: () => Promise.resolve(new Map()),
+    connections: () => 0,
     close: () => Promise.resolve(),
   });
   const cursor = (name: string, more: Partial<ColumnMetadata> = {}, zone: string | null = null) => ({
-    ...{ ...typeOf(name, more), name: 'at', zone, from: 't q' },
+    ...typeOf(name, more),
+    name: 'at',
+    zone,
+    from: 't q',
   });
 
-  it('of stamps is what the server says, in the digits of the column', async () => {
+  it("of timestamps is the server's, in the precision of the column", async () => {
     const asked = session({ HAS_PERMS: ['1', 'READ_WRITE'], dm_tran_active: ['2020-06-01T06:30:00.123456'] });
-    expect(await mssql.fence(asked, cursor('DateTimeOffset', { scale: 3 }))).toBe('2020-06-01 06:30:00.123+00');
-    expect(await mssql.fence(asked, cursor('DateTimeN', { dataLength: 8 }, 'Europe/London'))).toBe(
+    expect(await mssql.highWatermark(asked, cursor('DateTimeOffset', { scale: 3 }))).toBe('2020-06-01 06:30:00.123+00');
+    expect(await mssql.highWatermark(asked, cursor('DateTimeN', { dataLength: 8 }, 'Europe/London'))).toBe(
       '2020-06-01 07:30:00.123',
     );
   });
 
-  it('of a rowversion is the least that may still be written', async () => {
+  it('of a rowversion is the lowest that may still be written', async () => {
     const asked = session({ HAS_PERMS: ['0', 'READ_WRITE'], MIN_ACTIVE_ROWVERSION: ['0x00000000000007D1'] });
-    expect(await mssql.fence(asked, cursor('Binary', { userType: 80, dataLength: 8 }))).toBe('\\x00000000000007d1');
+    expect(await mssql.highWatermark(asked, cursor('Binary', { userType: 80, dataLength: 8 }))).toBe(
+      '\\x00000000000007d1',
+    );
   });
 
-  it('of a database that takes no changes is refused where nobody can say how far it has come', async () => {
+  it('of a read-only replica is refused if its progress is unknown', async () => {
     const asked = session({ HAS_PERMS: ['0', 'READ_ONLY'] });
-    expect(await failureCode(mssql.fence(asked, cursor('DateTimeOffset', { scale: 3 })))).toBe('config_invalid');
+    expect(await failureCode(mssql.highWatermark(asked, cursor('DateTimeOffset', { scale: 3 })))).toBe(
+      'config_invalid',
+    );
   });
 });

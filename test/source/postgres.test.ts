@@ -1,4 +1,4 @@
-/** Reading a partner's PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
+/** Reading PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan, Source } from '../../src/domain/source.js';
@@ -57,7 +57,7 @@ describe('pages', () => {
     },
   };
   for (const [what, { ddl, key, cursor, fill }] of Object.entries(keys))
-    it(`hold each row once, in order, at every page size: ${what}`, async () => {
+    it(`contain each row once, in order, at every page size: ${what}`, async () => {
       const table = `t${Object.keys(keys).indexOf(what)}`;
       await database.query(`CREATE TABLE ${table} (${ddl}); `);
       await database.query(`INSERT INTO ${table} ${fill}`);
@@ -78,7 +78,19 @@ describe('pages', () => {
         ).toEqual(whole);
     });
 
-  it('go on past rows that are deleted, updated and inserted behind the position', async () => {
+  it('skip no row of a table that inherits from the one that is read: the primary key does not cover it', async () => {
+    await database.query(`CREATE TABLE heard (id int PRIMARY KEY); CREATE TABLE heard_of () INHERITS (heard)`);
+    await database.query(`INSERT INTO heard VALUES (1), (2)`);
+    await database.query(`INSERT INTO heard_of VALUES (2), (3)`);
+    expect((await source.tables(['heard']))[0]).toMatchObject({ primaryKey: ['id'], uniqueKeys: [] });
+    expect(await codeOf(readAll(source, plan('heard', ['id']), 2))).toBe('source_key_unusable');
+    expect(await readAll(source, plan('heard', ['id']), 3)).toEqual(['1', '2', '2', '3']);
+
+    await database.query(`DROP TABLE heard_of`);
+    expect((await source.tables(['heard']))[0]!.uniqueKeys).toEqual([['id']]);
+  });
+
+  it('continue past rows that are deleted, updated and inserted behind the position', async () => {
     await database.query(`CREATE TABLE moving (id int PRIMARY KEY, name text)`);
     await database.query(`INSERT INTO moving SELECT i * 10, 'n' FROM generate_series(1, 50) i`);
 
@@ -93,7 +105,7 @@ describe('pages', () => {
     expect(rows.at(-1)).toBe('500|changed');
   });
 
-  it('keep to their bounds: from inclusive, to exclusive, through key inclusive', async () => {
+  it('respect their bounds: from inclusive, to exclusive, through key inclusive', async () => {
     await database.query(`CREATE TABLE bounded AS SELECT i AS id, i AS at FROM generate_series(1, 20) i`);
     const byCursor = plan('bounded', ['id'], 'at');
     expect(await readAll(source, byCursor, 3, { ...ALL, cursorFrom: '5', cursorBefore: '9' })).toEqual([
@@ -105,7 +117,7 @@ describe('pages', () => {
     expect(await readAll(source, plan('bounded', ['id']), 3, { ...ALL, throughKey: ['3'] })).toEqual(['1', '2', '3']);
   });
 
-  it('carry every value as the text that the database writes', async () => {
+  it('contain every value as the text that the database writes', async () => {
     const values = `SELECT 1 AS id, 9223372036854775807::bigint AS big, 1.10::numeric AS price, 'NaN'::float8 AS nan, 0.1::float8 + 0.2 AS sum,
       '2020-06-01 12:00:00.123456+02'::timestamptz AS at, '0044-03-15 BC'::date AS bc, 'infinity'::timestamp AS never, true AS yes,
       '\\xff00'::bytea AS bytes, '{"a":1.50}'::json AS j, NULL::text AS nothing, '' AS empty`;
@@ -161,7 +173,7 @@ describe('names and queries', () => {
     expect(await source.splitKeys(read, 10)).toEqual([{ after: null, through: null }]);
   });
 
-  it('leaves question marks, comments and a last semicolon of a query alone', async () => {
+  it('keeps question marks, comments and a final semicolon of a query', async () => {
     await database.query(`CREATE TABLE marks AS SELECT 1 AS id, '{"a":1}'::jsonb AS j`);
     const read: ReadPlan = {
       relation: { query: `SELECT id, 'why?' AS q, j ? 'a' AS has, j ?| array['b'] AS any FROM marks -- really?\n;` },
@@ -190,7 +202,7 @@ describe('names and queries', () => {
     ).toHaveLength(odd.length);
   });
 
-  it('writes nothing, even when a query asks it to', async () => {
+  it('writes nothing, even if a query tries to', async () => {
     await database.query('CREATE TABLE guarded AS SELECT 1 AS id');
     await database.query(
       `CREATE FUNCTION write_guarded() RETURNS int LANGUAGE sql AS 'INSERT INTO guarded VALUES (2) RETURNING id'`,
@@ -211,7 +223,7 @@ describe('names and queries', () => {
   });
 });
 
-describe('the fence', () => {
+describe('the high watermark', () => {
   it('does not pass a transaction that is still open, so that its row is not skipped', async () => {
     await database.query(`CREATE TABLE late (id int PRIMARY KEY, at timestamptz DEFAULT now())`);
     const read = plan('late', ['id'], 'at');
@@ -221,17 +233,17 @@ describe('the fence', () => {
     await older.query('INSERT INTO late (id) VALUES (1)');
     await database.query('INSERT INTO late (id) VALUES (2)');
 
-    const first = await source.fence(read);
+    const first = await source.highWatermark(read);
     const before = await readAll(source, read, 10, { ...ALL, cursorBefore: first });
     await older.query('COMMIT');
-    const second = await source.fence(read);
+    const second = await source.highWatermark(read);
     const after = await readAll(source, read, 10, { ...ALL, cursorFrom: first, cursorBefore: second });
 
     const ids = [...before, ...after].map((row) => row.split('|')[0]);
     expect(ids).toEqual(['1', '2']);
   });
 
-  it('keeps a distance where the account may not see the transactions of others', async () => {
+  it('stays behind the clock if the account may not see the transactions of others', async () => {
     const name = `reader_${database.url.split('/').at(-1)!}`;
     await database.query(`CREATE ROLE ${name} LOGIN PASSWORD 'r'; GRANT SELECT (id, at) ON late TO ${name}`);
     const url = Object.assign(new URL(database.url), { username: name, password: 'r' });
@@ -240,10 +252,10 @@ describe('the fence', () => {
       await reader.close();
       await database.query(`DROP OWNED BY ${name}; DROP ROLE ${name}`);
     });
-    const fence = await reader.fence(plan('late', ['id'], 'at'));
+    const highWatermark = await reader.highWatermark(plan('late', ['id'], 'at'));
     const [{ seconds }] = (await database.query<{ seconds: number }>(
       `SELECT extract(epoch FROM clock_timestamp() - $1::timestamptz)::float8 AS seconds`,
-      [fence],
+      [highWatermark],
     )) as [{ seconds: number }];
     expect(seconds).toBeGreaterThanOrEqual(30);
   });
@@ -284,7 +296,7 @@ describe('faults', () => {
     ['a missing column', () => source.readPage(plan('moving', ['nope']), ALL, 1), 'source_relation_missing'],
     ['a syntax error in a query', () => source.describe({ query: 'SELEC 1' }), 'config_invalid'],
     [
-      'a bound that is no value of the column',
+      'a bound that is not a value of the column',
       () => source.readPage(plan('bounded', ['id'], 'at'), { ...ALL, cursorFrom: 'soon' }, 1),
       'config_invalid',
     ],
@@ -300,11 +312,11 @@ describe('faults', () => {
     ],
   ];
   for (const [what, work, code] of cases)
-    it(`tells ${what} as ${code}`, async () => {
+    it(`reports ${what} as ${code}`, async () => {
       expect(await codeOf(work())).toBe(code);
     });
 
-  it('tells a query that took too long, and works on', async () => {
+  it('reports a query that took too long, and remains usable', async () => {
     const hasty = open(database.url, 1);
     onTestFinished(() => hasty.close());
     const read: ReadPlan = {
@@ -318,11 +330,11 @@ describe('faults', () => {
   });
 
   for (const [what, change, code] of [
-    ['nobody listens', (url: URL) => (url.port = '1'), 'source_unreachable'],
+    ['no server listens', (url: URL) => (url.port = '1'), 'source_unreachable'],
     ['the password is wrong', (url: URL) => (url.username = 'nobody'), 'config_invalid'],
     ['the database is unknown', (url: URL) => (url.pathname = '/nope'), 'config_invalid'],
   ] as const)
-    it(`tells it when ${what}, without the connection string`, async () => {
+    it(`reports that ${what}, without the connection string`, async () => {
       const url = new URL(database.url);
       url.password = 'hunter2';
       change(url);

@@ -20,6 +20,14 @@ export const plan = (
   cursor,
 });
 
+/** The same of a query. */
+export const query = (
+  sql: string,
+  columns: readonly string[],
+  key: readonly string[],
+  cursor: string | null = null,
+): ReadPlan => ({ relation: { query: sql }, columns, key, cursor });
+
 export function placeOf(read: ReadPlan, page: Page): Position {
   const row = page.rows.at(-1)!;
   const value = (column: string): string => row[read.columns.indexOf(column)]!;

@@ -1,33 +1,12 @@
-/** Rows taken out of a session's messages: however the bytes arrive, and whatever stands between them. */
+/** Rows extracted from a session's messages, however the bytes arrive and whatever is between them. */
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import type { Client, Connection } from 'pg';
 import { expect, it } from 'vitest';
-import type { SourceRow } from '../../src/domain/source.js';
 import { MessageRows } from '../../src/source/postgres/message-rows.js';
 import { takeRows, tapRows } from '../../src/source/postgres/row-messages.js';
+import { message, rowMessage } from './postgres-messages.js';
 
-function message(code: string, body: Buffer): Buffer {
-  const head = Buffer.alloc(5);
-  head.write(code, 'latin1');
-  head.writeInt32BE(body.length + 4, 1);
-  return Buffer.concat([head, body]);
-}
-function int(bytes: 2 | 4, value: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  buffer.writeIntBE(value, 0, bytes);
-  return buffer;
-}
-const rowMessage = (row: SourceRow): Buffer =>
-  message(
-    'D',
-    Buffer.concat([
-      int(2, row.length),
-      ...row.flatMap((value) =>
-        value === null ? [int(4, -1)] : [int(4, Buffer.byteLength(value)), Buffer.from(value)],
-      ),
-    ]),
-  );
 const notice = (text: string): Buffer => message('N', Buffer.from(`S${text}\0\0`));
 const READY = message('Z', Buffer.from('I'));
 
@@ -53,7 +32,7 @@ const VALUE = fc.oneof(
 );
 const ROWS = fc.array(fc.array(VALUE, { maxLength: 6 }), { maxLength: 12 });
 
-it('gives the rows and tells the driver the rest, in any pieces', () => {
+it('returns the rows and passes the rest to the driver, in any pieces', () => {
   fc.assert(
     fc.property(ROWS, fc.string({ maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 400 })), (rows, text, sizes) => {
       const { connection, arrives, told } = session();
@@ -95,7 +74,7 @@ it('leaves the rows of other queries to the driver, before and after', () => {
   expect(told()).toBe(Buffer.concat([before, READY, READY, after, READY]).toString('latin1'));
 });
 
-it('leaves what is no message to the driver', () => {
+it('leaves what is not a message to the driver', () => {
   const { connection, arrives, told } = session();
   takeRows(connection, () => expect.unreachable());
   const nonsense = Buffer.from('D\0\0\0\0 and so on', 'latin1');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startPostgres } from '../../src/embedded/postgres.js';
+import { startPostgres } from '../../src/embedded/postgres-server.js';
 import { isHere } from '../here.js';
 import { giveTo, startMariaDb } from './mariadb-server.js';
 import { ALL, open } from './reading.js';
@@ -125,7 +125,7 @@ describe('PostgreSQL', () => {
     return `${address.href}${parameters}`;
   };
 
-  it('is encrypted, and holds the server against authority and name', async () => {
+  it("is encrypted, and verifies the server's authority and name", async () => {
     expect(await ask(at('127.0.0.1', ''), encrypted)).toBe('false');
     expect(await ask(at('127.0.0.1', '?sslmode=no-verify'), encrypted)).toBe('true');
     const trusting = `?sslmode=verify-full&sslrootcert=${file('ca.crt')}`;
@@ -136,7 +136,7 @@ describe('PostgreSQL', () => {
     );
   });
 
-  it('says which kind of thing is wrong with a file', async () => {
+  it('says what is wrong with a file', async () => {
     expect(await ask(at('localhost', `?sslmode=verify-full&sslrootcert=${file('no-such.crt')}`), encrypted)).toEqual([
       'config_invalid',
       expect.stringContaining('a file of the URL: ENOENT') as string,
@@ -163,7 +163,7 @@ describe.skipIf(!isHere('MariaDB'))('MariaDB', () => {
   const at = (host: string, parameters: string, user = 'root'): string =>
     `${server.url('mysql').replace('127.0.0.1', host).replace('root@', `${user}@`)}${parameters}`;
 
-  it('is encrypted, and holds the server against authority and name', async () => {
+  it("is encrypted, and verifies the server's authority and name", async () => {
     expect(await ask(at('127.0.0.1', ''), encrypted)).toBe('0');
     expect(await ask(at('127.0.0.1', '?sslmode=no-verify'), encrypted)).toBe('1');
     const ca = `sslrootcert=${file('ca.crt')}`;
@@ -177,7 +177,7 @@ describe.skipIf(!isHere('MariaDB'))('MariaDB', () => {
     );
   });
 
-  it('is refused when the certificate is made out to another name, unless the name is not asked for', async () => {
+  it('is refused if the certificate is for another name, unless the name is not verified', async () => {
     const swap = async (name: string): Promise<void> => {
       for (const end of ['crt', 'key']) writeFileSync(file(`server.${end}`), readFileSync(file(`${name}.${end}`)));
       const admin = await mysql.createConnection(server.url('mysql').replace('mariadb:', 'mysql:'));
@@ -192,7 +192,7 @@ describe.skipIf(!isHere('MariaDB'))('MariaDB', () => {
     expect(await ask(at('localhost', `?sslmode=verify-ca&${ca}`), encrypted)).toBe('1');
   });
 
-  it("shows a client's own certificate", async () => {
+  it("sends the client's certificate", async () => {
     const ca = `sslmode=verify-full&sslrootcert=${file('ca.crt')}`;
     const own = `&sslcert=${file('client.crt')}&sslkey=${file('client.key')}`;
     expect(await ask(at('localhost', `?${ca}${own}`, 'known'), encrypted)).toBe('1');

@@ -1,4 +1,4 @@
-/** Values arrive exactly, whatever their type; docs/types.md is written from the same cases. */
+/** Values arrive exactly, whatever their type; docs/types.md is generated from the same cases. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { format, resolveConfig } from 'prettier';
 import type { Source } from '../../src/domain/source.js';
@@ -35,7 +35,7 @@ for (const dialect of here([postgres, mariadb, sqlite]))
       });
   });
 
-it('docs/types.md says so (npx vitest run test/source/types.test.ts -u writes it)', async () => {
+it('has an up-to-date docs/types.md (npx vitest run test/source/types.test.ts -u writes it)', async () => {
   const file = new URL('../../docs/types.md', import.meta.url).pathname;
   const config = await resolveConfig(file);
   await expect(await format(page(), { ...config, filepath: file })).toMatchFileSnapshot(file);
@@ -45,23 +45,24 @@ function page(): string {
   const parts = Object.entries(TYPE_CASES).map(([name, cases]) => `## ${name}\n\n${tableOf(cases)}`);
   return `# Types
 
-What a column of the source becomes. A value arrives as the database's own text, exactly, and a mapping turns it into JSON, exactly, or
-the row is a dead letter that says why. The kind decides what a mapping can do with it ([the mapping language](mapping.md)).
+This page shows what each column type of the source becomes. A value is read exactly, as the database's own text, and the mapping converts it
+to JSON exactly. If it cannot, the row becomes a dead letter that says why. The kind determines what a mapping can do with a value
+([the mapping language](mapping.md)).
 
-Each value below was written to a real database. The tables show how it is read, the field that \`init\` drafts for its column, and what
-the platform then has. Two tests hold these pages to that: \`test/source/types.test.ts\` reads the values, and
-\`test/pipeline/types.test.ts\` takes them the whole way, from the draft of \`init\` to the record (\`test/source/type-cases.ts\`).
+The tables show how each value is read, the field that \`init\` drafts for its column, and the value on the platform. Two tests
+check them against real databases, except for SQL Server. \`test/source/types.test.ts\` reads the values, and
+\`test/pipeline/types.test.ts\` syncs them with the mapping that \`init\` drafts. The values are in \`test/source/type-cases.ts\`.
 
-\`init\` looks at up to 1,000 rows of a table. Numbers that a JSON number would round become text, 16 bytes a UUID, and the texts and
-numbers that SQLite has for points in time \`date-time\`. Types that are not named here have no conversion: \`init\` leaves their columns
-out, and says so in the mapping.
+\`init\` also looks at the values, in up to 1,000 rows of a table. It maps numbers that a JSON number would round to text, values of 16 bytes
+to UUIDs, and the texts and numbers that SQLite uses for timestamps to \`date-time\`. Types that are not listed cannot be converted: \`init\`
+leaves their columns out, and says so in the mapping.
 
 ${parts.join('\n\n')}
 
 ## SQL Server
 
-Untested: no server was to be had. What stands here is how each value is asked for, not what a server answered. \`rowversion\` may be a
-cursor; a column of another type must be CAST in a query.
+SQL Server is untested, because no server was available. The table shows how each value is queried, not what a server returned. A
+\`rowversion\` column can be a cursor. A type that is not read at all must be CAST in a query.
 
 ${untestedTable()}
 `;

@@ -1,4 +1,4 @@
-/** Workers without the mapping files that a run needs: they do not start, or leave the run to others. */
+/** Workers without the mapping files that a run needs: they do not start, or leave the run to other workers. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,9 +26,9 @@ describe('a worker does not start', () => {
   const empty = (): string => folderForTest();
   it.each([
     ['without its folder of syncs', () => join(empty(), 'nowhere'), 'does not exist'],
-    ['where the folder is a file', () => join(withFile(empty(), 'mappings'), 'mappings'), 'cannot be read (ENOTDIR)'],
-    ['where the folder is empty', empty, 'holds no sync'],
-    ['where no folder in it is a sync', () => withFolder(empty(), 'shop'), 'holds no sync'],
+    ['if the folder is a file', () => join(withFile(empty(), 'mappings'), 'mappings'), 'cannot be read (ENOTDIR)'],
+    ['if the folder is empty', empty, 'contains no sync'],
+    ['if no folder in it is a sync', () => withFolder(empty(), 'shop'), 'contains no sync'],
   ])('%s', async (_, make, words) => {
     const folder = make();
 
@@ -83,7 +83,7 @@ it('leaves a run that began with other files to workers that have those', async 
   for (let i = 0; i < 3; i++) expect((await shop.run({ mode: 'full' })).outcome).toBe('complete');
 }, 300_000);
 
-it('drains when its folder is gone, and another worker carries the run out', async () => {
+it('drains if its folder is gone, and another worker completes the run', async () => {
   const shop = await openShop();
   onTestFinished(() => shop.close());
   await fill(shop, 3);
@@ -100,7 +100,7 @@ it('drains when its folder is gone, and another worker carries the run out', asy
   expect(((await run.result()) as RunReport).outcome).toBe('complete');
 }, 120_000);
 
-it('fails a run of which no worker has the sync, and says which worker was the last to look', async () => {
+it('fails a run whose sync no worker has, and names the worker that tried last', async () => {
   const shop = await shopForTest();
 
   const { type, message } = await failureOf(await shop.start('sync', { sync: 'shopp' }));

@@ -1,42 +1,58 @@
-/** The workflow's own decisions, with activities that only take notes. */
+/** The workflow's own decisions, with activities that only record their calls. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
 import type { Activities } from '../../activities/index.js';
-import type { RunInput, RunReport } from '../../src/domain/run.js';
-import { EMPTY_BOOKS } from '../../src/domain/run.js';
+import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run.js';
+import type { OpenedRun } from '../../src/domain/work.js';
 import { createWorkers } from '../../src/worker/workers.js';
-import { failureOf, quietRuntime, workflowBundle } from '../pipeline/shop.js';
+import { failureOf, quietRuntime } from '../pipeline/shop.js';
+import { workflowBundle } from '../workflow-bundle.js';
 
 const STAGES = [['customers', 'products'], ['orders'], ['lines']];
+
+const openedRun = (mode: string): OpenedRun => ({
+  runId: '7',
+  sync: 'shop',
+  mode,
+  waitForPending: 0,
+  failOn: 'never',
+  searchAttributes: [],
+  stages: STAGES,
+  firstPass: STAGES.map(() => []),
+  polled: STAGES.flat(),
+});
+
+/** What a poll finds of a mapping with one pending record. */
+const STILL_PENDING = { waiting: 1, pending: 1, dueSoon: 0, pendingFor: 3600, parents: [] };
 
 /** Runs the workflow `sync` against activities that note their calls; `more` replaces some. */
 async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Partial<Activities> = () => ({})) {
   quietRuntime();
   const notes: string[] = [];
   const activities: Activities = {
-    openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'full', followFor: 0, stages: STAGES }),
-    compareSource: () => Promise.resolve({ stopped: [], notes: [] }),
-    planMapping: ({ mapping }) => Promise.resolve({ rangeIds: [`${mapping}-a`, `${mapping}-b`], lanes: 2 }),
+    openRun: () => Promise.resolve(openedRun('full')),
+    detectSchemaDrift: () => Promise.resolve({ stopped: [], notes: [] }),
+    planMapping: ({ mapping }) => Promise.resolve({ partitionIds: [`${mapping}-a`, `${mapping}-b`], concurrency: 2 }),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
-    async loadSlice({ rangeId }) {
-      notes.push(`load ${rangeId}`);
+    async loadPartition({ partitionId }) {
+      notes.push(`load ${partitionId}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
-      notes.push(`loaded ${rangeId}`);
-      return { done: notes.filter((n) => n === `loaded ${rangeId}`).length === 2, progress: [] };
+      notes.push(`loaded ${partitionId}`);
+      return { done: notes.filter((n) => n === `loaded ${partitionId}`).length === 2, progress: [] };
     },
-    replayLetters: ({ rangeId }) =>
-      Promise.resolve(void notes.push(`replay ${rangeId}`)).then(() => ({ done: true, progress: [] })),
-    sweepLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
+    replayDeadLetters: ({ partitionId }) =>
+      Promise.resolve(void notes.push(`replay ${partitionId}`)).then(() => ({ done: true, progress: [] })),
+    sweepDeadLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
     removeVanished: ({ mapping }) =>
       Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, progress: [] })),
-    followWaiting: ({ mappings }) =>
-      Promise.resolve(void notes.push(...mappings.map((mapping) => `follow ${mapping}`))).then(() => []),
-    closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: EMPTY_BOOKS } as unknown as RunReport),
+    pollPending: ({ mappings }) =>
+      Promise.resolve(void notes.push(...mappings.map((mapping) => `poll ${mapping}`))).then(() => []),
+    closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
     examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
-    noteFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
+    recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
     ...more(notes),
   };
@@ -74,7 +90,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
 
 const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
 
-it('begins a stage only after its parents are loaded and looked after', async () => {
+it('begins a stage only after its parents are loaded and their pending records were polled', async () => {
   const { notes } = await runWith({});
   for (const [parent, child] of [
     ['customers', 'orders'],
@@ -83,18 +99,18 @@ it('begins a stage only after its parents are loaded and looked after', async ()
   ] as const) {
     const begins = notes.findIndex((n) => n.startsWith('load ') && mappingOf(n) === child);
     expect(notes.findLastIndex((n) => n.startsWith('loaded ') && mappingOf(n) === parent)).toBeLessThan(begins);
-    expect(notes.indexOf(`follow ${parent}`)).toBeLessThan(begins);
+    expect(notes.indexOf(`poll ${parent}`)).toBeLessThan(begins);
   }
-  // Two ranges, two slices each.
+  // Two partitions, two loads each.
   expect(notes.filter((n) => n === 'load orders-a')).toHaveLength(2);
 });
 
-it('works on two slices at once in a process', async () => {
+it('runs two loads at once in a process', async () => {
   let running = 0;
   let most = 0;
   const { notes, end } = await runWith({}, (taken) => ({
-    async loadSlice({ rangeId }) {
-      taken.push(rangeId);
+    async loadPartition({ partitionId }) {
+      taken.push(partitionId);
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 100));
       running--;
@@ -106,13 +122,13 @@ it('works on two slices at once in a process', async () => {
   expect(most).toBe(2);
 });
 
-it('gives slices that wait for stuck ones to any worker, in the end', async () => {
+it('eventually gives loads that wait behind stuck ones to any worker', async () => {
   // The first two fill the process, and do not end before the stage's two others have.
   let othersDone = (): void => undefined;
   const done = new Promise<void>((resolve) => (othersDone = resolve));
   const { notes, end } = await runWith({}, (taken) => ({
-    async loadSlice({ rangeId }) {
-      taken.push(rangeId);
+    async loadPartition({ partitionId }) {
+      taken.push(partitionId);
       if (taken.length <= 2) await done;
       if (taken.length === 4) othersDone();
       return { done: true, progress: [] };
@@ -122,16 +138,56 @@ it('gives slices that wait for stuck ones to any worker, in the end', async () =
   expect(new Set(notes.slice(0, 4))).toEqual(new Set(['customers-a', 'customers-b', 'products-a', 'products-b']));
 }, 60_000);
 
-it('continues a long run with the stage it was in', async () => {
-  const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1 } });
+it('continues a long run at the stage where it was', async () => {
+  const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1, stopped: [], notes: [] } });
   expect(end).toBe('complete');
   expect(notes.filter((n) => n.startsWith('load ')).map(mappingOf)).not.toContain('customers');
   expect(notes).toContain('load orders-a');
 });
 
-it('looks for vanished rows in mode mirror only, children first, once every row was read', async () => {
+it('does not begin to wait anew for pending records once it has continued', async () => {
+  const pollUntil = Date.now() - 1000;
+  const { notes, end } = await runWith(
+    { continues: { runId: '7', stagesDone: 3, pollUntil, stopped: [], notes: [] } },
+    (taken) => ({
+      openRun: () => Promise.resolve({ ...openedRun('full'), waitForPending: 3600 }),
+      pollPending: () => {
+        taken.push('poll');
+        return Promise.resolve([{ ...STILL_PENDING, mapping: 'orders' }]);
+      },
+    }),
+  );
+  expect(end).toBe('complete');
+  expect(notes.filter((note) => note === 'poll')).toHaveLength(1);
+});
+
+it('continues a wait that makes its history long, until the same time', async () => {
+  // Temporal suggests a new execution for four megabytes too, which take fewer polls than thousands of events.
+  const padding = 'x'.repeat(1_500_000);
+  const continued: RunInput['continues'][] = [];
+  const { end } = await runWith({}, () => ({
+    openRun: ({ input }) => {
+      continued.push(input.continues);
+      return Promise.resolve({ ...openedRun('full'), waitForPending: 3600 });
+    },
+    pollPending: ({ mappings }) =>
+      Promise.resolve(
+        mappings.length < STAGES.flat().length || continued.length > 1
+          ? []
+          : [{ ...STILL_PENDING, mapping: 'orders', padding }],
+      ),
+  }));
+  expect(end).toBe('complete');
+  expect(continued).toHaveLength(2);
+  expect(continued[1]).toMatchObject({ runId: '7', stagesDone: STAGES.length });
+  const wait = continued[1]!.pollUntil! - Date.now();
+  expect(wait).toBeGreaterThan(3_400_000);
+  expect(wait).toBeLessThan(3_600_000);
+}, 60_000);
+
+it('removes records of vanished rows only in mode mirror, children first, once every row was read', async () => {
   const { notes } = await runWith({}, () => ({
-    openRun: () => Promise.resolve({ runId: '7', sync: 'shop', mode: 'mirror', followFor: 0, stages: STAGES }),
+    openRun: () => Promise.resolve(openedRun('mirror')),
   }));
   const removals = notes.filter((n) => n.startsWith('remove '));
   expect(removals.slice(0, 2)).toEqual(['remove lines', 'remove orders']);
@@ -142,10 +198,10 @@ it('looks for vanished rows in mode mirror only, children first, once every row 
   expect(full.notes.filter((n) => n.startsWith('remove '))).toEqual([]);
 });
 
-it('gives the lease back when a mapping fails, and reports that failure rather than the cancelling of the others', async () => {
+it('releases the lease if a mapping fails, and reports that failure instead of the cancellation of the others', async () => {
   const { notes, end } = await runWith({}, () => ({
-    loadSlice: ({ rangeId }) =>
-      rangeId === 'customers-a'
+    loadPartition: ({ partitionId }) =>
+      partitionId === 'customers-a'
         ? Promise.reject(ApplicationFailure.nonRetryable('the platform refused the token', 'platform_unauthorized'))
         : new Promise((resolve) => setTimeout(() => resolve({ done: true, progress: [] }), 300)),
   }));

@@ -53,7 +53,7 @@ describe('a wrong input fails at once and says what is allowed', () => {
       for (const word of words) expect(message).toContain(word);
     });
 
-  it('names the sync that does not exist, once every worker had time to look', async () => {
+  it('names a sync that does not exist, once every worker had time to look for it', async () => {
     const { type, message } = await failureOf(await shop.start('sync', { sync: 'shopp' }));
     expect(type).toBe('config_invalid');
     expect(message).toContain('shopp');
@@ -75,7 +75,7 @@ async function stuckRun(shop: Shop, kind: RunKind = 'sync') {
   return run;
 }
 
-it('refuses a second run of a sync and says who holds it', async () => {
+it('refuses a second run of a sync and says which run holds the lease', async () => {
   const shop = await shopForTest();
   const first = await stuckRun(shop);
 
@@ -90,7 +90,7 @@ it('refuses a second run of a sync and says who holds it', async () => {
   expect(runs.map((r) => r['outcome'] as string)).toEqual(['complete', 'failed', 'complete']);
 });
 
-it('lets exactly one of many runs work that start at the same moment', async () => {
+it('lets exactly one of many simultaneous runs proceed', async () => {
   const shop = await shopForTest({ sandbox: { processingDelay: 500 } });
   await fill(shop, 50);
 
@@ -110,7 +110,7 @@ it('lets exactly one of many runs work that start at the same moment', async () 
 });
 
 for (const kind of ['sync', 'backfill'] as const)
-  it(`takes over from a ${kind} that was terminated in the Web UI, and delivers what it left half done`, async () => {
+  it(`takes over from a ${kind} that was terminated in the Web UI, and delivers what it left unfinished`, async () => {
     const shop = await shopForTest({ upload: { batchSize: 10 } });
     const first = await stuckRun(shop, kind);
     await first.terminate('by hand');
@@ -127,7 +127,7 @@ for (const kind of ['sync', 'backfill'] as const)
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   });
 
-it('stops cleanly when it is cancelled, and the next run goes on from there', async () => {
+it('stops cleanly when it is cancelled, and the next run continues from there', async () => {
   const shop = await shopForTest({ upload: { batchSize: 10, requestsAtOnce: 2 }, sandbox: { processingDelay: 100 } });
   await fill(shop, 200);
   const run = await shop.start('sync', { sync: 'shop' });
@@ -146,7 +146,7 @@ it('stops cleanly when it is cancelled, and the next run goes on from there', as
   expect(shop.proxy.uploads()).toBeLessThanOrEqual(60 + 2);
 });
 
-it('goes on while a backfill works on the same rows', async () => {
+it('continues while a backfill works on the same rows', async () => {
   const shop = await shopForTest({ upload: { batchSize: 10 }, sandbox: { processingDelay: 50 } });
   await fill(shop, 150);
 

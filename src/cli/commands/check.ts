@@ -1,15 +1,22 @@
-/** `partner-sync check`: all findings about a sync's files at once, held against the live source where it answers. */
+/**
+ * `partner-sync check`: lists everything that is wrong in a sync's files, and what in the live source contradicts them.
+ *
+ * Reads the sync's folder and, unless `--offline`, the source; needs neither ledger, platform nor Temporal. Writes
+ * nothing. Exit codes: 0 without errors (warnings do not count), 1 with errors, 2 for wrong usage or configuration.
+ */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
+import type { ProbeBudget } from '../../domain/probe.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { withoutPasswords } from '../../domain/without-passwords.js';
 import { lintSync } from '../../mapping/load-sync.js';
-import { deferredReferences, runningOrder } from '../../mapping/running-order.js';
+import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
-import { checkLive, type LiveCheck } from '../check-live.js';
-import { EXIT, look } from '../command-context.js';
-import { counted } from '../counted.js';
-import { printable } from '../table.js';
+import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
+import { EXIT, withViewParts } from '../command-context.js';
+import { counted } from '../../domain/counted.js';
+import { printable } from '../output/text-table.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
 interface CheckFlags {
   json?: boolean;
@@ -17,22 +24,24 @@ interface CheckFlags {
   probeRows: 'all' | number;
 }
 
+/**
+ * Rows of each mapping by default, from several places of a large table. The time for them is limited as well
+ * (`probeMapping` in the table of timeouts), so a check ends even on a slow source.
+ */
 const PROBE_ROWS = 10_000;
-/** Milliseconds a mapping; a person waits. `--probe-rows all` takes the time that it takes. */
-const PROBE_TIME = 20_000;
 
 export function addCheck(program: Command): void {
   program
     .command('check')
     .summary("find what is wrong in a sync's files")
     .description(
-      "Checks a sync's files, and holds its mappings against the live source: columns, keys, and real rows, which it counts where they would fail. Sends and writes nothing.",
+      "Checks a sync's files, and compares its mappings with the live source: columns, keys, and real rows, counting those that would fail. Sends and writes nothing.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--offline', 'do not connect to the source')
     .option(
       '--probe-rows <all|N>',
-      'rows of each mapping to look at, in several places of a large table; 0 looks at none',
+      'rows of each mapping to read, from several places of a large table; 0 reads none',
       allOrNone,
       PROBE_ROWS,
     )
@@ -42,42 +51,27 @@ export function addCheck(program: Command): void {
       `\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --probe-rows all\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration`,
     )
     .action(
-      look<[string], CheckFlags>(async ({ parts, output }, given, options) => {
-        // Somebody may give an address instead; the name of a sync stays as it is.
+      withViewParts<[string], CheckFlags>(async ({ parts, output }, given, options) => {
+        // Somebody may pass an address by mistake, and the name is printed. The name of a sync is not affected.
         const name = withoutPasswords(given);
         const lint = await lintSync(await parts.mappingsFolder(), name, parts.env);
-        const budget =
-          options.probeRows === 'all'
-            ? { rows: Infinity, time: Infinity }
-            : { rows: options.probeRows, time: PROBE_TIME };
+        const skipped = skippedOf(lint.sync, options);
         const live: LiveCheck =
-          lint.sync !== null && !options.offline
-            ? await checkLive(lint.sync, lint.locate, budget)
-            : { findings: [], probes: [] };
+          lint.sync === null || skipped !== null
+            ? { findings: [], probes: [] }
+            : await checkLive(lint.sync, lint.locate, budgetOf(options));
         const findings = [...lint.findings, ...live.findings];
         const order = lint.sync === null ? [] : orderOf(lint.sync);
         const errors = findings.filter((f) => f.severity === 'error').length;
-        const skipped = options.offline
-          ? 'not compared with the source (--offline)'
-          : lint.sync === null
-            ? 'not compared with the source: correct the files first'
-            : null;
+        const warnings = findings.length - errors;
         output.result(
-          {
-            sync: name,
-            findings,
-            errors,
-            warnings: findings.length - errors,
-            probes: live.probes,
-            order,
-            ...(skipped && { skipped }),
-          },
+          { sync: name, findings, errors, warnings, probes: live.probes, order, ...(skipped && { skipped }) },
           () => [
             ...findings.map((f) => printable(formatFinding(f))),
             ...(findings.length > 0 ? [''] : []),
-            ...live.probes.map(lookedAt),
-            ...(order.some(({ ahead }) => ahead.length > 0) ? [orderLine(order)] : []),
-            `${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
+            ...live.probes.map(probeLine),
+            ...(order.some(({ firstPass }) => firstPass.length > 0) ? [orderLine(order)] : []),
+            `${counted(errors, 'error')}, ${counted(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
         return errors > 0 ? EXIT.failed : EXIT.done;
@@ -85,21 +79,30 @@ export function addCheck(program: Command): void {
     );
 }
 
-const lookedAt = ({ mapping, rows, all }: LiveCheck['probes'][number]): string =>
-  `${mapping}: looked at ${all ? 'all ' : ''}${rows.toLocaleString('en-GB')} rows${all ? '' : '; --probe-rows looks at more'}`;
+/** Why the live source is left out; null if it is not. */
+function skippedOf(sync: SyncSpec | null, { offline }: CheckFlags): string | null {
+  if (offline) return 'not compared with the source (--offline)';
+  return sync === null ? 'not compared with the source: correct the files first' : null;
+}
 
-/** Stages of a run; in the first of two passes a mapping's new records are sent without some fields. */
+const budgetOf = ({ probeRows }: CheckFlags): ProbeBudget =>
+  probeRows === 'all' ? { rows: Infinity, time: Infinity } : { rows: probeRows, time: milliseconds('probeMapping') };
+
+const probeLine = ({ mapping, rows, all }: LiveCheck['probes'][number]): string =>
+  `${mapping}: read ${all ? 'all ' : ''}${rows.toLocaleString('en-GB')} ${rows === 1 ? 'row' : 'rows'}${all ? '' : '; use --probe-rows for more'}`;
+
+/** The stages of a run. In the first of two passes, a mapping's new records are sent without the references listed. */
 function orderOf({ mappings }: SyncSpec) {
   const { fields } = deferredReferences(mappings);
-  return runningOrder(mappings).map(({ ahead, full }) => ({
-    ahead: ahead.map((mapping) => ({ mapping, without: fields.get(mapping)! })),
+  return runningOrder(mappings).map(({ firstPass, full }) => ({
+    firstPass: firstPass.map((mapping) => ({ mapping, without: fields.get(mapping)! })),
     full,
   }));
 }
 
 const orderLine = (order: ReturnType<typeof orderOf>): string =>
   `order: ${order
-    .map(({ ahead, full }) =>
-      [...ahead.map((a) => `${a.mapping} without ${a.without.join(', ')}`), ...full].join(' + '),
+    .map(({ firstPass, full }) =>
+      [...firstPass.map((a) => `${a.mapping} without ${a.without.join(', ')}`), ...full].join(' + '),
     )
     .join(' -> ')}`;

@@ -1,4 +1,4 @@
-/** `partner-sync dead-letters`: rows that could not be delivered, one command a file. */
+/** `partner-sync dead-letters`: rows that could not be delivered. Each of its commands has a file of its own. */
 import type { Command } from 'commander';
 import { addDrop } from './dead-letters/drop.js';
 import { addExport } from './dead-letters/export.js';

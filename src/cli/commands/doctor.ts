@@ -1,66 +1,77 @@
-/** `partner-sync doctor`: whether everything that a run needs is there and well. */
+/**
+ * `partner-sync doctor`: checks everything that a run needs, and reports all of it at once.
+ *
+ * Looks at the sync's files, the source, the ledger, the platform (by GET only), Temporal and each worker. Nothing
+ * needs to be running: what cannot be reached is a line of the report. Writes nothing except, in Temporal, a short-lived
+ * workflow that asks the workers, and with --fix the search attributes. Exit codes: 0 if nothing failed (warnings do not count), 1 if something did, 2 for
+ * wrong usage.
+ */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
 import { lintSync } from '../../mapping/load-sync.js';
-import { EXIT, look } from '../command-context.js';
+import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
 import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
 import { examineSource } from '../doctor/examine-source.js';
-import { counted } from '../counted.js';
-import { printable } from '../table.js';
-import type { LookingParts } from '../../compose.js';
+import { counted } from '../../domain/counted.js';
+import { printable } from '../output/text-table.js';
+import type { ViewParts } from '../../compose.js';
 import type { SyncSpec } from '../../domain/sync.js';
 
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .summary('see whether everything that a run needs is well')
+    .summary('check everything that a run needs')
     .description(
-      'Looks at source, ledger, platform, Temporal, clocks and privileges, and asks each worker what it lacks: one line each, and what to do where something is wrong. Sends nothing to the platform and writes nothing.',
+      'Checks source, ledger, platform, Temporal, clocks and privileges, and asks each worker whether it has what it needs: one line each, with a remedy where something is wrong. Sends nothing to the platform; writes nothing, unless --fix asks for it.',
     )
-    .argument('[sync]', 'folder in the mappings folder; without it the source is not looked at')
+    .argument('[sync]', 'folder in the mappings folder; without it the source is not checked')
+    .option('--fix', "register missing search attributes in Temporal's namespace")
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       '\nExamples:\n  partner-sync doctor online-retail\n  partner-sync doctor\n\nExit codes: 0 nothing failed; 1 something did; 2 wrong usage or configuration',
     )
     .action(
-      look<[string | undefined], { json?: boolean }>(async ({ parts, output }, name) => {
-        const files = name === undefined ? null : await examineFiles(parts, name);
-        const sync = files?.sync ?? null;
-        const examined = [
-          ok('node', process.versions.node),
-          ...(files?.examined ?? []),
-          ...(sync === null ? [] : await examineSource(sync)),
-          ...(await examineState(parts)),
-          ...(await examinePlatform(parts, sync)),
-          ...(sync === null ? [] : await examineSchemas(parts, sync)),
-          ...(await examineTemporal(parts, sync, name ?? null)),
-        ];
-        const failed = examined.filter((e) => e.health === 'FAIL').length;
-        const warned = examined.filter((e) => e.health === 'warn').length;
-        output.result({ ...(name !== undefined && { sync: name }), failed, warned, examined }, () => [
-          ...examined.flatMap(examinedLines),
-          '',
-          `${failed} of ${examined.length} failed, ${warned} to look at. Nothing was changed.`,
-        ]);
-        return failed > 0 ? EXIT.failed : EXIT.done;
-      }),
+      withViewParts<[string | undefined], { json?: boolean; fix?: boolean }>(
+        async ({ parts, output }, name, { fix = false }) => {
+          const files = name === undefined ? null : await examineFiles(parts, name);
+          const sync = files?.sync ?? null;
+          const examined = [
+            ok('node', process.versions.node),
+            ...(files?.examined ?? []),
+            ...(sync === null ? [] : await examineSource(sync)),
+            ...(await examineState(parts)),
+            ...(await examinePlatform(parts, sync)),
+            ...(sync === null ? [] : await examineSchemas(parts, sync)),
+            ...(await examineTemporal(parts, sync, name ?? null, fix)),
+          ];
+          const failed = examined.filter((e) => e.health === 'FAIL').length;
+          const warned = examined.filter((e) => e.health === 'warn').length;
+          output.result({ ...(name !== undefined && { sync: name }), failed, warned, examined }, () => [
+            ...examined.flatMap(examinedLines),
+            '',
+            `${failed} of ${counted(examined.length, 'check')} failed, ${counted(warned, 'warning')}.${fix ? '' : ' Nothing was changed.'}`,
+          ]);
+          return failed > 0 ? EXIT.failed : EXIT.done;
+        },
+      ),
     );
 }
 
-async function examineFiles(
-  parts: LookingParts,
-  name: string,
-): Promise<{ examined: Examined[]; sync: SyncSpec | null }> {
+/**
+ * The sync as loaded from its files, or null if they have errors; the checks of the source are then skipped, as they
+ * cannot be made without them.
+ */
+async function examineFiles(parts: ViewParts, name: string): Promise<{ examined: Examined[]; sync: SyncSpec | null }> {
   const { sync, findings } = await lintSync(await parts.mappingsFolder(), name, parts.env);
   const errors = findings.filter((f) => f.severity === 'error');
   const examined =
     errors.length === 0
-      ? ok('files', `${sync?.mappings.length ?? 0} mappings, version ${sync?.version.slice(0, 12)}`)
+      ? ok('files', `${counted(sync?.mappings.length ?? 0, 'mapping')}, version ${sync?.version.slice(0, 12)}`)
       : fail(
           'files',
-          `${counted(errors.length, 'error')}, the first: ${formatFinding(errors[0]!)}`,
+          `${counted(errors.length, 'error')}, first:  ${formatFinding(errors[0]!)}`,
           `partner-sync check ${name}`,
         );
   return { examined: [examined], sync };

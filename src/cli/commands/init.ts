@@ -1,4 +1,11 @@
-/** `partner-sync init`: looks at a database and writes a first sync for it. */
+/**
+ * `partner-sync init`: inspects a database and writes a first sync for it.
+ *
+ * Reads the catalog of the database, and sample rows where a column's type does not say enough. Writes one new folder
+ * below the mappings folder, and the JSON Schemas of the mapping language beside it if they are missing; it never
+ * changes an existing file. Needs neither ledger, platform nor Temporal. Exit codes: 0 written, 1 failed, 2 wrong usage
+ * or configuration, including a folder that exists and is not empty.
+ */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -13,8 +20,9 @@ import { assertFree, writeFolder } from '../../init/write-folder.js';
 import { guessZone } from '../../init/guess-zone.js';
 import { listSyncs, readSyncFolder } from '../../mapping/sync-folder.js';
 import { openSource } from '../../source/open-source.js';
-import { EXIT, look } from '../command-context.js';
-import { table } from '../table.js';
+import { EXIT, withViewParts } from '../command-context.js';
+import { table } from '../output/text-table.js';
+import { seconds } from '../../domain/timeouts.js';
 
 interface InitFlags {
   json?: boolean;
@@ -28,7 +36,7 @@ export function addInit(program: Command): void {
     .command('init')
     .summary('write a first sync for a database')
     .description(
-      'Looks at the tables, keys, foreign keys, types and comments of a database, and writes mappings and schema definitions for it, with comments that say what to decide. The database is only read; files that exist are left alone.',
+      'Inspects the tables, keys, foreign keys, types and comments of a database, and writes mappings and schema definitions for it, with comments on what is left to decide. The database is only read; existing files are not changed.',
     )
     .argument('<name>', 'name of the new sync: a folder in the mappings folder')
     .requiredOption('--source <address>', "the database's URL, or the name of the environment variable that holds it")
@@ -40,7 +48,7 @@ export function addInit(program: Command): void {
       '\nExamples:\n  partner-sync init shop --source SHOP_URL\n  partner-sync init shop --source postgres://reader@db.example.com/shop --table shop.customers shop.orders\n\nExit codes: 0 written; 1 failed; 2 wrong usage or configuration',
     )
     .action(
-      look<[string], InitFlags>(async ({ parts, output }, name, flags) => {
+      withViewParts<[string], InitFlags>(async ({ parts, output }, name, flags) => {
         if (!isSyncName(name))
           throw new PartnerSyncError('input_invalid', `a sync's name must match ${SYNC_NAME_PATTERN}; got "${name}"`);
         if (flags.tenant !== undefined && !isTenantId(flags.tenant))
@@ -50,53 +58,68 @@ export function addInit(program: Command): void {
         const { address, variable } = addressOf(flags.source, name, parts.env);
         const taken = await schemasOfOthers(folder);
         const { files, keyless } = await draftFiles({
-          ...{ name, address, variable, taken },
+          name,
+          address,
+          variable,
+          taken,
           tables: flags.table,
           tenant: flags.tenant ?? null,
         });
         await writeFolder(folder, name, files);
         const decisions = files.map((file) => ({ file: join(folder, name, file.name), decisions: countOf(file) }));
-        const steps = [
+        const next = [
           ...(parts.env[variable] === undefined
             ? [`put ${variable}=<the database's URL> into .env, or export it`]
             : []),
-          ...(flags.tenant === undefined ? [`fill in tenant in sync.yaml`] : []),
+          ...(flags.tenant === undefined ? ['fill in the tenant in sync.yaml'] : []),
           ...(decisions.some((d) => d.decisions > 0)
-            ? [`look at the lines with ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`]
+            ? [`decide on the lines marked ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`]
             : []),
           `partner-sync check ${name}`,
           `partner-sync preview ${name}`,
         ];
-        output.result({ sync: name, variable, files: decisions, leftOut: keyless, next: steps }, () => [
-          ...table(
-            ['file', 'to decide'],
-            decisions.map((d) => [d.file, d.decisions]),
-          ),
-          '',
-          ...(keyless.length === 0
-            ? []
-            : [
-                `Left out, without a key that can name a record: ${keyless.join(', ')}; sync.yaml says what to do.`,
-                '',
-              ]),
-          'Written. Nothing was sent. Next:',
-          ...steps.map((step, i) => `  ${i + 1}. ${step}`),
-        ]);
+        const written = { sync: name, variable, files: decisions, leftOut: keyless, next };
+        output.result(written, () => writtenLines(written));
         return EXIT.done;
       }),
     );
 }
 
-/** Never the address itself in a file: it may hold a password. */
+/** What was written, as the JSON document has it. */
+interface Written {
+  readonly files: readonly { readonly file: string; readonly decisions: number }[];
+  /** Tables without a key. */
+  readonly leftOut: readonly string[];
+  readonly next: readonly string[];
+}
+
+const writtenLines = ({ files, leftOut, next }: Written): string[] => [
+  ...table(
+    ['file', 'to decide'],
+    files.map((f) => [f.file, f.decisions]),
+  ),
+  '',
+  ...(leftOut.length === 0
+    ? []
+    : [`Left out, as they have no key to identify a record: ${leftOut.join(', ')}; see sync.yaml for what to do.`, '']),
+  'Written. Nothing was sent. Next:',
+  ...next.map((step, i) => `  ${i + 1}. ${step}`),
+];
+
+/**
+ * The address to connect to, and the variable that sync.yaml will name: files get the name of a variable, never the
+ * address, which may contain a password. Throws `config_invalid` if the variable has no value.
+ */
 function addressOf(given: string, sync: string, env: Readonly<Record<string, string | undefined>>) {
   const variable = /^[A-Z_][A-Z0-9_]*$/.test(given) ? given : null;
   if (variable === null) return { address: given, variable: `${sync.toUpperCase().replaceAll('-', '_')}_URL` };
   const address = env[variable];
   if (address === undefined || address === '')
-    throw new PartnerSyncError('config_invalid', `${variable} is not set: it is to hold the database's URL`);
+    throw new PartnerSyncError('config_invalid', `${variable} is not set; it must hold the database's URL`);
   return { address, variable };
 }
 
+/** What the files are drafted from. `taken` maps schema names to the syncs that use them. */
 interface DraftInput {
   readonly name: string;
   readonly address: string;
@@ -106,6 +129,10 @@ interface DraftInput {
   readonly taken: ReadonlyMap<string, string>;
 }
 
+/**
+ * The files' texts, in the order in which they are listed, and the tables that were left out for want of a key. Throws
+ * `config_invalid` if no table is left.
+ */
 async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; keyless: string[] }> {
   const { name, address, variable, tenant, taken } = input;
   const config = configOf(address);
@@ -113,12 +140,13 @@ async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; ke
   try {
     const server = await source.server();
     const tables = chosenTables(await source.tables(), input.tables);
+    // Columns of SQLite hold values of any type, so the declared types are not enough.
     const dynamic = server.product === 'SQLite';
     const draft = await draftSync(source, { name, tables, zone: guessZone(server), dynamic, taken });
     if (draft.mappings.length === 0)
       throw new PartnerSyncError(
         'config_invalid',
-        `none of ${tables.length} tables has a primary key; nothing was written`,
+        `none of the tables (${tables.length}) has a primary key; nothing was written`,
       );
     const files = [
       syncFile({ ...draft, product: `${server.product} ${server.version}`, variable, tenant }),
@@ -130,20 +158,23 @@ async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; ke
   }
 }
 
+/** A small pool, as queries are made one after the other. Throws `config_invalid` without quoting the address. */
 function configOf(address: string): SourceConfig {
   if (dialectOf(address) === undefined)
     throw new PartnerSyncError(
       'config_invalid',
-      `--source must be a URL such as ${SOURCE_ADDRESSES}, or the name of a variable in capitals that holds one; ${schemeShown(address)}`,
+      `--source must be a URL such as ${SOURCE_ADDRESSES}, or the name, in capitals, of a variable that holds one; ${schemeShown(address)}`,
     );
-  return { connection: address, poolMax: 2, statementTimeout: 30 };
+  return { connection: address, poolMax: 2, statementTimeout: seconds('sourceStatement') };
 }
 
+/** The scheme is the only part of an address that certainly is no secret. */
 function schemeShown(address: string): string {
   const scheme = /^[a-z0-9]+:/i.exec(address)?.[0].toLowerCase();
-  return scheme === undefined ? 'what came has no scheme' : `"${scheme}" is not known`;
+  return scheme === undefined ? 'the value has no scheme' : `the scheme "${scheme}" is unknown`;
 }
 
+/** Schema names that other syncs use. The platform has one namespace for all, so a draft must not take a name again. */
 async function schemasOfOthers(folder: string): Promise<Map<string, string>> {
   const taken = new Map<string, string>();
   for (const sync of await listSyncs(folder))

@@ -1,24 +1,29 @@
-/** `partner-sync mapping test`: the examples beside the mappings, run as tests; `--record` writes new ones. */
+/**
+ * `partner-sync mapping test`: runs the examples beside the mappings as tests; `--record` writes new ones first.
+ *
+ * Reads the sync's files. With `--record N` it also reads N rows of each mapping from the source and appends them,
+ * masked, to `<mapping>.examples.yaml`; without it no database is needed. Ledger, platform and Temporal are not
+ * involved. Exit codes: 0 all examples pass (also if there are none), 1 some fail, 2 wrong usage or configuration.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { readTenantList } from '../../../activities/tenant-list.js';
+import { readTenantList } from '../../reading/tenant-list.js';
+import { counted } from '../../domain/counted.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { formatFinding } from '../../domain/finding.js';
-import type { Finding } from '../../domain/finding.js';
-import type { MappingSpec, SyncSpec } from '../../domain/sync.js';
-import { runExamples } from '../../mapping/examples.js';
-import type { ExampleRow } from '../../mapping/examples.js';
+import { formatFinding, type Finding } from '../../domain/finding.js';
+import type { SyncSpec } from '../../domain/sync.js';
+import { runExamples } from '../../mapping/check/examples.js';
 import { loadSync } from '../../mapping/load-sync.js';
-import { readPlanOf } from '../../mapping/read-plan.js';
-import { recordExamples } from '../../mapping/record-examples.js';
+import { readExampleRows } from '../../inspection/example-rows.js';
+import { recordExamples } from '../../mapping/check/record-examples.js';
 import { readSyncFolder } from '../../mapping/sync-folder.js';
 import { openSource } from '../../source/open-source.js';
 import { count } from '../arguments.js';
-import { chosenMappings } from '../chosen-mappings.js';
-import { EXIT, look } from '../command-context.js';
-import type { Output } from '../output.js';
-import { printable } from '../table.js';
+import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
+import { EXIT, withViewParts } from '../command-context.js';
+import type { Output } from '../output/output.js';
+import { printable } from '../output/text-table.js';
 
 interface MappingTestFlags {
   json?: boolean;
@@ -26,6 +31,7 @@ interface MappingTestFlags {
   record?: number;
 }
 
+/** The result of one mapping's examples; `findings` has one for each that failed. */
 interface Tested {
   readonly mapping: string;
   readonly passed: number;
@@ -34,26 +40,26 @@ interface Tested {
 }
 
 export function addMapping(program: Command): void {
-  const mapping = program.command('mapping').summary('work on mappings').description('Works on mappings.');
+  const mapping = program.command('mapping').summary('test mappings').description('Tests mappings.');
   mapping
     .command('test')
     .summary('run the examples beside the mappings')
     .description(
-      'Runs <mapping>.examples.yaml beside each mapping: rows in, records out. Needs no database, unless it records.',
+      'Runs <mapping>.examples.yaml beside each mapping: rows in, records out. Needs no database, except with --record.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mapping <name...>', 'only these mappings')
-    .option('--record <N>', 'first add examples from N rows of the source, masked', count)
+    .option('--record <N>', 'first add examples from N rows of the source, with masked values', count)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      `\nExamples:\n  partner-sync mapping test online-retail\n  partner-sync mapping test online-retail --mapping customers --record 3\n\nExit codes: 0 all as the examples say; 1 some not; 2 wrong usage or configuration`,
+      `\nExamples:\n  partner-sync mapping test online-retail\n  partner-sync mapping test online-retail --mapping customers --record 3\n\nExit codes: 0 all examples pass; 1 some fail; 2 wrong usage or configuration`,
     )
     .action(
-      look<[string], MappingTestFlags>(async ({ parts, output }, name, options) => {
+      withViewParts<[string], MappingTestFlags>(async ({ parts, output }, name, options) => {
         const folder = await parts.mappingsFolder();
         const sync = await loadSync(folder, name, parts.env);
-        const chosen = chosenMappings(sync, options.mapping);
+        const chosen = mappingsInOrder(sync, options.mapping);
         if (options.record !== undefined) await record(folder, sync, chosen, options.record, output);
         const { examples } = await readSyncFolder(folder, name);
         const tested: Tested[] = [];
@@ -72,10 +78,14 @@ export function addMapping(program: Command): void {
 const linesOf = ({ mapping, passed, failed, findings }: Tested): string[] => [
   ...findings.map((finding) => printable(formatFinding(finding))),
   passed + failed === 0
-    ? `${mapping}: no examples; --record 3 writes some`
+    ? `${mapping}: no examples; use --record 3 to write some`
     : `${mapping}: ${passed} passed, ${failed} failed`,
 ];
 
+/**
+ * Appends examples made from real rows. Comments and examples that a file already has are kept, which is why a JSON
+ * file is rejected (`input_invalid`): it has no comments to keep, and people edit YAML.
+ */
 async function record(folder: string, sync: SyncSpec, chosen: readonly string[], rows: number, output: Output) {
   const { examples } = await readSyncFolder(folder, sync.name);
   const source = openSource(sync.source);
@@ -85,29 +95,15 @@ async function record(folder: string, sync: SyncSpec, chosen: readonly string[],
       const file = examples.get(mapping.name) ?? `${sync.name}/${mapping.name}.examples.yaml`;
       if (file.endsWith('.json'))
         throw new PartnerSyncError('input_invalid', `${file}: --record writes YAML; rename the file to .examples.yaml`);
-      const { columns, rows: read } = await readRows(source, mapping, sync, rows);
+      const { columns, rows: read } = await readExampleRows(source, mapping, tenant, rows);
       const path = join(folder, file);
       const existing = examples.has(mapping.name) ? await readFile(path, 'utf8') : '';
       await writeFile(path, recordExamples(existing, mapping, tenant, columns, read));
-      output.note(`${file}: ${read.length} examples added, masked; look whether they show what you mean`);
+      output.note(
+        `${file}: added ${counted(read.length, 'example')} with masked values; review whether they show what you intend`,
+      );
     }
   } finally {
     await source.close();
   }
-}
-
-async function readRows(
-  source: ReturnType<typeof openSource>,
-  mapping: MappingSpec,
-  { tenant }: SyncSpec,
-  limit: number,
-): Promise<{ columns: Awaited<ReturnType<typeof source.describe>>; rows: ExampleRow[] }> {
-  const columns = await source.describe(mapping.relation);
-  const plan = { ...readPlanOf(mapping, tenant), cursor: null };
-  const everything = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
-  const page = await source.readPage(plan, everything, limit);
-  const rows = Array.from(page.rows, (row) =>
-    Object.fromEntries(plan.columns.map((name, i) => [name, row[i] ?? null])),
-  );
-  return { columns, rows };
 }

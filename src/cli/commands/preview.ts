@@ -1,17 +1,24 @@
-/** `partner-sync preview`: real rows through the mapping, and what a run would do with them. */
+/**
+ * `partner-sync preview`: maps real rows and shows what a run would do with them.
+ *
+ * Reads the sync's files, the source and, if it exists, the ledger; with a ledger and the platform's variables it also
+ * reads changed records from the platform, to show them field by field. Writes nothing but the plan of `--out`. Neither
+ * Temporal nor a worker is needed. Exit codes: 0 every row that was read can be sent, 3 some would fail, 1 failed, 2
+ * wrong usage.
+ */
 import { Option, type Command } from 'commander';
-import type { Preview } from '../../../activities/preview-mapping.js';
-import type { LookingParts } from '../../compose.js';
+import type { Preview } from '../../inspection/preview-mapping.js';
+import type { ViewParts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';
-import { chosenMappings } from '../chosen-mappings.js';
+import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { begins } from '../begins.js';
-import { EXIT, look } from '../command-context.js';
+import { announces } from '../announce.js';
+import { EXIT, withViewParts } from '../command-context.js';
 import { planOf, writePlan } from '../plan-file.js';
-import { previewSync } from '../preview-sync.js';
-import { masked, plain, previewJson, previewLines } from '../preview-lines.js';
+import { previewSync } from '../../inspection/preview-sync.js';
+import { masked, plain, previewJson, previewLines } from '../output/preview-lines.js';
 
 interface PreviewFlags {
   json?: boolean;
@@ -22,44 +29,47 @@ interface PreviewFlags {
   out?: string;
 }
 
+/** Rows of each mapping by default: an answer within seconds. A plan always covers every row. */
 const ROWS = 1000;
 const EXAMPLES = 3;
 
 export function addPreview(program: Command): void {
   program
     .command('preview')
-    .summary('see what a run would send')
+    .summary('show what a run would send')
     .description(
-      'Reads rows as the next run would, maps them, and holds them against what the platform accepted last: new, changed, unchanged, would fail. Sends and writes nothing.',
+      'Reads rows as the next run would, maps them, and compares them with what the platform accepted last: new, changed, unchanged, would fail. Sends and writes nothing.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[mapping]', 'only this mapping')
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
-    .option('--limit <all|N>', `rows of each mapping to look at (default: ${ROWS}; all with --out)`, allOrCount)
+    .option('--limit <all|N>', `rows of each mapping to read (default: ${ROWS}; all with --out)`, allOrCount)
     .addOption(
-      new Option('--examples <N>', 'rows of each verdict to show, side by side').argParser(allOrNone).default(EXAMPLES),
+      new Option('--examples <N>', 'rows of each prediction to show, side by side')
+        .argParser(allOrNone)
+        .default(EXAMPLES),
     )
-    .option('--show-values', 'show the values of the rows, not only their masked shape')
-    .option('--out <file>', 'write a plan: what would be sent, as counts and digests, for run --plan')
+    .option('--show-values', 'show the values of the rows, not only their masked shapes')
+    .option('--out <file>', 'write a plan for run --plan: what would be sent, as counts and digests')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExamples:\n  partner-sync preview online-retail\n  partner-sync preview online-retail customers --limit all --show-values\n\nExit codes: 0 every row looked at can be sent; 1 failed; 2 wrong usage or configuration; 3 some rows would fail',
+      '\nExamples:\n  partner-sync preview online-retail\n  partner-sync preview online-retail customers --limit all --show-values\n\nExit codes: 0 every row that was read can be sent; 1 failed; 2 wrong usage or configuration; 3 some rows would fail',
     )
     .hook(
       'preAction',
-      begins((sync) => `looking at what a run of ${sync} would send ...`),
+      announces((sync) => `reading what a run of ${sync} would send ...`),
     )
     .action(
-      look<[string, string | undefined], PreviewFlags>(async ({ parts, output }, name, mapping, flags) => {
+      withViewParts<[string, string | undefined], PreviewFlags>(async ({ parts, output }, name, mapping, flags) => {
         const sync = await parts.openSync(name);
-        const chosen = chosenMappings(sync.spec, mapping === undefined ? undefined : [mapping]);
+        const chosen = mappingsInOrder(sync.spec, mapping === undefined ? undefined : [mapping]);
         const mode = flags.mode ?? sync.spec.mode;
         const ledger = await parts.ledgerIfAny();
         const platform = ledger === null ? null : await platformIfNamed(parts);
         const limit = flags.limit ?? (flags.out === undefined ? ROWS : 'all');
         if (flags.out !== undefined && limit !== 'all')
-          throw new PartnerSyncError('input_invalid', '--out needs --limit all: a plan is about every row');
+          throw new PartnerSyncError('input_invalid', '--out needs --limit all: a plan covers every row');
         const previews = await previewSync(sync, chosen, {
           mode,
           rows: limit === 'all' ? Infinity : limit,
@@ -75,9 +85,9 @@ export function addPreview(program: Command): void {
           { sync: name, mode, compared, mappings: previews.map((p) => previewJson(p, specOf(p), show)) },
           () => [
             ...previews.flatMap((p) => previewLines(p, specOf(p), show)),
-            `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; --show-values shows them.'}`,
+            `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; use --show-values to see them.'}`,
             flags.out === undefined
-              ? 'Nothing was sent, nothing was written.'
+              ? 'Nothing was sent or written.'
               : `Nothing was sent. The plan is in ${flags.out}; next: partner-sync run ${name} --plan ${flags.out}`,
           ],
         );
@@ -86,8 +96,11 @@ export function addPreview(program: Command): void {
     );
 }
 
-/** What changed field by field is only known to the platform; a preview does without where none is named. */
-async function platformIfNamed(parts: LookingParts) {
+/**
+ * The platform, which knows field by field what changed; null if it is not configured, since a preview is useful
+ * without it. Only whether the variables are set is checked: a wrong value still fails.
+ */
+async function platformIfNamed(parts: ViewParts) {
   const named = ['PLATFORM_BASE_URL', 'PLATFORM_TOKEN'] as const;
   const values = await Promise.all(named.map((variable) => readVariable(parts.env, variable)));
   return values.includes(undefined) ? null : parts.platform();

@@ -1,19 +1,24 @@
-/** `partner-sync reconcile`: proves that source and platform agree, by key range and then row by row. Writes nothing. */
+/**
+ * `partner-sync reconcile`: proves that source and platform agree, range by range, then row by row (ADR 0015).
+ *
+ * Reads every row of the source and maps it, and reads the ledger's accepted hashes; with `--read-back` also records
+ * from the platform. Writes nothing but the file of `--out`. Needs neither Temporal nor a worker. Exit codes: 0 all
+ * agree, 1 there are differences or it failed, 2 wrong usage or configuration.
+ */
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { Difference } from '../../../activities/differences.js';
-import { reconcileMapping, type Reconciliation, type ReconcileOptions } from '../../../activities/reconcile-mapping.js';
-import type { ViewParts } from '../../compose.js';
+import type { Difference } from '../../inspection/differences.js';
+import type { Reconciliation } from '../../inspection/reconcile-mapping.js';
+import { agrees, reconcileSync } from '../../inspection/reconcile-sync.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { chosenMappings } from '../chosen-mappings.js';
-import { begins } from '../begins.js';
-import { EXIT, look } from '../command-context.js';
+import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
+import { announces } from '../announce.js';
+import { EXIT, withViewParts } from '../command-context.js';
 import { readBackAmount } from '../arguments.js';
-import type { Output } from '../output.js';
-import { counted } from '../counted.js';
-import { printable, table } from '../table.js';
+import { counted } from '../../domain/counted.js';
+import { printable, table } from '../output/text-table.js';
 
 interface ReconcileFlags {
   json?: boolean;
@@ -28,17 +33,17 @@ export function addReconcile(program: Command): void {
     .command('reconcile')
     .summary('prove that source and platform agree')
     .description(
-      "Reads and maps every row, and compares counts and hashes with the ledger's receipts, range by range; where they differ, row by row: missing, stale, extra. With --read-back also with what the platform answers. Sends and writes nothing.",
+      "Reads and maps every row, and compares counts and hashes with the ledger's accepted hashes, range by range; where they differ, row by row: missing, stale, extra. With --read-back it also compares with what the platform returns. Sends and writes nothing.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option(
       '--read-back <all|sample N...>',
-      'read all records, or a sample of N a mapping, back from the platform',
+      'read all records, or a sample of N from each mapping, back from the platform',
       readBackAmount,
     )
     .option('--seed <text>', 'draw the same sample again')
     .option('--mapping <name...>', 'only these mappings')
-    .option('--out <file>', 'write every difference to a file, one JSON object a line')
+    .option('--out <file>', 'write all differences to a file, one JSON object a line')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -46,83 +51,76 @@ export function addReconcile(program: Command): void {
     )
     .hook(
       'preAction',
-      begins((sync) => `comparing the rows of ${sync} ...`),
+      announces((sync) => `comparing the rows of ${sync} ...`),
     )
     .action(
-      look<[string], ReconcileFlags>(async ({ parts, output }, name, { mapping, out, ...flags }) => {
+      withViewParts<[string], ReconcileFlags>(async ({ parts, output }, name, { mapping, out, ...flags }) => {
         const readBack = flags.readBack ?? 'none';
         if (readBack === 'sample') throw new PartnerSyncError('input_invalid', '--read-back sample needs a number');
+        // Printed with the result: a sample that showed a difference can be drawn again after a fix.
         const seed = flags.seed ?? randomBytes(4).toString('hex');
         const list = out === undefined ? null : openList(out);
-        const results = await reconcileSync(parts, name, { readBack, seed, tell: list?.add }, output, mapping);
+        const sync = await parts.openSync(name);
+        const mappings = mappingsInOrder(sync.spec, mapping);
+        const views = { ledger: await parts.ledger(), platform: await parts.platform() };
+        const note = (line: string): void => output.note(line);
+        const results = await reconcileSync(views, sync, mappings, { readBack, seed, tell: list?.add, note });
         await list?.close();
         const agree = results.every(agrees);
         const drawn = typeof readBack === 'number' ? { seed } : {};
         output.result({ sync: name, agree, ...drawn, mappings: results }, () => [
           ...reconciliationLines(results),
           ...(typeof readBack === 'number'
-            ? [`the same sample again: --read-back sample ${readBack} --seed ${seed}`]
+            ? [`to draw the same sample again: --read-back sample ${readBack} --seed ${seed}`]
             : []),
-          ...(out === undefined ? [] : [`all of them are in ${out}`]),
+          ...(out === undefined ? [] : [`all differences are in ${out}`]),
         ]);
         return agree ? EXIT.done : EXIT.failed;
       }),
     );
 }
 
-export const agrees = (r: Reconciliation): boolean => r.equal === r.rows && r.extra === 0;
-
-type How = Pick<ReconcileOptions, 'readBack' | 'seed'> & {
-  readonly tell?: ((mapping: string, difference: Difference) => Promise<void>) | undefined;
-};
-
-export async function reconcileSync(
-  parts: ViewParts,
-  name: string,
-  { tell, ...how }: How,
-  output: Output,
-  only?: readonly string[],
-): Promise<Reconciliation[]> {
-  const sync = await parts.openSync(name);
-  const chosen = chosenMappings(sync.spec, only);
-  const views = { ledger: await parts.ledger(), platform: await parts.platform() };
-  if ((await views.ledger.runs.latest(name, 10)).some((run) => run.ended_at === null))
-    output.note('a run is at work: rows that change meanwhile may differ');
-  const results: Reconciliation[] = [];
-  let told = Date.now();
-  const progress = (mapping: string, rows: number): void => {
-    if (Date.now() - told < 3_000) return;
-    told = Date.now();
-    output.note(`  ${mapping}: ${rows.toLocaleString('en-GB')} rows compared`);
-  };
-  for (const mapping of chosen) {
-    const options = { ...how, progress, tell: (difference: Difference) => tell?.(mapping, difference) };
-    results.push(await reconcileMapping(views, sync, await sync.mapping(mapping), options));
-  }
-  return results;
-}
-
-/** The whole list of differences, written as they are found: it may be as long as the table. */
+/**
+ * The file of `--out`. Differences are written as they are found, since there may be as many as rows. Throws
+ * `input_invalid` from `add` or `close` if the file cannot be written.
+ *
+ * An earlier list is replaced with the first difference, or at the end if there is none: a command that fails before,
+ * such as for a misspelled name, leaves it as it is.
+ */
 function openList(file: string) {
-  const stream = createWriteStream(file);
-  const failed = new Promise<never>((_, reject) => {
-    stream.on('error', (error: NodeJS.ErrnoException) =>
-      reject(new PartnerSyncError('input_invalid', `--out ${file} cannot be written (${error.code ?? 'unknown'})`)),
-    );
-  });
-  failed.catch(() => undefined);
+  let list: { readonly stream: WriteStream; readonly failed: Promise<never> } | undefined;
+  const opened = () => (list ??= openStream(file));
   return {
     add: async (mapping: string, difference: Difference): Promise<void> => {
+      const { stream, failed } = opened();
       if (!stream.write(`${JSON.stringify({ mapping, ...difference })}\n`))
         await Promise.race([once(stream, 'drain'), failed]);
     },
     async close(): Promise<void> {
+      const { stream, failed } = opened();
       stream.end();
       await Promise.race([once(stream, 'close'), failed]);
     },
   };
 }
 
+/** `failed` rejects once the file cannot be written. */
+function openStream(file: string) {
+  const stream = createWriteStream(file);
+  const failed = new Promise<never>((_, reject) => {
+    stream.on('error', (error: NodeJS.ErrnoException) =>
+      reject(new PartnerSyncError('input_invalid', `--out ${file} cannot be written (${error.code ?? 'unknown'})`)),
+    );
+  });
+  // The file may fail before anything waits for it; an unhandled rejection would end the process.
+  failed.catch(() => undefined);
+  return { stream, failed };
+}
+
+/**
+ * The result for people: counts of each mapping, the key ranges that differ, some examples, and a last line that says
+ * whether anything differs.
+ */
 export function reconciliationLines(results: readonly Reconciliation[]): string[] {
   const lines = table(
     [
@@ -139,15 +137,24 @@ export function reconciliationLines(results: readonly Reconciliation[]): string[
       'agree',
     ],
     results.map((r) => [
-      ...[r.mapping, r.rows, r.equal, r.stale, r.missing, r.extra, r.duplicate, r.unmappable, r.readBack],
-      ...[r.ranges.read, r.ranges.agree],
+      r.mapping,
+      r.rows,
+      r.equal,
+      r.stale,
+      r.missing,
+      r.extra,
+      r.duplicate,
+      r.unmappable,
+      r.readBack,
+      r.ranges.read,
+      r.ranges.agree,
     ]),
   );
   for (const { mapping, ranges, examples } of results) {
     for (const { after, through, rows, differences } of ranges.differing)
       lines.push(
         printable(
-          `  ${mapping}, keys ${after === null ? '' : `behind ${after.join(', ')} `}through ${through.join(', ')}: ${differences} of ${rows} rows differ`,
+          `  ${mapping}, keys ${after === null ? '' : `after ${after.join(', ')} `}through ${through.join(', ')}: ${differences} of ${counted(rows, 'row differs', 'rows differ')}`,
         ),
       );
     for (const { kind, externalId, key, what } of examples)

@@ -1,13 +1,19 @@
-/** `partner-sync removals`: what mirror runs found gone and did not touch, for whoever has to approve it. */
+/**
+ * `partner-sync removals`: the removal plans of mirror runs that are awaiting approval, and the records in one.
+ *
+ * Reads the ledger only. Approving is not done here: it is the input of a run, which is recorded with the run (ADR
+ * 0016). Exit codes: 0 done (also if no plan waits), 1 failed, 2 wrong usage, or a plan that is not awaiting approval.
+ */
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { LedgerView } from '../../state/ledger-view.js';
-import type { PlannedRemoval, RemovalKey } from '../../state/removals.js';
+import type { LedgerView } from '../../ledger/ledger-view.js';
+import type { RecordPlace } from '../../ledger/record-key.js';
+import type { PlannedRemoval } from '../../ledger/removals.js';
 import { allOrCount } from '../arguments.js';
-import { EXIT, look } from '../command-context.js';
+import { EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
-import { removalLines } from '../removal-lines.js';
-import { table } from '../table.js';
+import { removalLines } from '../output/removal-lines.js';
+import { table } from '../output/text-table.js';
 
 interface RemovalsFlags {
   json?: boolean;
@@ -20,57 +26,61 @@ const AT_ONCE = 1000;
 export function addRemovals(program: Command): void {
   program
     .command('removals')
-    .summary('removal plans that wait for a person')
+    .summary('show removal plans that are awaiting approval')
     .description(
-      'Lists the plans of mirror runs that wait for approval; with a plan, the records whose rows are gone. Sends and writes nothing.',
+      'Lists the removal plans of mirror runs that are awaiting approval; with a plan, the records whose rows are gone. Sends and writes nothing.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[plan]', 'id of a plan')
-    .option('--limit <all|N>', `show so many records of the plan (default: ${SHOWN})`, allOrCount)
+    .option('--limit <all|N>', `how many records of the plan to show (default: ${SHOWN})`, allOrCount)
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
       '\nExamples:\n  partner-sync removals online-retail\n  partner-sync removals online-retail 7 --limit all',
     )
     .action(
-      look<[string, string | undefined], RemovalsFlags>(async ({ parts, output }, sync, id, { limit = SHOWN }) => {
-        const ledger = await parts.ledger();
-        const plans = await ledger.removals.waiting(sync);
-        if (plans.length === 0) await assertKnown(parts, sync);
-        if (id === undefined) {
-          output.result({ sync, plans }, () =>
-            plans.length === 0 ? [`no removal plan of ${sync} waits for approval`] : removalLines(sync, plans),
-          );
+      withViewParts<[string, string | undefined], RemovalsFlags>(
+        async ({ parts, output }, sync, id, { limit = SHOWN }) => {
+          const ledger = await parts.ledger();
+          const plans = await ledger.removals.awaitingApproval(sync);
+          if (plans.length === 0) await assertKnown(parts, sync);
+          if (id === undefined) {
+            output.result({ sync, plans }, () =>
+              plans.length === 0 ? [`no removal plan of ${sync} is awaiting approval`] : removalLines(sync, plans),
+            );
+            return EXIT.done;
+          }
+          const plan = plans.find((p) => p.plan === id);
+          if (plan === undefined)
+            throw new PartnerSyncError(
+              'input_invalid',
+              `no removal plan ${id} of ${sync} is awaiting approval; awaiting approval: ${plans.map((p) => p.plan).join(', ') || 'none'}`,
+            );
+          const records = await recordsOf(ledger, id, limit === 'all' ? Infinity : limit);
+          output.result({ sync, ...plan, vanished: records }, () => [
+            ...removalLines(sync, [plan]),
+            '',
+            ...table(
+              ['tenant', 'external id'],
+              records.map((r) => [r.tenant, r.externalId]),
+            ),
+            ...(records.length < plan.records ? [`... and ${plan.records - records.length} more (--limit all)`] : []),
+          ]);
           return EXIT.done;
-        }
-        const plan = plans.find((p) => p.plan === id);
-        if (plan === undefined)
-          throw new PartnerSyncError(
-            'input_invalid',
-            `no removal plan ${id} of ${sync} waits; waiting: ${plans.map((p) => p.plan).join(', ') || 'none'}`,
-          );
-        const records = await recordsOf(ledger, id, limit === 'all' ? Infinity : limit);
-        output.result({ sync, ...plan, vanished: records }, () => [
-          ...removalLines(sync, [plan]),
-          '',
-          ...table(
-            ['tenant', 'external id'],
-            records.map((r) => [r.tenant, r.externalId]),
-          ),
-          ...(records.length < plan.records ? [`... and ${plan.records - records.length} more (--limit all)`] : []),
-        ]);
-        return EXIT.done;
-      }),
+        },
+      ),
     );
 }
 
+/** The first `limit` records of a plan, read page by page in the ledger's order. */
 async function recordsOf(
   { removals }: LedgerView,
   plan: string,
   limit: number,
 ): Promise<Pick<PlannedRemoval, 'tenant' | 'externalId'>[]> {
   const found: Pick<PlannedRemoval, 'tenant' | 'externalId'>[] = [];
-  for (let after: RemovalKey | null = null; found.length < limit;) {
+  let after: RecordPlace | null = null;
+  while (found.length < limit) {
     const page: readonly PlannedRemoval[] = await removals.page(plan, after, Math.min(AT_ONCE, limit - found.length));
     found.push(...page.map(({ tenant, externalId }) => ({ tenant, externalId })));
     after = page.at(-1) ?? null;

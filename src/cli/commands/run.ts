@@ -1,19 +1,25 @@
-/** `partner-sync run` and `backfill`: start a workflow, follow it, print its report. */
+/**
+ * `partner-sync run` and `backfill`: start a workflow, show its progress and print its report.
+ *
+ * Both need Temporal and a worker; the ledger is read for the progress if this machine has its address, otherwise the
+ * workflow is queried. `run --plan` also reads the source here, to compare it with the plan before anything is sent.
+ * Nothing is written on this machine. Exit codes: 0 complete, 3 complete with dead letters, 1 incomplete or failed, 2
+ * wrong usage or configuration (here or at the worker, or no Temporal server), 130 interrupted, which leaves the run
+ * going.
+ */
 import type { Command } from 'commander';
-import { connectTemporal } from '../../worker/temporal-connection.js';
-import { checkRunInput, EXIT_CODES, type RunInput, type RunKind } from '../../domain/run.js';
+import { checkRunInput, type RunInput, type RunKind } from '../../domain/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
-import { begins } from '../begins.js';
-import { action, EXIT, EXIT_HELP, type CommandContext } from '../command-context.js';
+import { runToEnd } from '../runs/run-to-end.js';
+import { announces } from '../announce.js';
+import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../compose.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { choice, sampleSize } from '../arguments.js';
-import { chosenMappings } from '../chosen-mappings.js';
+import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { assertHolds, planOf, readPlan } from '../plan-file.js';
-import { previewSync } from '../preview-sync.js';
+import { previewSync } from '../../inspection/preview-sync.js';
 import { assertKnown } from '../known-sync.js';
-import { followRun } from '../follow-run.js';
-import { reportLines } from '../output.js';
 
 interface RunOptions {
   plan?: string;
@@ -24,6 +30,10 @@ interface RunOptions {
   limit?: number;
   acceptChanges?: boolean;
 }
+/**
+ * What a backfill reads: a range of the cursor, a range of keys, or a list of records. The workflow's own check of the
+ * input decides which combinations are allowed.
+ */
 interface BackfillOptions {
   json?: boolean;
   mapping?: string[];
@@ -37,15 +47,19 @@ interface BackfillOptions {
 export function addRun(program: Command): void {
   program
     .command('run')
-    .summary('bring the platform into step with the source, now')
-    .description('Starts the sync workflow, follows it and prints its report. Ctrl-C leaves it running.')
+    .summary('bring the platform in step with the source now')
+    .description('Starts the sync workflow, shows its progress and prints its report. Ctrl-C leaves it running.')
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--mapping <name...>', 'only these mappings')
-    .option('--approve <plan...>', 'carry these removal plans out; goes with --mode mirror')
-    .option('--limit <N>', 'a sample: N rows of each mapping at most, and their parents; moves no position', sampleSize)
-    .option('--accept-changes', 'take changed types of columns as they are, which otherwise stop a mapping')
-    .option('--plan <file>', 'only if what would be sent is still what preview --out wrote')
+    .option('--approve <plan...>', 'carry out these removal plans; needs --mode mirror')
+    .option(
+      '--limit <N>',
+      'load a sample: at most N rows of each mapping, and their parents; moves no position',
+      sampleSize,
+    )
+    .option('--accept-changes', 'accept changed column types, which otherwise stop a mapping')
+    .option('--plan <file>', 'run only if what would be sent still matches this plan of preview --out')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -53,15 +67,18 @@ export function addRun(program: Command): void {
     )
     .hook(
       'preAction',
-      begins((sync) => `starting a run of ${sync} ...`),
+      announces((sync) => `starting a run of ${sync} ...`),
     )
     .action(
-      action<[string], RunOptions>(async (context, sync, options) => {
+      withParts<[string], RunOptions>(async (context, sync, options) => {
         if (
           options.plan !== undefined &&
           (options.mode ?? options.mapping ?? options.approve ?? options.limit) !== undefined
         )
-          throw new PartnerSyncError('input_invalid', '--plan says mode and mappings itself; leave them out');
+          throw new PartnerSyncError(
+            'input_invalid',
+            '--plan cannot be combined with --mode, --mapping, --approve or --limit: the plan determines them',
+          );
         const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
         return start(context, 'sync', {
           sync,
@@ -80,14 +97,14 @@ export function addBackfill(program: Command): void {
   program
     .command('backfill')
     .summary('load a range or a list of records again')
-    .description('Starts the backfill workflow, beside scheduled runs and without touching their position.')
+    .description('Starts the backfill workflow, which runs beside scheduled runs and does not move their position.')
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mapping <name...>', 'only these mappings')
-    .option('--from <cursor>', 'from this value of the cursor column on')
-    .option('--to <cursor>', 'up to, not including, this value of the cursor column')
-    .option('--external-id <id...>', 'only these records of the one mapping')
-    .option('--after-key <value...>', 'only rows of the one mapping behind this key: a value for each key column')
-    .option('--through-key <value...>', 'only rows of the one mapping up to this key, and its own')
+    .option('--from <cursor>', 'from this value of the cursor column (inclusive)')
+    .option('--to <cursor>', 'up to this value of the cursor column (exclusive)')
+    .option('--external-id <id...>', 'only these records of one mapping')
+    .option('--after-key <value...>', 'only rows of one mapping after this key: a value for each key column')
+    .option('--through-key <value...>', 'only rows of one mapping up to and including this key')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -95,10 +112,10 @@ export function addBackfill(program: Command): void {
     )
     .hook(
       'preAction',
-      begins((sync) => `starting a backfill of ${sync} ...`),
+      announces((sync) => `starting a backfill of ${sync} ...`),
     )
     .action(
-      action<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId, afterKey, throughKey }) =>
+      withParts<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId, afterKey, throughKey }) =>
         start(context, 'backfill', {
           sync,
           ...(externalId || afterKey || throughKey ? theMapping(mapping) : mapping && { mappings: mapping }),
@@ -112,46 +129,38 @@ export function addBackfill(program: Command): void {
     );
 }
 
+/** External ids and keys mean something within one mapping only. */
 function theMapping(mappings: readonly string[] = []): Pick<RunInput, 'mapping'> {
   if (mappings.length !== 1)
     throw new PartnerSyncError(
       'input_invalid',
-      `--external-id, --after-key and --through-key need --mapping with one mapping; got ${mappings.length}`,
+      `--external-id, --after-key and --through-key need exactly one --mapping; got ${mappings.length}`,
     );
   return { mapping: mappings[0]! };
 }
 
-/** Looks at every row once more; throws `plan_outdated`, and then nothing was sent. */
+/**
+ * The input of a run that does what the plan says. Reads and maps every row once more, so it takes as long as the
+ * preview did. Throws `plan_outdated` with all differences before anything is sent, and `input_invalid` for a file that
+ * is not a plan of this sync.
+ */
 async function plannedInput(parts: Parts, name: string, file: string): Promise<Pick<RunInput, 'mode' | 'mappings'>> {
   const plan = await readPlan(file);
   if (plan.sync !== name)
-    throw new PartnerSyncError('input_invalid', `the plan ${file} is of the sync ${plan.sync}, not of ${name}`);
+    throw new PartnerSyncError('input_invalid', `the plan ${file} is for the sync ${plan.sync}, not ${name}`);
   const sync = await parts.openSync(name);
-  const mappings = chosenMappings(
+  const mappings = mappingsInOrder(
     sync.spec,
     plan.mappings.map((m) => m.mapping),
   );
-  const looking = { mode: plan.mode, rows: Infinity, examples: 0, ledger: await parts.ledger(), platform: null };
-  assertHolds(plan, planOf(name, plan.mode, sync.spec.version, await previewSync(sync, mappings, looking)));
+  const options = { mode: plan.mode, rows: Infinity, examples: 0, ledger: await parts.ledger(), platform: null };
+  assertHolds(plan, planOf(name, plan.mode, sync.spec.version, await previewSync(sync, mappings, options)));
   return { mode: plan.mode, mappings };
 }
 
-async function start({ parts, output }: CommandContext, kind: RunKind, input: RunInput): Promise<number> {
-  // A worker says the same, once there is one: this is sooner.
+/** Checks the input here, then runs it. A worker would find the same errors, but later, or never if none is running. */
+async function start(context: CommandContext, kind: RunKind, input: RunInput): Promise<number> {
   checkRunInput(kind, input);
-  await assertKnown(parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
-  const temporal = await connectTemporal(parts.env);
-  let interrupted = false;
-  process.once('SIGINT', () => {
-    interrupted = true;
-    output.note('left running; follow it with: partner-sync status, or in the Web UI');
-    process.exit(EXIT.interrupted);
-  });
-  try {
-    const { workflowId, report } = await followRun(parts, temporal, kind, input, output);
-    output.result({ ...report, workflowId }, () => ['', ...reportLines(report)]);
-    return EXIT_CODES[report.outcome];
-  } finally {
-    if (!interrupted) await temporal.close();
-  }
+  await assertKnown(context.parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
+  return runToEnd(context, kind, input);
 }

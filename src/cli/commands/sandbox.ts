@@ -1,22 +1,29 @@
-/** `partner-sync sandbox`: the platform for development, alone, on PostgreSQL. */
+/**
+ * `partner-sync sandbox`: serves a stand-in for the platform, for development and tests, from a PostgreSQL database.
+ *
+ * `sandbox` runs until a signal; the first lets requests finish, a second ends the process with 130. `sandbox token`
+ * prints a token, and `sandbox load` adds a fixture; both work whether or not the sandbox is running. All three read
+ * SANDBOX_* variables; the schema `sandbox` is created in the database. Exit codes: 0 done, 1 failed, 2 wrong usage or
+ * configuration, including a database that cannot be reached and a port that is taken.
+ */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readVariable } from '../../config/environment.js';
+import { counted } from '../../domain/counted.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
 import { errorCode } from '../../domain/foreign-text.js';
-import { defaultFixture } from '../../sandbox/fixture/default-fixture.js';
 import { loadInto } from '../../sandbox/fixture/load.js';
-import { parseFixture } from '../../sandbox/fixture/parse.js';
+import { defaultFixture, parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';
 import { parseSettings } from '../../sandbox/settings.js';
 import { mintToken } from '../../sandbox/token.js';
 import { port, tokenLife } from '../arguments.js';
-import { findStateUrl, jwtSecret } from '../sandbox/environment.js';
-import { sayingWhatIsWrong } from '../sandbox/failure.js';
-import { begins } from '../begins.js';
-import { action, EXIT } from '../command-context.js';
+import { findStateUrl, jwtSecret } from '../sandbox/sandbox-environment.js';
+import { explainingErrors } from '../sandbox/sandbox-error.js';
+import { announces } from '../announce.js';
+import { withParts, EXIT } from '../command-context.js';
 
 interface SandboxFlags {
   json?: boolean;
@@ -33,14 +40,14 @@ const STATE_URL =
 export function addSandbox(program: Command): void {
   const sandbox = program
     .command('sandbox')
-    .summary('the platform, for development')
+    .summary('serve a stand-in for the platform, for development')
     .description("Serves the platform's interface from a PostgreSQL database of its own. Not for production.")
     .option('--port <number>', '0 takes a free port', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--state-url <url>', STATE_URL)
     .option(
       '--fixture <file>',
-      'JSON file with tenants and what they have (default: made-up ones, if there is no tenant)',
+      'JSON file with tenants and their data (default: made-up ones, if there is no tenant yet)',
     )
     .option('--settings <file>', 'JSON file with settings; docs/sandbox.md lists them')
     .enablePositionalOptions()
@@ -50,13 +57,13 @@ export function addSandbox(program: Command): void {
     )
     .hook(
       'preAction',
-      begins(() => 'starting the sandbox ...'),
+      announces(() => 'starting the sandbox ...'),
     )
     .action(
-      action<[], SandboxFlags>(async ({ parts, output }, flags) => {
+      withParts<[], SandboxFlags>(async ({ parts, output }, flags) => {
         const stateUrl = await findStateUrl(parts.env, flags.stateUrl);
         const log = createLogger((await readVariable(parts.env, 'PARTNER_SYNC_LOG_LEVEL')) ?? 'info');
-        const server = await sayingWhatIsWrong(
+        const server = await explainingErrors(
           startSandbox({
             stateUrl,
             port: flags.port,
@@ -67,7 +74,7 @@ export function addSandbox(program: Command): void {
             ...(flags.settings !== undefined && { settings: await readJson(flags.settings, parseSettings) }),
           }),
         );
-        output.note(`sandbox ready at ${server.url} (to read and try: ${server.url}/reference)`);
+        output.note(`sandbox ready at ${server.url} (reference: ${server.url}/reference)`);
         await firstSignal();
         await server.close();
         return EXIT.done;
@@ -75,37 +82,42 @@ export function addSandbox(program: Command): void {
     );
   sandbox
     .command('token')
-    .description("Prints a token for development: the platform account's, or one tenant's.")
-    .option('--tenant <id>', 'a token for this tenant alone; it opens no /partner/ operation')
-    .option('--expires-in <duration>', 'such as 1h or 30d', tokenLife, '24h')
+    .description('Prints a token for development, of the platform account or of one tenant.')
+    .option('--tenant <id>', 'a token of this tenant only; it is not valid for /partner/ operations')
+    .option('--expires-in <duration>', 'how long the token is valid, such as 1h or 30d', tokenLife, '24h')
     .action(
-      action<[], { json?: boolean; tenant?: string; expiresIn: string }>(async ({ parts }, { tenant, expiresIn }) => {
-        if (tenant !== undefined && !isTenantId(tenant))
-          throw new PartnerSyncError(
-            'config_invalid',
-            `--tenant "${tenant}" is no tenant id: 1 to 64 letters, digits, "_" or "-"`,
-          );
-        const whose = tenant === undefined ? ({ scope: 'platform' } as const) : ({ scope: 'tenant', tenant } as const);
-        process.stdout.write(`${await mintToken({ secret: await jwtSecret(parts.env), ...whose, expiresIn })}\n`);
-        return EXIT.done;
-      }),
+      withParts<[], { json?: boolean; tenant?: string; expiresIn: string }>(
+        async ({ parts }, { tenant, expiresIn }) => {
+          if (tenant !== undefined && !isTenantId(tenant))
+            throw new PartnerSyncError(
+              'config_invalid',
+              `--tenant "${tenant}" is not a tenant id: 1 to 64 letters, digits, "_" or "-"`,
+            );
+          const whose =
+            tenant === undefined ? ({ scope: 'platform' } as const) : ({ scope: 'tenant', tenant } as const);
+          process.stdout.write(`${await mintToken({ secret: await jwtSecret(parts.env), ...whose, expiresIn })}\n`);
+          return EXIT.done;
+        },
+      ),
     );
   sandbox
     .command('load')
-    .argument('[file]', 'JSON file with a fixture (default: the made-up one that ships)')
-    .description('Adds a fixture to a sandbox, running or not, and brings what is there up to date.')
+    .argument('[file]', 'JSON file with a fixture (default: the made-up one of this package)')
+    .description('Adds a fixture to a sandbox, running or not, and updates what is there already.')
     .option('--state-url <url>', STATE_URL)
     .action(
-      action<[string | undefined], { json?: boolean; stateUrl?: string }>(async ({ parts, output }, file, flags) => {
+      withParts<[string | undefined], { json?: boolean; stateUrl?: string }>(async ({ parts, output }, file, flags) => {
         const fixture = file === undefined ? defaultFixture() : await readJson(file, parseFixture);
-        await sayingWhatIsWrong(loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture));
-        output.note(`loaded ${fixture.tenants.length} tenants and what they have`);
+        await explainingErrors(loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture));
+        output.note(`loaded ${counted(fixture.tenants.length, 'tenant')} with their data`);
         return EXIT.done;
       }),
     );
 }
 
-/** What `parse` makes of a JSON file; whatever is wrong with it is said with its name. */
+/**
+ * A JSON file's content as `parse` returns it. Throws `config_invalid` that names the file, whatever is wrong with it.
+ */
 async function readJson<T>(file: string, parse: (value: unknown, file: string) => T): Promise<T> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new PartnerSyncError('config_invalid', `${file} cannot be read (${errorCode(error) || 'unknown'})`);
@@ -118,6 +130,7 @@ async function readJson<T>(file: string, parse: (value: unknown, file: string) =
   }
 }
 
+/** Resolves on SIGINT or SIGTERM. */
 const firstSignal = (): Promise<void> =>
   new Promise((resolve) => {
     let signals = 0;

@@ -1,27 +1,32 @@
-/** `partner-sync schedules`: Temporal Schedules exactly as sync.yaml declares them. */
-import { ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
+/**
+ * `partner-sync schedules`: makes Temporal Schedules match what sync.yaml declares, lists and controls them.
+ *
+ * `apply` reads the sync's files and writes Temporal Schedules; `list` reads Temporal, and the ledger if there is one;
+ * `pause`, `resume` and `trigger` write to Temporal. All need Temporal, none needs a worker or the source. Exit codes: 0 done, 1 failed, 2 wrong usage
+ * or configuration, or no Temporal server.
+ */
 import type { Command } from 'commander';
-import type { ScheduleConfig } from '../../domain/sync.js';
+import type { ViewParts } from '../../compose.js';
+import type { ScheduleRuns } from '../../ledger/runs.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
-import { action, EXIT } from '../command-context.js';
-import { table } from '../table.js';
-
-const OVERLAPS = { skip: ScheduleOverlapPolicy.SKIP, 'buffer-one': ScheduleOverlapPolicy.BUFFER_ONE } as const;
-const NEXT_SHOWN = 3;
-
-interface AppliedSchedule {
-  readonly id: string;
-  readonly action: 'created' | 'updated' | 'removed' | 'found';
-  readonly paused: boolean;
-  readonly next: readonly string[];
-}
+import { withParts, EXIT, withViewParts } from '../command-context.js';
+import { assertKnown } from '../known-sync.js';
+import { startedBy } from '../runs/described-start.js';
+import {
+  applySchedules,
+  controlSchedules,
+  listSchedules,
+  type SCHEDULE_CONTROLS,
+  type SyncSchedule,
+} from '../schedules/sync-schedules.js';
+import { table } from '../output/text-table.js';
 
 export function addSchedules(program: Command): void {
-  const schedules = program.command('schedules').summary('scheduled runs');
+  const schedules = program.command('schedules').summary('manage scheduled runs');
   schedules
     .command('apply')
     .description(
-      "Creates, updates and removes the sync's Temporal Schedules so that they are what sync.yaml says. Applying twice changes nothing; a schedule that was paused stays paused.",
+      "Creates, updates and removes the sync's Temporal Schedules so that they match sync.yaml. Applying twice changes nothing; a paused schedule stays paused.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
@@ -30,7 +35,7 @@ export function addSchedules(program: Command): void {
       '\nExample:\n  partner-sync schedules apply online-retail\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration',
     )
     .action(
-      action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
+      withParts<[string], { json?: boolean }>(async ({ parts, output }, name) => {
         const { spec } = await parts.openSync(name);
         const temporal = await connectTemporal(parts.env);
         try {
@@ -48,97 +53,83 @@ export function addSchedules(program: Command): void {
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
     .action(
-      action<[string], { json?: boolean }>(async ({ parts, output }, name) => {
+      withViewParts<[string], { json?: boolean }>(async ({ parts, output }, name) => {
         const temporal = await connectTemporal(parts.env);
         try {
-          const found = await Promise.all(
-            (await idsOf(temporal.client, name)).map((id) => described(temporal.client, id, 'found')),
+          const found = await listSchedules(temporal.client, name);
+          // A misspelled sync would look like one without schedules.
+          if (found.length === 0) await assertKnown(parts, name);
+          const runs = await runsOf(parts, found);
+          output.result({ sync: name, schedules: found.map((schedule, i) => ({ ...schedule, ...runs[i] })) }, () =>
+            listLines(name, found, runs),
           );
-          output.result({ sync: name, schedules: found }, () => lines(name, found));
         } finally {
           await temporal.close();
         }
         return EXIT.done;
       }),
     );
+  for (const control of Object.keys(CONTROLS) as (keyof typeof CONTROLS)[]) addControl(schedules, control);
 }
 
-const prefixOf = (sync: string): string => `partner-sync/${sync}/`;
+/** The commands that control schedules by hand. A reason is kept as the note of the schedule. */
+const CONTROLS = {
+  pause: {
+    summary: 'Pauses schedules: they start no runs until resumed. A run that is working goes on.',
+    takesReason: true,
+  },
+  resume: { summary: 'Lets paused schedules start runs again.', takesReason: true },
+  trigger: { summary: 'Starts a run of a schedule now, as the schedule itself would.', takesReason: false },
+} as const satisfies Record<keyof typeof SCHEDULE_CONTROLS, unknown>;
 
-const lines = (sync: string, applied: readonly AppliedSchedule[]): string[] =>
+function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
+  const { summary, takesReason } = CONTROLS[control];
+  const command = schedules
+    .command(control)
+    .description(summary)
+    .argument('<sync>', 'folder in the mappings folder')
+    .argument('[name...]', 'schedules by their names in sync.yaml; all of the sync if none is named');
+  if (takesReason) command.requiredOption('--reason <text>', 'why; it is kept as the note of the schedule');
+  command.option('--json', 'print one JSON document').action(
+    withViewParts<[string, string[]], { json?: boolean; reason?: string }>(
+      async ({ parts, output }, sync, names, { reason = '' }) => {
+        await assertKnown(parts, sync);
+        const temporal = await connectTemporal(parts.env);
+        try {
+          const done = await controlSchedules(temporal.client, sync, names, control, `${reason} (${startedBy()})`);
+          output.result({ sync, schedules: done }, () => lines(sync, done));
+        } finally {
+          await temporal.close();
+        }
+        return EXIT.done;
+      },
+    ),
+  );
+}
+
+/** How the runs of each schedule have ended, if there is a ledger. */
+async function runsOf(parts: ViewParts, schedules: readonly SyncSchedule[]): Promise<ScheduleRuns[]> {
+  const ledger = await parts.ledgerIfAny();
+  if (ledger === null) return [];
+  return Promise.all(schedules.map(({ id }) => ledger.runs.ofSchedule(id)));
+}
+
+function listLines(sync: string, schedules: readonly SyncSchedule[], runs: readonly ScheduleRuns[]): string[] {
+  if (schedules.length === 0) return lines(sync, schedules);
+  const rows = schedules.map((s, i) => {
+    const { lastOutcome = null, lastEndedAt = null, streak = 0 } = runs[i] ?? {};
+    const last = lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`;
+    return [s.id, s.paused ? 'yes' : 'no', last, streak, s.next.join(', ') || '-', s.note ?? ''];
+  });
+  return table(['schedule', 'paused', 'last run (UTC)', 'failed since', 'next runs (UTC)', 'note'], rows);
+}
+
+const minuteOf = (time: Date): string => time.toISOString().slice(0, 16).replace('T', ' ');
+
+const lines = (sync: string, applied: readonly SyncSchedule[]): string[] =>
   applied.length === 0
     ? [`no schedules for ${sync}`]
     : table(
         ['schedule', '', 'paused', 'next runs (UTC)'],
         applied.map((s) => [s.id, s.action, s.paused ? 'yes' : 'no', s.next.join(', ') || '-']),
       );
-
-async function applySchedules(
-  client: Client,
-  taskQueue: string,
-  sync: string,
-  declared: readonly ScheduleConfig[],
-): Promise<AppliedSchedule[]> {
-  const existing = new Set(await idsOf(client, sync));
-  const results: AppliedSchedule[] = [];
-  for (const schedule of declared) {
-    const options = optionsOf(sync, taskQueue, schedule);
-    const handle = client.schedule.getHandle(options.scheduleId);
-    if (existing.delete(options.scheduleId)) {
-      // Whoever paused it in the Web UI had a reason.
-      await handle.update(({ state }) => ({
-        ...options,
-        state: { paused: state.paused, ...(state.note !== undefined && { note: state.note }) },
-      }));
-      results.push(await described(client, options.scheduleId, 'updated'));
-    } else {
-      await client.schedule.create(options);
-      results.push(await described(client, options.scheduleId, 'created'));
-    }
-  }
-  for (const id of existing) {
-    await client.schedule.getHandle(id).delete();
-    results.push({ id, action: 'removed', paused: false, next: [] });
-  }
-  return results;
-}
-
-function optionsOf(sync: string, taskQueue: string, schedule: ScheduleConfig): ScheduleOptions {
-  return {
-    scheduleId: `${prefixOf(sync)}${schedule.name}`,
-    spec: {
-      ...(schedule.cron !== null && { cronExpressions: [schedule.cron] }),
-      ...(schedule.every !== null && { intervals: [{ every: `${schedule.every}s` }] }),
-      timezone: schedule.timezone,
-      jitter: `${schedule.jitter}s`,
-    },
-    action: {
-      type: 'startWorkflow',
-      workflowType: 'sync',
-      workflowId: `sync-${sync}-${schedule.name}`,
-      taskQueue,
-      args: [{ sync, mode: schedule.mode }],
-    },
-    policies: {
-      overlap: OVERLAPS[schedule.overlap],
-      // After an outage the position catches up, not the schedule: Temporal's default would start a year of runs.
-      catchupWindow: `${schedule.catchupWindow}s`,
-      pauseOnFailure: schedule.pauseOnFailure,
-    },
-  };
-}
-
-async function idsOf(client: Client, sync: string): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { scheduleId } of client.schedule.list())
-    if (scheduleId.startsWith(prefixOf(sync))) ids.push(scheduleId);
-  return ids.sort();
-}
-
-async function described(client: Client, id: string, what: AppliedSchedule['action']): Promise<AppliedSchedule> {
-  const { info, state } = await client.schedule.getHandle(id).describe();
-  const next = info.nextActionTimes
-    .slice(0, NEXT_SHOWN)
-    .map((time) => time.toISOString().slice(0, 16).replace('T', ' '));
-  return { id, action: what, paused: state.paused, next };
-}

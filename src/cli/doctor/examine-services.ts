@@ -1,14 +1,19 @@
-/** The servers around: the ledger's database, the platform, Temporal and its workers. */
-import type { LookingParts } from '../../compose.js';
+/**
+ * Doctor's checks of the services: the ledger's database, the platform, Temporal and its workers. Each becomes lines of
+ * the report, also if the service is down.
+ */
+import type { ViewParts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
-import { schemaStandings, type SchemaStanding } from '../schema-standing.js';
+import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-status.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';
+import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineWorkers } from './examine-workers.js';
+import { seconds } from '../../domain/timeouts.js';
 
-/** An error as one line with what to do; what nobody foresaw is thrown on. */
+/** Turns an error with a code into a failed check with the code's remedy. An unforeseen error is thrown. */
 async function examined(name: string, look: () => Promise<Examined[]>): Promise<Examined[]> {
   try {
     return await look();
@@ -18,73 +23,86 @@ async function examined(name: string, look: () => Promise<Examined[]>): Promise<
   }
 }
 
-export const examineState = (parts: LookingParts): Promise<Examined[]> =>
+/** The ledger. That it does not exist yet is a warning, since the first push or worker creates it. */
+export const examineState = (parts: ViewParts): Promise<Examined[]> =>
   examined('state', async () => {
     const ledger = await parts.ledgerIfAny();
-    if (ledger !== null) return [ok('state', 'the ledger is there, in the version of this program')];
+    if (ledger !== null) return [ok('state', 'the ledger exists, in the version of this program')];
     const named = (await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined;
     return [
       named
-        ? warn('state', 'the database answers, and holds no ledger yet', 'partner-sync schema push <sync> makes it')
-        : fail('state', 'PARTNER_SYNC_STATE_URL is not set', 'name the PostgreSQL database that is to hold the ledger'),
+        ? warn(
+            'state',
+            'the database is reachable, and has no ledger yet',
+            'partner-sync schema push <sync> creates it',
+          )
+        : fail('state', 'PARTNER_SYNC_STATE_URL is not set', 'set it to the PostgreSQL database for the ledger'),
     ];
   });
 
-/** Asks for a batch that there cannot be: a request that any token may make, and that changes nothing. */
-export const examinePlatform = (parts: LookingParts, sync: SyncSpec | null): Promise<Examined[]> =>
+/**
+ * The platform and its token: asks for a batch that does not exist (4.14), a request that any token may make and that
+ * changes nothing. It acts for a tenant, so without a sync there is none to ask for.
+ */
+export const examinePlatform = (parts: ViewParts, sync: SyncSpec | null): Promise<Examined[]> =>
   examined('platform', async () => {
     const platform = await parts.platform();
     const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
     const expiry = tokenExpiry(await readVariable(parts.env, 'PLATFORM_TOKEN'));
-    if (sync === null) return [skip('platform', `${address}: name a sync to ask it with the sync's tenant`)];
+    if (sync === null)
+      return [skip('platform', `${address}: not queried; name a sync, whose tenants are needed for that`)];
     const tenants = await (await parts.openSync(sync.name)).tenants();
     for (const tenant of tenants.slice(0, TENANTS_ASKED))
       await platform.findBatch('00000000-0000-4000-8000-000000000000', { tenant, once: true });
     return [
-      ok('platform', `${address} answers, and takes the token for ${namesOf(tenants)}`),
+      ok('platform', `${address} is reachable, and accepts the token for ${namesOf(tenants)}`),
       ...(expiry === null ? [] : [expiry]),
     ];
   });
 
-/** There may be thousands; a person waits. */
+/** A sync may have thousands of tenants, and a person is waiting. */
 const TENANTS_ASKED = 20;
 const namesOf = (tenants: readonly string[]): string =>
   tenants.slice(0, TENANTS_ASKED).join(', ') +
-  (tenants.length > TENANTS_ASKED ? `; the other ${tenants.length - TENANTS_ASKED} tenants were not asked for` : '');
+  (tenants.length > TENANTS_ASKED ? `; the other ${tenants.length - TENANTS_ASKED} tenants were not tried` : '');
 
-const A_WEEK = 7 * 24 * 3600;
-
-/** When the token ends, where it says so. Only its claim of that is read. */
+/**
+ * When the token expires; null if it does not say so. Only the claim `exp` is read, and the signature is not checked:
+ * that is the platform's business.
+ */
 function tokenExpiry(token: string | undefined): Examined | null {
   let expires: unknown;
   try {
     const claims = JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString('utf8')) as object;
     expires = 'exp' in claims ? claims.exp : undefined;
   } catch {
-    return null; // no JWT: it says nothing of itself
+    return null; // not a JWT, so it says nothing about itself
   }
   if (typeof expires !== 'number') return null;
   const left = expires - Date.now() / 1000;
   const when = new Date(expires * 1000).toISOString();
-  if (left <= 0) return fail('token', `ended at ${when}`, 'renew PLATFORM_TOKEN, or the file it is in');
-  return left < A_WEEK
-    ? warn('token', `ends at ${when}`, 'renew PLATFORM_TOKEN before, or the file it is in')
-    : ok('token', `good until ${when}`);
+  if (left <= 0) return fail('token', `expired at ${when}`, 'renew PLATFORM_TOKEN, or the file that holds it');
+  return left < seconds('doctorTokenEnds')
+    ? warn('token', `expires at ${when}`, 'renew PLATFORM_TOKEN before then, or the file that holds it')
+    : ok('token', `valid until ${when}`);
 }
 
-export const examineSchemas = (parts: LookingParts, sync: SyncSpec): Promise<Examined[]> =>
+/**
+ * Whether the sync's schema definitions were pushed as they are, by the ledger: the platform has no call to read them.
+ */
+export const examineSchemas = (parts: ViewParts, sync: SyncSpec): Promise<Examined[]> =>
   examined('schemas', async () => {
     const address = await readVariable(parts.env, 'PLATFORM_BASE_URL');
     const ledger = await parts.ledgerIfAny();
     const pushed = address === undefined ? undefined : await ledger?.schemaIds.pushed(address);
-    const standings = schemaStandings(sync, pushed ?? new Map());
-    const named = (wanted: (s: SchemaStanding) => boolean): string =>
-      standings
+    const statuses = schemaStatuses(sync, pushed ?? new Map());
+    const named = (wanted: (s: SchemaStatus) => boolean): string =>
+      statuses
         .filter(wanted)
         .map((s) => s.definition.name)
         .join(', ');
-    const missing = named((s) => s.standing === 'new');
-    const changed = named((s) => s.standing === 'changed');
+    const missing = named((s) => s.status === 'new');
+    const changed = named((s) => s.status === 'changed');
     const found = [
       ...(missing === ''
         ? []
@@ -95,18 +113,23 @@ export const examineSchemas = (parts: LookingParts, sync: SyncSpec): Promise<Exa
             warn(
               'schemas',
               `changed since they were pushed, and the platform cannot change them: ${changed}`,
-              `partner-sync schema diff ${sync.name} says how; put it back, or give the schema a new name`,
+              `partner-sync schema diff ${sync.name} shows what changed; revert it, or give the schema a new name`,
             ),
           ]),
     ];
     return found.length > 0 ? found : [ok('schemas', 'all schema definitions are on the platform')];
   });
 
-/** `asked`: the sync that the workers are asked about, whether its files can be used here or not. */
+/**
+ * Temporal and its workers. `asked` is the name of the sync that the workers are asked about. It is given even if the
+ * sync's files have errors here (`sync` is null then), since the workers have files of their own. `fix`: register
+ * missing search attributes.
+ */
 export const examineTemporal = (
-  parts: LookingParts,
+  parts: ViewParts,
   sync: SyncSpec | null,
   asked: string | null,
+  fix: boolean,
 ): Promise<Examined[]> =>
   examined('temporal', async () => {
     const temporal = await connectTemporal(parts.env);
@@ -115,6 +138,7 @@ export const examineTemporal = (
       const { serverVersion } = await client.workflowService.getSystemInfo({});
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
+        ...(await examineSearchAttributes(client, fix)),
         ...(await examineWorkers(client, taskQueue, sync, asked)),
       ];
     } finally {

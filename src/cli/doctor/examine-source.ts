@@ -1,13 +1,20 @@
-/** The partner's database: reachable, readable, only readable, and how late its commits may be. */
+/**
+ * Doctor's checks of the partner's database: whether it can be reached and read, whether the account can only read, and
+ * how far open transactions hold reading back.
+ */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError, ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { SourceServer, SourceTable } from '../../domain/source-catalog.js';
 import type { Source } from '../../domain/source.js';
 import type { SyncSpec } from '../../domain/sync.js';
-import { readPlanOf } from '../../mapping/read-plan.js';
+import { readPlanOf } from '../../mapping/compile/read-plan.js';
 import { openSource } from '../../source/open-source.js';
+import { counted } from '../../domain/counted.js';
 import { clockDifference, FAR_APART, fail, ok, warn, type Examined } from './examination.js';
 
+/**
+ * All lines about the source. If it cannot be reached, the one line says why. Opens and closes its connections itself.
+ */
 export async function examineSource(sync: SyncSpec): Promise<Examined[]> {
   const source = openSource(sync.source);
   try {
@@ -33,15 +40,17 @@ export async function examineSource(sync: SyncSpec): Promise<Examined[]> {
   }
 }
 
+/** The catalog's entries of the tables that mappings name. Queries are left out: what they read is not known. */
 async function tablesOf(sync: SyncSpec, source: Source): Promise<readonly SourceTable[]> {
   const names = sync.mappings.flatMap(({ relation }) => ('table' in relation ? [relation.table] : []));
   return names.length === 0 ? [] : source.tables(names);
 }
 
+/** Whether every table can be read, with the GRANT that is missing. */
 function grants({ account }: SourceServer, tables: readonly SourceTable[]): Examined {
   const closed = tables.filter((table) => !table.readable).map(({ table }) => table);
   return closed.length === 0
-    ? ok('grants', `${tables.length} tables can be read`)
+    ? ok('grants', `${counted(tables.length, 'table')} can be read`)
     : fail(
         'grants',
         `${closed.join(', ')} cannot be read`,
@@ -49,27 +58,34 @@ function grants({ account }: SourceServer, tables: readonly SourceTable[]): Exam
       );
 }
 
+/**
+ * A warning only: partner-sync never writes to the source, but an account that cannot write is the better guarantee.
+ */
 function readsOnly({ account }: SourceServer, tables: readonly SourceTable[]): Examined {
   const open = tables.filter((table) => table.writes.length > 0);
   return open.length === 0
     ? ok('reads only', `${account ?? 'the account'} cannot write to them`)
     : warn(
         'reads only',
-        `${account ?? 'the account'} may ${open[0]!.writes.join(', ')} on ${open.map((t) => t.table).join(', ')}; partner-sync's sessions do not`,
+        `${account ?? 'the account'} may ${open[0]!.writes.join(', ')} on ${open.map((t) => t.table).join(', ')}; partner-sync itself only reads`,
         'give partner-sync an account that can only read',
       );
 }
 
+/** Cursors are compared with the database's own clock only, so a difference harms no run. */
 const clock = (seconds: number): Examined =>
   seconds <= FAR_APART
-    ? ok('source clock', `${seconds.toFixed(1)} s apart from this machine's`)
+    ? ok('source clock', `differs from this machine's by ${seconds.toFixed(1)} s`)
     : warn(
         'source clock',
-        `${Math.round(seconds)} s apart from this machine's; cursors keep to the database's clock`,
-        'set both by NTP: times in reports are compared with times in rows',
+        `differs from this machine's by ${Math.round(seconds)} s; cursors follow the database's clock`,
+        'synchronise both by NTP: times in reports are compared with times in rows',
       );
 
-/** What is committed later than the overlap reaches back is left to a full run. */
+/**
+ * How far the high watermark is behind the clock. Rows that are committed later than the overlap reaches back are found
+ * by a full run only.
+ */
 async function lateness(sync: SyncSpec, source: Source, server: SourceServer): Promise<Examined> {
   const withCursor = sync.mappings.filter((m) => m.cursor !== null);
   const shortest = Math.min(...withCursor.map((m) => m.cursor!.overlap));
@@ -77,16 +93,19 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
   if (!server.seesOpenTransactions)
     return warn(
       'lateness',
-      `the account does not see the open transactions of others: runs read up to 30 s behind the clock, and what stays open for longer than that and the overlap (${shortest} s) is left to a full run`,
+      `the account cannot see open transactions of others: runs read up to 30 s behind the clock, and rows of a transaction that stays open for longer than that and the overlap (${shortest} s) are found by a full run only`,
       server.grantForOpenTransactions ?? 'schedule a full run',
     );
-  const fences: number[] = [];
+  const highWatermarks: number[] = [];
   for (const mapping of withCursor) {
-    const moment = momentOf(await source.fence(readPlanOf(mapping, sync.tenant)), mapping.cursor!.zone ?? 'UTC');
-    if (moment !== null) fences.push(moment);
+    const moment = momentOf(
+      await source.highWatermark(readPlanOf(mapping, sync.tenant)),
+      mapping.cursor!.zone ?? 'UTC',
+    );
+    if (moment !== null) highWatermarks.push(moment);
   }
-  if (fences.length === 0) return ok('lateness', 'the cursors are days; what is of today is read tomorrow');
-  const behind = (Date.parse(server.clock) - Math.min(...fences)) / 1000;
+  if (highWatermarks.length === 0) return ok('lateness', "the cursors are dates; today's rows are read tomorrow");
+  const behind = (Date.parse(server.clock) - Math.min(...highWatermarks)) / 1000;
   return behind <= shortest
     ? ok('lateness', `reading is ${Math.max(0, behind).toFixed(1)} s behind; the shortest overlap is ${shortest} s`)
     : warn(
@@ -96,9 +115,12 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
       );
 }
 
-/** Milliseconds of a fence: local time of `zone`, or UTC where anything follows the time; null for a day. */
-function momentOf(fence: string, zone: string): number | null {
-  const [, local, utc] = /^(.{10}[ T][\d:.]+)(.*)$/.exec(fence) ?? [];
+/**
+ * A high watermark as milliseconds since 1970: it is a local time of `zone`, or UTC if anything follows the time. null
+ * for a date.
+ */
+function momentOf(highWatermark: string, zone: string): number | null {
+  const [, local, utc] = /^(.{10}[ T][\d:.]+)(.*)$/.exec(highWatermark) ?? [];
   if (local === undefined) return null;
   return Temporal.PlainDateTime.from(local).toZonedDateTime(utc === '' ? zone : 'UTC').epochMilliseconds;
 }

@@ -1,18 +1,19 @@
-/** The workers of a task queue, each asked for itself: whether it answers, has the files, and reaches what it needs. */
+/**
+ * Doctor's checks of the workers of a task queue. Each is asked on a queue of its own whether it responds, has the
+ * files, and reaches what it needs: a run could be taken up by any of them.
+ */
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
-import { sliceQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/work.js';
+import { loadQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/work.js';
 import { fail, ok, warn, type Examined } from './examination.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
-/** Milliseconds: a poll is answered after a minute at the latest, and then made anew. Who has not asked for longer is gone. */
-const POLLS_AGAIN = 90_000;
-/** Milliseconds that all of them together are given; where none lives, nobody even takes the question up. */
-const PATIENCE = 40_000;
-/** Tasks of the question itself that a frozen worker has got are given to the next one after this. */
-const TASK_TIMEOUT = '2s';
-
+/**
+ * One line for the workers as a whole, and one for each that has a problem. Temporal lists those that polled within the
+ * last minutes, so one that was just stopped is listed too; it is told apart from a frozen one by when it last polled.
+ */
 export async function examineWorkers(
   client: Client,
   taskQueue: string,
@@ -20,15 +21,15 @@ export async function examineWorkers(
   asked: string | null,
 ): Promise<Examined[]> {
   const pollers = await pollersOf(client, taskQueue);
-  if (pollers.size === 0) return [warn('workers', `none listens on task queue ${taskQueue}`, 'partner-sync worker')];
+  if (pollers.size === 0) return [warn('workers', `none polls task queue ${taskQueue}`, 'partner-sync worker')];
   const states = await ask(client, { taskQueue, sync: asked, identities: [...pollers.keys()] });
   const answered = states.filter((worker) => worker.state !== null);
   const silent = states.filter(({ state }) => state === null).map(({ identity }) => identity);
-  const recent = silent.filter((identity) => Date.now() - pollers.get(identity)! < POLLS_AGAIN);
+  const recent = silent.filter((identity) => Date.now() - pollers.get(identity)! < milliseconds('doctorWorkerGone'));
   const gone = silent.filter((identity) => !recent.includes(identity));
   const found = [
     ...recent.map((identity) =>
-      fail('worker', `${identity} does not answer: it is frozen, or ended a moment ago`, LOOK_AGAIN),
+      fail('worker', `${identity} does not respond: it is frozen, or ended a moment ago`, LOOK_AGAIN),
     ),
     ...answered.flatMap(({ identity, state }) =>
       state!.troubles.map(({ part, code, message }) =>
@@ -46,27 +47,34 @@ export async function examineWorkers(
   ];
   const count = `${answered.length} on task queue ${taskQueue}`;
   if (answered.length === 0)
-    return [fail('workers', `none on task queue ${taskQueue} answers`, 'partner-sync worker'), ...found];
-  return [ok('workers', `${count}, ${answered.length === 1 ? 'which answers' : 'all of which answer'}`), ...found];
+    return [fail('workers', `none on task queue ${taskQueue} responds`, 'partner-sync worker'), ...found];
+  return [ok('workers', `${count}, ${answered.length === 1 ? 'which responds' : 'all of which respond'}`), ...found];
 }
 
 const LOOK_AGAIN =
-  'look again in two minutes; if it is still there, end it: a run is only held up, another worker takes over';
-const GONE = 'nothing, where it was ended; Temporal forgets it within minutes';
+  'run doctor again in two minutes; if the worker is still listed, end it: runs are only delayed, as another worker takes over';
+const GONE = 'nothing, if it was stopped; Temporal forgets it within minutes';
 
+/**
+ * The catalogue's remedy, except that wrong files and variables of one worker are best compared with those of the
+ * others.
+ */
 const remedyOf = (code: string): string =>
   code === 'config_invalid'
     ? 'give this worker the files and variables that the others have, and start it again'
     : ERROR_CATALOGUE[code as ErrorCode].remedy;
 
-/** By identity: when it last asked for work, of either kind, on either queue. */
+/**
+ * When each worker last polled, in milliseconds since 1970, by its identity, over all kinds of tasks and both task
+ * queues.
+ */
 async function pollersOf(client: Client, taskQueue: string): Promise<Map<string, number>> {
   const [WORKFLOWS, ACTIVITIES] = [1, 2];
   const found = new Map<string, number>();
   for (const [name, taskQueueType] of [
     [taskQueue, WORKFLOWS],
     [taskQueue, ACTIVITIES],
-    [sliceQueueOf(taskQueue), ACTIVITIES],
+    [loadQueueOf(taskQueue), ACTIVITIES],
   ] as const) {
     const { pollers } = await client.workflowService.describeTaskQueue({
       namespace: client.options.namespace,
@@ -80,13 +88,17 @@ async function pollersOf(client: Client, taskQueue: string): Promise<Map<string,
   return found;
 }
 
+/**
+ * Starts the workflow `askWorkers` and awaits the states. If nothing takes it up in time, none of the workers responds,
+ * which is a result and not an error.
+ */
 async function ask(client: Client, input: AskWorkersInput): Promise<WorkerStates> {
   const handle = await client.workflow.start('askWorkers', {
     taskQueue: input.taskQueue,
     workflowId: `doctor-${randomUUID()}`,
     args: [input],
-    workflowTaskTimeout: TASK_TIMEOUT,
-    workflowExecutionTimeout: PATIENCE,
+    workflowTaskTimeout: milliseconds('doctorTask'),
+    workflowExecutionTimeout: milliseconds('doctorAll'),
     staticSummary: 'partner-sync doctor asks the workers',
   });
   try {
@@ -96,7 +108,7 @@ async function ask(client: Client, input: AskWorkersInput): Promise<WorkerStates
   }
 }
 
-/** Workers with other files than the rest fail each other's runs. */
+/** Workers with different files make each other's runs fail with `mapping_changed`. */
 function versions(answered: WorkerStates, sync: SyncSpec | null): Examined[] {
   const byVersion = grouped(answered);
   const told = [...byVersion].map(([version, identities]) => `${version} on ${identities.join(', ')}`).join('; ');
@@ -114,6 +126,7 @@ function versions(answered: WorkerStates, sync: SyncSpec | null): Examined[] {
   ];
 }
 
+/** Identities by the version of the files that they have; those that could not load them are left out. */
 function grouped(answered: WorkerStates): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { identity, state } of answered)

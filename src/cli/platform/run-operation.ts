@@ -1,4 +1,6 @@
-/** Runs one operation for the command line: input from flags, the call, the answer in the form that was asked for. */
+/**
+ * Runs one operation of the platform for the command line: makes the input from options, calls, and prints the result.
+ */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Operation } from '../../platform/contract/operation.js';
 import type { OperationName } from '../../platform/contract/operations.js';
@@ -8,8 +10,9 @@ import { readVariable } from '../../config/environment.js';
 import { EXIT, type CommandContext } from '../command-context.js';
 import { fieldsFrom, jsonOf } from './flags.js';
 import { answerLines, listLines } from './show.js';
-import { told } from './told.js';
+import { withPlatformMessage } from './with-platform-message.js';
 
+/** The options of an operation's command: those below, and one for each field of its query and body. */
 export interface OperationFlags {
   readonly [flag: string]: unknown;
   readonly json?: boolean;
@@ -18,6 +21,11 @@ export interface OperationFlags {
   readonly all?: boolean;
 }
 
+/**
+ * Calls the operation and prints the response; returns the exit code. `args` are the path parameters in the contract's
+ * order. `--all` fetches every page and prints one. Throws `input_invalid` for a body that is not an object or a
+ * missing tenant, and errors of the platform with its message.
+ */
 export async function runOperation(
   { parts, output }: CommandContext,
   [name, operation]: readonly [OperationName, Operation],
@@ -30,7 +38,7 @@ export async function runOperation(
     params: Object.fromEntries(Object.keys(operation.params.properties).map((param, i) => [param, args[i]])),
     query: await fieldsFrom(operation.query, flags),
     ...(operation.body === null ? {} : { body: await bodyOf(operation.body, flags) }),
-    // Somebody sits before the screen: what is wrong is said at once.
+    // In interactive use an error is shown at once instead of being retried.
     once: true,
   } as CallInput<OperationName>;
   const platform = await parts.platform();
@@ -42,21 +50,25 @@ export async function runOperation(
     output.result({ data }, () =>
       operation.pages === undefined ? answerLines(data) : listLines(data as Record<string, unknown>, operation.pages),
     );
-    // A flat answer tells of success by a field of its own.
+    // The response of a flat operation has no envelope; it reports success in a field of its own.
     return operation.flat && (data as { success: boolean }).success === false ? EXIT.failed : EXIT.done;
   } catch (error) {
-    throw told(error);
+    throw withPlatformMessage(error);
   }
 }
 
-/** All entries in the form of one page. */
+/** All entries of a list, in the form of its only page. */
 async function whole(entries: AsyncIterable<unknown>, { pages }: Operation): Promise<unknown> {
   const all: unknown[] = [];
   for await (const entry of entries) all.push(entry);
   return { [pages!.entries]: all, pagination: { hasNextPage: false, cursor: null, total: all.length } };
 }
 
-/** The tenant that a call acts for, or undefined where it acts for none. */
+/**
+ * The tenant that a call acts for: `--tenant`, otherwise PLATFORM_TENANT if the operation needs one; undefined if it
+ * acts for none. With a tenant's own token, the platform knows the tenant. Throws `input_invalid` if one is needed and
+ * not named.
+ */
 export async function tenantOf(
   env: CommandContext['parts']['env'],
   { scope }: Operation,
@@ -65,10 +77,11 @@ export async function tenantOf(
   if (tenant !== undefined || scope !== 'tenant') return tenant;
   const standard = await readVariable(env, 'PLATFORM_TENANT');
   if (standard === undefined && (await readVariable(env, 'PLATFORM_TOKEN_SCOPE')) !== 'tenant')
-    throw new PartnerSyncError('input_invalid', 'no tenant: give --tenant <id> or PLATFORM_TENANT');
+    throw new PartnerSyncError('input_invalid', 'no tenant: use --tenant <id> or set PLATFORM_TENANT');
   return standard;
 }
 
+/** The body of `--data`, in which options for single fields replace those of the same name. */
 async function bodyOf(fields: NonNullable<Operation['body']>, flags: OperationFlags): Promise<object> {
   const data = flags.data === undefined ? {} : await jsonOf('--data', flags.data);
   if (typeof data !== 'object' || data === null || Array.isArray(data))

@@ -1,12 +1,17 @@
-/** Answers of the platform as tables for people. */
+/**
+ * Prints responses of the platform as tables, whatever fields they have: the contract may grow without changes here.
+ */
 import type { Pages } from '../../platform/contract/pagination.js';
-import { printable, table, type Cell } from '../table.js';
+import { printable, table, type Cell } from '../output/text-table.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** One table of the plain fields, nested ones by dots, and a table for each list of objects below it. */
+/**
+ * A response as lines: its plain fields, with the names of nested ones joined by dots, then a table for each list of
+ * objects. `none` for null.
+ */
 export function answerLines(data: unknown): string[] {
   if (!isObject(data)) return [data === null ? 'none' : wordOf(data)];
   const fields: [string, string][] = [];
@@ -15,7 +20,7 @@ export function answerLines(data: unknown): string[] {
   return [...fieldLines(fields), ...lists.flatMap(([name, rows]) => ['', `${printable(name)}:`, ...rowLines(rows)])];
 }
 
-/** The entries of a list, one a line, and how to get those after them. */
+/** The entries of a list, one a line, its other fields, and how to fetch the next page. */
 export function listLines(data: Row, { entries }: Pages): string[] {
   const { [entries]: rows, pagination, ...others } = data;
   const { cursor, hasNextPage, total } = pagination as { cursor?: string | null; hasNextPage: boolean; total?: number };
@@ -42,6 +47,7 @@ function fieldLines(fields: readonly (readonly [string, string])[]): string[] {
   return fields.map(([name, text]) => `${printable(name).padEnd(width)}   ${printable(text)}`.trimEnd());
 }
 
+/** A table with a column for every field that some row has, in the order in which they first occur. */
 function rowLines(rows: readonly Row[]): string[] {
   if (rows.length === 0) return ['none'];
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
@@ -53,6 +59,7 @@ function rowLines(rows: readonly Row[]): string[] {
 
 const cellOf = (value: unknown): Cell => (typeof value === 'number' ? value : wordOf(value));
 
+/** Lists and objects inside a cell as JSON; `-` for null and absent. */
 function wordOf(value: unknown): string {
   if (value === null || value === undefined) return '-';
   return typeof value === 'string' ? value : JSON.stringify(value);

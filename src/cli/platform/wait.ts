@@ -1,17 +1,20 @@
-/** `partner-sync platform batches wait`: follows a batch until it is complete. */
+/**
+ * `partner-sync platform batches wait`: polls a batch until it is complete (4.14).
+ *
+ * Needs the platform only. Exit codes: 0 all records are stored, 1 some failed or are pending, or the batch was not
+ * complete in time or does not exist, 2 wrong usage or configuration.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Option, type Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { operations } from '../../platform/contract/operations.js';
 import { duration } from '../arguments.js';
-import { action, EXIT } from '../command-context.js';
+import { withParts, EXIT } from '../command-context.js';
 import { tenantOf, type OperationFlags } from './run-operation.js';
-import { told } from './told.js';
+import { withPlatformMessage } from './with-platform-message.js';
 import { answerLines } from './show.js';
-
-const FIRST_LOOK = 200;
-const LONGEST_PAUSE = 5_000;
+import { durationText, milliseconds, times } from '../../domain/timeouts.js';
 
 interface WaitFlags extends OperationFlags {
   readonly for: number;
@@ -20,14 +23,14 @@ interface WaitFlags extends OperationFlags {
 export function addWait(batches: Command): void {
   batches
     .command('wait')
-    .argument('<batch-id>', 'id that the upload answered')
-    .summary('waits until a batch is complete')
-    .description('Follows a batch until `completedAt` is set, and shows what came of it.')
+    .argument('<batch-id>', 'id that the upload returned')
+    .summary('wait until a batch is complete')
+    .description('Polls a batch until `completedAt` is set, and shows the result.')
     .option('--tenant <id>', 'tenant to act for (default: PLATFORM_TENANT)')
     .addOption(
-      new Option('--for <duration>', 'how long at most, such as 90s or 10m')
+      new Option('--for <duration>', 'how long to wait at most, such as 90s or 10m')
         .argParser(duration)
-        .default(600_000, '10m'),
+        .default(milliseconds('batchesWait'), durationText('batchesWait')),
     )
     .option('--json', 'print one JSON document')
     .addHelpText(
@@ -35,7 +38,7 @@ export function addWait(batches: Command): void {
       '\nExit codes: 0 all stored; 1 some failed or still pending, or not complete in time; 2 wrong usage',
     )
     .action(
-      action<[string], WaitFlags>(async ({ parts, output }, batchId, flags) => {
+      withParts<[string], WaitFlags>(async ({ parts, output }, batchId, flags) => {
         const tenant = await tenantOf(parts.env, operations.getBatch, flags);
         const platform = await parts.platform();
         const look = () => platform.findBatch(batchId, { ...(tenant === undefined ? {} : { tenant }) });
@@ -45,13 +48,16 @@ export function addWait(batches: Command): void {
           const { failedRecords, pendingRecords } = batch.progress;
           return failedRecords + pendingRecords === 0 ? EXIT.done : EXIT.failed;
         } catch (error) {
-          throw told(error);
+          throw withPlatformMessage(error);
         }
       }),
     );
 }
 
-/** Looks at growing intervals, and says when something has changed. */
+/**
+ * Polls at growing intervals and notes each change. Throws `platform_refused` if the batch does not exist, and
+ * `platform_failed` if it is not complete after `longest` milliseconds.
+ */
 async function untilComplete(
   look: () => Promise<BatchStatus | null>,
   longest: number,
@@ -59,17 +65,20 @@ async function untilComplete(
 ): Promise<BatchStatus> {
   const deadline = Date.now() + longest;
   let said = '';
-  for (let pause = FIRST_LOOK; ; pause = Math.min(LONGEST_PAUSE, pause * 1.5)) {
+  const first = milliseconds('batchesWaitFirstPause');
+  let pause = first;
+  while (true) {
     const batch = await look();
-    // Only an id that exists is worth waiting for; "not visible yet" passes within moments.
-    if (batch === null && pause > FIRST_LOOK * 10)
-      throw new PartnerSyncError('platform_refused', 'there is no such batch of this tenant');
+    // A new batch may take moments to become visible. If it is missing for longer, it does not exist.
+    if (batch === null && pause > first * 10)
+      throw new PartnerSyncError('platform_refused', 'this tenant has no such batch');
     const line = batch === null ? 'not visible yet' : lineOf(batch);
     if (line !== said) note((said = line));
     if (batch?.completedAt != null) return batch;
     if (Date.now() + pause > deadline)
       throw new PartnerSyncError('platform_failed', `the batch is not complete after ${longest / 1000} s: ${line}`);
     await sleep(pause);
+    pause = Math.min(milliseconds('batchesWaitLongestPause'), pause * times('batchesWaitFactor'));
   }
 }
 

@@ -1,5 +1,5 @@
--- Fills the shop from the staged rows of the data set. What is made up comes from the customer number by arithmetic,
--- so that every load on every machine gives the same rows.
+-- Fills the shop from the staged rows of the data set. Invented values are computed from the customer number, so that
+-- every load on every machine gives the same rows.
 
 CREATE TEMP TABLE typed_lines ON COMMIT DROP AS
 SELECT
@@ -10,13 +10,13 @@ SELECT
   "Quantity"::integer AS quantity,
   "InvoiceDate"::timestamp AS entered_at,
   "UnitPrice"::numeric AS unit_price,
-  -- Written as a float, "17850.0".
+  -- The file has floats, such as "17850.0".
   "CustomerID"::numeric::integer AS customer_id,
   "Country" AS country
 FROM staged_lines;
 
 WITH
--- The plain spelling is for the email address.
+-- The plain spelling is used in the email address.
 first_names (n, name, plain) AS (VALUES
   (0, 'Zoë', 'Zoe'), (1, 'Oliver', 'Oliver'), (2, 'Łukasz', 'Lukasz'), (3, 'Siobhán', 'Siobhan'), (4, '伟', 'Wei'),
   (5, 'José', 'Jose'), (6, 'Amara', 'Amara'), (7, 'Jean-Luc', 'Jean-Luc'), (8, 'Ayşe', 'Ayse'), (9, 'Priya', 'Priya'),
@@ -31,7 +31,7 @@ known AS (
   SELECT DISTINCT ON (customer_id) customer_id, country, entered_at AS created_at
   FROM typed_lines WHERE customer_id IS NOT NULL
   ORDER BY customer_id, entered_at, ordinal),
--- Different multipliers, so that one field tells nothing about another; each share is the remainder's.
+-- Different multipliers keep the fields independent of each other; the ranges of the remainder set the shares.
 dice AS (
   SELECT known.*,
     customer_id * 37 % 100 AS email_die,
@@ -72,13 +72,15 @@ FROM dice
 JOIN first_names ON first_names.n = customer_id * 5 % 23
 JOIN last_names ON last_names.n = customer_id * 3 % 19;
 
+-- An invoice has one customer and a total with two decimals. A data set that breaks this must fail the load instead of
+-- being rounded.
 DO $$
 BEGIN
   IF EXISTS (
     SELECT FROM typed_lines GROUP BY invoice_no
     HAVING sum(quantity * unit_price) <> round(sum(quantity * unit_price), 2) OR count(DISTINCT customer_id) > 1
       OR count(customer_id) NOT IN (0, count(*))) THEN
-    RAISE EXCEPTION 'the data set is not what it was: an invoice''s total is not exact to the penny, or it has two customers';
+    RAISE EXCEPTION 'the data set has changed: an invoice''s total is not exact to the penny, or it has two customers';
   END IF;
 END
 $$;

@@ -38,7 +38,7 @@ CREATE TABLE shop.invoice_lines (
   PRIMARY KEY (invoice_no, line_no)
 );
 
--- Incremental reading pages by (cursor, key): one index a table makes each page a range scan.
+-- Incremental reading pages by (cursor, key): one index per table makes each page a range scan.
 CREATE INDEX customers_by_change ON shop.customers (updated_at, customer_id);
 CREATE INDEX invoices_by_change ON shop.invoices (updated_at, invoice_no);
 CREATE INDEX invoice_lines_by_change ON shop.invoice_lines (updated_at, invoice_no, line_no);
@@ -67,10 +67,10 @@ COMMENT ON COLUMN shop.customers.phone IS
 COMMENT ON COLUMN shop.customers.country IS 'As in the data set, on the first invoice.';
 COMMENT ON COLUMN shop.customers.marketing_opt_in IS 'Made up; NULL means never asked.';
 COMMENT ON COLUMN shop.customers.created_at IS 'First invoice in the data set; local time, Europe/London.';
-COMMENT ON TABLE shop.invoices IS 'One row an invoice of the data set; 317 carry no customer.';
+COMMENT ON TABLE shop.invoices IS 'One row per invoice of the data set; 317 have no customer.';
 COMMENT ON COLUMN shop.invoices.kind IS 'Derived: numbers that begin with C are cancellations.';
 COMMENT ON COLUMN shop.invoices.invoiced_at IS
-  'Earliest line of the invoice (one invoice carries two times); local time, Europe/London.';
+  'Earliest line of the invoice (one invoice has two times); local time, Europe/London.';
 COMMENT ON COLUMN shop.invoices.total IS 'Derived: sum of quantity x unit price, exact.';
 COMMENT ON TABLE shop.invoice_lines IS 'The rows of the data set, numbered within their invoice.';
 COMMENT ON COLUMN shop.invoice_lines.description IS 'As in the data set, stray blanks and quotes included.';

@@ -1,8 +1,10 @@
-/** The source's own spellings of yes and no. */
-import { TEXT_KINDS } from '../kinds.js';
-import { rejected, SCALAR, textsOption } from './transform.js';
-import type { Transform } from './transform.js';
+/** The transform `boolean`: the source's own spellings of yes and no. */
+import { TEXT_KINDS } from '../encode/kinds.js';
+import { rejected, SCALAR, textsOption, type Transform } from './transform.js';
 
+/**
+ * JSON Schema of one of the two lists. Numbers and booleans may be written without quotes; they are compared as text.
+ */
 const texts = (what: string, example: string[]) => ({
   type: 'array',
   items: SCALAR,
@@ -11,6 +13,10 @@ const texts = (what: string, example: string[]) => ({
   examples: [example],
 });
 
+/**
+ * Takes any value with a text form; gives a JSON boolean. Spelling counts: with `Y` listed, `y` and the empty text are
+ * rejected. There is no third value: a text that means unknown needs `nullIf` before. SQL NULL stays null.
+ */
 export const boolean: Transform = {
   name: 'boolean',
   description: 'Turns the listed values into true and false. Anything else is rejected.',
@@ -22,7 +28,7 @@ export const boolean: Transform = {
   gives: 'jsonBoolean',
   check: (options) => {
     const both = textsOption(options, 'true').filter((text) => textsOption(options, 'false').includes(text));
-    return both.length > 0 ? 'a value stands under both true and false' : undefined;
+    return both.length > 0 ? 'a value is listed under both true and false' : undefined;
   },
   make: (options) => {
     const yes = new Set(textsOption(options, 'true'));

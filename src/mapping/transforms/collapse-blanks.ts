@@ -1,7 +1,11 @@
-/** One blank where people typed many. */
-import { TEXT_KINDS } from '../kinds.js';
+/** The transform `collapseBlanks`: one blank where people typed many. */
+import { TEXT_KINDS } from '../encode/kinds.js';
 import type { Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form. Blanks are what `\s` matches, so no-break spaces count too. Text of blanks alone
+ * becomes the empty text, which is sent as such unless `emptyToNull` follows. SQL NULL stays null.
+ */
 export const collapseBlanks: Transform = {
   name: 'collapseBlanks',
   description: 'Turns every run of blanks, tabs and line ends into one blank, and removes them at both ends.',

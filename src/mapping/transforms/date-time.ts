@@ -1,8 +1,15 @@
-/** Local dates and times to points in time: the source wrote no zone, so the mapping must name it. */
-import { localTimeReader } from '../local-time.js';
-import { rejected, textOption } from './transform.js';
-import type { Transform } from './transform.js';
+/**
+ * The transform `dateTime`: local dates and times to points in time. The source stored no zone, so the mapping must
+ * name it.
+ */
+import { localTimeReader } from './zoned-time.js';
+import { rejected, textOption, type Transform } from './transform.js';
 
+/**
+ * Takes timestamps without a zone, dates (their midnight) and such texts; gives RFC 3339 in UTC with up to nine
+ * decimals. Rejects what is not a time, the empty text included, and by default a local time that a clock change skips
+ * or repeats: which of two instants is meant, nobody can know. SQL NULL stays null.
+ */
 export const dateTime: Transform = {
   name: 'dateTime',
   description: 'Reads a timestamp or date without a zone as local time of the given zone; gives RFC 3339 in UTC.',

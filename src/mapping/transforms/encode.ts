@@ -1,12 +1,15 @@
-/** Bytes as text; as hex digits they arrive. */
-import { rejected, textOption } from './transform.js';
-import type { Transform } from './transform.js';
+/** The transform `encode`: bytes as text. They arrive as hex digits in lower case. */
+import { rejected, textOption, type Transform } from './transform.js';
 
 const UUID = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
+/**
+ * Takes bytes of any length, none included, and for `uuid` exactly 16 in the order in which they are stored: bytes that
+ * were stored in another order, as by MySQL's `UUID_TO_BIN(id, 1)`, give another UUID. SQL NULL stays null.
+ */
 export const encode: Transform = {
   name: 'encode',
-  description: 'Writes bytes as hex digits, as Base64, or as a UUID (16 bytes, in the order in which they are kept).',
+  description: 'Writes bytes as hex digits, as Base64, or as a UUID (16 bytes, in the order in which they are stored).',
   options: {
     properties: {
       as: {

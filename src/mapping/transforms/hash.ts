@@ -1,9 +1,13 @@
-/** A fingerprint in place of the value, for ids that must not leave the source as they are. */
+/** The transform `hash`: a fingerprint in place of the value, for ids that must not leave the source as they are. */
 import { hash as digest } from 'node:crypto';
-import { TEXT_KINDS } from '../kinds.js';
-import { textOption } from './transform.js';
-import type { Transform } from './transform.js';
+import { TEXT_KINDS } from '../encode/kinds.js';
+import { textOption, type Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form; gives hex digits, 64 for SHA-256. The empty text has a hash as well. The hash has
+ * no secret key, so it hides nothing that can be guessed. As an external id it cannot be reversed: the row cannot be
+ * looked up by it, which mode mirror needs. SQL NULL stays null.
+ */
 export const hash: Transform = {
   name: 'hash',
   description: 'Replaces the text by its hash in lower-case hex digits. Short texts can be guessed from it.',

@@ -1,13 +1,20 @@
-/** Points in time in columns that are not made for them, as SQLite has no others: texts with their zone, and counts since 1970. */
+/**
+ * The transform `instant`: points in time in columns that are not made for them, such as all of SQLite's: texts that
+ * name their zone, and counts since 1970.
+ */
 import { Temporal } from 'temporal-polyfill';
-import { instantFromDatabase, utcText } from '../date-text.js';
-import { rejected, textOption } from './transform.js';
-import type { Transform } from './transform.js';
+import { instantFromDatabase, utcText } from '../encode/date-text.js';
+import { rejected, textOption, type Transform } from './transform.js';
 
 const COUNT = /^(-?)(\d{1,15})(?:\.(\d{1,9}))?$/;
 /** Digits of a nanosecond, counted in each unit. */
 const DIGITS = { seconds: 9, milliseconds: 6 } as const;
 
+/**
+ * Takes texts, and numbers of seconds or milliseconds; gives RFC 3339 in UTC. Rejects what is neither, the empty text
+ * included, a text without a zone (for `dateTime`), and years outside 0001 to 9999. Exact to the nanosecond. SQL NULL
+ * stays null.
+ */
 export const instant: Transform = {
   name: 'instant',
   description: 'Reads a point in time: a text that names its zone (Z, +02:00), or seconds or milliseconds since 1970.',
@@ -45,7 +52,7 @@ export const instant: Transform = {
   ],
 };
 
-/** A local time of no named zone. */
+/** A local time, without a zone. */
 const LOCAL = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/;
 
 function fromText(value: string) {

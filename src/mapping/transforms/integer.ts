@@ -1,13 +1,16 @@
-/** Text to a whole JSON number, exactly. */
-import { exactInteger } from '../exact-number.js';
-import { Rejection } from '../rejection.js';
+/** The transform `integer`: text to a whole JSON number, exactly. */
+import { exactInteger } from '../encode/exact-number.js';
+import { Rejection } from '../encode/rejection.js';
 import { plainSpelling, SEPARATORS } from './number-spelling.js';
-import { rejected } from './transform.js';
-import type { Transform } from './transform.js';
+import { rejected, type Transform } from './transform.js';
 
+/**
+ * Takes text and numbers; `17850.0` is whole. Rejects fractions rather than rounding them, numbers beyond 2^53 (their
+ * neighbours would become the same JSON number) and everything else, the empty text included. SQL NULL stays null.
+ */
 export const integer: Transform = {
   name: 'integer',
-  description: 'Reads the text as a whole number. Rejects fractions and what lies beyond 2^53.',
+  description: 'Reads the text as a whole number. Rejects fractions and numbers beyond 2^53.',
   options: { properties: SEPARATORS },
   takes: ['text', 'integer', 'decimal', 'float'],
   gives: 'jsonNumber',

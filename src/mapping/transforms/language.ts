@@ -1,8 +1,14 @@
-/** The part of `mapping.schema.json` that speaks of transforms, derived from their own declarations. */
+/**
+ * The part of `mapping.schema.json` about transforms, and their table in docs/mapping.md: both derived from their
+ * declarations.
+ */
 import type { JsonObject } from '../../domain/json.js';
 import { TRANSFORMS } from './registry.js';
 
-/** `definitions.transform`: a name alone where no option is required, else `{ name: { option: value } }`. */
+/**
+ * `definitions.transform`: a name alone if no option is required, otherwise `{ name: { option: value } }`. Whether the
+ * options agree with each other is left to each transform's `check`.
+ */
 export function transformDefinition(): JsonObject {
   const all = [...TRANSFORMS.values()];
   const alone = all.filter((transform) => (transform.options.required ?? []).length === 0);
@@ -28,3 +34,14 @@ export function transformDefinition(): JsonObject {
     ],
   };
 }
+
+/** The table of transforms in docs/mapping.md, as Markdown without padding; `npm run generate` writes it. */
+export const transformTable = (): string =>
+  [
+    '| Transform | What it does | Options |',
+    '| --- | --- | --- |',
+    ...Array.from(TRANSFORMS.values(), ({ name, description, options }) => {
+      const names = Object.keys(options.properties).map((option) => `\`${option}\``);
+      return `| \`${name}\` | ${description} | ${names.join(', ')} |`;
+    }),
+  ].join('\n');

@@ -1,8 +1,12 @@
-/** Lower case, the same in every locale. */
-import { asciiTable } from '../byte-json.js';
-import { TEXT_KINDS } from '../kinds.js';
+/** The transform `lowercase`. */
+import { asciiTable } from '../encode/byte-json.js';
+import { TEXT_KINDS } from '../encode/kinds.js';
 import type { Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form. By Unicode, and the same in every locale: two workers must not give two external
+ * ids for one row. The empty text stays empty, and SQL NULL stays null.
+ */
 export const lowercase: Transform = {
   name: 'lowercase',
   description: 'Turns the text into lower case.',

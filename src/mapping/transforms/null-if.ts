@@ -1,8 +1,11 @@
-/** The source's own spellings of "nothing" as null. */
-import { TEXT_KINDS } from '../kinds.js';
-import { SCALAR, textsOption } from './transform.js';
-import type { Transform } from './transform.js';
+/** The transform `nullIf`: the source's own spellings of "nothing" become null. */
+import { TEXT_KINDS } from '../encode/kinds.js';
+import { SCALAR, textsOption, type Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form, and keeps its kind. Spelling counts: `n/a` does not match `N/A`, and `-1` does not
+ * match `-1.0`. A null deletes the field on the platform unless the field has `omitNull`. SQL NULL stays null.
+ */
 export const nullIf: Transform = {
   name: 'nullIf',
   description: 'Turns the listed values into null, for sources that write "n/a" or -1 for nothing.',

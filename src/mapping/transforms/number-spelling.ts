@@ -1,13 +1,20 @@
-/** The spellings of numbers that `number` and `integer` take, brought to the one that JSON takes. */
+/** Normalises the spellings of numbers that the transforms `number` and `integer` accept to that of JSON. */
 import type { JsonObject } from '../../domain/json.js';
 import { textOption } from './transform.js';
 
+/** JSON Schemas of the options that both transforms have. */
 export const SEPARATORS: JsonObject = {
-  decimal: { enum: ['.', ','], default: '.', description: 'Sign between whole and fraction.' },
-  thousands: { enum: ['.', ',', ' ', "'", '_'], description: 'Sign between groups of three digits; none by default.' },
+  decimal: { enum: ['.', ','], default: '.', description: 'Character before the fraction.' },
+  thousands: {
+    enum: ['.', ',', ' ', "'", '_'],
+    description: 'Character between groups of three digits; none by default.',
+  },
 };
 
-/** `1.234,50` as `1234.50`, `+007` as `7`, `.5` as `0.5`. What is no number stays none. */
+/**
+ * A function that writes a number as JSON does. With the right options `1.234,50` gives `1234.50`, `+007` gives `7` and
+ * `.5` gives `0.5`. Text that is not a number stays invalid, for the caller to reject.
+ */
 export function plainSpelling(options: JsonObject): (value: string) => string {
   const decimal = textOption(options, 'decimal', '.');
   const thousands = textOption(options, 'thousands', '');
@@ -15,7 +22,7 @@ export function plainSpelling(options: JsonObject): (value: string) => string {
   return (value) => {
     let text = value.trim();
     if (group !== null) text = text.replace(group, '');
-    // A point left over where the comma is the decimal sign is no number: 1.5 must not become 15.
+    // A point that is left where the comma is the decimal sign makes the text invalid: 1.5 must not become 15.
     if (decimal === ',') text = text.includes('.') ? '' : text.replace(',', '.');
     const [, sign, whole, rest] = /^([+-]?)0*(?!0)(\d*)(\.\d+|\.?)$/.exec(text) ?? [];
     if (whole === undefined || !/\d/.test(text)) return text;

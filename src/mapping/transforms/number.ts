@@ -1,10 +1,13 @@
-/** Text to a JSON number, exactly; takes the spellings that people and exports use. */
-import { exactNumber } from '../exact-number.js';
-import { Rejection } from '../rejection.js';
+/** The transform `number`: text to a JSON number, exactly, in the spellings that people and exports use. */
+import { exactNumber } from '../encode/exact-number.js';
+import { Rejection } from '../encode/rejection.js';
 import { plainSpelling, SEPARATORS } from './number-spelling.js';
-import { rejected } from './transform.js';
-import type { Transform } from './transform.js';
+import { rejected, type Transform } from './transform.js';
 
+/**
+ * Takes text and numbers. Rejects what a double would round, since a wrong amount is worse than a dead letter, and what
+ * is not a number: NaN, infinities, the empty text. SQL NULL stays null.
+ */
 export const number: Transform = {
   name: 'number',
   description: 'Reads the text as a decimal number. Rejects what a JSON number would round.',
@@ -26,6 +29,6 @@ export const number: Transform = {
     { in: '', rejected: 'not a plain number' },
     { in: '1,234', rejected: 'not a plain number' },
     { in: '0.12345678901234567890', rejected: 'would round it' },
-    { in: 'NaN', rejected: 'no numbers that JSON can carry' },
+    { in: 'NaN', rejected: 'JSON cannot represent NaN' },
   ],
 };

@@ -1,11 +1,14 @@
-/** One of the values that a text holds, such as the first word. */
+/** The transform `part`: one of the values that a text contains, such as its first word. */
 import { partsOf, SEPARATOR } from './split.js';
-import { textOption } from './transform.js';
-import type { Transform } from './transform.js';
+import { textOption, type Transform } from './transform.js';
 
+/**
+ * Takes text only. A part that is missing or empty gives null, since what a text lacks the record lacks as well; so
+ * does the empty text. SQL NULL stays null.
+ */
 export const part: Transform = {
   name: 'part',
-  description: 'Takes one part of the text, without blanks around it. A part that is not there or is empty is null.',
+  description: 'Takes one part of the text, without blanks around it. A part that is missing or empty becomes null.',
   options: {
     properties: {
       separator: SEPARATOR,

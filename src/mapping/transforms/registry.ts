@@ -19,6 +19,10 @@ import { trim } from './trim.js';
 import { uppercase } from './uppercase.js';
 import { values } from './values.js';
 
+/**
+ * By name, in the order of docs/mapping.md: cleaning first, then conversions. The language's JSON Schema allows exactly
+ * these.
+ */
 export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(
   [
     trim,

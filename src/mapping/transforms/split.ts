@@ -1,22 +1,29 @@
-/** A text that holds several values: the platform wants a list. */
-import { textOption } from './transform.js';
-import type { Transform } from './transform.js';
+/** The transform `split`: a text that contains several values becomes a list. */
+import { textOption, type Transform } from './transform.js';
 
+/** The option of `split` and `part`. */
 export const SEPARATOR = {
   type: 'string',
   minLength: 1,
   default: ',',
-  description: 'What stands between the parts.',
+  description: 'The text between the parts.',
   examples: [';'],
 };
 
-/** Parts without blanks around them. Never by a regular expression: a separator is a text. */
+/**
+ * Parts without blanks around them. Split by the text of the separator: as a regular expression, `|` or `.` would mean
+ * something else.
+ */
 export const partsOf = (value: string, separator: string): string[] =>
   value.split(separator).map((part) => part.trim());
 
+/**
+ * Takes text only; gives a list of texts. Empty parts are left out, so the empty text gives the empty list, not null.
+ * SQL NULL stays null.
+ */
 export const split: Transform = {
   name: 'split',
-  description: 'Cuts the text into a list. Blanks around a part go, and so do empty parts.',
+  description: 'Cuts the text into a list, without blanks around the parts and without empty parts.',
   options: { properties: { separator: SEPARATOR } },
   takes: ['text'],
   gives: 'list',

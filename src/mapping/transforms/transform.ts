@@ -1,50 +1,56 @@
-/** The one shape of a transform: what it takes and gives, its options, and examples that are run as tests. */
+/** The interface of all transforms, and what they share for reading their options. */
 import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { ByteTable } from '../byte-json.js';
-import type { Kind } from '../kinds.js';
-import { Rejection } from '../rejection.js';
+import type { ByteTable } from '../encode/byte-json.js';
+import type { Kind } from '../encode/kinds.js';
+import { Rejection } from '../encode/rejection.js';
 
+/** An input with the expected output or rejection; the tests run all of them, and the documentation shows some. */
 export type TransformExample = { readonly options?: JsonObject; readonly in: string } & (
   | { readonly out: JsonValue }
-  /** Part of the reason of the rejection. */
+  /** A part of the reason of the expected rejection. */
   | { readonly rejected: string }
 );
 
+/** A step between a column and a field. The JSON Schema of mapping files and the documentation are derived from it. */
 export interface Transform {
   readonly name: string;
-  /** One sentence for editors, `docs/mapping.md` and messages. */
+  /** One sentence or two for editors and `docs/mapping.md`. */
   readonly description: string;
   /** JSON Schema of each option; those in `required` must be given. */
   readonly options: { readonly properties: JsonObject; readonly required?: readonly string[] };
-  /** Kinds of value it takes. Every kind but `timestamp` and `date` arrives in its text form. */
+  /** Kinds that it takes. A value arrives in its text form if its kind has one, otherwise as the database writes it. */
   readonly takes: readonly Kind[];
-  /** Kind of what it gives; `same` where it only drops or keeps values. */
+  /** Kind of its results; `same` if it keeps values or replaces them by null. */
   readonly gives: Kind | 'same';
-  /** What the options' JSON Schema cannot say: is this zone known? Returns the complaint. */
+  /** Returns what is wrong with the options that a JSON Schema cannot express; undefined if nothing is. */
   readonly check?: (options: JsonObject) => string | undefined;
-  /** SQL NULL never arrives here: it stays null. */
+  /**
+   * Called once for each field, with options that have passed their schema and `check`. The function that it returns is
+   * called for each row, but not for SQL NULL, which skips all transforms. It never throws for bad data.
+   */
   readonly make: (options: JsonObject) => (value: string) => JsonValue | Rejection;
-  /** What each byte of a text becomes, 0 where that cannot be told of the byte alone. */
+  /** For transforms that change each character on its own: what each byte becomes; see {@link ByteTable}. */
   readonly bytes?: ByteTable;
   readonly examples: readonly TransformExample[];
 }
 
+/** The rejection of `value` by a transform; `reason` must not quote the value. */
 export const rejected = (transform: string, reason: string, value: string): Rejection =>
   new Rejection(`transform: ${transform}`, reason, value);
 
-/** An option that must be a text once its JSON Schema has passed. */
+/** The value of a text option, or `otherwise` if it is not given. */
 export const textOption = (options: JsonObject, name: string, otherwise: string): string => {
   const value = options[name];
   return typeof value === 'string' ? value : otherwise;
 };
 
-/** Texts of a list option; numbers and booleans as YAML writes them, so that `[1, true]` means their texts. */
+/** The entries of a list option as texts: `[1, true]` gives `1` and `true`. Empty if it is not given. */
 export const textsOption = (options: JsonObject, name: string): string[] => {
   const value = options[name];
   return Array.isArray(value) ? value.map(scalarText) : [];
 };
 
-/** Text of a value that {@link SCALAR} has let pass. */
+/** The text of a value that is valid under {@link SCALAR}. */
 export const scalarText = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** JSON Schema of one entry of {@link textsOption}. */

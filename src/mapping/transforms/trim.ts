@@ -1,7 +1,11 @@
-/** Blanks at both ends go. */
-import { TEXT_KINDS } from '../kinds.js';
+/** The transform `trim`: removes blanks at both ends. */
+import { TEXT_KINDS } from '../encode/kinds.js';
 import type { Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form. Blanks are JavaScript's, so no-break spaces and byte order marks go too. Text of
+ * blanks alone becomes the empty text, which is sent as such unless `emptyToNull` follows. SQL NULL stays null.
+ */
 export const trim: Transform = {
   name: 'trim',
   description: 'Removes blanks, tabs and line ends at both ends of the text.',

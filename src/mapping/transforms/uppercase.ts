@@ -1,8 +1,12 @@
-/** Upper case, the same in every locale. */
-import { asciiTable } from '../byte-json.js';
-import { TEXT_KINDS } from '../kinds.js';
+/** The transform `uppercase`. */
+import { asciiTable } from '../encode/byte-json.js';
+import { TEXT_KINDS } from '../encode/kinds.js';
 import type { Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form. By Unicode, and the same in every locale; the text may grow, as `straße` does. The
+ * empty text stays empty, and SQL NULL stays null.
+ */
 export const uppercase: Transform = {
   name: 'uppercase',
   description: 'Turns the text into upper case.',

@@ -1,9 +1,12 @@
-/** The source's codes to the platform's words. */
+/** The transform `values`: the source's codes become the platform's words. */
 import type { JsonValue } from '../../domain/json.js';
-import { TEXT_KINDS } from '../kinds.js';
-import { rejected, SCALAR, scalarText } from './transform.js';
-import type { Transform } from './transform.js';
+import { TEXT_KINDS } from '../encode/kinds.js';
+import { rejected, SCALAR, scalarText, type Transform } from './transform.js';
 
+/**
+ * Takes any value with a text form; gives text. Spelling counts. A value that is not listed, the empty text included,
+ * is rejected unless `otherwise` says something else: a new code of the source should be noticed. SQL NULL stays null.
+ */
 export const values: Transform = {
   name: 'values',
   description: 'Replaces each listed value by another.',
@@ -27,7 +30,7 @@ export const values: Transform = {
   takes: TEXT_KINDS,
   gives: 'text',
   make: (options) => {
-    // A Map, so that a value named `constructor` finds nothing it should not.
+    // A Map, so that a value named `constructor` does not find a property of objects.
     const known = new Map(
       Object.entries((options['map'] ?? {}) as Record<string, JsonValue>).map(([from, to]) => [from, scalarText(to)]),
     );

@@ -76,7 +76,7 @@ export const automationOperations = {
     tag: 'Automations',
     command: 'automations get',
     summary: 'Reads an automation.',
-    description: 'An automation of the type `managed_hidden` is there only for the feature `reputation`.',
+    description: 'An automation of the type `managed_hidden` is visible only to the feature `reputation`.',
     method: 'GET',
     path: '/api/automations/{id}',
     scope: 'tenant',

@@ -3,12 +3,14 @@ import { Type, type Static } from 'typebox';
 import { Maybe, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 
+/** A record that a pending one refers to and that the platform does not have. */
 export const MissingDependency = Type.Object({
   externalId: Type.String(),
   schemaDefinitionId: Maybe(Type.String()),
   schemaName: Maybe(Type.String()),
 });
 
+/** A record that the platform keeps for a missing parent; shown with `includePendingDetails`. */
 export const PendingResource = Type.Object({
   resourceExternalId: Type.String(),
   missingDependencies: Maybe(Type.Array(MissingDependency)),
@@ -20,7 +22,7 @@ export const PendingResource = Type.Object({
 });
 export type PendingResource = Static<typeof PendingResource>;
 
-/** Answer of 4.14. */
+/** Response of 4.14. */
 export const BatchStatus = Type.Object({
   batchId: Type.String(),
   progress: Type.Object({
@@ -58,7 +60,7 @@ export const batchOperations = {
     path: '/api/batches/{batchId}',
     scope: 'tenant',
     idempotent: true,
-    params: Type.Object({ batchId: Text('id that the upload answered') }),
+    params: Type.Object({ batchId: Text('id that the upload returned') }),
     query: Type.Object({
       includePendingDetails: Type.Optional(
         Type.Boolean({ description: 'adds pendingResources with their missing dependencies' }),

@@ -1,9 +1,9 @@
-/** The envelopes around every answer (platform-api.md section 1), and the header that names a tenant. */
+/** The envelopes around every response (platform-api.md section 1), and the header that names a tenant. */
 import { Type, type TSchema } from 'typebox';
 import { TENANT_ID_PATTERN } from '../../domain/names.js';
 import type { Operation } from './operation.js';
 
-/** `{ success: true, message, data }`, or the fields of a flat answer. */
+/** `{ success: true, message, data }`, or the fields of a flat response. */
 export const successOf = ({ flat, data }: Operation): TSchema =>
   flat ? data : Type.Object({ success: Type.Boolean(), message: Type.Optional(Type.String()), data });
 
@@ -14,7 +14,7 @@ export const Failure = Type.Object({
   errors: Type.Optional(Type.Array(Type.String(), { description: 'specific validation errors' })),
 });
 
-/** The other shape that resource and batch-upload operations may answer with. */
+/** The alternative error shape of resource and batch-upload operations. */
 export const AlternativeFailure = Type.Object({
   success: Type.Boolean(),
   message: Type.String(),

@@ -10,13 +10,15 @@ export const OneOf = <const T extends string>(
   options: { description?: string; default?: T } = {},
 ) => Type.Enum([...values], options);
 
-/** A field of an answer that may be missing or null: the document promises its type, not its presence. */
+/**
+ * A field of a response that may be missing or null: the document gives its type, and does not promise its presence.
+ */
 export const Maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
 
 /** An object whose members the document leaves open. */
 export const OpenObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
 
-/** "boolean or null", "integer or null": in a query that can only be said by an empty value or the word `null`. */
+/** "boolean or null", "integer or null": a query can express null only by an empty value or the word `null`. */
 export const NullableBoolean = (options: { description: string; default?: boolean }) =>
   Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], ...options });
 export const NullableInteger = (options: {
@@ -29,9 +31,9 @@ export const NullableInteger = (options: {
 const Moment = (description: string) =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }));
 
-/** The common `startDate` and `endDate` (section 4). "Their date format: not shown": ISO 8601 it is here. */
+/** The common `startDate` and `endDate` (section 4). "Their date format: not shown"; here it is ISO 8601. */
 export const DateRange = {
-  startDate: Moment('begin of the range: a date, such as 2026-03-01 (UTC), or a time with its zone'),
+  startDate: Moment('start of the range: a date, such as 2026-03-01 (UTC), or a time with its zone'),
   endDate: Moment('end of the range, inclusive: a date, such as 2026-03-31 (UTC), or a time with its zone'),
 };
 

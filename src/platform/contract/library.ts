@@ -6,7 +6,7 @@ import { defineOperation } from './operation.js';
 const Items = (description: string) =>
   Type.Optional(Type.Array(Type.Object({ id: Type.String({ format: 'uuid' }) }), { description }));
 
-/** What became of one item. */
+/** The outcome of one item. */
 export const LibraryItemResult = Type.Object({
   type: Type.String({ description: 'value shown: automation' }),
   id: Type.String(),
@@ -20,17 +20,17 @@ export const libraryOperations = {
     section: '4.6',
     tag: 'Library',
     command: 'library sync',
-    summary: 'Copies library items into a tenant, and takes others away.',
-    description: '`data` is null when there is nothing to do.',
+    summary: 'Copies library items into a tenant, and removes others.',
+    description: '`data` is null if there is nothing to do.',
     method: 'PATCH',
     path: '/partner/engage-library/{tenantId}',
     scope: 'partner',
-    // It states what shall be there: said twice, the same is there.
+    // It declares the desired state, so repeating it changes nothing.
     idempotent: true,
     params: Type.Object({ tenantId: Text('id of the tenant') }),
     query: Type.Object({}),
     body: Type.Object(
-      { sync: Items('items to copy into the tenant'), unsync: Items('items to take away') },
+      { sync: Items('items to copy into the tenant'), unsync: Items('items to remove') },
       { additionalProperties: false },
     ),
     status: 200,

@@ -11,12 +11,12 @@ import {
   type Refusals,
   type Statuses,
 } from './refusals.js';
-import type { TwinTable } from './twins.js';
+import type { AliasTable } from './aliases.js';
 
-/** What the interface's document leaves open, and a server has settled. */
+/** What platform-api.md leaves open and a server has to choose. */
 export interface OpenApiChoices {
   readonly authHeader: string;
-  /** Word before the token; empty: the token alone. */
+  /** The word before the token; empty for the token alone. */
   readonly authScheme: string;
   readonly parameterNames: ParameterNames;
   readonly statuses: Statuses;
@@ -24,6 +24,7 @@ export interface OpenApiChoices {
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The document that the sandbox serves, for a server that has made these choices. */
 export function openApiDocument(choices: OpenApiChoices): Json {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, operation] of operationEntries)
@@ -116,13 +117,14 @@ function securityScheme({ authHeader, authScheme }: OpenApiChoices): Json {
       };
 }
 
-/** A schema of the contract as JSON Schema alone, with both names of each twin. */
+/** A schema of the contract as JSON Schema alone, with both names of each field that has an alias. */
 function plain(schema: TSchema): Json {
-  const { twins, form: _, ...rest } = schema as Json & { readonly twins?: TwinTable };
-  const copy = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, plainValue(value)]));
-  if (twins === undefined) return copy;
+  const { aliases } = schema as Json & { readonly aliases?: AliasTable };
+  const keywords = Object.entries(schema).filter(([key]) => key !== 'aliases' && key !== 'form');
+  const copy = Object.fromEntries(keywords.map(([key, value]) => [key, plainValue(value)]));
+  if (aliases === undefined) return copy;
   const properties = copy['properties'] as Record<string, Json>;
-  const older = Object.entries(twins).flatMap(([camel, snake]) =>
+  const older = Object.entries(aliases).flatMap(([camel, snake]) =>
     properties[camel] === undefined ? [] : [[snake, { ...properties[camel], description: `same as ${camel}` }]],
   );
   return { ...copy, properties: { ...properties, ...Object.fromEntries(older) } };

@@ -1,4 +1,4 @@
-/** What an operation of the platform's interface is, as data. Everything else derives from such entries. */
+/** An operation of the platform's interface as data, from which client, sandbox, commands and documents derive. */
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Pages } from './pagination.js';
 import type { RefusalKind, Refusals } from './refusals.js';
@@ -10,6 +10,7 @@ export interface ParameterNames {
   readonly includePendingDetails: string;
 }
 
+/** The names that the document's own words suggest. */
 export const DEFAULT_PARAMETER_NAMES: ParameterNames = {
   include: 'include',
   referenceFormat: 'referenceFormat',
@@ -19,15 +20,16 @@ export const DEFAULT_PARAMETER_NAMES: ParameterNames = {
 /** The groups in which documents list the operations. */
 export type Tag = 'Schema definitions' | 'Resources' | 'Segments' | 'Channels' | 'Automations' | 'Library' | 'Reports';
 
+/** One operation. Client, sandbox routes, commands, help texts and the OpenAPI document are made from it. */
 export interface Operation {
   /** Section of platform-api.md. */
   readonly section: string;
   readonly tag: Tag;
-  /** Its words after `partner-sync platform`: `batches get`. */
+  /** Its command after `partner-sync platform`: `batches get`. */
   readonly command: string;
   /** One sentence for help texts and the OpenAPI document. */
   readonly summary: string;
-  /** What else a caller should know. */
+  /** Further sentences for callers. */
   readonly description?: string;
   readonly method: 'GET' | 'POST' | 'PATCH';
   /** With `{name}` for path parameters. */
@@ -39,7 +41,7 @@ export interface Operation {
   readonly scope: 'tenant' | 'partner' | 'open';
   /** On an operation that acts for no tenant, `service-tenant-id` limits the result to one (5.2). */
   readonly tenantFilter?: true;
-  /** Whether sending it twice has the effect of sending it once; decides what may be retried blindly. */
+  /** Whether sending it twice has the same effect as once; decides what may be retried without knowing the outcome. */
   readonly idempotent: boolean;
   readonly params: TObject;
   readonly query: TObject;
@@ -47,17 +49,17 @@ export interface Operation {
   readonly status: number;
   /** Whether the document leaves open the status of success (7.7). */
   readonly statusOpen?: true;
-  /** `flat`: the answer has the fields of `data` beside `success`, without an envelope (4.2). */
+  /** `flat`: the response has the fields of `data` beside `success`, without an envelope (4.2). */
   readonly flat?: true;
-  /** Schema of `data` inside the success envelope, in camelCase where a field has twins; see twins.ts. */
+  /** Schema of `data` inside the success envelope, in camelCase where a field has an alias; see aliases.ts. */
   readonly data: TSchema;
   /** Only on paginated lists. */
   readonly pages?: Pages;
-  /** What it refuses beside what every operation does, see {@link COMMON_REFUSALS}. */
+  /** Its rejections, besides those of every operation, see {@link COMMON_REFUSALS}. */
   readonly refusals: Refusals;
   /** Refusals whose status the document shows (7.3, 7.4): always that of {@link REFUSAL_STATUSES}. */
   readonly shownStatuses?: readonly RefusalKind[];
-  /** Whether it may also refuse in the alternative error shape (section 1). */
+  /** Whether errors may also have the alternative shape (section 1). */
   readonly alternativeErrors?: true;
 }
 

@@ -10,6 +10,7 @@ import { schemaDefinitionOperations } from './schema-definitions.js';
 import { segmentOperations } from './segments.js';
 import { sendingDomainOperations } from './sending-domains.js';
 
+/** By the name of the client's method. A new operation is added to the file of its kind. */
 export const operations = {
   ...schemaDefinitionOperations,
   ...resourceOperations,

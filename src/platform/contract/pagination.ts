@@ -1,6 +1,7 @@
-/** Paginated lists (section 4): an opaque cursor, handed back to get the next page. */
+/** Paginated lists (section 4): an opaque cursor, sent back to get the next page. */
 import { Type, type Static } from 'typebox';
 
+/** A cursor is opaque: it is only ever sent back to the list that returned it. */
 export const Cursor = Type.Optional(Type.String({ description: '`pagination.cursor` of the page before' }));
 
 /** The size of a page. */
@@ -14,7 +15,7 @@ export const Pagination = Type.Object({
 });
 export type Pagination = Static<typeof Pagination>;
 
-/** Where an operation takes the cursor, and under which name its answer lists the entries. */
+/** Where an operation takes the cursor, and the field of its response that lists the entries. */
 export interface Pages {
   readonly cursorIn: 'query' | 'body';
   readonly entries: 'results' | 'recipients';

@@ -1,5 +1,6 @@
-/** The kinds of refusals, and the statuses that they come with where the document shows none (7.7). */
+/** The kinds of rejections, and their statuses if platform-api.md shows none (7.7). */
 
+/** The status of each kind unless the sandbox's settings choose another one. */
 export const REFUSAL_STATUSES = {
   invalid: 400,
   tenantMissing: 400,
@@ -14,26 +15,26 @@ export const REFUSAL_STATUSES = {
 } as const;
 export type RefusalKind = keyof typeof REFUSAL_STATUSES;
 
-/** When an operation refuses, in words. */
+/** When an operation rejects a request, in words. */
 export type Refusals = { readonly [K in RefusalKind]?: string };
 
-/** What any operation may refuse. Most of the statuses are "not shown" (7.7): see docs/assumptions.md. */
+/** Rejections that any operation may have. Most of the statuses are "not shown" (7.7): see docs/assumptions.md. */
 export const COMMON_REFUSALS = {
   invalid: 'The request is not valid; `errors` names each wrong place.',
   unauthenticated: 'The token is missing, expired or not valid.',
   forbidden: 'The token may not call this operation, or may not act for this tenant.',
 } as const satisfies Refusals;
 
-/** Statuses that somebody chose where the document shows none. */
+/** The statuses that were chosen for what the document leaves open. */
 export type Statuses = Readonly<Record<RefusalKind | 'created', number>>;
 
-/** The status of success: the document's, or where it shows none the chosen one. */
+/** The status of success: the document's, or if it shows none the chosen one. */
 export const successStatus = (
   { status, statusOpen }: { readonly status: number; readonly statusOpen?: true },
   { created }: Pick<Statuses, 'created'>,
 ): number => (statusOpen === true ? created : status);
 
-/** The status of a refusal: the document's where it shows one, else the chosen one. */
+/** The status of a rejection: the document's, or if it shows none the chosen one. */
 export const refusalStatus = (
   { shownStatuses = [] }: { readonly shownStatuses?: readonly RefusalKind[] },
   kind: RefusalKind,

@@ -48,7 +48,7 @@ export const reportOperations = {
     command: 'usage list',
     summary: 'Lists the usage of the engagement product, tenant by tenant, ranked by total sends.',
     description:
-      'A tenant is there when it finished the onboarding wizard, has sent a message, has created a broadcast, has an active automation or has an SMS number. The range of dates counts for sends only.',
+      'A tenant is listed if it finished the onboarding wizard, has sent a message, has created a broadcast, has an active automation or has an SMS number. The range of dates applies to sends only.',
     method: 'GET',
     path: '/partner/engage/tenants',
     scope: 'open',

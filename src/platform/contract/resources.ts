@@ -2,7 +2,7 @@
 import { Type, type Static } from 'typebox';
 import { Maybe, NullableBoolean, NullableInteger, OneOf, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
-import { RESOURCE_TWINS } from './twins.js';
+import { RESOURCE_ALIASES } from './aliases.js';
 
 /** A record as 4.10 returns it. */
 export const ResourceRecord = Type.Object(
@@ -16,7 +16,7 @@ export const ResourceRecord = Type.Object(
     createdAt: Maybe(Type.String()),
     updatedAt: Maybe(Type.String()),
   },
-  { twins: RESOURCE_TWINS },
+  { aliases: RESOURCE_ALIASES },
 );
 export type ResourceRecord = Static<typeof ResourceRecord>;
 
@@ -32,9 +32,9 @@ export const TransactionResource = Type.Object(
   { additionalProperties: true },
 );
 
-/** Answer of 4.5 and 4.8. */
+/** Response of 4.5 and 4.8. */
 export const BatchAccepted = Type.Object({
-  batchId: Text('follow it with 4.14'),
+  batchId: Text('poll it with 4.14'),
   recordCount: Type.Number(),
   message: Maybe(Type.String()),
   schemaDefinitionId: Maybe(Type.String()),
@@ -64,7 +64,7 @@ const UploadQuery = Type.Object({
       minimum: 0,
       maximum: 86_400,
       default: 0,
-      description: 'seconds to hold a resource whose references are missing; 0 rejects it',
+      description: 'seconds to keep a resource pending whose references are missing; 0 rejects it',
     }),
   ),
 });

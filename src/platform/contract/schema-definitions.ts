@@ -4,9 +4,9 @@ import { SCHEMA_NAME_PATTERN } from '../../domain/names.js';
 import { SCHEMA_CATEGORIES } from '../../domain/sync.js';
 import { Maybe, OneOf, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
-import { SCHEMA_DEFINITION_TWINS } from './twins.js';
+import { SCHEMA_DEFINITION_ALIASES } from './aliases.js';
 
-/** Of a name, in words. */
+/** The pattern of names, in words. */
 const form = '1 to 128 letters, digits, "_" or "-", the first one no "-"';
 
 export const SchemaName = Type.String({
@@ -38,7 +38,7 @@ export const DisplayMetadata = Type.Object({
 
 const RecordSchema = OpenObject('JSON Schema of the resource; references use $ref');
 
-/** Body of 4.4. Each twin may come under either name; which fields are required is "not shown": these are. */
+/** Body of 4.4. A field may come under its name or its alias; which are required is "not shown": these are. */
 export const SchemaDefinitionInput = Type.Object(
   {
     name: SchemaName,
@@ -71,7 +71,7 @@ export const SchemaDefinitionInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** Answer of 4.4. */
+/** Response of 4.4. */
 export const SchemaDefinition = Type.Object(
   {
     id: Type.String(),
@@ -93,7 +93,7 @@ export const SchemaDefinition = Type.Object(
     createdAt: Maybe(Type.String()),
     updatedAt: Maybe(Type.String()),
   },
-  { twins: SCHEMA_DEFINITION_TWINS },
+  { aliases: SCHEMA_DEFINITION_ALIASES },
 );
 export type SchemaDefinition = Static<typeof SchemaDefinition>;
 

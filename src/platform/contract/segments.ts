@@ -12,7 +12,7 @@ export const SegmentCondition = Type.Object({
 });
 export type SegmentCondition = Static<typeof SegmentCondition>;
 
-/** Groups are AND-joined with each other; the conditions inside one use its own logic. */
+/** Groups are joined with AND; the conditions inside one use its own logic. */
 export const ConditionGroup = Type.Object({
   type: Type.String({ description: 'value shown: group' }),
   description: Type.String(),
@@ -37,12 +37,12 @@ export const segmentOperations = {
     section: '4.2',
     tag: 'Segments',
     command: 'segments from-text',
-    summary: 'Builds the conditions of a segment from a description in words.',
-    description: 'A description that is not understood is answered with `success: false` and the reason.',
+    summary: 'Builds the conditions of a segment from a written description.',
+    description: 'If the description is not understood, it returns `success: false` and the reason.',
     method: 'POST',
     path: '/api/segments/text-to-segment',
     scope: 'tenant',
-    // It stores nothing.
+    // Nothing is stored.
     idempotent: true,
     params: Type.Object({}),
     query: Type.Object({}),
@@ -70,11 +70,11 @@ export const segmentOperations = {
     section: '4.7',
     tag: 'Segments',
     command: 'segments count',
-    summary: 'Counts and lists the recipients of segments, less those of others.',
+    summary: 'Counts and lists the recipients of segments, minus those of others.',
     method: 'POST',
     path: '/api/segments/count',
     scope: 'tenant',
-    // A POST that only reads.
+    // A POST, but it only reads.
     idempotent: true,
     params: Type.Object({}),
     query: Type.Object({}),

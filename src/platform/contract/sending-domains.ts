@@ -28,14 +28,14 @@ export const sendingDomainOperations = {
     section: '4.3',
     tag: 'Channels',
     command: 'sending-domains create',
-    summary: "Registers a tenant's own sending domain and answers the DNS records that verify it.",
+    summary: "Registers a tenant's own sending domain and returns the DNS records that verify it.",
     method: 'POST',
     path: '/api/sending-domains',
     scope: 'tenant',
     idempotent: false,
     params: Type.Object({}),
     query: Type.Object({}),
-    // Which fields are required is "not shown": those without which no address can be made.
+    // Which fields are required is "not shown"; here, those that an address needs.
     body: Type.Object(
       {
         apexDomain: Type.String({
@@ -55,7 +55,7 @@ export const sendingDomainOperations = {
           maxLength: 64,
           pattern: USER_PART,
           form: "letters, digits and ! # $ % & ' * + / = ? ^ _ ` { | } ~ -, with single dots between them",
-          description: 'what stands before the @',
+          description: 'the part before the @',
         }),
         emailFromName: Text('name that mail is sent under'),
         emailReplyTo: Type.Optional(

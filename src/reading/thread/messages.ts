@@ -1,39 +1,42 @@
-/** What the reading thread and its owner ask of each other. Readers and groups under way go by numbers that the owner gives. */
-import type { SentLetters } from '../../domain/letter-list.js';
-import type { SentRecords } from '../../domain/record-list.js';
+/** The calls between the reading thread and its owner. Readers and readings in progress are named by the owner's numbers. */
+import type { PostedDeadLetters } from '../../records/dead-letter-list.js';
+import type { PostedRecords } from '../../records/records.js';
 import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
-import type { Group } from '../group.js';
-import type { RowRange } from '../read-groups.js';
+import type { Chunk } from '../chunk.js';
+import type { ReadPartition } from '../read-chunks.js';
 
-/** The methods of a source that are asked for by name. */
+/** The methods of a source that are forwarded by name. */
 export type SourceMethod = Exclude<keyof Source, 'close'>;
 
-/** A mapping; its number stands for this spec and tenant rule alone. */
-export interface SentMapping {
+/** A mapping. The thread compiles it once per `id`, so an id must never be reused for another spec or tenant rule. */
+export interface PostedMapping {
   readonly id: number;
   readonly spec: MappingSpec;
   readonly tenant: TenantRule;
 }
 
-export interface SentGroup extends Omit<Group, 'records' | 'letters'> {
-  readonly records: SentRecords;
-  readonly letters: SentLetters;
+/** A {@link Chunk} with its columns in the form that can be posted. */
+export interface PostedChunk extends Omit<Chunk, 'records' | 'deadLetters'> {
+  readonly records: PostedRecords;
+  readonly deadLetters: PostedDeadLetters;
 }
 
-/** What the thread answers to. A type, since an interface is no table of functions. */
+/** What the thread offers. A type alias, since an interface has no index signature and so is not assignable to Answers. */
 export type ThreadAnswers = {
   open: (reader: number, config: SourceConfig) => void;
   source: (reader: number, method: SourceMethod, args: readonly unknown[]) => Promise<unknown>;
   close: (reader: number) => Promise<void>;
-  begin: (groups: number, reader: number, mapping: SentMapping, range: RowRange) => void;
-  /** null: there are no more. */
-  next: (groups: number) => Promise<SentGroup | null>;
-  end: (groups: number) => Promise<void>;
+  /** Starts a reading; its chunks are requested with `next` under the number `chunks`. */
+  begin: (chunks: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
+  /** The next chunk; null after the last one. */
+  next: (chunks: number) => Promise<PostedChunk | null>;
+  /** Ends a reading, finished or not, and releases what it uses. */
+  end: (chunks: number) => Promise<void>;
 };
 
-/** What its owner answers to. */
+/** What the thread's owner offers. */
 export type OwnerAnswers = {
-  /** A logical time for these groups. */
-  stamp: (groups: number) => Promise<string>;
+  /** Draws a read sequence number for the reading `chunks`. */
+  nextReadSeq: (chunks: number) => Promise<string>;
 };

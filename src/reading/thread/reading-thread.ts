@@ -1,34 +1,38 @@
-/** Entry of the thread that reads sources and maps their rows. */
+/** Entry point of the worker thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
 import type { Page } from '../../domain/source.js';
-import { oneAfterTheOther, type Group } from '../group.js';
+import { oneAfterTheOther, type Chunk } from '../chunk.js';
 import { mappedReading, type MappedReading } from '../mapped-reading.js';
 import { openReader, type Reader } from '../reader.js';
 import { connect } from './calls.js';
-import type { OwnerAnswers, SentMapping, ThreadAnswers } from './messages.js';
+import type { OwnerAnswers, PostedMapping, ThreadAnswers } from './messages.js';
 
-/** Compiled mappings that are kept: a sync has some dozens, and each run its own where the tenants are in a table. */
+/**
+ * How many mappings are kept compiled, the most recently used ones. A sync has some dozens; if its tenants are in a
+ * table, each run has its own.
+ */
 const MAPPINGS_KEPT = 100;
 
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, MappedReading>();
-/** `kept`: by the ledger, which needs their content hashes. */
-const underWay = new Map<number, { readonly groups: AsyncGenerator<Group>; readonly kept: boolean }>();
+/** Readings in progress. `kept`: the ledger records what is sent, and so needs the content hashes. */
+const underWay = new Map<number, { readonly chunks: AsyncGenerator<Chunk>; readonly kept: boolean }>();
 
-/** Milliseconds without work after which this thread has time: the one that it works for waits for the platform, not for rows. */
+/** After this many milliseconds without a request the owner is the bottleneck, so this thread takes over the hashing. */
 const IDLE = 10;
-/** How many groups are asked for now, and since when none was. */
+/** How many chunks are being read, and since when none is. */
 let asked = 0;
 let idleSince = 0;
 const hasTime = (): boolean => asked === 0 && performance.now() - idleSince > IDLE;
 
-/** Rows may be bytes yet, of which only this thread can make texts. */
+/** The rows of a page may be views of undecoded bytes, which cannot be posted; they are decoded here. */
 const copyable = (answer: unknown): unknown =>
   typeof answer === 'object' && answer !== null && 'rows' in answer
     ? { ...answer, rows: [...(answer as Page).rows] }
     : answer;
 
-function compiled({ id, spec, tenant }: SentMapping): MappedReading {
+/** The compiled mapping for this id. The map is in order of use, so its first entry is the least recently used. */
+function compiled({ id, spec, tenant }: PostedMapping): MappedReading {
   const mapping = mappings.get(id) ?? mappedReading(spec, tenant);
   mappings.delete(id);
   mappings.set(id, mapping);
@@ -47,30 +51,30 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
     readers.delete(reader);
     await source.close();
   },
-  begin(id, reader, mapping, range) {
-    const stamp = () => ask('stamp', id);
-    // A group has been copied to the other thread before the next one is asked for.
-    const groups = readers.get(reader)!.groups(compiled(mapping), range, stamp, oneAfterTheOther());
-    underWay.set(id, { groups, kept: mapping.spec.options.ledger === 'full' });
+  begin(id, reader, mapping, partition) {
+    const nextReadSeq = () => ask('nextReadSeq', id);
+    // A chunk has been copied to the owner before the next one is requested, so all of them can use the same memory.
+    const chunks = readers.get(reader)!.chunks(compiled(mapping), partition, nextReadSeq, oneAfterTheOther());
+    underWay.set(id, { chunks, kept: mapping.spec.options.ledger === 'full' });
   },
   async next(id) {
-    const { groups, kept } = underWay.get(id)!;
-    // Hashing takes as long as mapping: it is done by the thread that has time.
+    const { chunks, kept } = underWay.get(id)!;
+    // Hashing takes as long as mapping, so whichever thread is less busy does it.
     const hashed = kept && hasTime();
     asked++;
     try {
-      const next = await groups.next();
+      const next = await chunks.next();
       if (next.done === true) return null;
-      const { records, letters } = next.value;
-      return { ...next.value, records: records.send(hashed), letters: letters.send() };
+      const { records, deadLetters } = next.value;
+      return { ...next.value, records: records.post(hashed), deadLetters: deadLetters.post() };
     } finally {
       asked--;
       idleSince = performance.now();
     }
   },
   async end(id) {
-    const { groups } = underWay.get(id)!;
+    const { chunks } = underWay.get(id)!;
     underWay.delete(id);
-    await groups.return(undefined);
+    await chunks.return(undefined);
   },
 });

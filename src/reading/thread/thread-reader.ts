@@ -1,55 +1,62 @@
-/** A thread that reads sources and maps their rows, as seen by its owner. */
+/** The owner's side of the reading thread: starts it, forwards calls to it and replaces it when it has died (ADR 0026). */
 import { Worker } from 'node:worker_threads';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { LetterList } from '../../domain/letter-list.js';
-import { RecordList } from '../../domain/record-list.js';
+import { DeadLetterList } from '../../records/dead-letter-list.js';
+import { RecordList } from '../../records/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
-import type { Group } from '../group.js';
+import type { Chunk } from '../chunk.js';
 import type { MappedReading } from '../mapped-reading.js';
 import type { OpenReader, Reader } from '../reader.js';
 import { connect, type Calls } from './calls.js';
 import type { OwnerAnswers, SourceMethod, ThreadAnswers } from './messages.js';
 
+/** A running reading thread. */
 export interface ReadingThread {
+  /** Opens a source in the thread. Its methods reject with `source_unreachable` when the thread dies. */
   readonly openReader: OpenReader;
-  /** What is under way in it fails with `source_unreachable`. */
+  /** Ends the thread; calls in progress reject with `source_unreachable`. */
   close(): Promise<void>;
 }
 
+/** An object, so that the compiler reports a method of Source that is missing here. */
 const SOURCE_METHODS = Object.keys({
   describe: true,
   readPage: true,
   readByValues: true,
-  fence: true,
+  highWatermark: true,
   hasNull: true,
   cursorMinus: true,
   splitKeys: true,
   server: true,
   tables: true,
+  connections: true,
 } satisfies Record<SourceMethod, true>) as SourceMethod[];
 
-/** The thread begins to load at once; one that has died is replaced when it is next needed. */
+/** Starts the thread, which loads its code at once. A thread that has died is replaced on the next call. */
 export function startReadingThread(): ReadingThread {
-  const stamps = new Map<number, () => Promise<string>>();
+  const readSeqs = new Map<number, () => Promise<string>>();
   const mappingIds = new WeakMap<MappedReading, number>();
   let numbers = 0;
-  let thread = start({ stamp: (groups) => stamps.get(groups)!() });
+  let thread = start({ nextReadSeq: (chunks) => readSeqs.get(chunks)!() });
   const living = (): Thread => (thread.isLost() ? (thread = start(thread.answers)) : thread);
 
   function openReader(config: SourceConfig): Reader {
     const id = ++numbers;
-    let openIn: Thread | undefined;
+    /** Where this reader is open, or being opened. After a crash it is opened again in the new thread. */
+    let open: { readonly thread: Thread; readonly ready: Promise<unknown> } | undefined;
     const opened = async (): Promise<Thread> => {
-      const here = living();
-      if (openIn === here) return here;
-      openIn = here;
-      // Whoever asks meanwhile is answered behind this.
-      await here.ask('open', id, config).catch((error: unknown) => {
-        openIn = undefined;
-        throw error;
-      });
-      return here;
+      const thread = living();
+      if (open?.thread !== thread) {
+        const opening = { thread, ready: thread.ask('open', id, config) };
+        open = opening;
+        // All calls that wait for it get its error, and the next one tries again.
+        opening.ready.catch(() => {
+          if (open === opening) open = undefined;
+        });
+      }
+      await open.ready;
+      return thread;
     };
     const method = (name: SourceMethod) => [
       name,
@@ -59,31 +66,35 @@ export function startReadingThread(): ReadingThread {
       source: {
         ...(Object.fromEntries(SOURCE_METHODS.map(method)) as Omit<Source, 'close'>),
         async close() {
-          const left = openIn;
-          openIn = undefined;
+          const left = open?.thread;
+          open = undefined;
           if (left?.isLost() === false) await left.ask('close', id);
         },
       },
-      groups: async function* (reading, range, stamp): AsyncGenerator<Group> {
+      chunks: async function* (reading, partition, nextReadSeq): AsyncGenerator<Chunk> {
         let mapping = mappingIds.get(reading);
         if (mapping === undefined) mappingIds.set(reading, (mapping = ++numbers));
         const { spec, tenant } = reading;
-        const { byCursor, bounds } = range;
+        const { byCursor, bounds } = partition;
         const { ask } = await opened();
-        const groups = ++numbers;
-        stamps.set(groups, stamp);
+        const chunks = ++numbers;
+        readSeqs.set(chunks, nextReadSeq);
         try {
-          await ask('begin', groups, id, { id: mapping, spec, tenant }, { byCursor, bounds });
+          await ask('begin', chunks, id, { id: mapping, spec, tenant }, { byCursor, bounds });
           for (;;) {
-            const group = await ask('next', groups);
-            if (group === null) return;
-            const { records, letters } = group;
-            yield { ...group, records: RecordList.received(records), letters: LetterList.received(letters) };
+            const chunk = await ask('next', chunks);
+            if (chunk === null) return;
+            const { records, deadLetters } = chunk;
+            yield {
+              ...chunk,
+              records: RecordList.received(records),
+              deadLetters: DeadLetterList.received(deadLetters),
+            };
           }
         } finally {
-          // It may be lost, or have refused to begin.
-          await ask('end', groups).catch(() => undefined);
-          stamps.delete(groups);
+          // The thread may have died, or `begin` may have failed; then there is nothing to end.
+          await ask('end', chunks).catch(() => undefined);
+          readSeqs.delete(chunks);
         }
       },
     };
@@ -96,9 +107,13 @@ export function startReadingThread(): ReadingThread {
   };
 }
 
-/** Twice a half of 8 MiB, and as much for large objects: rows are bytes until they are mapped, so little survives. */
+/**
+ * Two semi-spaces of 8 MiB, and as much again for large objects. Rows stay bytes until they are mapped, so little survives
+ * a collection and a larger young generation would gain nothing.
+ */
 const YOUNG = { maxYoungGenerationSizeMb: 24 };
 
+/** One worker thread; once lost, it stays lost. */
 interface Thread extends Calls<ThreadAnswers> {
   readonly answers: OwnerAnswers;
   isLost(): boolean;
@@ -113,7 +128,7 @@ function start(answers: OwnerAnswers): Thread {
     isLost = true;
     calls.lost(new PartnerSyncError('source_unreachable', 'the thread that reads the source has ended'));
   };
-  // An error is followed by the end; without a listener it would end the process.
+  // `error` is followed by `exit`; without a listener for it, Node would end the whole process.
   worker.on('error', lost);
   worker.on('exit', lost);
   return { ...calls, answers, isLost: () => isLost, end: () => worker.terminate() };

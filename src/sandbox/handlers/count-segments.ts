@@ -4,12 +4,17 @@ import { pageOf } from '../cursors.js';
 import { Refusal } from '../refusal.js';
 import type { ConditionGroup } from '../segments/condition.js';
 import { findRecipients, type Position, type RecipientRow } from '../segments/recipients.js';
-import { findSegments } from '../segments/segment-store.js';
 import { unstorableText } from '../storable.js';
 import type { Handler } from './handler.js';
 
 const DEFAULT_LIMIT = 100;
 
+/**
+ * Section 4.7. `count` covers all pages; `recipients` is one page, ordered by schema definition and external id.
+ *
+ * Refuses with `notFound` for an unknown segment or automation, and `invalid` for a search text that cannot be stored
+ * or a foreign cursor.
+ */
 export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, services) => {
   const { pool, schemas, cursors, now, settings } = services;
   const { search, filter = 'all', limit = DEFAULT_LIMIT, automationId } = body;
@@ -48,11 +53,13 @@ export const countSegments: Handler<'countSegments'> = async ({ body, tenant }, 
   };
 };
 
+/** Ids of segments to include and to exclude. */
 interface SegmentIds {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
 
+/** The segments of the automation that `automationId` names; none without one. Refuses with `notFound`. */
 async function segmentsOfAutomation(db: Queryable, tenantId: string, id: string | undefined): Promise<SegmentIds> {
   if (id === undefined) return { include: [], exclude: [] };
   const storable = unstorableText(id, 'id') === undefined;
@@ -65,14 +72,17 @@ async function segmentsOfAutomation(db: Queryable, tenantId: string, id: string 
   return { include: includeSegmentIds, exclude: excludeSegmentIds };
 }
 
-/** By segment id. Another tenant's segment is as unknown as one that does not exist. */
+/** Conditions by segment id. Another tenant's segment is as unknown as one that does not exist: both are `notFound`. */
 async function conditionsOf(
   db: Queryable,
   tenantId: string,
   ids: readonly string[],
 ): Promise<Map<string, readonly ConditionGroup[]>> {
-  const found = await findSegments(db, tenantId, ids);
-  const conditions = new Map(found.map(({ id, conditionGroups }) => [id, conditionGroups]));
+  const { rows } = await db.query<{ id: string; condition_groups: ConditionGroup[] }>(
+    'select id, condition_groups from sandbox.segments where tenant_id = $1 and id = any($2)',
+    [tenantId, ids.filter((id) => unstorableText(id, 'id') === undefined)],
+  );
+  const conditions = new Map(rows.map((row) => [row.id, row.condition_groups]));
   const unknown = ids.filter((id) => !conditions.has(id));
   if (unknown.length > 0)
     throw new Refusal(
@@ -83,6 +93,7 @@ async function conditionsOf(
   return conditions;
 }
 
+/** The recipient of section 2. */
 const recipientOf = (row: RecipientRow) => ({
   id: row.id,
   externalId: row.external_id,

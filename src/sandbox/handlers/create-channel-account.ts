@@ -1,9 +1,11 @@
-/** 4.9: an account of the tenant on a channel integration; on one for email it has a domain. */
+/** 4.9: creates the tenant's account on a channel integration; an account for email has a domain of its own. */
 import { randomUUID } from 'node:crypto';
+import { isUuid } from '../../domain/names.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
 import type { Handler, Services } from './handler.js';
 
+/** What an account needs of its channel integration. */
 interface Integration {
   readonly id: string;
   readonly name: string;
@@ -11,9 +13,16 @@ interface Integration {
   readonly metadata: { readonly type: string; readonly customDomainEnabled: boolean };
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** One label of a domain name (RFC 1035): 1 to 63 letters, digits and inner hyphens. */
 const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
+/**
+ * Section 4.9. The base domain of an email account is `<prefix>.t-<tenant>.<mailDomain>`; it is verified at once if
+ * the domain is the platform's.
+ *
+ * Refuses with `notFound` for an unknown integration, `invalid` for metadata that does not fit it, and `taken` if
+ * the prefix is in use, unless the setting `existing` returns the existing account.
+ */
 export const createChannelAccount: Handler<'createChannelAccount'> = async ({ body, tenant }, services) => {
   const { channelIntegrationId, channelAccountMetadata: given } = body;
   const integration = await findIntegration(services, channelIntegrationId);
@@ -26,12 +35,12 @@ export const createChannelAccount: Handler<'createChannelAccount'> = async ({ bo
 
   const { domainPrefix, ...rest } = given;
   const isEmail = integration.channel_integration_type === 'email';
-  // Without the check an account for email may come without a prefix, and one for text messages with it.
+  // With the setting `combinations: any`, an email account may lack a prefix and an SMS account may carry one.
   const prefix = isEmail ? (domainPrefix ?? 'mail').toLowerCase() : '';
   const id = randomUUID();
-  // The tenant is in the domain, so that no tenant can take a name from another, or find out who has it.
+  // The domain contains the tenant, so that no tenant can take a name from another or discover that it is in use.
   const baseDomain = `${prefix}.t-${tenant.businessId.slice(0, 8)}.${mailDomain}`;
-  // The platform answers for its own domain; one that the tenant brings has still to be verified.
+  // The platform vouches for its own domain; a custom domain has yet to be verified.
   const verified = channels.verified && !integration.metadata.customDomainEnabled;
   const metadata = {
     ...rest,
@@ -52,29 +61,34 @@ export const createChannelAccount: Handler<'createChannelAccount'> = async ({ bo
   );
   if (rows[0] === undefined && existing === 'answer')
     return {
-      message: 'channel account was there',
+      message: 'the channel account already exists',
       data: await findAccount(services, tenant.id, integration.id, prefix),
     };
   if (rows[0] === undefined)
     throw new Refusal(
       'taken',
       prefix === ''
-        ? 'the tenant has an account on this channel integration already'
-        : `the tenant has an account with the domain prefix "${prefix}" on this channel integration already`,
+        ? 'the tenant already has an account on this channel integration'
+        : `the tenant already has an account with the domain prefix "${prefix}" on this channel integration`,
     );
   const createdAt = rows[0].created_at.toISOString();
   return { message: 'channel account created', data: { id, name, createdAt, channelAccountMetadata: metadata } };
 };
 
+/**
+ * The channel integration, or a `notFound` refusal. An id that is not a uuid cannot exist, and would make the query
+ * fail.
+ */
 async function findIntegration({ pool }: Services, id: string): Promise<Integration> {
   const { rows } = await pool.query<Integration>(
     'select id, name, channel_integration_type, metadata from sandbox.channel_integrations where id = $1',
-    [UUID.test(id) ? id : null],
+    [isUuid(id) ? id : null],
   );
   if (rows[0] === undefined) throw new Refusal('notFound', `no channel integration with the id ${JSON.stringify(id)}`);
   return rows[0];
 }
 
+/** The account that already has this prefix, in the form of the answer. */
 async function findAccount({ pool }: Services, tenantId: string, integrationId: string, prefix: string) {
   const { rows } = await pool.query<{ id: string; name: string; metadata: object; created_at: Date }>(
     `select id, name, metadata, created_at from sandbox.channel_accounts
@@ -87,11 +101,13 @@ async function findAccount({ pool }: Services, tenantId: string, integrationId: 
 
 const PLACE = 'body/channelAccountMetadata';
 
+/** The part of the caller's metadata that is checked. */
 interface Given {
   readonly type?: string;
   readonly domainPrefix?: string;
 }
 
+/** Problems of the metadata by itself: values that cannot be stored, and a prefix that is not a domain label. */
 function unstorableIn(given: Given): string[] {
   const problems: string[] = [];
   const place = unstorable(given);
@@ -101,7 +117,7 @@ function unstorableIn(given: Given): string[] {
   return problems;
 }
 
-/** What does not fit the channel integration. */
+/** Problems of the metadata with this channel integration: another type, a missing prefix, or a prefix on SMS. */
 function mismatches(given: Given, { channel_integration_type: channel, metadata }: Integration): string[] {
   const problems: string[] = [];
   if (given.type !== undefined && given.type !== metadata.type)

@@ -1,4 +1,4 @@
-/** 4.3: registers a domain that the tenant owns, with a DKIM key of its own. */
+/** 4.3: registers a domain that the tenant owns, with a DKIM key of its own, and returns the DNS records to publish. */
 import { randomUUID } from 'node:crypto';
 import { createDkimKey } from '../dkim-key.js';
 import { domainRecords } from '../domain-records.js';
@@ -7,9 +7,16 @@ import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
 import type { Handler } from './handler.js';
 
-/** RFC 1035, section 2.3.4; longest of our own labels before it is `<selector>._domainkey.`. */
+/**
+ * A domain name has at most 253 characters (RFC 1035, section 2.3.4), and the longest prefix that a record adds is
+ * `<selector>._domainkey.`.
+ */
 const LONGEST_DOMAIN = 253 - 'ps00000000._domainkey.'.length;
 
+/**
+ * Section 4.3. Domains are compared in lower case. Refuses with `invalid`, or with `taken` if the tenant has
+ * registered the domain, unless the setting `existing` returns the existing registration.
+ */
 export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body, tenant }, { pool, settings }) => {
   const apexDomain = body.apexDomain.toLowerCase();
   const subdomain = body.subdomain.toLowerCase();
@@ -19,9 +26,9 @@ export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body
   if (unstorablePlace !== undefined) problems.push(`body${unstorablePlace}`);
   if (domain.length > LONGEST_DOMAIN)
     problems.push(
-      `body/apexDomain: "${domain}" is longer than ${LONGEST_DOMAIN} characters, with which no record fits`,
+      `body/apexDomain: "${domain}" is longer than ${LONGEST_DOMAIN} characters, so its DNS records would not fit`,
     );
-  if (/\.\d+$/.test(apexDomain)) problems.push('body/apexDomain is an address, expected the name of a domain');
+  if (/\.\d+$/.test(apexDomain)) problems.push('body/apexDomain is an IP address; it must be the name of a domain');
   if (problems.length > 0) throw new Refusal('invalid', 'the sending domain is not valid', problems);
 
   const id = randomUUID();
@@ -41,7 +48,7 @@ export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body
       body.userPart,
       body.emailFromName,
       body.emailReplyTo ?? null,
-      // "Defaults to true for tenant-owned domains when omitted", and this operation registers no others.
+      // "Defaults to true for tenant-owned domains when omitted" (4.3), and this operation registers only those.
       body.makeDefaultWhenVerified ?? true,
       key.selector,
       key.privateKey,
@@ -54,8 +61,8 @@ export const createSendingDomain: Handler<'createSendingDomain'> = async ({ body
       [tenant.id, apexDomain, subdomain],
     );
     const { id: existing, dns_records: records } = rows[0]!;
-    return { message: `sending domain "${domain}" was registered`, data: { id: existing, dnsRecords: records } };
+    return { message: `sending domain "${domain}" is already registered`, data: { id: existing, dnsRecords: records } };
   }
-  if (rowCount === 0) throw new Refusal('taken', `the tenant has registered "${domain}" already`);
+  if (rowCount === 0) throw new Refusal('taken', `the tenant has already registered "${domain}"`);
   return { message: `sending domain "${domain}" registered; add its records to the DNS`, data: { id, dnsRecords } };
 };

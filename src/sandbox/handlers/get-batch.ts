@@ -1,12 +1,12 @@
-/** 4.14: the status of a batch. Its counters come from one row, so they always add up. */
+/** 4.14: reads the status of a batch. All counters come from one row, so they always add up. */
+import { isUuid } from '../../domain/names.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { Queryable } from '../database.js';
 import { Refusal } from '../refusal.js';
 import type { SandboxSettings } from '../settings.js';
 import type { Handler } from './handler.js';
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
+/** A row of `sandbox.batches`, without the upload itself. */
 interface BatchRow {
   readonly id: string;
   readonly schema_id: string;
@@ -19,14 +19,20 @@ interface BatchRow {
   readonly completed_at: Date | null;
 }
 
+/**
+ * Section 4.14. `pendingResources` is present only when `includePendingDetails` is true; `errors` is null while no
+ * record has failed.
+ *
+ * Refuses with `notFound` for an unknown batch, another tenant's, and one past its retention.
+ */
 export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, { pool, schemas, settings }) => {
   const form = settings.batchStatus;
   const { rows } = await pool.query<BatchRow>({
     name: 'batch-status',
     text: `select id, schema_id, total, successful, failed, pending, created_at, started_at, completed_at
              from sandbox.batches where id = $1 and tenant_id = $2`,
-    // What is no uuid is no batch; the same answer as for another tenant's, so that nothing can be learnt from it.
-    values: [UUID.test(params.batchId) ? params.batchId : '00000000-0000-0000-0000-000000000000', tenant.id],
+    // An id that is not a uuid would make the query fail. It gets the same answer as another tenant's batch.
+    values: [isUuid(params.batchId) ? params.batchId : null, tenant.id],
   });
   const batch = rows[0];
   if (batch === undefined) throw new Refusal('notFound', `no batch with the id "${params.batchId}"`);
@@ -41,7 +47,7 @@ export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, {
       successfulRecords: batch.successful,
       pendingRecords: batch.pending,
       failedRecords: batch.failed,
-      // Of what is final; 0 while nothing is.
+      // The share of records with a final outcome that succeeded; 0 before there are any.
       successRate: form.successRate === 'share' ? successRate : successRate * 100,
     },
     createdAt: batch.created_at.toISOString(),
@@ -55,6 +61,7 @@ export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, {
   return { message: 'batch status', data };
 };
 
+/** How entries of `recordErrors` name their records; section 2 says only that they are strings. */
 type Naming = SandboxSettings['batchStatus']['recordErrors'];
 
 interface ErrorRow {
@@ -64,7 +71,7 @@ interface ErrorRow {
   readonly reason: string;
 }
 
-/** A record without a usable external id is named by its place in any case. */
+/** Names a record by its place in the upload, the only way for one without a usable external id. */
 const byPlace = ({ record_index: index, reason }: ErrorRow): string => `record ${index}: ${reason}`;
 const NAMED: Readonly<Record<Exclude<Naming, 'counted' | 'none'>, (row: ErrorRow) => string>> = {
   external_id: (row) =>
@@ -74,12 +81,14 @@ const NAMED: Readonly<Record<Exclude<Naming, 'counted' | 'none'>, (row: ErrorRow
   unnamed: ({ reason }) => reason,
 };
 
+/** One entry for each reason, with the number of records that share it. */
 function counted(rows: readonly ErrorRow[]): string[] {
   const records = new Map<string, number>();
   for (const { reason } of rows) records.set(reason, (records.get(reason) ?? 0) + 1);
   return [...records].map(([reason, count]) => `${count} record(s) ${reason}`);
 }
 
+/** The `errors` of a batch status, with the failed records in the order of the upload. */
 async function errorsOf(db: Queryable, batch: BatchRow, naming: Naming): Promise<BatchStatus['errors']> {
   const { rows } = await db.query<ErrorRow>(
     `select record_index, external_id, rule, reason from sandbox.record_errors where batch_id = $1
@@ -106,6 +115,9 @@ interface PendingRow {
   readonly missing: { schemaDefinitionId: string | null; externalId: string; schemaName: string }[];
 }
 
+/**
+ * The batch's pending resources with the dependencies that each still lacks, in the order in which they became pending.
+ */
 async function pendingOf(db: Queryable, batchId: string): Promise<PendingResource[]> {
   const { rows } = await db.query<PendingRow>(
     `select p.id, p.external_id, p.schema_id, s.name as schema_name, p.expires_at, p.created_at, m.missing
@@ -124,7 +136,7 @@ async function pendingOf(db: Queryable, batchId: string): Promise<PendingResourc
     id: row.id,
     resourceExternalId: row.external_id,
     schemaDefinitionId: row.schema_id,
-    // A parent's schema definition that does not exist yet has no id.
+    // A parent whose schema definition does not exist yet has no schema id.
     missingDependencies: row.missing.map(({ schemaDefinitionId, ...rest }) =>
       schemaDefinitionId === null ? rest : { schemaDefinitionId, ...rest },
     ),

@@ -1,4 +1,7 @@
-/** 4.10: reads one resource. Reconciliation calls it tens of thousands of times, so without `include` it is one query. */
+/**
+ * 4.10: reads one resource. Reconciliation calls this tens of thousands of times, so without `include` it costs one
+ * query.
+ */
 import type { JsonObject } from '../../domain/json.js';
 import { includedRecords, includeTree } from '../included-records.js';
 import { Refusal } from '../refusal.js';
@@ -6,6 +9,10 @@ import { recordAnswer, type ResourceRow } from '../resource-answer.js';
 import { unstorableText } from '../storable.js';
 import { findSchema, type Handler } from './handler.js';
 
+/**
+ * Section 4.10. `included` is empty unless references were to be resolved. Refuses with `notFound` for an unknown
+ * schema definition or resource, and `invalid` for an unknown reference field.
+ */
 export const getResource: Handler<'getResource'> = async ({ params, query, tenant }, services) => {
   const schema = await findSchema(services, params.schemaDefinitionNameOrId);
   const row = await findResource(services.pool, tenant.id, schema.id, params.externalId);
@@ -21,13 +28,14 @@ export const getResource: Handler<'getResource'> = async ({ params, query, tenan
   return { message: 'resource found', data: { result: recordAnswer(schema, row, view), included } };
 };
 
+/** The stored row, or undefined; a prepared statement, because of the number of calls. */
 async function findResource(
   pool: Parameters<Handler<'getResource'>>[1]['pool'],
   tenantId: string,
   schemaId: string,
   externalId: string,
 ): Promise<ResourceRow | undefined> {
-  // Such an id cannot be stored, and asking for it would be an error of the query.
+  // Such an id cannot have been stored, and would make the query fail.
   if (unstorableText(externalId, 'id') !== undefined) return undefined;
   const { rows } = await pool.query<{
     id: string;

@@ -1,4 +1,4 @@
-/** 4.17: a tenant's application for sending text messages; null when it has made none. */
+/** 4.17: reads a tenant's application for sending text messages. */
 import { findTenant, type Handler } from './handler.js';
 
 interface Row {
@@ -9,6 +9,9 @@ interface Row {
   readonly updated_at: Date;
 }
 
+/**
+ * Section 4.17. `data` is null when the tenant has made no application. Refuses with `notFound` for an unknown tenant.
+ */
 export const getSmsRegistration: Handler<'getSmsRegistration'> = async ({ params }, services) => {
   const tenant = await findTenant(services, params.id);
   const { rows } = await services.pool.query<Row>(

@@ -1,4 +1,4 @@
-/** 4.12: the channel integrations of the platform account, the oldest first. */
+/** 4.12: lists the channel integrations of the platform account, oldest first. */
 import type { ChannelIntegration } from '../../platform/contract/channels.js';
 import { pageOf } from '../cursors.js';
 import type { Handler } from './handler.js';
@@ -13,11 +13,12 @@ interface Row {
 
 const LIST = 'channel integrations';
 
+/** Section 4.12. Refuses with `invalid` for a cursor that this list has not issued. */
 export const listChannelIntegrations: Handler<'listChannelIntegrations'> = async (
   { query },
   { pool, cursors, settings },
 ) => {
-  // No upper end of the limit is shown; a page is shorter than asked for rather than without bounds.
+  // Section 8 shows no maximum. A page may be shorter than requested, but it is never unbounded.
   const limit = Math.min(query.limit ?? 100, settings.longest.page);
   const after = cursors.read<number>(LIST, query.cursor) ?? 0;
   const counted = await pool.query<{ total: string }>('select count(*) as total from sandbox.channel_integrations');

@@ -1,21 +1,21 @@
 /**
- * 4.1: usage of each tenant, ranked by total sends, the most first.
+ * 4.1: lists the usage of each tenant, ranked by total sends, highest first by default.
  *
- * The ranking changes with every send, so all pages of one list count the sends that were there for its first page:
- * no tenant comes twice or is left out because somebody else has overtaken it meanwhile.
+ * Every send can change the ranking, so all pages of a list count only the sends that existed when its first page was
+ * read. Otherwise a tenant that overtakes another between two pages would appear twice or be skipped.
  */
 import type { UsageRow } from '../../platform/contract/reports.js';
 import { pageOf } from '../cursors.js';
 import { dateRange } from '../date-range.js';
 import type { Handler } from './handler.js';
 
-/** The newest send that is counted, and the last row of the page before. */
+/** What a cursor stores: the newest send that is counted, and the last row of the previous page. */
 type Position = readonly [newest: number, totalSends: number, tenantId: string];
 
 interface Row {
   readonly newest: string;
   readonly total: string;
-  /** null in the one row of an empty page. */
+  /** null in the single row that an empty page consists of. */
   readonly tenant_id: string | null;
   readonly external_id: string | null;
   readonly name: string;
@@ -26,7 +26,10 @@ interface Row {
   readonly numbers: string;
 }
 
-/** Whoever finished onboarding, has sent, has created a broadcast, has an active automation or has an SMS number. */
+/**
+ * The query for one direction. It lists the tenants that finished onboarding, have sent, have a broadcast, an active
+ * automation or an SMS number (4.1).
+ */
 const queryFor = (direction: 'desc' | 'asc') => `
   with bound as (
     select coalesce($1::bigint, max(sequence), 0) as newest from sandbox.sends),
@@ -65,6 +68,10 @@ const queryFor = (direction: 'desc' | 'asc') => `
 
 const QUERIES = { most_first: queryFor('desc'), least_first: queryFor('asc') };
 
+/**
+ * Section 4.1. Sends are counted within the range of dates; automations and numbers are current. Refuses with `invalid`
+ * for a date or a cursor that is not valid.
+ */
 export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { pool, cursors, settings }) => {
   const { startDate = null, endDate = null, limit = 25 } = query;
   const { from, before } = dateRange(query, settings.reportDates);
@@ -72,8 +79,15 @@ export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { p
   const { order, broadcastTriggers, activeStatuses, sentBefore } = settings.usage;
   const [newest, totalSends, tenantId] = cursors.read<Position>(list, query.cursor) ?? [null, null, null];
   const { rows } = await pool.query<Row>(QUERIES[order], [
-    ...[newest, from, before, totalSends, tenantId, limit + 1],
-    ...[activeStatuses, broadcastTriggers, sentBefore === 'listed'],
+    newest,
+    from,
+    before,
+    totalSends,
+    tenantId,
+    limit + 1,
+    activeStatuses,
+    broadcastTriggers,
+    sentBefore === 'listed',
   ]);
   const page = pageOf(
     rows.filter((row) => row.tenant_id !== null),
@@ -89,6 +103,7 @@ export const listTenantUsage: Handler<'listTenantUsage'> = async ({ query }, { p
   };
 };
 
+/** The usage row of section 2. PostgreSQL returns bigints as text. */
 const usageOf = (row: Row): UsageRow => ({
   tenantId: row.tenant_id!,
   tenantExternalId: row.external_id,

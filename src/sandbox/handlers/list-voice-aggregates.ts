@@ -1,4 +1,4 @@
-/** 4.16: calls of each tenant, of those that had any in the range of dates or of all, in the order of their ids. */
+/** 4.16: lists voice call aggregates per tenant, ordered by tenant id. */
 import type { VoiceAggregate } from '../../platform/contract/reports.js';
 import { pageOf } from '../cursors.js';
 import { dateRange } from '../date-range.js';
@@ -6,7 +6,7 @@ import type { Handler } from './handler.js';
 
 interface Row {
   readonly total: string;
-  /** null in the one row of an empty page. */
+  /** null in the single row that an empty page consists of. */
   readonly tenant_id: string | null;
   readonly external_id: string | null;
   readonly name: string;
@@ -42,6 +42,10 @@ const QUERY = `
                 where $4::text is null or tenant_id > $4 order by tenant_id limit $5) page on true
    order by page.tenant_id`;
 
+/**
+ * Section 4.16. By default only tenants with a call in the range are listed; the tenant header limits the result to
+ * one. Refuses with `invalid` for a date or a cursor that is not valid.
+ */
 export const listVoiceAggregates: Handler<'listVoiceAggregates'> = async (
   { query, tenant },
   { pool, cursors, settings },
@@ -72,6 +76,7 @@ export const listVoiceAggregates: Handler<'listVoiceAggregates'> = async (
   };
 };
 
+/** The voice aggregate row of section 2: durations in seconds, costs in cents. */
 const aggregateOf = (row: Row): VoiceAggregate => ({
   tenantExternalId: row.external_id,
   tenantName: row.name,

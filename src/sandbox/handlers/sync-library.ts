@@ -1,4 +1,4 @@
-/** 4.6: copies library items into a tenant and takes others away, all of them in one transaction. */
+/** 4.6: copies library items into a tenant and removes others from it, all in one transaction. */
 import { randomUUID } from 'node:crypto';
 import type { LibraryItemResult } from '../../platform/contract/library.js';
 import { inTransaction, type Queryable } from '../database.js';
@@ -10,10 +10,18 @@ import { findTenant, type Handler } from './handler.js';
 
 type Words = SandboxSettings['libraryWords'];
 
+/** A library item with its kind, a key of `LIBRARY_KINDS`. */
 interface StoredItem extends LibraryItem {
   readonly type: string;
 }
 
+/**
+ * Section 4.6. The results follow the order of the request, synced items first; `data` is null if the request lists
+ * no item.
+ *
+ * Refuses with `notFound` for an unknown tenant or item, and `invalid` for an item that is listed under both `sync` and
+ * `unsync`. A refusal changes nothing.
+ */
 export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, services) => {
   const tenant = await findTenant(services, params.tenantId);
   const wanted = { sync: idsOf(body.sync), unsync: idsOf(body.unsync) };
@@ -36,14 +44,15 @@ export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, serv
     ]);
     return done;
   });
-  return { message: `${results.length} library items done`, data: { results, jobId } };
+  return { message: `${results.length} library items synced or unsynced`, data: { results, jobId } };
 };
 
-/** Each once, in the order in which they came. */
+/** Each id once, in lower case and in the order of the request. */
 const idsOf = (listed: readonly { id: string }[] = []): string[] => [
   ...new Set(listed.map(({ id }) => id.toLowerCase())),
 ];
 
+/** Refuses a request that both syncs and unsyncs an item, since the outcome would depend on the order. */
 function refuseContradictions(sync: readonly string[], unsync: readonly string[]): void {
   const unwanted = new Set(unsync);
   const both = sync.filter((id) => unwanted.has(id));
@@ -55,7 +64,10 @@ function refuseContradictions(sync: readonly string[], unsync: readonly string[]
     );
 }
 
-/** Finds all items at once; answers a function that gives some of them in the order of their ids. */
+/**
+ * Loads all items with one query; returns a function that picks some of them, in the order of their ids. Refuses
+ * unknown ids.
+ */
 async function findItems(
   db: Queryable,
   wanted: Readonly<Record<'sync' | 'unsync', readonly string[]>>,
@@ -73,6 +85,7 @@ async function findItems(
   return (ids) => ids.map((id) => items.get(id)!);
 }
 
+/** Copies the items, kind by kind; a conflict shows in the item's status and does not stop the others. */
 async function syncItems(
   db: Queryable,
   tenantId: string,
@@ -110,6 +123,7 @@ async function unsyncItems(
   }));
 }
 
+/** The word for an item's type in the results; section 4.6 shows only `automation`. */
 const wordOf = (type: string, words: Words): string => (type === 'segment' ? words.segment : type);
 
 const ofType = (items: readonly StoredItem[], type: string): StoredItem[] => items.filter((item) => item.type === type);

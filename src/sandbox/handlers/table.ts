@@ -1,4 +1,4 @@
-/** The handler of every operation of the contract; one that has none does not compile. */
+/** Assigns a handler to every operation of the contract; an operation without one is a compile error. */
 import type { OperationName } from '../../platform/contract/operations.js';
 import { countSegments } from './count-segments.js';
 import { createChannelAccount } from './create-channel-account.js';
@@ -18,6 +18,7 @@ import { syncLibrary } from './sync-library.js';
 import { textToSegment } from './text-to-segment.js';
 import { uploadResources, uploadTransactions } from './upload-resources.js';
 
+/** Handlers by the operation's name in the contract. */
 export const handlers = {
   listTenantUsage,
   createSendingDomain,

@@ -1,25 +1,19 @@
-/** 4.2: builds the conditions of a segment from a description in English. It stores nothing. */
-import type { JsonObject } from '../../domain/json.js';
+/** 4.2: builds the conditions of a segment from a description in English. Nothing is stored. */
 import { Refusal } from '../refusal.js';
-import type { StoredSchema } from '../schema-store.js';
-import type { Definition } from '../segments/record-paths.js';
 import { textToSegment as interpret } from '../segments/text-to-segment.js';
 import type { Handler } from './handler.js';
 
-/** Section 4.2: the word for people where none is given. */
+/** The word for people if the caller sends none (4.2). */
 const DEFAULT_WORD = 'user';
 
-export const textToSegment: Handler<'textToSegment'> = async ({ body }, { schemas, now, settings }) => {
+/**
+ * Section 4.2. A text that is not understood is answered with `success: false`, or refused if the setting
+ * `statuses.notUnderstood` is an error status.
+ */
+export const textToSegment: Handler<'textToSegment'> = async ({ body }, { schemas, settings }) => {
   const { text, userCustomVerb = DEFAULT_WORD } = body;
-  const data = interpret({ text, userCustomVerb }, (await schemas.list()).map(described), now(), settings);
+  const definitions = (await schemas.list()).map(({ definition }) => definition);
+  const data = interpret({ text, userCustomVerb }, definitions, settings);
   if (!data.success && settings.statuses.notUnderstood !== 200) throw new Refusal('notUnderstood', data.failureReason);
   return { data };
 };
-
-const described = ({ definition, name }: StoredSchema): Definition => ({
-  name,
-  pluralName: definition.pluralName ?? name,
-  category: definition.category,
-  schema: definition.schema as JsonObject,
-  ...(definition.fieldsToExpose == null ? {} : { fieldsToExpose: definition.fieldsToExpose }),
-});

@@ -1,9 +1,13 @@
-/** Automation templates: an automation under the item's id, with the communication groups that its actions name. */
+/**
+ * The library kind "automation template": an automation under the item's id, together with the communication groups
+ * that its actions name.
+ */
 import { automationRow, communicationGroupRow } from '../automation-rows.js';
 import type { Queryable } from '../database.js';
 import type { AutomationTemplate } from '../fixture/schema.js';
 import type { LibraryItem, LibraryKind } from './kind.js';
 
+/** Syncs and unsyncs automation templates (4.6). */
 export const automationTemplates: LibraryKind = {
   async sync(db, tenantId, items) {
     const templates = items.map(templateOf);
@@ -22,14 +26,22 @@ export const automationTemplates: LibraryKind = {
   },
 };
 
-/** The content was a fixture's, and was checked when it was loaded. */
-const templateOf = ({ id, content }: LibraryItem) => ({ ...content, id }) as AutomationTemplate;
+/** A library item, split into the automation and the communication groups that its actions name. */
+interface Template extends Pick<AutomationTemplate, 'id' | 'communicationGroups'> {
+  readonly automation: Omit<AutomationTemplate, 'communicationGroups'>;
+}
 
-async function findConflicts(
-  db: Queryable,
-  tenantId: string,
-  templates: readonly AutomationTemplate[],
-): Promise<Set<string>> {
+/** The content came from a fixture and was validated when that was loaded, so it is not checked again. */
+function templateOf({ id, content }: LibraryItem): Template {
+  const { communicationGroups, ...automation } = { ...content, id } as AutomationTemplate;
+  return { id, automation, communicationGroups };
+}
+
+/**
+ * Ids of the templates that cannot be copied: the tenant has an automation or a communication group of its own under an
+ * id that they need.
+ */
+async function findConflicts(db: Queryable, tenantId: string, templates: readonly Template[]): Promise<Set<string>> {
   const groups = templates.flatMap(({ id, communicationGroups }) =>
     communicationGroups.map((g) => [id, g.id] as const),
   );
@@ -46,13 +58,12 @@ async function findConflicts(
   return new Set(rows.map((row) => row.item));
 }
 
-/** Only a template that has changed makes a synced automation a newer one. */
-async function storeAutomations(
-  db: Queryable,
-  tenantId: string,
-  templates: readonly AutomationTemplate[],
-): Promise<void> {
-  const rows = templates.map(({ communicationGroups: _, ...template }) => automationRow(template));
+/**
+ * Inserts or updates the automations. `updated_at` changes only if the template has changed, so repeating a sync has
+ * no effect.
+ */
+async function storeAutomations(db: Queryable, tenantId: string, templates: readonly Template[]): Promise<void> {
+  const rows = templates.map(({ automation }) => automationRow(automation));
   await db.query(
     `insert into sandbox.automations
        (tenant_id, id, status, automation_type, trigger_type, content, library_item_id)
@@ -68,7 +79,10 @@ async function storeAutomations(
   );
 }
 
-async function replaceGroups(db: Queryable, tenantId: string, templates: readonly AutomationTemplate[]): Promise<void> {
+/**
+ * Deletes and re-inserts the templates' communication groups, which removes those that a newer template no longer has.
+ */
+async function replaceGroups(db: Queryable, tenantId: string, templates: readonly Template[]): Promise<void> {
   await db.query('delete from sandbox.communication_groups where tenant_id = $1 and library_item_id = any($2)', [
     tenantId,
     templates.map(({ id }) => id),

@@ -1,13 +1,14 @@
-/** Segment definitions: a segment under the item's id. */
+/** The library kind "segment definition": a segment under the item's id. */
 import type { Queryable } from '../database.js';
 import type { LibraryKind } from './kind.js';
 
+/** Syncs and unsyncs segment definitions (4.6). */
 export const segmentDefinitions: LibraryKind = {
   async sync(db, tenantId, items) {
     const ids = items.map(({ id }) => id);
     const conflicting = await ownSegments(db, tenantId, ids);
     const copied = items.filter(({ id }) => !conflicting.has(id)).map(({ id, content }) => ({ id, ...content }));
-    // Only a definition that has changed makes a synced segment a newer one.
+    // `updated_at` changes only if the definition has changed, so repeating a sync has no effect.
     await db.query(
       `insert into sandbox.segments (tenant_id, id, name, description, condition_groups, library_item_id)
        select $1, id::text, name, description, "conditionGroups", id
@@ -29,7 +30,7 @@ export const segmentDefinitions: LibraryKind = {
   },
 };
 
-/** Segments of the tenant that have an item's id and are no copies of it. */
+/** Ids among `itemIds` under which the tenant has a segment that is not a copy of the item. */
 async function ownSegments(db: Queryable, tenantId: string, itemIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await db.query<{ id: string }>(
     `select id from sandbox.segments

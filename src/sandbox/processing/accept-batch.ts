@@ -1,20 +1,25 @@
-/** Stores an upload so that its processing survives whatever happens after the answer. */
+/** Stores an upload durably, so that a crash after the 202 answer loses nothing. */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../database.js';
 import type { ConflictRule } from './incoming.js';
 
+/** An accepted upload (4.5, 4.8). */
 export interface Upload {
   readonly tenantId: string;
   readonly schemaId: string;
   readonly onConflict: ConflictRule;
   readonly ignoreUnknownFields: boolean;
+  /** `dependencyWaitTimeout`: how long a record may wait for its parents; 0 means not at all. */
   readonly waitSeconds: number;
-  /** The body as it came; as text, since it may say what the database's JSON types refuse. */
+  /** The body exactly as received. It is kept as text because it may contain what the database's JSON types refuse. */
   readonly bodyText: string;
   readonly recordCount: number;
 }
 
-/** Answers the batch's id. The same upload sent twice is two batches: the interface has no idempotency key. */
+/**
+ * Stores the upload and returns the batch's id. Uploading the same body twice makes two batches: the interface has no
+ * idempotency key.
+ */
 export async function acceptBatch(db: Queryable, upload: Upload): Promise<string> {
   const id = randomUUID();
   await db.query({

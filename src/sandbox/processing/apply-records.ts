@@ -1,4 +1,7 @@
-/** Applies records of one schema and tenant to the store: decides the outcome of each, then writes all that pass. */
+/**
+ * Applies records of one schema definition and tenant: decides the outcome of each, then writes those that pass in one
+ * statement.
+ */
 import type { JsonObject } from '../../domain/json.js';
 import type { Queryable } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
@@ -9,14 +12,20 @@ import { presentParents, storedRecords, storeRecords } from './resource-store.js
 
 type Rules = Pick<SandboxSettings, 'records' | 'longest'>;
 
+/** The result of applying a list of records. */
 export interface Applied {
-  /** In the order of the records. */
+  /** One outcome for each record, in their order. */
   readonly outcomes: readonly Outcome[];
-  /** External ids that are stored now. */
+  /** External ids of the records that are stored now. */
   readonly stored: readonly string[];
 }
 
-/** The caller holds the tenant's lock (`lockTenant`), so what is read here stays true until the commit. */
+/**
+ * Decides the outcomes and stores the records that pass (sections 3 and 4.8). Records of the same upload may refer to each
+ * other, and a later record with the same external id is merged into the earlier one.
+ *
+ * The caller must hold the tenant's lock (`lockTenant`), so that what is read here stays true until the commit.
+ */
 export async function applyRecords(
   db: Queryable,
   tenantId: string,
@@ -33,6 +42,7 @@ export async function applyRecords(
   const existing = await storedRecords(db, tenantId, schema.id, ids);
   const parents = await presentParents(db, tenantId, [...named.values()]);
 
+  /** Decides every record under the assumption that the records named by `assumed` will be stored. */
   const decide = (assumed: ReadonlySet<string>): { outcomes: Outcome[]; written: Map<string, JsonObject> } => {
     const written = new Map<string, JsonObject>();
     const isPresent = (d: Dependency) =>
@@ -58,17 +68,19 @@ export async function applyRecords(
     return { outcomes, written };
   };
 
-  // Records may refer to others of the same upload, in circles too. All of them are assumed to be stored at first;
-  // those that turn out not to be are taken from the assumption until it holds.
+  // Records may refer to others of the same upload, even in cycles. At first all of them are assumed to be stored;
+  // those that turn out to fail are removed from the assumption until it is consistent.
   const withinUpload = referencesWithinUpload && schema.references.some((r) => r.schemaName === schema.name);
+  const consistentPart = (of: ReadonlySet<string>, written: ReadonlyMap<string, unknown>) =>
+    new Set([...of].filter((id) => written.has(id) || existing.has(id)));
   let assumed = new Set(withinUpload ? ids : []);
-  for (;;) {
-    const { outcomes, written } = decide(assumed);
-    const holding = new Set([...assumed].filter((id) => written.has(id) || existing.has(id)));
-    if (holding.size === assumed.size) {
-      await storeRecords(db, tenantId, schema.id, written);
-      return { outcomes, stored: [...written.keys()] };
-    }
-    assumed = holding;
+  let decided = decide(assumed);
+  let remaining = consistentPart(assumed, decided.written);
+  while (remaining.size < assumed.size) {
+    assumed = remaining;
+    decided = decide(assumed);
+    remaining = consistentPart(assumed, decided.written);
   }
+  await storeRecords(db, tenantId, schema.id, decided.written);
+  return { outcomes: decided.outcomes, stored: [...decided.written.keys()] };
 }

@@ -1,24 +1,29 @@
-/** The loops that take accepted batches from the database, process them, let pending resources expire and forget old batches. */
+/** The background loops: they process accepted batches, let pending resources expire and delete old batches. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
 import { inTransaction } from '../database.js';
 import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
-import { forgetOldBatches } from './old-batches.js';
-import { lookAfterPending } from './look-after-pending.js';
+import { completePending, expirePending } from './check-pending.js';
+import { deleteOldBatches } from './delete-old-batches.js';
 import { processBatch, type AcceptedBatch } from './process-batch.js';
 
+/** Batch processing that runs in the background until it is stopped. */
 export interface BatchWorkers {
-  /** A batch was stored: a loop takes it at once (after `processingDelay`), without waiting for a poll. */
-  wake(): void;
-  /** Finishes the batches in work; the others stay in the database for the next start. */
+  /**
+   * Call this after storing a batch, so that a worker takes it at once, or after `processingDelay`, without waiting for
+   * a poll.
+   */
+  notify(): void;
+  /** Finishes the batches in progress; the others stay in the database for the next start. */
   stop(): Promise<void>;
 }
 
-/** After so many failures of the sandbox itself a batch is failed as a whole, so that it cannot block its followers. */
+/** After this many internal failures a batch fails as a whole, so that it cannot block the batches after it. */
 const MAX_ATTEMPTS = 5;
 const RETRY_SECONDS = 1;
 
+/** Starts `settings.batchesAtOnce` workers, which also take the batches that an earlier process left behind. */
 export function startBatchWorkers(
   pool: pg.Pool,
   schemas: SchemaStore,
@@ -43,10 +48,10 @@ export function startBatchWorkers(
 
   const work = async () => {
     while (!stopping) {
-      // Registered before looking, so that a batch which arrives during the look is not slept through.
+      // Registered before the query, so that a batch that arrives during it still wakes this worker.
       const woken = new Promise<void>((resolve) => sleepers.add(resolve));
       const found = await processNext(pool, schemas, settings).catch((error: unknown) => {
-        logger.error({ reason: reasonOf(error) }, 'a batch could not be processed; it is tried again');
+        logger.error({ reason: reasonOf(error) }, 'a batch could not be processed; it will be retried');
         signalAfter(RETRY_SECONDS * 1000);
         return false;
       });
@@ -54,47 +59,66 @@ export function startBatchWorkers(
     }
   };
 
-  const tidy = async () => {
-    await lookAfterPending(pool, { schemas, settings });
-    await forgetOldBatches(pool, settings.batchRetention);
+  /** What the periodic check does, in this order, and what the log says if it fails. */
+  const checks: readonly { run: () => Promise<void>; failure: string }[] = [
+    {
+      run: () => completePending(pool, { schemas, settings }),
+      failure: 'pending resources whose parents have arrived could not be completed',
+    },
+    {
+      run: () => expirePending(pool, { schemas, settings }),
+      failure: 'pending resources whose wait has elapsed could not be expired',
+    },
+    { run: () => deleteOldBatches(pool, settings.batchRetention), failure: 'old batches could not be deleted' },
+  ];
+  /** Stops at the first failure; the next check begins anew. */
+  const runChecks = async () => {
+    for (const { run, failure } of checks)
+      try {
+        await run();
+      } catch (error) {
+        logger.error({ reason: reasonOf(error) }, `${failure}; the next check retries`);
+        return;
+      }
   };
-  let stopExpiry = () => {};
-  const expire = async () => {
+  let wakeChecker = () => {};
+  const checkPeriodically = async () => {
     while (!stopping) {
-      await tidy().catch((error: unknown) =>
-        logger.error({ reason: reasonOf(error) }, 'pending resources could not be expired; it is tried again'),
-      );
+      await runChecks();
       if (stopping) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, settings.expiryCheckInterval);
-        stopExpiry = () => {
+        wakeChecker = () => {
           clearTimeout(timer);
           resolve();
         };
       });
-      // Also finds what another process that shares the database left behind.
+      // Also wakes the workers for batches that another process on this database left behind.
       signal();
     }
   };
 
-  const loops = [...Array.from({ length: settings.batchesAtOnce }, work), expire()];
+  const loops = [...Array.from({ length: settings.batchesAtOnce }, work), checkPeriodically()];
   return {
-    wake() {
+    notify() {
       if (settings.processingDelay === 0) signal();
-      // One more millisecond: the database's clock decides, and it counts finer than a timer.
+      // One extra millisecond: the database's clock decides when a batch is due, and it is finer than a timer.
       else signalAfter(settings.processingDelay + 1);
     },
     async stop() {
       stopping = true;
       for (const timer of timers) clearTimeout(timer);
-      stopExpiry();
+      wakeChecker();
       signal();
       await Promise.all(loops);
     },
   };
 }
 
-/** Processes the oldest batch that nobody holds; false when there is none. */
+/**
+ * Processes the next batch that is due and that no other worker has locked; false when there is none. Batches of one
+ * tenant never run side by side: `processBatch` takes the tenant's lock.
+ */
 async function processNext(pool: pg.Pool, schemas: SchemaStore, settings: SandboxSettings): Promise<boolean> {
   let batch: AcceptedBatch | undefined;
   try {
@@ -120,6 +144,7 @@ async function processNext(pool: pg.Pool, schemas: SchemaStore, settings: Sandbo
   }
 }
 
+/** Counts an internal failure and delays the retry; after the last attempt every record of the batch fails. */
 async function noteAttempt(pool: pg.Pool, batchId: string): Promise<void> {
   await inTransaction(pool, async (db) => {
     const { rows } = await db.query<{ attempts: number; total: number }>(
@@ -142,5 +167,5 @@ async function noteAttempt(pool: pg.Pool, batchId: string): Promise<void> {
   });
 }
 
-/** The words of an error without PostgreSQL's detail, which quotes values of rows. */
+/** The message of an error. PostgreSQL's detail is left out, since it quotes values of rows. */
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

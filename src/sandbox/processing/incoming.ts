@@ -1,58 +1,69 @@
-/** A record on its way into the store: read from a batch's payload, or released after waiting for a parent. */
+/**
+ * A record on its way into the store, read from an upload or released after waiting for a parent, and the outcomes it
+ * can have.
+ */
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { unstorable } from '../storable.js';
 
+/** The query parameter `onconflict` of 4.8. */
 export type ConflictRule = 'upsert' | 'reject';
 
+/** A record to be applied, with what its upload asked for. */
 export interface IncomingRecord {
   readonly batchId: string;
-  /** Place in its batch, from 0. */
+  /** Position in its upload, from 0. */
   readonly index: number;
   readonly externalId: string;
-  /** The fields as they came; null deletes a field. */
+  /** The fields as sent; null deletes a field (4.8). */
   readonly sent: JsonObject;
   readonly onConflict: ConflictRule;
-  /** Until when it may wait for missing parents; null: not at all. */
+  /** Until when it may wait for missing parents; null means that it may not wait. */
   readonly expiresAt: Date | null;
-  /** Its id while it was held back; null when it comes straight from its batch. */
+  /** Its id while it was pending; null when it comes directly from an upload. */
   readonly pendingId: string | null;
-  /** It is stored even though parents are missing (the setting `pending.expired`). */
+  /** Set when its wait has elapsed and it is to be stored without its parents (setting `pending.expired`). */
   readonly waitIsOver?: true;
 }
 
 type Rules = Pick<SandboxSettings, 'records' | 'longest'>;
 
-/** A parent that is not stored (yet). */
+/** A record that another one refers to, by schema name because its schema definition need not exist yet. */
 export interface Dependency {
   readonly schemaName: string;
   readonly externalId: string;
 }
 
+/** The rules of failures that concern missing parents. */
 export type ParentRule = 'missing_dependency' | 'dependency_expired';
 
-/** A record that will not be stored: the rule that it broke, and the reason in words. */
+/** A record that is not stored: the rule that it breaks and the reason in words. */
 export interface Failure {
   readonly kind: 'failed';
   readonly rule: string;
   readonly reason: string;
-  /** The parents for want of which it failed, in words. */
+  /** The missing parents in words, for the templates of `failureWords`. */
   readonly parents?: string;
 }
 
+/** What happened to a record: stored, waiting for parents, or failed (section 3). */
 export type Outcome =
   { readonly kind: 'stored' } | { readonly kind: 'waiting'; readonly missing: readonly Dependency[] } | Failure;
 
+/** A failure that does not concern parents. */
 export const failed = (rule: string, reason: string): Failure => ({ kind: 'failed', rule, reason });
 
-/** For want of parents; `parents` names them. */
+/** A failure for missing parents; `parents` names them in words. */
 export const failedFor = (parents: string, rule: ParentRule, reason: string): Failure => ({
   ...failed(rule, reason),
   parents,
 });
 
-/** The external id of a record as text, or why it has none that can be used. */
+/**
+ * The record's external id as text, or why it has no usable one. An integer id becomes its digits if `integerIds`
+ * allows it.
+ */
 export function externalIdOf(schema: StoredSchema, record: JsonObject, { records, longest }: Rules): string | Failure {
   const field = schema.externalIdField;
   const value = record[field];
@@ -66,22 +77,25 @@ export function externalIdOf(schema: StoredSchema, record: JsonObject, { records
   return value;
 }
 
-/** Checks what must hold before a record can even be looked up; answers its external id. */
-export function readRecord(schema: StoredSchema, record: JsonObject, rules: Rules): string | Failure {
+/** The record's external id, or why the record cannot be stored or looked up by it. */
+export function usableExternalId(schema: StoredSchema, record: JsonObject, rules: Rules): string | Failure {
   const problem = unstorable(record);
   return problem === undefined ? externalIdOf(schema, record, rules) : failed('not_storable', problem);
 }
 
-/** Fields that the schema does not declare. */
+/** Names of the record's fields that the schema does not declare (`ignoreUnknownFields`, 4.8). */
 export const unknownFieldsOf = (schema: StoredSchema, record: object): string[] =>
   Object.keys(record).filter((field) => !schema.fields.has(field));
 
-/** The record without the fields that the schema does not declare. */
+/** A copy of the record with declared fields only. */
 export function withoutUnknownFields(schema: StoredSchema, record: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([field]) => schema.fields.has(field)));
 }
 
-/** What an upsert leaves: fields not sent are kept, null deletes a field; an object is replaced whole, or merged too. */
+/**
+ * The record after an upsert (4.8): fields not sent are kept and null deletes a field. With `how` = `fields` a nested
+ * object is replaced as a whole; with `deep` it is merged by the same rules.
+ */
 export function mergeRecord(
   stored: JsonObject | undefined,
   sent: JsonObject,

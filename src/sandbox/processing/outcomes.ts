@@ -1,9 +1,10 @@
-/** Collects what became of records, for one batch or many, and writes it to their batches' counters and errors. */
+/** Collects the outcomes of records, of one batch or many, and writes them to the batches' counters and errors. */
 import type { Queryable } from '../database.js';
 import type { SandboxSettings } from '../settings.js';
 import { inWords } from './failure-words.js';
 import type { Failure, IncomingRecord, Outcome } from './incoming.js';
 
+/** Differences to add to a batch's counters. */
 interface Change {
   successful: number;
   failed: number;
@@ -18,6 +19,10 @@ interface RecordError {
   readonly reason: string;
 }
 
+/**
+ * Counts outcomes by batch and keeps the reasons of failures until {@link Outcomes.save} writes them. Used once per
+ * transaction.
+ */
 export class Outcomes {
   readonly #words: SandboxSettings['failureWords'];
   readonly #changes = new Map<string, Change>();
@@ -27,7 +32,7 @@ export class Outcomes {
     this.#words = failureWords;
   }
 
-  /** A record's outcome; one that had been waiting leaves its batch's pending count. */
+  /** Adds a record's outcome. A record that was pending also leaves its batch's pending count. */
   add(record: IncomingRecord, outcome: Outcome): void {
     if (record.pendingId !== null) this.#of(record.batchId).pending -= 1;
     switch (outcome.kind) {
@@ -43,16 +48,21 @@ export class Outcomes {
     }
   }
 
-  /** A failed record; one without a usable external id is named by its place in the batch. */
+  /** Adds a failed record. One without a usable external id is identified by its index in the batch. */
   addFailure(batchId: string, index: number, externalId: string | null, failure: Failure): void {
     this.#of(batchId).failed += 1;
     this.#errors.push({
-      ...{ batch_id: batchId, record_index: index, external_id: externalId },
-      ...{ rule: failure.rule, reason: inWords(failure, this.#words) },
+      batch_id: batchId,
+      record_index: index,
+      external_id: externalId,
+      rule: failure.rule,
+      reason: inWords(failure, this.#words),
     });
   }
 
-  /** The last write of a transaction: a batch whose pending count reaches 0 is completed. */
+  /**
+   * Writes everything and completes the batches whose pending count reaches 0. Must be the transaction's last write.
+   */
   async save(db: Queryable): Promise<void> {
     if (this.#errors.length > 0)
       await db.query(

@@ -1,19 +1,28 @@
-/** The records that wait for a parent: held back, and taken out when the last parent arrives or time is up. */
+/**
+ * Stores records that wait for a parent, and takes them out when the last parent arrives or the wait elapses (section
+ * 3).
+ */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../domain/json.js';
 import type { Queryable } from '../database.js';
 import { failed, type ConflictRule, type Dependency, type IncomingRecord } from './incoming.js';
 import type { Outcomes } from './outcomes.js';
 
-export interface HeldRecord {
+/** A record with the parents that it is waiting for. */
+export interface PendingRecord {
   readonly record: IncomingRecord;
   readonly missing: readonly Dependency[];
 }
 
-/** Holds records back. `expiresAt` counts from the acceptance of the upload, not from its processing. */
-export async function holdBack(db: Queryable, tenantId: string, schemaId: string, held: readonly HeldRecord[]) {
-  if (held.length === 0) return;
-  const rows = held.map(({ record, missing }) => ({
+/** Stores records as pending. A record that was pending before keeps its id and its `expiresAt`. */
+export async function storePending(
+  db: Queryable,
+  tenantId: string,
+  schemaId: string,
+  pending: readonly PendingRecord[],
+): Promise<void> {
+  if (pending.length === 0) return;
+  const rows = pending.map(({ record, missing }) => ({
     id: record.pendingId ?? randomUUID(),
     batch_id: record.batchId,
     record_index: record.index,
@@ -52,6 +61,7 @@ interface PendingRow {
   readonly expires_at: Date;
 }
 
+/** A record that is no longer pending because its parents have arrived or its wait is over. */
 export interface ReleasedRecord extends IncomingRecord {
   readonly schemaId: string;
 }
@@ -67,13 +77,16 @@ const released = (row: PendingRow): ReleasedRecord => ({
   schemaId: row.schema_id,
 });
 
-/** Takes out the records whose last missing parent is among the arrived, in the order in which they came. */
+/**
+ * Takes out the records whose last missing parent is among `arrived`, in the order in which they became pending.
+ * Records past their expiry are left to {@link takeExpired}.
+ */
 export async function releaseChildren(
   db: Queryable,
   tenantId: string,
   arrived: readonly Dependency[],
 ): Promise<ReleasedRecord[]> {
-  const met = await db.query<{ pending_id: string }>(
+  const resolved = await db.query<{ pending_id: string }>(
     `delete from sandbox.missing_dependencies d
       using unnest($2::text[], $3::text[]) as a (schema_name, external_id), sandbox.pending_resources p
       where d.tenant_id = $1 and d.schema_name = a.schema_name and d.external_id = a.external_id
@@ -81,7 +94,7 @@ export async function releaseChildren(
       returning d.pending_id`,
     [tenantId, arrived.map((d) => d.schemaName), arrived.map((d) => d.externalId)],
   );
-  if (met.rows.length === 0) return [];
+  if (resolved.rows.length === 0) return [];
   const { rows } = await db.query<PendingRow>(
     `with released as (
        delete from sandbox.pending_resources p
@@ -89,17 +102,17 @@ export async function releaseChildren(
           and not exists (select from sandbox.missing_dependencies d where d.pending_id = p.id)
         returning *)
      select * from released order by sequence`,
-    [[...new Set(met.rows.map((row) => row.pending_id))]],
+    [[...new Set(resolved.rows.map((row) => row.pending_id))]],
   );
   return rows.map(released);
 }
 
-/** A record whose time is up, and the parents that have not come, in words. */
+/** A record whose wait has elapsed; `missing` names the parents that did not arrive, in words. */
 export interface ExpiredRecord extends ReleasedRecord {
   readonly missing: string;
 }
 
-/** Takes out the records whose wait has elapsed, in the order in which they came. */
+/** Takes out the tenant's records whose wait has elapsed, in the order in which they became pending. */
 export async function takeExpired(db: Queryable, tenantId: string): Promise<ExpiredRecord[]> {
   const { rows } = await db.query<PendingRow & { missing: string }>(
     `with expired as (
@@ -113,7 +126,7 @@ export async function takeExpired(db: Queryable, tenantId: string): Promise<Expi
   return rows.map((row) => ({ ...released(row), missing: row.missing }));
 }
 
-/** Ends the wait of older uploads of the records: the newer ones have taken their place. */
+/** Fails older pending uploads of the same records with the rule `replaced` (setting `pending.newer`). */
 export async function replacePending(
   db: Queryable,
   tenantId: string,

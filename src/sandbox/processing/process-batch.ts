@@ -1,11 +1,11 @@
-/** Processes one batch inside one transaction: its records, and every record that was waiting for one of them. */
+/** Processes one batch in one transaction: its records, and every pending record that was waiting for one of them. */
 import type { JsonObject } from '../../domain/json.js';
 import { lockTenant } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import { applyAll, completeChildren, type Store } from './apply-all.js';
 import {
   failed,
-  readRecord,
+  usableExternalId,
   unknownFieldsOf,
   withoutUnknownFields,
   type ConflictRule,
@@ -14,6 +14,7 @@ import {
 import { Outcomes } from './outcomes.js';
 import { replacePending } from './pending-resources.js';
 
+/** A row of `sandbox.batches` that has not been processed yet. */
 export interface AcceptedBatch {
   readonly id: string;
   readonly tenant_id: string;
@@ -21,12 +22,15 @@ export interface AcceptedBatch {
   readonly on_conflict: ConflictRule;
   readonly ignore_unknown_fields: boolean;
   readonly wait_seconds: number;
-  /** The body of the upload as it came. */
+  /** The body of the upload exactly as received. */
   readonly payload: string;
   readonly created_at: Date;
 }
 
-/** The caller holds the batch's row; a crash before the commit leaves the batch as if it had never been touched. */
+/**
+ * Processes the batch and writes its counters. The caller holds a lock on the batch's row; a crash before the commit
+ * leaves the batch as it was, to be retried.
+ */
 export async function processBatch(store: Store, batch: AcceptedBatch): Promise<void> {
   const { db, schemas, settings } = store;
   const outcomes = new Outcomes(settings);
@@ -37,7 +41,7 @@ export async function processBatch(store: Store, batch: AcceptedBatch): Promise<
   if (settings.pending.newer === 'replaces') await replacePending(db, batch.tenant_id, schema.id, records, outcomes);
   const arrived = await applyAll(store, batch.tenant_id, schema, records, outcomes);
   if (settings.pending.completed === 'at_once') await completeChildren(store, batch.tenant_id, arrived, outcomes);
-  // A batch without records has no outcome that would complete it.
+  // A batch without records has no outcome that could complete it, so it is completed here.
   await db.query(
     `update sandbox.batches
         set started_at = $2, payload = null, completed_at = case when total = 0 then clock_timestamp() end
@@ -47,7 +51,10 @@ export async function processBatch(store: Store, batch: AcceptedBatch): Promise<
   await outcomes.save(db);
 }
 
-/** The records that can be applied; the others are failures already. */
+/**
+ * The records of the upload that can be applied. For the others a failure is added to `outcomes`: an unusable external
+ * id, undeclared fields, or a repetition if that is not allowed.
+ */
 function readBatch(
   schema: StoredSchema,
   batch: AcceptedBatch,
@@ -60,7 +67,7 @@ function readBatch(
   const seen = new Set<string>();
   return resources.flatMap((resource, index) => {
     const sent = batch.ignore_unknown_fields ? withoutUnknownFields(schema, resource) : resource;
-    const externalId = readRecord(schema, sent, settings);
+    const externalId = usableExternalId(schema, sent, settings);
     if (typeof externalId !== 'string') {
       outcomes.addFailure(batch.id, index, null, externalId);
       return [];
@@ -70,7 +77,7 @@ function readBatch(
       unknown.length > 0
         ? failed('unknown_field', `the schema does not declare ${unknown.map((f) => JSON.stringify(f)).join(', ')}`)
         : settings.records.repeated === 'fail' && seen.has(externalId)
-          ? failed('repeated', 'the upload has a record with this external id already')
+          ? failed('repeated', 'the upload already has a record with this external id')
           : undefined;
     seen.add(externalId);
     if (problem !== undefined) {

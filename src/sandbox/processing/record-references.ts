@@ -1,11 +1,14 @@
-/** The references of one record: which parents it names, and the one form in which they are stored. */
+/** Reads the references of a record: which parents it names, and the one form in which references are stored. */
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { referencedIds } from '../../domain/references.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { failed, type Dependency, type Failure } from './incoming.js';
 
-/** The parents that a record names, each once, or why one of its references cannot be meant. */
+/**
+ * The parents that a record names, without duplicates, or a failure if a reference has another type, an unaccepted
+ * form or an impossible id.
+ */
 export function dependenciesOf(
   schema: StoredSchema,
   record: JsonObject,
@@ -30,10 +33,13 @@ export function dependenciesOf(
   return [...found.values()];
 }
 
-/** A dependency as one text; schema names hold no blank. */
+/** A dependency as a map key; unambiguous, since schema names contain no space. */
 export const dependencyKey = ({ schemaName, externalId }: Dependency): string => `${schemaName} ${externalId}`;
 
-/** The record with each reference as plain external id(s), however it came; answers can then show either form. */
+/**
+ * A copy of the record in which each reference is a plain external id or a list of them, so that answers can show
+ * either form (4.10).
+ */
 export function withPlainReferences(schema: StoredSchema, record: JsonObject): JsonObject {
   if (schema.references.length === 0) return record;
   const plain: Record<string, JsonValue> = { ...record };
@@ -49,12 +55,14 @@ export function withPlainReferences(schema: StoredSchema, record: JsonObject): J
 type Form = SandboxSettings['records']['references'][number];
 const FORMS: Record<Form, string> = { id: 'an external id', object: 'an object { type, id }' };
 
+/** The forms that a reference value uses: plain id, object, or both in a list. */
 function formsOf(value: JsonValue | undefined): Form[] {
   if (Array.isArray(value)) return value.flatMap((item: JsonValue) => formsOf(item));
   if (typeof value === 'string') return ['id'];
   return typeof value === 'object' && value !== null ? ['object'] : [];
 }
 
+/** The types that the objects in a reference value name, if any. */
 function typesNamed(value: JsonValue | undefined): string[] {
   if (Array.isArray(value)) return value.flatMap((item: JsonValue) => typesNamed(item));
   if (typeof value !== 'object' || value === null) return [];

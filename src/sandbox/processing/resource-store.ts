@@ -1,11 +1,11 @@
-/** The set-based queries on stored resources: one statement for a whole batch, however many records it has. */
+/** The queries on stored resources. Each handles a whole batch with one statement. */
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../domain/json.js';
 import type { Queryable } from '../database.js';
 import type { Dependency } from './incoming.js';
 import { dependencyKey } from './record-references.js';
 
-/** Stored data by external id. */
+/** The stored data of those records that exist, by external id. */
 export async function storedRecords(
   db: Queryable,
   tenantId: string,
@@ -20,14 +20,14 @@ export async function storedRecords(
   return new Map(rows.map((row) => [row.external_id, row.data]));
 }
 
-/** Keys (see {@link dependencyKey}) of those dependencies that are stored for this tenant. */
+/** Keys (see {@link dependencyKey}) of the dependencies that are stored for this tenant. */
 export async function presentParents(
   db: Queryable,
   tenantId: string,
   wanted: readonly Dependency[],
 ): Promise<Set<string>> {
   if (wanted.length === 0) return new Set();
-  // Not a named statement: planned for the table as it is now, not as it was when it was empty.
+  // Not a named statement, so that it is planned for the table's current size and not for an empty table.
   const { rows } = await db.query<{ schema_name: string; external_id: string }>(
     `select w.schema_name, w.external_id
        from unnest($2::text[], $3::text[]) as w (schema_name, external_id)
@@ -38,7 +38,7 @@ export async function presentParents(
   return new Set(rows.map((row) => dependencyKey({ schemaName: row.schema_name, externalId: row.external_id })));
 }
 
-/** Writes the records whole; an existing one keeps its id and creation time. */
+/** Writes complete records. An existing one keeps its id and creation time. */
 export async function storeRecords(
   db: Queryable,
   tenantId: string,

@@ -1,93 +1,89 @@
-/** What the readers of clauses share: the reader, the vocabulary, the clock, and names of fields and records. */
-import type { Condition, PropertyCondition, RecordsCondition } from './condition.js';
-import { negate } from './numbers.js';
-import type { Reader } from './reader.js';
-import type { Field, RecordKind, Vocabulary } from './vocabulary.js';
-import { wordsOfName } from './word-forms.js';
+/** The grammar of segment descriptions, for the parser generator Ohm. Forms and phrases of operators are rules of it. */
+import { grammar } from 'ohm-js';
+import { MEASURES } from './condition.js';
+import { OPERATOR_NAMES, OPERATORS, type FieldKind } from './operators.js';
+import { UNITS } from './values.js';
 
-export interface Grammar {
-  readonly reader: Reader;
-  readonly vocabulary: Vocabulary;
-  readonly now: Date;
-}
+/** The forms of conditions by the name of their rule. The words in braces are rules too. */
+export const FORMS = {
+  Place: 'in {Texts}',
+  Tested: 'whose {Field} {Test}',
+  Present: 'with a {Field}',
+  Counted: 'with {Amount} {Records} {Narrowing}',
+  None: 'with no {Records} {Narrowing}',
+  Spent: 'who spent {Amount} {Narrowing}',
+  Measured: 'whose {Measure} {Field} of {Records} {Test} {Narrowing}',
+};
 
-type WithoutDescription<C> = C extends Condition ? Omit<C, 'description'> : never;
-/** A condition before it is described. */
-export type Draft = WithoutDescription<Condition>;
-export type PropertyDraft = WithoutDescription<PropertyCondition>;
-export type RecordsDraft = WithoutDescription<RecordsCondition>;
+const RULES = String.raw`
+  Text = People? Groups? "."?
+  People = 'all'? Noun
+  Noun = (~reserved word)+
+  Groups = Alternatives           -- one
+         | Group ('and'? Group)*  -- all
+  Group = "(" Alternatives ")"  -- brackets
+        | Form                  -- alone
+  Alternatives = Form ('or' Form)+
+  Narrowing = Period? Where?
+  Where = 'where' Said ('and' Said)*
+  Said = Field Test
 
-/** Conditions joined by and, or; a tree as it was read. */
-export type Expression =
-  | Draft
-  | { readonly type: 'all'; readonly of: readonly Expression[] }
-  | { readonly type: 'any'; readonly of: readonly Expression[] };
+  With = 'who' 'have'       -- who
+       | ('with' | 'have')  -- alone
+  A = 'an' | 'a'
+  Texts = Value ('or' Value)*
+  Value = quoted | truth | plain
+  truth = 'true' | 'false'
+  quoted = "\"" (~"\"" any)+ "\""
+  // A word in lower case may be one that is not known, so it is a value only in quotes.
+  plain = ~(reserved | lower) word
+  word = alnum+ (("." | "@" | "'" | "’" | "-" | "_") alnum+)*
+  reserved = 'and' | 'or' | 'not' | 'in' | 'with' | 'who' | 'whose' | 'where' | 'have'
+  Field = Name
+  Records = Name
+  Name = quoted | PlainName
+  PlainName = (~(reserved | Period | 'of' | 'is' | 'does' | 'contains' | 'starts' | 'ends') word)+
+  Number = number
+  number = "-"? digit+ ("." digit+)? ~(alnum | "-")
+  Day = day
+  day = digit digit digit digit "-" digit digit "-" digit digit ~alnum
+  Span = Number Unit
 
-/** Several expressions of which any may hold; one alone stays itself. */
-export const any = (of: readonly Expression[]): Expression => (of.length === 1 ? of[0]! : { type: 'any', of });
-export const all = (of: readonly Expression[]): Expression => (of.length === 1 ? of[0]! : { type: 'all', of });
+  whole<text> = text ~alnum`;
 
-/** The opposite, when `negated`: not any of them, or not all of them. */
-export function turned(expression: Expression, negated: boolean): Expression {
-  if (!negated) return expression;
-  switch (expression.type) {
-    case 'all':
-      return any(expression.of.map((part) => turned(part, true)));
-    case 'any':
-      return all(expression.of.map((part) => turned(part, true)));
-    default:
-      return negate(expression, true);
-  }
-}
+/** The body of a rule that matches a word in any case. */
+const word = (text: string): string => `whole<caseInsensitive<${JSON.stringify(text)}>>`;
+const either = (rules: readonly string[]): string => rules.join(' | ');
 
-/** Takes the longest of the phrases that stands here; the first of several as long. */
-function takeNamed<T>(reader: Reader, named: Iterable<readonly [T, readonly (readonly string[])[]]>): T | undefined {
-  let best: T | undefined;
-  let length = 0;
-  for (const [meaning, phrases] of named)
-    for (const phrase of phrases) {
-      const matched = reader.names(phrase);
-      if (matched > length) [best, length] = [meaning, matched];
-    }
-  reader.at += length;
-  return best;
-}
+/** Words that have a rule, which allows for others in their place. */
+const WORDS: Readonly<Record<string, string>> = { with: 'With', a: 'A' };
+/** The body of a rule for a form or phrase. */
+const sequence = (phrase: string): string =>
+  phrase.replaceAll(/\{(\w+)\}|\S+/g, (text, rule?: string) => rule ?? WORDS[text] ?? word(text));
 
-export function takeField(reader: Reader, fields: readonly Field[]): Field | undefined {
-  return takeNamed(
-    reader,
-    fields.map((field) => [field, field.phrases] as const),
-  );
-}
+const formRules = Object.entries(FORMS).map(([name, form]) => `${name} = ${sequence(form)}`);
 
-/** A field of any of the records, alone or behind their noun: `date`, `order date`, `order's date`. */
-export function takeRecordField(
-  reader: Reader,
-  records: readonly RecordKind[],
-): { kind: RecordKind; field: Field } | undefined {
-  const behindNoun = reader.attempt(() => {
-    const kind = takeRecordNoun(reader, records);
-    const field = kind && takeField(reader, kind.fields);
-    return field && { kind: kind, field };
-  });
-  if (behindNoun !== undefined) return behindNoun;
-  return takeNamed(
-    reader,
-    records.flatMap((kind) => kind.fields.map((field) => [{ kind, field }, field.phrases] as const)),
-  );
-}
+/** The rules for the tests of each operator. Amounts and periods have no verb: `over 5` orders. */
+const operatorRules = OPERATOR_NAMES.flatMap((name) => {
+  const { phrase, negated } = OPERATORS[name];
+  const forms = { Is: phrase, Not: negated, Bare: phrase.replace(/^is /, '') };
+  return Object.entries(forms).map(([prefix, form]) => `${prefix}_${name} = ${sequence(form)}`);
+});
+const bareRules = (kind: FieldKind): string[] =>
+  OPERATOR_NAMES.filter((name) => OPERATORS[name].kinds[0] === kind).map((name) => `Bare_${name}`);
 
-export function takeRecordNoun(reader: Reader, records: readonly RecordKind[]): RecordKind | undefined {
-  return takeNamed(
-    reader,
-    records.map((kind) => [kind, kind.nouns] as const),
-  );
-}
+/** The grammar; its first rule is that of a whole description. */
+export const SEGMENTS = grammar(`Segments {
+  ${RULES.replaceAll(/'([a-z]+)'/g, (_, text: string) => word(text))}
+  Form = ${either(Object.keys(FORMS))}
+  ${formRules.join('\n')}
+  Test = ${either(['Not', 'Is'].flatMap((prefix) => OPERATOR_NAMES.map((name) => `${prefix}_${name}`)))}
+  Amount = ${either(bareRules('number'))}
+  Period = ${either(bareRules('date'))}
+  ${operatorRules.join('\n')}
+  Unit = ${either(Object.keys(UNITS).flatMap((unit) => [word(unit), word(`${unit}s`)]))}
+  Measure = ${either(Object.values(MEASURES).flatMap(({ words }) => Object.values(words).map(word)))}
+}`);
 
-/** A value that a field's schema lists, said without the field: `gold`, `cancellations`. */
-export function takeChoice(reader: Reader, fields: readonly Field[]): { field: Field; value: string } | undefined {
-  return takeNamed(
-    reader,
-    fields.flatMap((field) => field.choices.map((value) => [{ field, value }, [wordsOfName(value)]] as const)),
-  );
-}
+/** A name as a text writes it: in quotes where it is not made of plain words. */
+export const written = (name: string): string => (SEGMENTS.match(name, 'PlainName').succeeded() ? name : `"${name}"`);

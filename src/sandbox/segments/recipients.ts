@@ -1,77 +1,63 @@
-/** 4.7: the people of a tenant that segments include and do not exclude, counted and listed page by page. */
+/** Counts and lists the people of a tenant that segments include and do not exclude (4.7). */
 import type { JsonObject } from '../../domain/json.js';
 import type pg from 'pg';
 import { inTransaction } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import type { ConditionGroup } from './condition.js';
-import { groupsSql, type Scope } from './condition-sql.js';
-import { contactFieldsOf, type ContactField, type ContactNames } from './contact-fields.js';
-import { SqlParameters } from './sql-parameters.js';
+import { groupsSql } from './condition-sql.js';
+import { SqlParameters } from './values.js';
+import { wordsOf } from './vocabulary.js';
 
+/** The body of 4.7, with the conditions of segments in place of their ids. */
 export interface RecipientQuery {
   readonly tenantId: string;
-  /** Conditions of each segment; of the first list any may hold, of the second none. An empty first list is everybody. */
+  /** Conditions of each segment. The settings say how segments combine. */
   readonly include: readonly (readonly ConditionGroup[])[];
   readonly exclude: readonly (readonly ConditionGroup[])[];
   readonly search: string | undefined;
   readonly filter: 'all' | 'email' | 'phone';
   readonly limit: number;
-  /** Where the page before ended. */
+  /** The last person of the previous page; null for the first page. */
   readonly after: Position | null;
   readonly now: Date;
 }
 
+/** The settings that decide who counts as a person and how segments combine. */
 type Rules = Pick<SandboxSettings, 'contactCategories' | 'contactFields' | 'counting'>;
 
-/** Schema id and external id of a person: the order of the list, which no later change of the person moves. */
+/** Schema id and external id of a person: a sort order that later changes of the person do not affect. */
 export type Position = readonly [schemaId: string, externalId: string];
 
-export interface RecipientRow {
-  readonly id: string;
-  readonly schema_id: string;
-  readonly external_id: string;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly email_opted_out: boolean;
-  readonly sms_opted_out: boolean;
-}
-
-export interface Recipients {
-  /** Of all pages. */
-  readonly count: number;
-  /** One more than the limit where there is a next page. */
-  readonly rows: readonly RecipientRow[];
-}
+/** A person with the fields of a recipient (section 2). */
+export type RecipientRow = Readonly<
+  Record<'id' | 'schema_id' | 'external_id', string> &
+    Record<'first_name' | 'last_name' | 'email' | 'phone', string | null> &
+    Record<'email_opted_out' | 'sms_opted_out', boolean>
+>;
 
 /**
- * Tables that were just filled have no statistics yet, and the planner takes them for small: joined row by row, orders
- * and their lines would take hours. What is joined by references is hashed instead, in memory that it fits in.
+ * Hash joins, with enough memory for them. Recently filled tables have no statistics, so the planner takes them to be
+ * small: its nested loops over orders and their lines would take hours.
  */
 const PLANNING = `set local enable_nestloop = off; set local jit = off; set local work_mem = '64MB'`;
 
+/** One page of the people, and one more where another page follows, with the count of all. */
 export async function findRecipients(
   pool: pg.Pool,
   query: RecipientQuery,
   schemas: readonly StoredSchema[],
   { contactCategories, contactFields, counting }: Rules,
-): Promise<Recipients> {
+): Promise<{ count: number; rows: RecipientRow[] }> {
   const people = schemas.filter(({ definition }) => contactCategories.some((known) => known === definition.category));
   if (people.length === 0) return { count: 0, rows: [] };
-  const parameters = new SqlParameters();
-  const scope: Scope = {
-    tenantId: query.tenantId,
-    schemaIds: new Map(schemas.map(({ name, id }) => [name, id])),
-    now: query.now,
-    parameters,
-  };
+  const parameters = new SqlParameters(query.now);
+  const schemaIds = new Map(schemas.map(({ name, id }) => [name, id]));
+  const scope = { tenantId: query.tenantId, schemaIds, parameters };
   const joined = (segments: RecipientQuery['include'], how: 'any' | 'all') =>
     `(${segments.map((groups) => groupsSql(groups, scope)).join(how === 'any' ? ' or ' : ' and ')})`;
-  const everybody = counting.withoutSegments === 'everybody' ? 'true' : 'false';
   const chosen = [
-    query.include.length === 0 ? everybody : joined(query.include, counting.included),
+    query.include.length === 0 ? counting.withoutSegments === 'everybody' : joined(query.include, counting.included),
     ...(query.exclude.length === 0 ? [] : [`not ${joined(query.exclude, counting.excluded)}`]),
   ];
   const listed = [
@@ -104,32 +90,26 @@ export async function findRecipients(
   return { count: rows[0]!.count, rows: rows.filter(({ id }) => id !== null) };
 }
 
-/** Refused, or not agreed where agreement is asked for. Never asked is not opted out. */
+/** SQL for whether a person refused a channel, or has not consented. Who was never asked is not opted out. */
 const optedOut = (channel: 'email' | 'sms'): string =>
   `(coalesce(data ->> f.${channel}_opt_out = 'true', false) or coalesce(data ->> f.${channel}_opt_in = 'false', false))`;
 
-const COLUMNS: Readonly<Record<ContactField, string>> = {
-  firstName: 'first_name',
-  lastName: 'last_name',
-  email: 'email',
-  phone: 'phone',
-  emailOptOut: 'email_opt_out',
-  smsOptOut: 'sms_opt_out',
-  emailOptIn: 'email_opt_in',
-  smsOptIn: 'sms_opt_in',
-};
-
-/** Which field of which schema holds what, as a table: schemas of people may name them differently. */
-function fieldTable(people: readonly StoredSchema[], known: ContactNames, parameters: SqlParameters): string {
-  const names = Object.keys(COLUMNS) as ContactField[];
+/** The property that holds each recipient field, per schema definition: the first that has a known name. */
+function fieldTable(people: readonly StoredSchema[], known: Rules['contactFields'], parameters: SqlParameters): string {
+  const columns = Object.keys(known).map((field) => wordsOf(field).replaceAll(' ', '_'));
+  const key = (name: string) => wordsOf(name).replaceAll(' ', '');
   const rows = people.map(({ id, definition }) => {
-    const fields = contactFieldsOf(definition.schema as JsonObject, known);
-    return `(${[parameters.add(id, 'uuid'), ...names.map((name) => parameters.add(fields[name], 'text'))].join(', ')})`;
+    const schema = definition.schema as JsonObject;
+    const properties = new Map(Object.keys(schema['properties'] ?? {}).map((name) => [key(name), name]));
+    const found = Object.values(known).map(
+      (names) => names.map((name) => properties.get(key(name))).find((name) => name !== undefined) ?? null,
+    );
+    return `(${[parameters.add(id, 'uuid'), ...found.map((name) => parameters.add(name, 'text'))].join(', ')})`;
   });
-  return `(values ${rows.join(', ')}) f (schema_id, ${names.map((name) => COLUMNS[name]).join(', ')})`;
+  return `(values ${rows.join(', ')}) f (schema_id, ${columns.join(', ')})`;
 }
 
-/** Part of the name, the email address or the telephone number; of the last one with or without its blanks and signs. */
+/** A substring match on name, email address or phone number, which also matches without spaces and punctuation. */
 function searchSql(search: string, parameters: SqlParameters): string {
   const text = parameters.add(search, 'text');
   const digits = search.replaceAll(/[\s()./-]/g, '');

@@ -1,81 +1,78 @@
-/** 4.2: from a description in English to the conditions of a segment, or to the words that were not understood. */
-import type { Condition, ConditionGroup } from './condition.js';
-import { describeCondition, describeSegment, inOrder, type Words } from './describe.js';
-import { groupsOf, readText } from './expression.js';
-import type { Draft } from './grammar.js';
-import { failureReason } from './failure-reason.js';
-import { Reader } from './reader.js';
+/** Converts an English description to the conditions of a segment, or says why it cannot (4.2). */
+import type { Node } from 'ohm-js';
 import { DEFAULT_SETTINGS, type SandboxSettings } from '../settings.js';
-import type { Definition } from './record-paths.js';
-import { nounsOf, vocabularyOf, type Vocabulary } from './vocabulary.js';
-import { tokenize } from './tokens.js';
-import { singular } from './word-forms.js';
+import type { ConditionGroup, Draft } from './condition.js';
+import { describeCondition, describeSegment } from './describe.js';
+import { FORMS, SEGMENTS } from './grammar.js';
+import { actionsFor, Meaningless, read } from './meaning.js';
+import { OPERATORS } from './operators.js';
+import { nounsOf, vocabularyOf, wordsOf, type Definition, type Vocabulary } from './vocabulary.js';
 
+/** The answer of 4.2. */
 export type Interpretation =
-  | ({ readonly success: true; readonly conditionGroups: ConditionGroup[] } & Words)
-  | { readonly success: false; readonly failureReason: string };
+  | { success: true; conditionGroups: ConditionGroup[]; title: string; description: string }
+  | { success: false; failureReason: string };
 
-export interface Request {
-  readonly text: string;
-  /** The word for people; "customer" say, in a text's and a title's words. Section 4.2: `user` when it is left out. */
-  readonly userCustomVerb: string;
-}
-
-type Rules = Pick<SandboxSettings, 'longest' | 'contactCategories' | 'contactFields'>;
-
-/** `definitions`: of the tenant's platform, oldest first. `now` is what dates without a year are relative to. */
+/**
+ * Converts a text against the platform account's schema definitions, oldest first. Never throws for a text: whatever is
+ * not understood, or is too long, becomes a `failureReason`.
+ */
 export function textToSegment(
-  { text, userCustomVerb }: Request,
+  { text, userCustomVerb }: { text: string; userCustomVerb: string },
   definitions: readonly Definition[],
-  now: Date,
-  { longest, contactCategories, contactFields }: Rules = DEFAULT_SETTINGS,
+  { longest, contactCategories }: Pick<SandboxSettings, 'longest' | 'contactCategories'> = DEFAULT_SETTINGS,
 ): Interpretation {
   if (text.length > longest.segmentText)
     return failure(`the text has ${text.length} characters; at most ${longest.segmentText} are read`);
-  const people = peopleIn(
-    text,
-    definitions.filter(({ category }) => contactCategories.some((known) => known === category)),
-  );
-  if (people === undefined)
-    return failure(
-      `there are no people to choose from: no schema definition has the category ${contactCategories.join(' or ')}`,
-    );
-  const vocabulary = vocabularyOf(people, definitions, userCustomVerb.trim().toLowerCase() || 'user', contactFields);
-  const reader = new Reader(text);
-  if (reader.done) return failure('the text has no words');
-  const expression = readText({ reader, vocabulary, now });
-  if (reader.problems.length > 0) return failure(failureReason(reader, vocabulary));
-  const groups = groupsOf(expression);
-  if (groups === undefined) return failure('the text has too many alternatives; describe a simpler segment');
-  const conditionGroups = distinct(groups.map((group) => groupOf(group, vocabulary)));
-  return { success: true, conditionGroups, ...describeSegment(conditionGroups, vocabulary) };
+  const people = definitions.filter(({ category }) => contactCategories.some((known) => known === category));
+  const words = ` ${wordsOf(text)} `;
+  const isNamed = (one: Definition) => nounsOf(one).some((noun) => words.includes(` ${noun} `));
+  const definition = people.find(isNamed) ?? people[0];
+  if (definition === undefined)
+    return failure(`there are no people: no schema definition has the category ${contactCategories.join(' or ')}`);
+  if (words.trim() === '') return failure('the text has no words');
+  const vocabulary = vocabularyOf(definition, definitions, userCustomVerb);
+  const groups = groupsOf(text.trim(), vocabulary);
+  if (typeof groups === 'string') return failure(`${groups}; ${whatCanBeSaid(vocabulary)}`);
+  const conditionGroups = groups.map((group) => groupOf(group, vocabulary));
+  return { success: true, conditionGroups, ...describeSegment(conditionGroups, vocabulary.people.many) };
 }
 
 const failure = (failureReason: string): Interpretation => ({ success: false, failureReason });
 
-/** The people that the text names by their schema's name; else those of the oldest definition of people. */
-function peopleIn(text: string, people: readonly Definition[]): Definition | undefined {
-  const words = ` ${tokenize(text)
-    .map((token) => singular(token.text))
-    .join(' ')} `;
-  return (
-    people.find((definition) => nounsOf(definition).some((noun) => words.includes(` ${noun.join(' ')} `))) ?? people[0]
+/** Groups that must all hold, each of alternatives of which one must; or why the text states none. */
+function groupsOf(text: string, vocabulary: Vocabulary): Draft[][] | string {
+  const parsed = SEGMENTS.match(text);
+  if (parsed.failed()) {
+    const lastWord = /\S*$/.exec(text.slice(0, parsed.getRightmostFailurePosition()))!.index;
+    return `not understood from "${text.slice(lastWord)}" on`;
+  }
+  const meaning = SEGMENTS.createSemantics().addOperation<unknown>('meaning', actionsFor(vocabulary));
+  try {
+    return read<Draft[][]>(meaning(parsed) as unknown as Node);
+  } catch (error) {
+    // Ohm does not wrap errors that actions throw.
+    if (error instanceof Meaningless) return error.message;
+    throw error;
+  }
+}
+
+/** The forms of the language, and the names of the tenant's fields and records. */
+function whatCanBeSaid({ people, records }: Vocabulary): string {
+  const phrases = Object.values(OPERATORS).map(({ phrase }) => phrase);
+  const fields = [people, ...records].map(
+    (kind) => `${kind.many} have ${kind.fields.map(({ name }) => `"${name}"`).join(', ') || 'no fields'}`,
   );
+  const forms = `conditions are: ${Object.values(FORMS).join(', ')}; a {Test}: ${phrases.join(', ')}`;
+  return [forms, '{Texts}: words with a capital, or anything in quotes', ...fields].join('; ');
 }
 
 function groupOf(drafts: readonly Draft[], vocabulary: Vocabulary): ConditionGroup {
-  const conditions = distinct(drafts.map((draft) => inOrder(draft, vocabulary))).map((draft): Condition => ({
-    ...draft,
-    description: describeCondition(draft, vocabulary),
-  }));
+  const conditions = drafts.map((draft) => ({ ...draft, description: describeCondition(draft, vocabulary) }));
   return {
     type: 'group',
     description: conditions.map(({ description }) => description).join(' or '),
     logic: conditions.length > 1 ? 'or' : 'and',
     conditions,
   };
-}
-
-function distinct<T>(values: readonly T[]): T[] {
-  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }

@@ -1,160 +1,127 @@
-/** What a tenant's texts can speak of: people, their fields, and the records around them, from the schema definitions. */
+/** What a tenant's texts can mention: people, their fields and the records around them, from the schema definitions. */
 import type { JsonObject } from '../../domain/json.js';
+import { referencesOf } from '../../domain/references.js';
+import type { SchemaDefinition } from '../../platform/contract/schema-definitions.js';
 import { jsonPathTo, parseJsonPath, subschemaAt } from '../json-path.js';
 import type { Step } from './condition.js';
-import { consentOf, type ContactNames } from './contact-fields.js';
 import type { FieldKind } from './operators.js';
-import { recordPaths, type Definition } from './record-paths.js';
-import { wordsOfName } from './word-forms.js';
 
-export interface Field {
-  readonly schema: string;
-  readonly jsonPath: string;
-  /** As a reader sees it: `Marketing opt-in`. */
-  readonly name: string;
-  readonly kind: FieldKind;
-  /** Where its JSON Schema lists them. */
-  readonly choices: readonly string[];
-  /** Phrases that mean it, as words in the singular. */
-  readonly phrases: readonly (readonly string[])[];
-}
+/** The part of a schema definition that segments use. */
+export type Definition = Pick<SchemaDefinition, 'name' | 'pluralName' | 'category' | 'schema' | 'fieldsToExpose'>;
 
-/** Records of one schema definition, seen from a person. */
+/** A field that texts can name, as it stands in a sentence: `marketing opt-in`. */
+export type Field = Readonly<Record<'name' | 'schema' | 'jsonPath', string>> & { readonly kind: FieldKind };
+
+/** The records of one schema definition, with their noun, as seen from a person. */
 export interface RecordKind {
   readonly schema: string;
   readonly category: string;
+  readonly one: string;
+  readonly many: string;
+  readonly fields: readonly Field[];
+  /** Empty for the person's own record. */
   readonly path: readonly Step[];
-  readonly nouns: readonly (readonly string[])[];
-  readonly fields: readonly Field[];
-  /** When it happened. */
-  readonly date: Field | undefined;
-  /** What it cost. */
-  readonly amount: Field | undefined;
 }
 
+/** Everything that a tenant's texts can mention. */
 export interface Vocabulary {
-  readonly schema: string;
-  /** The word for people that titles and descriptions use, in the singular. */
-  readonly noun: string;
-  readonly nouns: readonly (readonly string[])[];
-  readonly fields: readonly Field[];
-  /** The field that says who agreed to messages, or who refused them. */
-  readonly consent: { readonly field: Field; readonly means: 'in' | 'out' } | undefined;
-  /** Nearest first. */
+  /** With the tenant's word for them. */
+  readonly people: RecordKind;
+  readonly nouns: readonly string[];
+  /** Shortest path first. */
   readonly records: readonly RecordKind[];
-  /** Fields that cannot be spoken of, as words, to say so. */
-  readonly hidden: readonly (readonly string[])[];
 }
 
-/** Only what is exposed to the segment builder can be spoken of; of a definition that exposes nothing at all, every field. */
-const EXPOSURE = 'segments';
-const AMOUNT_WORDS = ['total', 'amount', 'price', 'value', 'revenue', 'cost', 'sum', 'spend', 'paid'];
+/** Steps. A customer's orders are one step away, the lines of those orders two; longer paths are seldom meant. */
+const LONGEST_PATH = 3;
 
-/** The vocabulary around the people of `definition`. */
-export function vocabularyOf(
-  definition: Definition,
-  all: readonly Definition[],
-  noun: string,
-  names: ContactNames,
-): Vocabulary {
-  const fields = fieldsOf(definition);
+/** The vocabulary around the people of `definition`; `word` is the tenant's word for them. */
+export function vocabularyOf(definition: Definition, all: readonly Definition[], word: string): Vocabulary {
+  const nouns = nounsOf({ name: word || 'user' });
+  const definitions = new Map(all.map((one) => [one.name, one]));
   return {
-    schema: definition.name,
-    noun,
-    nouns: [wordsOfName(noun), ...nounsOf(definition)],
-    fields,
-    consent: fields.flatMap((field) => consentIn(field, names))[0],
-    records: [...recordPaths(definition.name, all)].map(([name, path]) =>
-      recordKind(
-        all.find((d) => d.name === name)!,
-        path,
-      ),
-    ),
-    hidden: all.flatMap(hiddenFields),
+    people: kindOf(definition, [], nouns),
+    nouns: [...nouns, ...nounsOf(definition), 'people'],
+    records: [...pathsFrom(definition.name, all)].map(([name, path]) => kindOf(definitions.get(name)!, path)),
   };
 }
 
-function consentIn(field: Field, names: ContactNames): NonNullable<Vocabulary['consent']>[] {
-  const means = field.kind === 'boolean' ? consentOf(field.jsonPath, names) : undefined;
-  return means === undefined ? [] : [{ field, means }];
+function kindOf(definition: Definition, path: readonly Step[], [one, many] = nounsOf(definition)): RecordKind {
+  return { schema: definition.name, category: definition.category, one, many, fields: fieldsOf(definition), path };
 }
 
-/** The records, then those on the way back to the person: an order line is as old as its order. */
-export function chainOf({ records }: Vocabulary, kind: RecordKind): readonly RecordKind[] {
-  const schemas = kind.path.map((step) => step.schema).reverse();
-  return schemas.flatMap((schema) => records.filter((record) => record.schema === schema));
+/** The noun for records in the singular and in the plural, which is taken to end with s unless it is given. */
+export function nounsOf({ name, pluralName }: Pick<Definition, 'name' | 'pluralName'>): [string, string] {
+  const one = wordsOf(name).replace(/(?<![sui])s$/, '');
+  return [one, wordsOf(pluralName && pluralName !== name ? pluralName : `${one}s`)];
 }
 
-/** The field that says when such records happened. */
-export const dateOf = (chain: readonly RecordKind[]): Field | undefined =>
-  chain.find(({ date }) => date !== undefined)?.date;
-
-/** Words by which a definition's records are known. */
-export function nounsOf({ name, pluralName, category }: Definition): string[][] {
-  const own = [wordsOfName(name), wordsOfName(pluralName ?? name)];
-  return category === 'transactions_schema' ? [...own, ...TRANSACTION_NOUNS] : own;
+/** `marketingOptIn`, `marketing_opt_in` and `Marketing opt-in` -> `marketing opt in`. */
+export function wordsOf(name: string): string {
+  const spaced = name.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').toLowerCase();
+  return spaced.replace(/[^\p{L}\p{N}]+/gu, ' ').trim();
 }
 
-const TRANSACTION_NOUNS = ['order', 'purchase', 'transaction', 'sale', 'invoice', 'payment'].map((word) => [word]);
+/** The fields that say where somebody is. */
+export const placesIn = ({ people }: Vocabulary): Field[] =>
+  people.fields.filter(({ kind, name }) => kind === 'text' && /\b(country|city|town|state|region)\b/i.test(name));
 
-function recordKind(definition: Definition, path: readonly Step[]): RecordKind {
-  const fields = fieldsOf(definition);
-  const numbers = fields.filter((field) => field.kind === 'number');
-  const dates = fields.filter((field) => field.kind === 'date');
-  return {
-    schema: definition.name,
-    category: definition.category,
-    path,
-    nouns: nounsOf(definition),
-    fields,
-    date: dates[0],
-    amount: numbers.find(({ phrases }) => phrases.flat().some((word) => AMOUNT_WORDS.includes(word))),
-  };
-}
+/** The field whose sum is what people spent: the first amount of the first transactions that have one. */
+export const spendingIn = ({ records }: Vocabulary): { kind: RecordKind; field: Field } | undefined =>
+  records
+    .filter(({ category }) => category === 'transactions_schema')
+    .flatMap((kind) => kind.fields.map((field) => ({ kind, field })))
+    .find(({ field }) => field.kind === 'number' && /\b(total|amount|price|value|revenue|cost)\b/i.test(field.name));
 
-/** The fields of a definition that conditions may use. */
-export function fieldsOf(definition: Definition): Field[] {
-  return fieldsToUse(definition).flatMap(({ name, jsonPath }) => {
+/** The field that dates records: the first date of theirs, or of the records on the path back to the person. */
+export const dateOf = ({ records }: Vocabulary, { path }: RecordKind): Field | undefined =>
+  path
+    .toReversed()
+    .flatMap((step) => records.find(({ schema }) => schema === step.schema)!.fields)
+    .find(({ kind }) => kind === 'date');
+
+/** The fields of a definition that conditions can test: exposed, declared, single values, and not references. */
+function fieldsOf({ name: schema, fieldsToExpose, ...definition }: Definition): Field[] {
+  const declared = definition.schema as JsonObject;
+  const properties = Object.keys(declared['properties'] ?? {});
+  const named =
+    fieldsToExpose?.filter(({ exposure }) => exposure.includes('segments')) ??
+    properties.map((name) => ({ name: wordsOf(name), jsonPath: jsonPathTo(name) ?? '' }));
+  return named.flatMap(({ name, jsonPath }) => {
     const names = parseJsonPath(jsonPath);
-    const schema = names && subschemaAt(definition.schema, names);
-    if (names === undefined || schema === undefined || typeof schema['$ref'] === 'string') return [];
-    const kind = kindOf(schema);
-    if (kind === undefined) return [];
-    const own = [wordsOfName(name), wordsOfName(names.at(-1)!)];
-    const phrases = [...own, ...own.map(withoutQuestion)].filter((words) => words.length > 0);
-    return [{ schema: definition.name, jsonPath, name, kind, choices: choicesOf(schema), phrases }];
+    const kind = names && kindOfField(subschemaAt(declared, names));
+    // `Marketing opt-in` loses its capital inside a sentence, `VAT number` does not.
+    const plain = name.replaceAll(/["\s]+/g, ' ').trim();
+    const shown = plain.replace(/^\p{Lu}(?=\p{Ll})/u, (capital) => capital.toLowerCase());
+    return kind === undefined || shown === '' ? [] : [{ name: shown, schema, jsonPath, kind }];
   });
 }
 
-function fieldsToUse(definition: Definition): readonly { name: string; jsonPath: string }[] {
-  if (definition.fieldsToExpose !== undefined)
-    return definition.fieldsToExpose.filter(({ exposure }) => exposure.includes(EXPOSURE));
-  const properties = (definition.schema['properties'] ?? {}) as JsonObject;
-  return Object.keys(properties).flatMap((name) => {
-    const jsonPath = jsonPathTo(name);
-    return jsonPath === undefined ? [] : [{ name, jsonPath }];
-  });
-}
-
-function hiddenFields(definition: Definition): string[][] {
-  const used = fieldsOf(definition).map(({ jsonPath }) => jsonPath);
-  const names = Object.keys((definition.schema['properties'] ?? {}) as JsonObject);
-  return names.filter((name) => !used.includes(jsonPathTo(name) ?? '')).map(wordsOfName);
-}
-
-/** `isVip` is also known as `vip`. */
-const withoutQuestion = (words: string[]): string[] => (words[0] === 'is' || words[0] === 'has' ? words.slice(1) : []);
-
-/** undefined for fields that are no single values. */
-function kindOf(schema: JsonObject): FieldKind | undefined {
-  const types = [schema['type']].flat().filter((type) => type !== 'null');
-  if (types.includes('object')) return undefined;
+/** The kind of a field; undefined for an object, a reference and a field that is not declared. */
+function kindOfField(schema: JsonObject | undefined): FieldKind | undefined {
+  const types = [schema?.['type']].flat();
+  if (schema === undefined || typeof schema['$ref'] === 'string' || types.includes('object')) return undefined;
   if (types.includes('number') || types.includes('integer')) return 'number';
   if (types.includes('boolean')) return 'boolean';
   return schema['format'] === 'date' || schema['format'] === 'date-time' ? 'date' : 'text';
 }
 
-function choicesOf(schema: JsonObject): string[] {
-  const values = Array.isArray(schema['enum']) ? schema['enum'] : [];
-  return values.filter((value): value is string => typeof value === 'string');
+/** The shortest paths along references from the records of `from`, shortest first; the reference declared first wins. */
+function pathsFrom(from: string, all: readonly Definition[]): Map<string, readonly Step[]> {
+  const steps = all.flatMap(({ name, schema }) =>
+    referencesOf(schema as JsonObject)
+      .filter(({ schemaName }) => all.some((other) => other.name === schemaName))
+      .flatMap(({ field, schemaName }) => [
+        { start: schemaName, step: { schema: name, field, to: 'children' as const } },
+        { start: name, step: { schema: schemaName, field, to: 'parent' as const } },
+      ]),
+  );
+  const paths = new Map<string, readonly Step[]>([[from, []]]);
+  // A map is read in the order of insertion, and what is inserted meanwhile is read too.
+  for (const [end, path] of paths)
+    for (const { start, step } of steps)
+      if (start === end && path.length < LONGEST_PATH && !paths.has(step.schema))
+        paths.set(step.schema, [...path, step]);
+  paths.delete(from);
+  return paths;
 }

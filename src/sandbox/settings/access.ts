@@ -1,7 +1,8 @@
-/** Settings of who may call, and how callers say who they are. */
+/** Settings for authentication: which callers are accepted and how they identify themselves. */
 import { Type } from 'typebox';
 import { Group } from './group.js';
 
+/** Where the token stands and which callers an operation accepts: sections 5.4 and 5.5 leave both open. */
 export const ACCESS = {
   authHeader: Type.String({
     pattern: '^[A-Za-z0-9-]+$',
@@ -11,27 +12,30 @@ export const ACCESS = {
   authScheme: Type.String({
     pattern: '^[A-Za-z0-9-]*$',
     default: 'Bearer',
-    description: 'Word before the token in that header; empty: the token alone (section 5.4).',
+    description: 'Word before the token in that header; if empty, the token stands alone (section 5.4).',
   }),
   callers: Group(
-    "Which callers an operation takes (section 5.5). `/partner/...` always needs the platform account's token, or a tenant could see another.",
+    'Which callers an operation accepts (section 5.5). `/partner/...` always needs a token of the platform account, since a tenant could otherwise see another.',
     {
       open: Type.Array(Type.Enum(['none', 'platform']), {
         default: ['none', 'platform'],
         minItems: 1,
-        description: 'Of the operation without a security requirement (4.1, see section 5.3): `none` needs no token.',
+        description:
+          'Callers of the operation without a security requirement (4.1, see section 5.3); with `none` no token is needed.',
       }),
       tenant: Type.Array(Type.Enum(['platform', 'tenant']), {
         default: ['platform', 'tenant'],
         minItems: 1,
-        description: "Of `/api/...`: the platform account's token with a tenant's id beside it, a tenant's own token.",
+        description:
+          'Callers of `/api/...`: a token of the platform account together with a tenant id, or a token of a tenant.',
       }),
     },
   ),
   defaultTenant: Type.String({
     pattern: '^[A-Za-z0-9_-]{0,64}$',
     default: '',
-    description: 'Tenant that a platform token acts for on `/api/...` without `service-tenant-id`; empty: none (5.1).',
+    description:
+      'Tenant that a platform token acts for on `/api/...` without `service-tenant-id`; if empty, there is none (5.1).',
   }),
   allowedHosts: Type.Array(Type.String({ minLength: 1 }), {
     default: [],

@@ -1,14 +1,18 @@
-/** Settings of how answers look: names, shapes and statuses. */
+/** Settings for the form of answers: names, shapes and HTTP statuses. */
 import { DEFAULT_PARAMETER_NAMES } from '../../platform/contract/operation.js';
 import { REFUSAL_STATUSES } from '../../platform/contract/refusals.js';
 import { Type } from 'typebox';
 import { Choice, Group, Whole } from './group.js';
 
-const Name = (standard: string, description: string) => Type.String({ minLength: 1, default: standard, description });
-const Status = (standard: number, description: string) => Whole(standard, { minimum: 400, maximum: 499 }, description);
+const Name = (defaultValue: string, description: string) =>
+  Type.String({ minLength: 1, default: defaultValue, description });
+const Status = (defaultValue: number, description: string) =>
+  Whole(defaultValue, { minimum: 400, maximum: 499 }, description);
+/** A choice among a few statuses, of which the first is the default. */
 const OneStatus = <const S extends number>(values: readonly [S, ...S[]], description: string) =>
   Type.Enum([...values], { default: values[0], description });
 
+/** What responses look like: parameter names, aliases, error shapes, statuses and the form of a batch's status. */
 export const ANSWERS = {
   parameterNames: Group('Names of the three query parameters that sections 4.10 and 4.14 do not show.', {
     include: Name(DEFAULT_PARAMETER_NAMES.include, 'The references to resolve (4.10).'),
@@ -17,31 +21,43 @@ export const ANSWERS = {
   }),
   fieldNames: Choice(
     ['both', 'camel', 'snake'],
-    'Which names of twin fields answers carry (sections 1 and 2 say both).',
+    'Which names of fields with an alias responses contain (sections 1 and 2 show both).',
   ),
   emptyFields: Choice(
     ['mixed', 'null', 'left_out'],
-    'How answers show a field without a value: null or left out as the operation likes, always null, always left out (section 2).',
+    'How responses show a field without a value: null or left out depending on the operation, always null, or always left out (section 2).',
   ),
   errorShape: Choice(
     ['standard', 'alternative'],
-    'Which of the two error shapes 4.5, 4.8 and 4.10 answer with (sections 1 and 7).',
+    'Which of the two error shapes 4.5, 4.8 and 4.10 use (sections 1 and 7).',
   ),
-  statuses: Group('HTTP statuses that section 7 does not show. Those that it shows (7.3, 7.4, 7.5) stay.', {
-    created: OneStatus([200, 201], 'Done, of 4.3 and 4.4.'),
-    notUnderstood: OneStatus([200, 400, 422], 'A text that 4.2 does not understand; other than 200: as an error.'),
-    invalid: Status(REFUSAL_STATUSES.invalid, 'A request that is not valid; that of 4.1 is 400 always.'),
-    tenantMissing: Status(REFUSAL_STATUSES.tenantMissing, 'A platform token without a tenant, on `/api/...`.'),
-    unauthenticated: OneStatus([401, 403], 'No token, or none that is valid.'),
-    forbidden: OneStatus([403, 401, 404], 'A token that may not call this operation; a foreign host name.'),
-    unknownTenant: Status(REFUSAL_STATUSES.unknownTenant, 'A tenant in the header that is unknown, or another one.'),
-    notFound: OneStatus([404, 410], "What is not there or is another tenant's; 4.13 answers 404 always."),
-    taken: Status(REFUSAL_STATUSES.taken, 'Something of this name exists.'),
-    tooLarge: OneStatus([413, 400, 422], 'Too many records, or too many bytes.'),
-    notJson: OneStatus([415, 400], 'A body of another content type.'),
-    busy: OneStatus([429, 503], 'More requests than `rateLimit` allows.'),
-  }),
-  batchStatus: Group('What the status of a batch (4.14) says, and when.', {
+  statuses: Group(
+    'HTTP statuses that section 7 does not show. Those that it shows (7.3, 7.4, 7.5) cannot be changed.',
+    {
+      created: OneStatus([200, 201], 'Success of 4.3 and 4.4.'),
+      notUnderstood: OneStatus(
+        [200, 400, 422],
+        'A text that 4.2 does not understand; any status but 200 makes it an error.',
+      ),
+      invalid: Status(REFUSAL_STATUSES.invalid, 'A request that is not valid; for 4.1 it is always 400.'),
+      tenantMissing: Status(REFUSAL_STATUSES.tenantMissing, 'A platform token without a tenant, on `/api/...`.'),
+      unauthenticated: OneStatus([401, 403], 'No token, or none that is valid.'),
+      forbidden: OneStatus([403, 401, 404], 'A token that may not call this operation; a foreign host name.'),
+      unknownTenant: Status(
+        REFUSAL_STATUSES.unknownTenant,
+        "A tenant in the header that is unknown, or not the token's.",
+      ),
+      notFound: OneStatus(
+        [404, 410],
+        'Something that does not exist or belongs to another tenant; for 4.13 it is always 404.',
+      ),
+      taken: Status(REFUSAL_STATUSES.taken, 'A name that is already taken.'),
+      tooLarge: OneStatus([413, 400, 422], 'Too many records, or too many bytes.'),
+      notJson: OneStatus([415, 400], 'A body of another content type.'),
+      busy: OneStatus([429, 503], 'More requests than `rateLimit` allows.'),
+    },
+  ),
+  batchStatus: Group('What the status of a batch (4.14) contains.', {
     completed: Choice(
       ['all_final', 'processed'],
       '`completedAt` is set when no resource is pending any more, or when the batch has been processed.',
@@ -50,7 +66,7 @@ export const ANSWERS = {
     successRate: Choice(['share', 'percent'], '`successRate` from 0 to 1, or from 0 to 100.'),
     recordErrors: Choice(
       ['external_id', 'resource', 'index', 'unnamed', 'counted', 'none'],
-      'How entries of `recordErrors` name their records: `externalId "X": ...`, `Resource \'X\': ...`, by the place in the upload, not at all, only how many share a reason, or no entries.',
+      'How entries of `recordErrors` name their records: `externalId "X": ...`, `Resource \'X\': ...`, by the index in the upload, or not at all; or one entry for each reason with the number of its records, or no entries.',
     ),
   }),
 };

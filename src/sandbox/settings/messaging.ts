@@ -3,9 +3,13 @@ import { Type } from 'typebox';
 import { SCHEMA_CATEGORIES } from '../../domain/sync.js';
 import { Choice, Flag, Group, Texts } from './group.js';
 
-const Word = (standard: string) => (description: string) =>
-  Type.String({ minLength: 1, default: standard, description });
+const Word = (defaultValue: string) => (description: string) =>
+  Type.String({ minLength: 1, default: defaultValue, description });
 
+/**
+ * What segments (4.2, 4.7), reports (4.1, 4.16), channels (4.9, 4.11) and the library (4.6) do where the document does
+ * not say.
+ */
 export const MESSAGING = {
   contactCategories: Type.Array(Type.Enum([...SCHEMA_CATEGORIES]), {
     default: ['contacts_schema'],
@@ -13,7 +17,7 @@ export const MESSAGING = {
     description: 'Categories of the schema definitions whose records are people (4.2, 4.7).',
   }),
   contactFields: Group(
-    "Names of the fields that are a recipient's (4.7), in the order in which they are looked for, whatever their spelling.",
+    'Names of the fields that describe a recipient (4.7), in order of preference, whatever their spelling.',
     {
       firstName: Texts(['firstName', 'givenName', 'forename'], 'First name.'),
       lastName: Texts(['lastName', 'familyName', 'surname'], 'Last name.'),
@@ -24,29 +28,32 @@ export const MESSAGING = {
       ),
       emailOptOut: Texts(
         ['emailOptedOut', 'emailOptOut', 'optedOutOfEmail', 'unsubscribed', 'optedOut', 'optOut'],
-        'True: opted out of emails.',
+        'Opted out of emails if true.',
       ),
       smsOptOut: Texts(
         ['smsOptedOut', 'smsOptOut', 'optedOutOfSms', 'unsubscribed', 'optedOut', 'optOut'],
-        'True: opted out of text messages.',
+        'Opted out of text messages if true.',
       ),
       emailOptIn: Texts(
         ['emailOptIn', 'emailOptedIn', 'emailConsent', 'marketingOptIn', 'marketingConsent', 'subscribed', 'optIn'],
-        'False: opted out of emails.',
+        'Opted out of emails if false.',
       ),
       smsOptIn: Texts(
         ['smsOptIn', 'smsOptedIn', 'smsConsent', 'marketingOptIn', 'marketingConsent', 'subscribed', 'optIn'],
-        'False: opted out of text messages.',
+        'Opted out of text messages if false.',
       ),
     },
   ),
-  counting: Group('Whom a count (4.7) chooses.', {
-    withoutSegments: Choice(['everybody', 'nobody'], 'Where no segment is included.'),
-    included: Choice(['any', 'all'], 'Of several included segments, any must hold or all.'),
-    excluded: Choice(['any', 'all'], 'Of several excluded segments, any takes people away or all together.'),
+  counting: Group('Which people a count (4.7) includes.', {
+    withoutSegments: Choice(['everybody', 'nobody'], 'Who is counted if the request includes no segment.'),
+    included: Choice(['any', 'all'], 'Whether a person must match any or all of several included segments.'),
+    excluded: Choice(
+      ['any', 'all'],
+      'Whether any of several excluded segments excludes a person, or only all of them together.',
+    ),
     automation: Choice(
       ['added', 'alone'],
-      'Segments of `automationId` come to those of the body, or take their place.',
+      'Whether the segments of `automationId` are added to those of the body or replace them.',
     ),
     optedOut: Choice(['listed', 'left_out'], 'People who opted out of emails and of text messages.'),
   }),
@@ -60,7 +67,7 @@ export const MESSAGING = {
     activeStatuses: Texts(['active'], 'Statuses of automations that are active.'),
     sentBefore: Choice(
       ['listed', 'left_out'],
-      'A tenant that has sent, but not within the range, and is there for no other reason.',
+      'A tenant that would be listed only because it has sent, but not within the range.',
     ),
   }),
   voice: Group('What 4.16 lists.', {
@@ -69,18 +76,19 @@ export const MESSAGING = {
   mailDomain: Type.String({
     pattern: '^[a-z0-9-]+(\\.[a-z0-9-]+)+$',
     default: 'mail.sandbox.example',
-    description: "The platform's own mail domain: DNS records point to it, channel accounts live below it.",
+    description:
+      "The platform's own mail domain: DNS records point to it, and the domains of channel accounts are below it.",
   }),
   channels: Group('Channel integrations and accounts (4.9, 4.11).', {
     combinations: Choice(
       ['checked', 'any'],
-      'Whether provider, type and metadata must go together: `domainPrefix` on email only, and there always.',
+      'Whether provider, type and metadata must match: `domainPrefix` is required for email and refused for SMS.',
     ),
     verified: Flag(true, 'Whether an account on a domain of the platform is verified at once.'),
   }),
   libraryWords: Group('Words in the results of 4.6 that the document does not show (section 3, rule 4).', {
     segment: Word('segment')('`type` of a segment definition.'),
-    unsynced: Word('unsynced')('`status` of an item that was taken away.'),
-    conflict: Word('conflict')('`status` of an item whose id something of the tenant has.'),
+    unsynced: Word('unsynced')('`status` of an item that was removed.'),
+    conflict: Word('conflict')('`status` of an item whose id the tenant already uses.'),
   }),
 };

@@ -1,4 +1,4 @@
-/** The catalogue of SQL Server, as the queries that {@link CatalogRows} describes. */
+/** Queries of SQL Server's catalogue. */
 import type { CatalogRows } from '../catalog.js';
 import type { Session } from '../dialect.js';
 import { textLiteral } from './literals.js';
@@ -7,7 +7,7 @@ const flag = (condition: string): string => `CASE WHEN ${condition} THEN N't' EL
 const comment = (of: string, column: string): string =>
   `(SELECT CONVERT(nvarchar(4000), e.value) FROM sys.extended_properties e
      WHERE e.class = 1 AND e.name = N'MS_Description' AND e.major_id = ${of} AND e.minor_id = ${column})`;
-/** The name as a definition writes it. */
+/** A type's name as a column definition writes it. */
 const TYPE = `CASE
   WHEN ty.name IN ('decimal', 'numeric') THEN CONCAT(ty.name, '(', c.precision, ',', c.scale, ')')
   WHEN ty.name IN ('time', 'datetime2', 'datetimeoffset') THEN CONCAT(ty.name, '(', c.scale, ')')
@@ -18,6 +18,7 @@ const PRIVILEGES = ['INSERT', 'UPDATE', 'DELETE'] as const;
 const has = (privilege: string): string =>
   `HAS_PERMS_BY_NAME(QUOTENAME(s.name) + N'.' + QUOTENAME(o.name), 'OBJECT', '${privilege}') = 1`;
 
+/** See {@link CatalogRows} for the columns of each query. */
 export async function mssqlCatalog(session: Session, names: readonly string[] | null): Promise<CatalogRows> {
   const ask = async (sql: string) => (await session.run({ sql, bindings: [] })).rows;
   const named = names === null ? '' : `AND o.name IN (${['', ...names].map(textLiteral).join(', ')})`;
@@ -38,7 +39,7 @@ export async function mssqlCatalog(session: Session, names: readonly string[] | 
         JOIN sys.types ty ON ty.user_type_id = COALESCE(NULLIF(c.system_type_id, 240), c.user_type_id)
         LEFT JOIN sys.default_constraints d ON d.object_id = c.default_object_id
       WHERE ${where} ORDER BY s.name, o.name, c.column_id`),
-    // Filtered indexes are over a part of the rows; columnstore and XML indexes have no order.
+    // Filtered indexes cover only some rows; columnstore and XML indexes have no order.
     indexes: await ask(`
       SELECT s.name, o.name, i.name, ${flag('i.is_unique = 1')}, ${flag('i.is_primary_key = 1')}, c.name
       FROM ${from} JOIN sys.indexes i ON i.object_id = o.object_id AND i.type IN (1, 2) AND i.has_filter = 0 AND i.is_disabled = 0

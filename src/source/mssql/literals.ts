@@ -1,20 +1,20 @@
 /**
- * Bounds as expressions of their column's own type. A value of another type would decide which side is converted, and
- * a datetime that is compared as a datetime2 is not equal to itself.
+ * Writes bounds as expressions of their column's own type. Otherwise type precedence decides which side is converted,
+ * and a datetime compared as datetime2 does not equal itself.
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { isUuid } from '../../domain/names.js';
 import { bytesInHex } from '../bytes.js';
 import type { ColumnType } from '../dialect.js';
 
 const WHOLE = /^-?\d+$/;
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
-const STAMP = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?))?$/;
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,7})?)?))?$/;
 const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 const TIME = /^\d\d:\d\d(:\d\d(\.\d{1,7})?)?$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Digits of a decimal, at most. */
+/** The most digits that a decimal has. */
 const DIGITS = 38;
 
 const RANGES: Readonly<Record<string, readonly [least: bigint, most: bigint]>> = {
@@ -24,13 +24,17 @@ const RANGES: Readonly<Record<string, readonly [least: bigint, most: bigint]>> =
   bigint: [-(2n ** 63n), 2n ** 63n - 1n],
 };
 
-/** The expression of a text that the database wrote or a person typed. Throws `config_invalid`. */
+/** The expression for a text that the database wrote or a person typed. Throws `config_invalid` for any other. */
 export function literal(column: ColumnType, given: string): string {
   const expression = expressionOf(column, given);
   if (expression !== undefined) return expression;
-  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${column.databaseType} column`, {
-    unfitValue: true,
-  });
+  throw new PartnerSyncError(
+    'config_invalid',
+    `source: a bound is not a valid value of a ${column.databaseType} column`,
+    {
+      unfitValue: true,
+    },
+  );
 }
 
 function expressionOf({ type, databaseType }: ColumnType, given: string): string | undefined {
@@ -42,7 +46,7 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
       return as(`'${given}'`);
     }
     case 'decimal':
-      // Not cast: a value with more digits than the column's would be rounded, and equal what it is not.
+      // Without a cast, which would round a value with more digits than the column has to one that is equal.
       return NUMBER.test(given) && given.replace(/\D/g, '').length <= DIGITS ? given : undefined;
     case 'float':
       return given.trim() !== '' && Number.isFinite(Number(given))
@@ -55,13 +59,13 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
       return digits === undefined ? undefined : `0x${digits}`;
     }
     case 'uuid':
-      return UUID.test(given) ? as(`'${given}'`) : undefined;
+      return isUuid(given) ? as(`'${given}'`) : undefined;
     case 'date':
-      return STAMP.test(given) ? as(`'${given.slice(0, 10)}'`) : undefined;
+      return TIMESTAMP.test(given) ? as(`'${given.slice(0, 10)}'`) : undefined;
     case 'time':
       return TIME.test(given) ? as(`'${given}'`) : undefined;
     case 'timestamp':
-      return stamp(databaseType, given);
+      return timestamp(databaseType, given);
     case 'timestamptz':
       return DAY.test(given)
         ? as(`'${given}T00:00:00+00:00'`)
@@ -73,18 +77,18 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
   }
 }
 
-/** With a T, so that no language setting of the server takes the day for the month. */
-function stamp(databaseType: string, given: string): string | undefined {
-  const parts = STAMP.exec(given);
+/** With a T: in this form no language setting of the server swaps day and month. */
+function timestamp(databaseType: string, given: string): string | undefined {
+  const parts = TIMESTAMP.exec(given);
   if (parts === null) return undefined;
   const [, day, clock = '00:00:00'] = parts;
   const seconds = clock.length === 5 ? `${clock}:00` : clock;
-  // These two take no more than three digits, and round to what they can hold.
+  // These two accept three digits at most, and round to their own precision.
   const cut = databaseType === 'datetime' || databaseType === 'smalldatetime' ? seconds.slice(0, 12) : seconds;
   return `CAST('${day}T${cut}' AS ${databaseType})`;
 }
 
-/** As UTF-16 bytes, so that no character of the text can end the literal, whatever the server's settings. */
+/** A text as UTF-16 bytes, so that no character can end the literal, whatever the server's settings. */
 export const textLiteral = (text: string): string =>
   `CAST(0x${Buffer.from(text, 'utf16le').toString('hex')} AS nvarchar(${text.length > 4000 ? 'max' : 4000}))`;
 

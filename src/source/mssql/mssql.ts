@@ -1,9 +1,9 @@
-/** SQL Server 2016 and later, and Azure SQL. Written from their documentation: no server was to be had to try it on. */
+/** The dialect of SQL Server 2016 and later, and Azure SQL. Written from the documentation and never run against a server. */
 import { errorCode } from '../../domain/foreign-text.js';
 import type { Classified, Dialect } from '../dialect.js';
-import { classifyConnection } from '../failure.js';
+import { classifyConnection } from '../source-error.js';
 import { mssqlCatalog } from './catalog.js';
-import { mssqlFence, standingOf } from './fence.js';
+import { mssqlHighWatermark, statusOf } from './high-watermark.js';
 import { literal } from './literals.js';
 import { kindOfName } from './types.js';
 
@@ -25,16 +25,16 @@ const BY_NUMBER: Readonly<Record<number, Class>> = {
   18456: WRONG, // password
   18470: WRONG, // account disabled
   220: WRONG, // a value that a type cannot hold
-  241: WRONG, // a text that is no date
+  241: WRONG, // not a date
   242: WRONG,
-  245: WRONG, // a text that is no number
+  245: WRONG, // not a number
   248: WRONG,
   306: WRONG, // text and ntext are not ordered
   402: WRONG,
-  468: WRONG, // collations that do not go together
+  468: WRONG, // incompatible collations
   8114: WRONG,
   8115: WRONG,
-  8169: WRONG, // a text that is no uniqueidentifier
+  8169: WRONG, // not a uniqueidentifier
   1205: AGAIN, // deadlock
   1222: AGAIN, // lock
   3960: AGAIN, // a snapshot was overtaken
@@ -51,7 +51,7 @@ const BY_NUMBER: Readonly<Record<number, Class>> = {
   49919: GONE,
   49920: GONE,
 };
-/** Severities: from 20 on the server has ended the connection; 15 is syntax, 14 a missing permission. */
+/** Severities: 20 and above end the connection; 15 is a syntax error, 14 a missing permission. */
 const FATAL = 20;
 const AUTHORS = [14, 15];
 
@@ -72,12 +72,12 @@ export const mssql: Dialect = {
   value: (type, text) => literal(type, text),
   // Nothing is bound: see literals.ts.
   placeholder: () => '?',
-  // Row values are not understood at all.
+  // Row values are not supported.
   comparesRows: false,
   top: (rows) => `TOP (${rows}) `,
   limit: () => '',
   classify,
-  fence: mssqlFence,
+  highWatermark: mssqlHighWatermark,
   async server(session) {
     const { rows } = await session.run({
       sql: `SELECT CONVERT(nvarchar(128), SERVERPROPERTY('ProductVersion')), SUSER_SNAME(),
@@ -85,13 +85,13 @@ export const mssql: Dialect = {
       bindings: [],
     });
     const [version, account, clock] = rows[0]!;
-    const { seesTransactions, readOnly } = await standingOf(session);
+    const { seesTransactions, readOnly } = await statusOf(session);
     return {
       product: 'SQL Server',
       version: version!,
       account: account!,
       clock: clock!,
-      // The servers name their zone only since 2022.
+      // Versions before 2022 do not tell their zone.
       timeZone: null,
       standby: readOnly,
       seesOpenTransactions: seesTransactions && !readOnly,
@@ -110,17 +110,17 @@ function classify(error: unknown): Classified {
     const known = BY_NUMBER[number] ?? (severity >= FATAL ? GONE : AUTHORS.includes(severity) ? WRONG : AGAIN);
     return { ...known, shown };
   }
-  // The same code for a statement and for a connection that took too long.
+  // The driver has the same code for a statement and for a connection that took too long.
   if (code === 'ETIMEOUT')
     return {
       ...((error as object).constructor.name === 'RequestError' ? { ...AGAIN, timedOut: true } : GONE),
       shown: code,
     };
-  // A login that the server itself says may succeed later.
+  // The server says that the login may succeed later.
   if ((error as { isTransient?: unknown }).isTransient === true) return { ...GONE, shown: code };
   const cause = error instanceof Error && error.cause !== undefined ? errorCode(error.cause) : '';
   const known = BY_CODE[code];
-  // What TLS or the network said is the cause of the driver's own error.
+  // The driver wraps errors of TLS and of the network.
   if (known === GONE && cause !== '') return classifyConnection(cause, error);
   return known === undefined ? classifyConnection(code, error) : { ...known, shown: code };
 }

@@ -1,18 +1,19 @@
-/** A pool of SQL Server sessions, in whose transactions nothing stays, with every wait bounded. */
+/** A pool of SQL Server sessions whose transactions are always rolled back, with every wait bounded. */
 import type { EventEmitter } from 'node:events';
-import { createRequire } from 'node:module';
 import knexLibrary, { type Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
-import { abandon, SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../driver.js';
+import { abandon, connectionsOf, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
 import { unescaped } from '../unescaped.js';
 import { codeOf, typeOfCode, type ColumnMetadata } from './types.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
-/** The part of the driver `tedious` that is used; it is installed by those who need it. */
+/** The part of the driver `tedious` that is used. */
 export interface TdsDriver {
   readonly Connection: new (config: object) => EventEmitter;
   readonly Request: new (sql: string, done: (error: Error | null | undefined) => void) => TdsRequest;
@@ -25,38 +26,28 @@ export interface TdsConnection {
   execSqlBatch(request: TdsRequest): void;
 }
 
+/** Throws `config_invalid` for an address that cannot be used, `driver_missing` without its driver. */
 export function openMssqlSession(config: SourceConfig): Session {
-  const driver = installedDriver();
+  const driver = loadDriver<TdsDriver>('tedious');
   const knex = openPool(driver, config);
   return {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: TdsConnection) => runOn(driver, connection, sql, budget)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
+    connections: () => connectionsOf(knex),
     close: () => knex.destroy(),
   };
-}
-
-function installedDriver(): TdsDriver {
-  try {
-    return createRequire(import.meta.url)('tedious') as TdsDriver;
-  } catch (error) {
-    throw new PartnerSyncError(
-      'config_invalid',
-      'the driver of SQL Server is not installed; in the project that runs partner-sync: npm install tedious@18',
-      {},
-      { cause: error },
-    );
-  }
 }
 
 const CLOSE = 'IF @@TRANCOUNT > 0 ROLLBACK TRANSACTION;';
 
 /**
- * There are no sessions that can only read. So each statement runs in a transaction that is rolled back, whatever a
- * mapping's query has in it.
+ * SQL Server has no read-only sessions, so each statement runs in a transaction that is rolled back, whatever a mapping's
+ * query contains.
  */
 const readingOnly = (sql: string): string => `${CLOSE}\nBEGIN TRANSACTION;\n${sql}\n;${CLOSE}`;
 
+/** Runs a statement and rolls back; keeps about `budget` characters of its rows. */
 export function runOn(driver: TdsDriver, connection: TdsConnection, sql: string, budget: number): Promise<RawPage> {
   return new Promise((resolve, reject) => {
     let left = budget;
@@ -64,14 +55,14 @@ export function runOn(driver: TdsDriver, connection: TdsConnection, sql: string,
     const rows: SourceRow[] = [];
     let failed: Error | undefined;
     const request = new driver.Request(readingOnly(sql), (error) => {
-      // Nobody can say what the server still sends of an answer that was given up.
+      // The server may still send rows of a response that was given up.
       if (errorCode(error) === 'ETIMEOUT') abandon(connection);
       if (error) return reject(error);
       if (failed !== undefined) return reject(failed);
       resolve({
         rows,
         fields: columns.map((column) => ({ name: column.colName, code: codeOf(column) })),
-        // The row that went over the budget is complete: nothing smaller has to be asked for.
+        // The row that exceeded the budget is complete and kept.
         cut: left < 0,
       });
     });
@@ -90,7 +81,7 @@ export function runOn(driver: TdsDriver, connection: TdsConnection, sql: string,
   });
 }
 
-/** Values are asked for as texts; what the driver has made something else of is not exact any more. */
+/** All values are selected as text; one that the driver has parsed is not exact any more. */
 function textOf(value: unknown, column: ColumnMetadata | undefined): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
@@ -102,7 +93,6 @@ function textOf(value: unknown, column: ColumnMetadata | undefined): string | nu
 }
 
 function openPool(driver: TdsDriver, config: SourceConfig): Knex {
-  const milliseconds = config.statementTimeout * 1000;
   const knex = knexLibrary({
     client: 'mssql',
     log: SILENT,
@@ -111,13 +101,13 @@ function openPool(driver: TdsDriver, config: SourceConfig): Knex {
       min: 0,
       max: config.poolMax,
       afterCreate(connection: TdsConnection, done: (error: unknown, connection: TdsConnection) => void) {
-        prepare(driver, connection, milliseconds).then(
+        prepare(driver, connection, config.statementTimeout * 1000).then(
           () => done(null, connection),
           (error: unknown) => done(error, connection),
         );
       },
     },
-    acquireConnectionTimeout: 20_000,
+    acquireConnectionTimeout: milliseconds('sourcePool'),
   });
   const client = knex.client as { _driver: () => TdsDriver };
   client._driver = () => listenedTo(driver);
@@ -125,8 +115,8 @@ function openPool(driver: TdsDriver, config: SourceConfig): Knex {
 }
 
 /**
- * Knex listens to a connection's errors once it is open; the driver also tells of those before, a second time, and an
- * error that nobody listens to ends the process.
+ * The driver with a listener for errors: it emits those of connecting a second time, before Knex listens, and an
+ * `error` event without a listener ends the process.
  */
 const listenedTo = (driver: TdsDriver): TdsDriver => ({
   ...driver,
@@ -138,15 +128,15 @@ const listenedTo = (driver: TdsDriver): TdsDriver => ({
   },
 });
 
-/** Locks are waited for no longer than a statement may take; an error ends its transaction; dates are read one way. */
-function prepare(driver: TdsDriver, connection: TdsConnection, milliseconds: number): Promise<void> {
-  const sql = `SET LOCK_TIMEOUT ${milliseconds}; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET DATEFORMAT ymd; SET DEADLOCK_PRIORITY LOW;`;
+/** Bounds the wait for locks, ends the transaction at any error, and fixes the format of dates. */
+function prepare(driver: TdsDriver, connection: TdsConnection, lockTimeout: number): Promise<void> {
+  const sql = `SET LOCK_TIMEOUT ${lockTimeout}; SET XACT_ABORT ON; SET TRANSACTION ISOLATION LEVEL READ COMMITTED; SET DATEFORMAT ymd; SET DEADLOCK_PRIORITY LOW;`;
   return new Promise((resolve, reject) => {
     connection.execSqlBatch(new driver.Request(sql, (error) => (error ? reject(error) : resolve())));
   });
 }
 
-/** Knex hands `options` to the driver as they are, and declares only some of them. */
+/** The settings of a connection from its URL. Knex passes `options` to the driver, though it declares only some of them. */
 export function connectionOf({ connection, statementTimeout }: SourceConfig) {
   let url: URL;
   try {
@@ -168,11 +158,10 @@ export function connectionOf({ connection, statementTimeout }: SourceConfig) {
   if (tls !== undefined && tls.rejectUnauthorized && !tls.verifyIdentity)
     throw new PartnerSyncError(
       'config_invalid',
-      'the address of the source: the driver of SQL Server cannot leave the host name unchecked; use sslmode=verify-full, or no-verify',
+      'the address of the source: the driver of SQL Server cannot skip the check of the host name; use sslmode=verify-full or no-verify',
     );
   if (url.hostname === '' || url.pathname.length < 2)
     throw new PartnerSyncError('config_invalid', 'the address of the source must name a host and a database');
-  const { rejectUnauthorized, verifyIdentity: _, ...files } = tls ?? { rejectUnauthorized: false };
   return {
     server: url.hostname,
     user: unescaped(url.username),
@@ -182,11 +171,11 @@ export function connectionOf({ connection, statementTimeout }: SourceConfig) {
       port: url.port === '' ? 1433 : Number(url.port),
       appName: 'partner-sync',
       encrypt: tls !== undefined,
-      trustServerCertificate: !rejectUnauthorized,
-      ...(tls === undefined ? {} : { cryptoCredentialsDetails: files }),
-      // A replica may be behind: only who asks for it is sent there.
+      trustServerCertificate: tls?.rejectUnauthorized !== true,
+      ...(tls && { cryptoCredentialsDetails: { ca: tls.ca, cert: tls.cert, key: tls.key } }),
+      // A replica may lag, so it is used only on request.
       readOnlyIntent: /only$/i.test(intent),
-      connectTimeout: 15_000,
+      connectTimeout: milliseconds('sourceConnect'),
       requestTimeout: statementTimeout * 1000,
       enableArithAbort: true,
     },

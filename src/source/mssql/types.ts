@@ -1,11 +1,11 @@
 /**
- * Types of SQL Server. The driver's own values are not exact (decimals become doubles, stamps lose digits), so the
- * server is asked to write every value as text itself, in a style that names each digit.
+ * Types of SQL Server. The driver's values are not exact (decimals become doubles, timestamps lose digits), so the
+ * server converts every value to text, in a style that keeps each digit.
  */
 import type { SourceType } from '../../domain/source.js';
 import type { ColumnType } from '../dialect.js';
 
-/** What the driver tells of a column. */
+/** The driver's metadata of a column. */
 export interface ColumnMetadata {
   readonly colName: string;
   readonly type: { readonly name: string };
@@ -35,14 +35,14 @@ const INTEGER: Reading = { type: 'integer', select: text('nvarchar(20)') };
 const DECIMAL: Reading = { type: 'decimal', select: text('nvarchar(50)') };
 /** Style 2: four digits after the point, no commas. */
 const MONEY: Reading = { type: 'decimal', select: text('nvarchar(50), 2') };
-/** Style 3: as many digits as make the value again. */
+/** Style 3: enough digits to restore the value. */
 const FLOAT: Reading = { type: 'float', select: text('nvarchar(50), 3'), finish: (t) => String(Number(t)) };
 const REAL: Reading = { ...FLOAT, finish: (t) => shortestFloat(t) };
 const BIT: Reading = { type: 'boolean', select: text('nvarchar(1)'), finish: (t) => (t === '1' ? 't' : 'f') };
 /** Styles 23 and 121: ISO 8601 with a blank, all digits of the type. */
 const DATE: Reading = { type: 'date', select: text('nvarchar(10), 23') };
 const TIME: Reading = { type: 'time', select: text('nvarchar(16), 121') };
-const STAMP: Reading = { type: 'timestamp', select: text('nvarchar(27), 121') };
+const TIMESTAMP: Reading = { type: 'timestamp', select: text('nvarchar(27), 121') };
 const INSTANT: Reading = {
   type: 'timestamptz',
   select: (sql) => text('nvarchar(34), 121')(`SWITCHOFFSET(${sql}, '+00:00')`),
@@ -55,17 +55,17 @@ const BYTES: Reading = {
   select: (sql) => `CONVERT(varchar(max), CONVERT(varbinary(max), ${sql}), 2)`,
   finish: (t) => `\\x${t.toLowerCase()}`,
 };
-/** Collations ignore case, accents and trailing blanks; their bytes do not. */
+/** Collations ignore case, accents and trailing blanks; a comparison of bytes does not. */
 const TEXT: Reading = {
   type: 'text',
   select: text('nvarchar(max)'),
   tieBreak: (sql) => `CONVERT(varbinary(8000), CONVERT(nvarchar(4000), ${sql}))`,
 };
-/** The older collations order varchar otherwise than nvarchar, which bounds are written in. */
+/** The SQL_ collations order varchar differently from nvarchar, in which bounds are written. */
 const OLD_TEXT: Reading = { ...TEXT, order: text('nvarchar(4000)') };
 const XML: Reading = { type: 'text', select: text('nvarchar(max)') };
 
-/** By the names that the catalogue gives. */
+/** By the catalogue's names of types. */
 const BY_NAME: Readonly<Record<string, Reading>> = {
   tinyint: INTEGER,
   smallint: INTEGER,
@@ -80,9 +80,9 @@ const BY_NAME: Readonly<Record<string, Reading>> = {
   bit: BIT,
   date: DATE,
   time: TIME,
-  datetime: STAMP,
-  smalldatetime: STAMP,
-  datetime2: STAMP,
+  datetime: TIMESTAMP,
+  smalldatetime: TIMESTAMP,
+  datetime2: TIMESTAMP,
   datetimeoffset: INSTANT,
   uniqueidentifier: UUID,
   binary: BYTES,
@@ -100,11 +100,12 @@ const BY_NAME: Readonly<Record<string, Reading>> = {
   xml: XML,
 };
 
-/** A column's type in one word, for {@link typeOfCode}; the driver tells nullable numbers as `IntN` with a length. */
+/** The facts of a column's type, joined in one text for {@link typeOfCode}. */
 export function codeOf({ type, userType, precision, scale, dataLength, collation }: ColumnMetadata): string {
   return [nameOf(type.name, userType, dataLength), precision, scale, dataLength, collation?.sortId].join('/');
 }
 
+/** The driver's types of nullable columns, by their length in bytes. */
 const NULLABLE: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   intn: { 1: 'tinyint', 2: 'smallint', 4: 'int', 8: 'bigint' },
   floatn: { 4: 'real', 8: 'float' },
@@ -124,6 +125,7 @@ function nameOf(driverName: string, userType: number, length: number | undefined
   return NULLABLE[name]?.[length ?? 0] ?? PLAIN[name] ?? name;
 }
 
+/** The type behind a code of {@link codeOf}; `other` for an unknown name. */
 export function typeOfCode(code: string): ColumnType {
   const [name, precision, scale, length, sortId] = code.split('/') as [string, string, string, string, string];
   const old = (name === 'varchar' || name === 'char') && Number(sortId) > 0;
@@ -157,7 +159,7 @@ function written(name: string, precision: string, scale: string, length: number)
 export const kindOfName = (databaseType: string): SourceType =>
   BY_NAME[databaseType.replace(/\(.*$/, '').toLowerCase()]?.type ?? 'other';
 
-/** Nine digits make a real again, but `1.00000001e-001` is shorter as 0.1. */
+/** The shortest text of a real: `0.1` for `1.00000001e-001`, whose nine digits restore the value but are not needed. */
 function shortestFloat(exact: string): string {
   const value = Math.fround(Number(exact));
   for (let digits = 1; digits <= 9; digits++) {

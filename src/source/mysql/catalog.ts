@@ -1,10 +1,11 @@
-/** The catalogue of MySQL and MariaDB, as the queries that {@link CatalogRows} describes. */
+/** Queries of the catalogue of MySQL and MariaDB. */
 import type { CatalogRows } from '../catalog.js';
 import type { Session } from '../dialect.js';
 import { textLiteral } from './literals.js';
 
 const flag = (condition: string): string => `IF(${condition}, 't', 'f')`;
 
+/** See {@link CatalogRows} for the columns of each query. */
 export async function mysqlCatalog(session: Session, names: readonly string[] | null): Promise<CatalogRows> {
   const ask = async (sql: string) => (await session.run({ sql, bindings: [] })).rows;
   const named = names === null ? '' : `AND x.table_name IN (${['', ...names].map(textLiteral).join(', ')})`;
@@ -46,12 +47,12 @@ export async function mysqlCatalog(session: Session, names: readonly string[] | 
   };
 }
 
-/** The catalogue tells of each column what the account may do with it, roles included. */
+/** A privilege on any column; the catalogue lists those that the account has through roles, too. */
 const columnPrivilege = (privilege: string): string =>
   `(SELECT '${privilege}' FROM information_schema.columns c WHERE c.table_schema = x.table_schema
      AND c.table_name = x.table_name AND FIND_IN_SET('${privilege.toLowerCase()}', c.privileges) > 0 LIMIT 1)`;
 
-/** DELETE is of tables only. */
+/** DELETE is granted on tables, never on columns. */
 const GRANTEE = `CONCAT('''', SUBSTRING_INDEX(CURRENT_USER(), '@', 1), '''@''', SUBSTRING_INDEX(CURRENT_USER(), '@', -1), '''')`;
 const DELETE_PRIVILEGE = `(SELECT 'DELETE' FROM DUAL WHERE EXISTS (
     SELECT 1 FROM information_schema.user_privileges p WHERE p.grantee = ${GRANTEE} AND p.privilege_type = 'DELETE')

@@ -1,6 +1,6 @@
 /**
- * Bounds as literals of their column's type. A bound text would be compared with a number as doubles, which
- * takes neighbours beyond 2^53 for equal.
+ * Writes bounds as literals of their column's type. A bound text would be compared with a number as doubles, where
+ * neighbours beyond 2^53 are equal.
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -8,12 +8,12 @@ import { bytesInHex } from '../bytes.js';
 import type { ColumnType } from '../dialect.js';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
-const STAMP = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?$/;
 const INSTANT = /^\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d(?::?\d\d)?)$/;
 const IN_UTC = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
 const TIME = /^-?\d{1,3}:\d\d(:\d\d(\.\d{1,6})?)?$/;
 
-/** The literal of a text that the database wrote or a person typed. Throws `config_invalid`. */
+/** The literal for a text that the database wrote or a person typed. Throws `config_invalid` for any other. */
 export function literal({ type, databaseType }: ColumnType, text: string): string {
   switch (type) {
     case 'integer':
@@ -36,14 +36,14 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
       break;
     }
     case 'timestamptz':
-      // As the session writes it: a zero date is no point in time that could be converted.
+      // The form of the session itself, which a zero date has too: that one could not be converted as an instant.
       if (IN_UTC.test(text)) return `'${text.slice(0, -'+00'.length)}'`;
       if (INSTANT.test(text)) return `'${inUtc(text)}'`;
-      if (STAMP.test(text)) return `'${text}'`;
+      if (TIMESTAMP.test(text)) return `'${text}'`;
       break;
     case 'timestamp':
     case 'date':
-      if (STAMP.test(text)) return `'${text}'`;
+      if (TIMESTAMP.test(text)) return `'${text}'`;
       break;
     case 'time':
       if (TIME.test(text)) return `'${text}'`;
@@ -51,12 +51,12 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
     default:
       return textLiteral(text);
   }
-  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`, {
+  throw new PartnerSyncError('config_invalid', `source: a bound is not a valid value of a ${databaseType} column`, {
     unfitValue: true,
   });
 }
 
-/** As hexadecimal digits, so that no character of the text can end the literal, whatever the server's SQL mode. */
+/** A text as hexadecimal digits, so that no character can end the literal, whatever the server's SQL mode. */
 export const textLiteral = (text: string): string => `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'`;
 
 function inUtc(text: string): string {

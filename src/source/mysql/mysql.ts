@@ -1,14 +1,14 @@
-/** MySQL 8 and MariaDB 10.5, and later. */
+/** The dialect of MySQL 8 and MariaDB 10.5, and later versions. */
 import { errorCode } from '../../domain/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import type { Classified, Dialect } from '../dialect.js';
-import { classifyConnection } from '../failure.js';
+import { classifyConnection } from '../source-error.js';
 import { mysqlCatalog } from './catalog.js';
-import { isReplica, mysqlFence, seesTransactions } from './fence.js';
+import { isReplica, mysqlHighWatermark, seesTransactions } from './high-watermark.js';
 import { literal } from './literals.js';
 import { kindOfName } from './types.js';
 
-/** The servers' error numbers, where the SQLSTATE does not say enough. */
+/** Error numbers of the servers whose SQLSTATE is too general. */
 const BY_NUMBER: Readonly<Record<number, Omit<Classified, 'shown'>>> = {
   1040: { code: 'source_unreachable' }, // too many connections
   1053: { code: 'source_unreachable' }, // shutdown
@@ -31,7 +31,7 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['22', 'config_invalid'], // a value that a type cannot read
   ['28', 'config_invalid'], // password
 ];
-/** The driver's own codes: lost connections are Node's, these are not mended by waiting. */
+/** Codes of the driver itself, which waiting does not cure; lost connections have Node's codes. */
 const REFUSED = /^(HANDSHAKE_|AUTH_SWITCH_)/;
 
 const quote = (name: string): string => `\`${name.replaceAll('`', '``')}\``;
@@ -42,7 +42,7 @@ export const mysql: Dialect = {
   value: (type, text) => literal(type, text),
   // Nothing is bound: see literals.ts.
   placeholder: () => '?',
-  // Row values are understood, but read the whole index.
+  // Row values are supported, but the planner reads the whole index for them.
   comparesRows: false,
   limit: (rows) => `LIMIT ${rows}`,
   classify(error) {
@@ -56,7 +56,7 @@ export const mysql: Dialect = {
     const code = BY_STATE.find(([prefix]) => sqlState.startsWith(prefix))?.[1] ?? 'source_query_failed';
     return { code, ...BY_NUMBER[errno], shown };
   },
-  fence: mysqlFence,
+  highWatermark: mysqlHighWatermark,
   async server(session) {
     const { rows } = await session.run({
       sql: `SELECT VERSION(), CURRENT_USER(), DATE_FORMAT(UTC_TIMESTAMP(6), '%Y-%m-%dT%H:%i:%s.%fZ'),

@@ -7,28 +7,34 @@ import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
-import { abandon, SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../driver.js';
+import { abandon, connectionsOf, SILENT, withConnection } from '../pool.js';
 import { tlsOptions } from '../tls.js';
 import { unescaped } from '../unescaped.js';
 import { codeOf, decoderOf, typeOfCode } from './types.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
-/** Characters of a GROUP_CONCAT; the servers cut longer ones off without a word. */
+/** Characters of a GROUP_CONCAT; the servers truncate longer ones without an error. */
 const GROUP_CONCAT_LENGTH = 64 * 1024 * 1024;
 
+/** Throws `config_invalid` for an address that cannot be used, `driver_missing` without its driver; connects at the first statement. */
 export function openMysqlSession(config: SourceConfig): Session {
+  // Knex loads it itself, but its error would not say how to install it.
+  loadDriver('mysql2');
   const knex = openPool(config);
-  const timeout = (config.statementTimeout + 10) * 1000;
+  const timeout = config.statementTimeout * 1000 + milliseconds('sourceAnswerGrace');
   return {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: Connection) => runOn(connection, sql, budget, timeout)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
+    connections: () => connectionsOf(knex),
     close: () => knex.destroy(),
   };
 }
 
 /**
- * The text protocol: the server writes each value itself. Values are taken as bytes and turned into text by the type
- * of their field, since the driver's own parsers round numbers and move dates.
+ * Runs a statement in the text protocol, where the server writes each value. Values are taken as bytes and decoded by the
+ * type of their field, since the driver's own parsers round numbers and shift dates.
  */
 function runOn(connection: Connection, sql: string, budget: number, timeout: number): Promise<RawPage> {
   let left = budget;
@@ -77,7 +83,7 @@ function openPool(config: SourceConfig): Knex {
         );
       },
     },
-    acquireConnectionTimeout: 20_000,
+    acquireConnectionTimeout: milliseconds('sourcePool'),
   });
 }
 
@@ -92,11 +98,11 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
     );
   }
   const ssl = tlsOptions(url.searchParams);
-  // The driver would hold the certificate against the name "localhost" instead.
+  // The driver would compare the certificate with the name "localhost" instead.
   if (ssl?.verifyIdentity === true && isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0)
     throw new PartnerSyncError(
       'config_invalid',
-      'the address of the source: sslmode verify-full needs a host name, not a number; use verify-ca where there is none',
+      'the address of the source: sslmode verify-full needs a host name instead of an IP address; without one, use verify-ca',
     );
   return {
     host: url.hostname,
@@ -105,7 +111,7 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
     password: unescaped(url.password),
     database: unescaped(url.pathname.slice(1)),
     charset: 'utf8mb4',
-    connectTimeout: 15_000,
+    connectTimeout: milliseconds('sourceConnect'),
     ...(ssl === undefined ? {} : { ssl: { ...ssl } }),
   };
 }

@@ -1,4 +1,4 @@
-/** Types of MySQL and MariaDB: what a field's metadata says, and how its bytes become text. */
+/** Types of MySQL and MariaDB, from the metadata of fields, and the decoding of their bytes. */
 import type { FieldPacket } from 'mysql2';
 import type { SourceType } from '../../domain/source.js';
 import { decodeText } from '../decode-text.js';
@@ -8,12 +8,12 @@ const UNSIGNED = 32;
 const ZEROFILL = 64;
 const ENUM = 256;
 const SET = 2048;
-/** The character set of bytes. */
+/** The character set of binary columns. */
 const BINARY = 63;
-/** Every text arrives in utf8mb4, whose lengths count four bytes a character. */
+/** All text arrives as utf8mb4, so lengths are given as four bytes a character. */
 const BYTES_A_CHARACTER = 4;
 
-/** The protocol's numbers of types, the name of each, and its kind. */
+/** By the protocol's number of a type: its name and kind. */
 const TYPES: Readonly<Record<number, readonly [name: string, kind: SourceType]>> = {
   0: ['decimal', 'decimal'],
   1: ['tinyint', 'integer'],
@@ -40,10 +40,10 @@ const TYPES: Readonly<Record<number, readonly [name: string, kind: SourceType]>>
   254: ['char', 'text'],
   255: ['geometry', 'other'],
 };
-/** The same three as bytes. */
+/** The names of text types whose character set is binary. */
 const BYTES_NAMES: Readonly<Record<string, string>> = { text: 'blob', varchar: 'varbinary', char: 'binary' };
 
-/** What the driver reads of a field and does not declare. */
+/** Properties of a field that the driver sets without declaring them. */
 interface Field {
   readonly columnType?: number;
   readonly characterSet?: number;
@@ -54,7 +54,7 @@ interface Field {
   readonly extendedFormat?: string;
 }
 
-/** A field's type in one word, for {@link typeOfCode}. */
+/** The facts of a field's type, joined in one text for {@link typeOfCode}. */
 export function codeOf(packet: FieldPacket): string {
   const field = packet as unknown as Field;
   const flags = Number(field.flags) & (UNSIGNED | ZEROFILL | ENUM | SET);
@@ -82,6 +82,7 @@ function factsOf(code: string) {
   };
 }
 
+/** The type behind a code of {@link codeOf}; `other` for an unknown number. */
 export function typeOfCode(code: string): ColumnType {
   const { number, flags, isBytes, length, decimals, extended } = factsOf(code);
   const [name, kind] = TYPES[number] ?? ['unknown', 'other'];
@@ -95,7 +96,7 @@ export function typeOfCode(code: string): ColumnType {
       return { type: kind, databaseType: `decimal(${digits},${decimals})${unsigned}` };
     }
     case 'float':
-      // The server's own text of a float has six digits.
+      // The server would write a float with six digits only.
       return { type: kind, databaseType: `float${unsigned}`, select: (sql) => `${sql} * 1e0`, finish: shortestFloat };
     case 'bit':
       return { type: length === 1 ? 'boolean' : kind, databaseType: `bit(${length})` };
@@ -116,8 +117,13 @@ function textOrBytes(name: string, flags: number, isBytes: boolean, length: numb
   if (extended === 'json' || extended === 'uuid') return { type: extended, databaseType: extended };
   if (extended !== '') return { type: 'text', databaseType: extended };
   if (flags & (ENUM | SET))
-    // Both sort by their numbers and compare with text as text.
-    return { type: 'text', databaseType: flags & ENUM ? 'enum' : 'set', order: (sql) => `CAST(${sql} AS CHAR)` };
+    // They sort by their internal numbers, but compare with text as text.
+    return {
+      type: 'text',
+      databaseType: flags & ENUM ? 'enum' : 'set',
+      order: (sql) => `CAST(${sql} AS CHAR)`,
+      tieBreak: bytesOfText,
+    };
   if (isBytes) {
     const bytes = BYTES_NAMES[name]!;
     return { type: 'bytes', databaseType: bytes === 'blob' ? bytes : `${bytes}(${length})` };
@@ -125,11 +131,14 @@ function textOrBytes(name: string, flags: number, isBytes: boolean, length: numb
   return {
     type: 'text',
     databaseType: name === 'text' ? name : `${name}(${length / BYTES_A_CHARACTER})`,
-    tieBreak: (sql) => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`,
+    tieBreak: bytesOfText,
   };
 }
 
-/** A double's text to the shortest one that means the same float: `0.10000000149011612` is `0.1`. */
+/** Collations ignore case, accents and trailing blanks; bytes do not. */
+const bytesOfText = (sql: string): string => `CAST(CONVERT(${sql} USING utf8mb4) AS BINARY)`;
+
+/** The shortest text of a double that denotes the same float: `0.1` for `0.10000000149011612`. */
 function shortestFloat(text: string): string {
   const exact = Number(text);
   for (let digits = 1; digits <= 9; digits++) {
@@ -139,6 +148,7 @@ function shortestFloat(text: string): string {
   return text;
 }
 
+/** The function that decodes a field's bytes to the text that the product promises. */
 export function decoderOf(packet: FieldPacket): (bytes: Buffer) => string {
   const { number, flags, isBytes, length } = factsOf(codeOf(packet));
   const [name] = TYPES[number] ?? ['unknown'];
@@ -146,9 +156,9 @@ export function decoderOf(packet: FieldPacket): (bytes: Buffer) => string {
     return length === 1 ? (b) => (b[0] === 1 ? 't' : 'f') : (b) => String(BigInt(`0x${b.toString('hex')}`));
   if (name === 'geometry' || (isBytes && name in BYTES_NAMES)) return (b) => `\\x${b.toString('hex')}`;
   if (name in BYTES_NAMES || name === 'json') return decodeText;
-  // The session's zone is UTC, and only the type of the column says that the value is a point in time.
+  // The session's zone is UTC; only the column's type says that the value is a point in time.
   if (name === 'timestamp') return (b) => `${b.toString('latin1')}+00`;
-  // The zeros of ZEROFILL are a way of printing, not part of the number.
+  // ZEROFILL only pads the display with zeros.
   if (flags & ZEROFILL) return (b) => b.toString('latin1').replace(/^0+(?=\d)/, '');
   return (b) => b.toString('latin1');
 }

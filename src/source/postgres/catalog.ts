@@ -1,5 +1,6 @@
-/** PostgreSQL's catalogue, as the queries that {@link CatalogRows} describes. System schemas and partitions are left out. */
+/** Queries of PostgreSQL's catalogue, whose columns are those of {@link CatalogRows}; without system schemas and partitions. */
 
+/** version, account, clock, time zone, standby, whether the account sees other sessions' transactions */
 export const SERVER_SQL = `
   SELECT current_setting('server_version'), current_user,
     to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
@@ -7,7 +8,7 @@ export const SERVER_SQL = `
     pg_is_in_recovery(),
     pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')`;
 
-/** `names` are bare table names, or null for all. */
+/** The relations of a query; $1 is a JSON list of bare table names, or null for all. */
 const RELATIONS = `
   WITH rel AS (
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples
@@ -34,8 +35,8 @@ export const TABLES_SQL = `${RELATIONS}
   FROM rel ORDER BY nspname, relname`;
 
 /**
- * The type that a domain, or a domain over a domain, is made of: rows arrive as values of that. A view's column may be NULL
- * whatever its domain says, by an outer join.
+ * The base type of a domain, or of a domain over a domain: rows arrive as values of that type. A column of a view may be
+ * NULL through an outer join, whatever its domain says.
  */
 const BASE_TYPE = `
     WITH RECURSIVE base AS (
@@ -55,9 +56,12 @@ export const COLUMNS_SQL = `${RELATIONS}
     LEFT JOIN pg_attrdef ON adrelid = rel.oid AND adnum = attnum
   ORDER BY nspname, relname, attnum`;
 
-/** Columns that an index only carries along (INCLUDE) lead nowhere and make no key. */
+/** Whether SELECT also returns the rows of tables that inherit from this one, which its indexes do not cover. */
+const HAS_CHILDREN = `rel.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = rel.oid)`;
+
+/** Without the columns that an index merely INCLUDEs: they are not part of its key. */
 export const INDEXES_SQL = `${RELATIONS}
-  SELECT nspname, rel.relname, i.relname, indisunique, indisprimary, attname
+  SELECT nspname, rel.relname, i.relname, indisunique AND NOT (${HAS_CHILDREN}), indisprimary, attname
   FROM rel JOIN pg_index x ON indrelid = rel.oid AND indisvalid AND indpred IS NULL
     JOIN pg_class i ON i.oid = indexrelid
     CROSS JOIN LATERAL unnest(indkey::int2[]) WITH ORDINALITY AS k(attnum, place)

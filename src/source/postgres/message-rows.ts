@@ -1,21 +1,23 @@
 /**
- * Rows as the messages that they came in (https://www.postgresql.org/docs/current/protocol-message-formats.html). Each is
- * looked into when somebody asks for it: until then it is bytes, of which the collector knows nothing (ADR 0024).
+ * Rows kept as the messages they came in (https://www.postgresql.org/docs/current/protocol-message-formats.html) and
+ * decoded on access: until then a row is bytes in a buffer, which cost the garbage collector nothing (ADR 0024).
  */
 import type { ByteRow, Rows, SourceRow } from '../../domain/source.js';
 
 /** Bytes of a message's code and length; the length counts itself. */
 export const MESSAGE_HEADER = 5;
-/** A row's message is decoded at once up to so many bytes: each of its longer values keeps all of that text alive. */
+/** Up to this many bytes, a message is decoded as one string: each of its substrings keeps the whole alive. */
 const NARROW = 1024;
 const NOT_ASCII = /[\x80-\xff]/;
 
+/** Rows in the order they were added. {@link inBytes} reuses one object: its row is valid until the next call. */
 export class MessageRows implements Rows {
   readonly #buffers: Buffer[] = [];
   readonly #from: number[] = [];
   readonly #end: number[] = [];
   readonly #row = new MessageRow();
 
+  /** Adds the DataRow message from `from` to `end`. */
   add(buffer: Buffer, from: number, end: number): void {
     this.#buffers.push(buffer);
     this.#from.push(from);
@@ -39,7 +41,7 @@ export class MessageRows implements Rows {
     this.#row.look(this.#buffers[index]!, this.#from[index]!, this.#end[index]!);
 }
 
-/** A look at one row after the other. */
+/** A view of one row at a time. */
 class MessageRow implements ByteRow {
   bytes: Buffer = Buffer.alloc(0);
   starts = new Int32Array(0);
@@ -67,6 +69,11 @@ class MessageRow implements ByteRow {
     return this;
   }
 
+  text(column: number): string | null {
+    const end = this.ends[column]!;
+    return end < 0 ? null : (this.#texts?.[column] ?? this.bytes.toString('utf8', this.starts[column], end));
+  }
+
   texts(): SourceRow {
     return (this.#texts ??= this.#decoded());
   }
@@ -74,7 +81,7 @@ class MessageRow implements ByteRow {
   #decoded(): SourceRow {
     const { bytes, starts, ends } = this;
     const from = this.#from;
-    // One call for all values; a byte is a character here.
+    // One call for all values: in latin1 a byte is a character, so offsets stay valid.
     const text = this.#end - from <= NARROW ? bytes.toString('latin1', from, this.#end) : undefined;
     const row = new Array<string | null>(starts.length);
     for (let i = 0; i < row.length; i++) {
@@ -88,5 +95,6 @@ class MessageRow implements ByteRow {
   }
 }
 
+/** The signed big-endian integer at `at`. */
 export const int32 = (buffer: Buffer, at: number): number =>
   (buffer[at]! << 24) | (buffer[at + 1]! << 16) | (buffer[at + 2]! << 8) | buffer[at + 3]!;

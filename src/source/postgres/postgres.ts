@@ -1,14 +1,14 @@
-/** PostgreSQL 12 and later. */
+/** The dialect of PostgreSQL 12 and later. */
 import { errorCode } from '../../domain/foreign-text.js';
 import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import { bytesInHex } from '../bytes.js';
 import type { Dialect } from '../dialect.js';
-import { classifyConnection } from '../failure.js';
+import { classifyConnection } from '../source-error.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
-import { postgresFence } from './fence.js';
+import { postgresHighWatermark } from './high-watermark.js';
 import { sourceTypeOf } from './types.js';
 
-/** SQLSTATE classes and codes; a partner's permissions and schema are not mended by waiting. */
+/** By SQLSTATE class or code, the first match. Waiting does not cure missing permissions or a wrong schema. */
 const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['42P01', 'source_relation_missing'],
   ['3F000', 'source_relation_missing'],
@@ -23,17 +23,17 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['57P', 'source_unreachable'], // shutdown, crash, cannot connect now
   ['25P', 'source_unreachable'], // the session sat idle too long and was ended
 ];
-/** What the driver says, without a code, where TLS was asked for. */
+/** The driver's message, which has no code, if TLS was requested and the server does not support it. */
 const NO_TLS = 'The server does not support SSL connections';
 const QUERY_CANCELED = '57014';
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Hex digits without their mark would be taken for characters. */
+/** A bound of a bytea column; without the mark \x its digits would be taken for characters. */
 function bytesLiteral(databaseType: string, text: string): string {
   const digits = bytesInHex(text);
   if (digits !== undefined) return `\\x${digits}`;
-  throw new PartnerSyncError('config_invalid', `source: a bound is no value of a ${databaseType} column`, {
+  throw new PartnerSyncError('config_invalid', `source: a bound is not a valid value of a ${databaseType} column`, {
     unfitValue: true,
   });
 }
@@ -57,7 +57,7 @@ export const postgres: Dialect = {
       unfitValue: code.startsWith('22'),
     };
   },
-  fence: postgresFence,
+  highWatermark: postgresHighWatermark,
   async server(session) {
     const { rows } = await session.run({ sql: SERVER_SQL, bindings: [] });
     const [version, account, clock, timeZone, standby, sees] = rows[0]!;

@@ -1,7 +1,7 @@
 /**
- * Takes the messages of rows out of a session before the driver sees them: it decodes each value by itself and tells of each
- * row in events, which is most of what reading costs (docs/performance.md). All other messages, and the rows of queries
- * that nobody taps, go to the driver as they came.
+ * Diverts the messages of rows from a session before the driver sees them: the driver decodes each value by itself and
+ * emits an event for each row, which is most of the cost of reading (docs/performance.md). All other messages, and the
+ * rows of queries that are not tapped, are passed on to the driver unchanged.
  */
 import type { Duplex } from 'node:stream';
 import type { Client, Connection } from 'pg';
@@ -14,18 +14,18 @@ export type TakeRow = (buffer: Buffer, from: number, end: number) => void;
 
 const taps = new WeakMap<Connection, RowTap>();
 
-/** Taps a session that has just been opened. */
+/** Installs a tap in a session that has just been opened. */
 export function tapRows(client: Client): void {
   const { connection } = client as unknown as { readonly connection: Connection & { readonly stream: Duplex } };
   const [driver, ...others] = connection.stream.listeners('data') as ((bytes: Buffer) => void)[];
-  // A driver that listens in another way gets its rows itself.
+  // A version of the driver that listens in another way keeps reading its rows itself.
   if (driver === undefined || others.length > 0) return;
   const tap = new RowTap(driver);
   taps.set(connection, tap);
   connection.stream.off('data', driver).on('data', (bytes: Buffer) => tap.arrived(bytes));
 }
 
-/** Hands the rows of the query that is sent next to `take`. */
+/** Diverts the rows of the next query to `take`. */
 export function takeRows(connection: Connection, take: TakeRow): void {
   taps.get(connection)?.take(take);
 }
@@ -33,10 +33,10 @@ export function takeRows(connection: Connection, take: TakeRow): void {
 class RowTap {
   readonly #driver: (bytes: Buffer) => void;
   #take: TakeRow | undefined;
-  /** Begins with a message that is not complete. */
-  #held: Buffer[] = [];
-  #heldBytes = 0;
-  /** From so many bytes on there is something to be done. */
+  /** Bytes that begin with an incomplete message. */
+  #buffered: Buffer[] = [];
+  #bufferedBytes = 0;
+  /** How many bytes are needed before anything can be processed. */
   #wanted = HEADER;
 
   constructor(driver: (bytes: Buffer) => void) {
@@ -48,40 +48,40 @@ class RowTap {
   }
 
   arrived(bytes: Buffer): void {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes < this.#wanted) return;
-    const buffer = this.#held.length === 1 ? bytes : Buffer.concat(this.#held);
+    this.#buffered.push(bytes);
+    this.#bufferedBytes += bytes.length;
+    if (this.#bufferedBytes < this.#wanted) return;
+    const buffer = this.#buffered.length === 1 ? bytes : Buffer.concat(this.#buffered);
     const at = this.#messages(buffer);
     const rest = buffer.subarray(at);
-    this.#held = rest.length > 0 ? [rest] : [];
-    this.#heldBytes = rest.length;
+    this.#buffered = rest.length > 0 ? [rest] : [];
+    this.#bufferedBytes = rest.length;
     this.#wanted = rest.length < HEADER ? HEADER : endOf(rest, 0);
   }
 
-  /** Deals with all complete messages; answers where they end. */
+  /** Processes all complete messages and returns where they end. */
   #messages(buffer: Buffer): number {
     let at = 0;
-    let untold = 0;
-    const tellDriver = (): void => {
-      if (untold < at) this.#driver(buffer.subarray(untold, at));
+    let passed = 0;
+    const passOn = (): void => {
+      if (passed < at) this.#driver(buffer.subarray(passed, at));
     };
     while (at + HEADER <= buffer.length) {
       const end = endOf(buffer, at);
       if (end > buffer.length) break;
-      // No message is that short: what this is, is for the driver to say.
+      // No message is that short: leave the error to the driver.
       if (end < at + HEADER) {
         at = buffer.length;
         break;
       }
       if (buffer[at] === DATA_ROW && this.#take !== undefined) {
-        tellDriver();
+        passOn();
         this.#take(buffer, at, end);
-        untold = end;
+        passed = end;
       } else if (buffer[at] === READY_FOR_QUERY) this.#take = undefined;
       at = end;
     }
-    tellDriver();
+    passOn();
     return at;
   }
 }

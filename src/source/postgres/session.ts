@@ -3,19 +3,20 @@ import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { errorCode } from '../../domain/foreign-text.js';
-import { isReadablePostgresAddress } from '../../domain/postgres-address.js';
 import type { Rows } from '../../domain/source.js';
+import { isReadablePostgresAddress } from '../../domain/source-address.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
 import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
-import { SILENT, withConnection } from '../pool.js';
+import { connectionsOf, SILENT, withConnection } from '../pool.js';
 import { tapRows } from './row-messages.js';
 import { askForText, type TextAnswer } from './text-query.js';
 import { readTypes } from './types.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
 const TLS_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
 
-/** The driver says of neither that it is the address; and it takes a mode that it does not know for one with TLS. */
+/** The driver's errors would not say that the address is wrong, and it treats an unknown sslmode as one with TLS. */
 function assertUsable(address: string): void {
   if (!isReadablePostgresAddress(address))
     throw new PartnerSyncError(
@@ -30,6 +31,7 @@ function assertUsable(address: string): void {
     );
 }
 
+/** Throws `config_invalid` for an address that cannot be used; connects at the first statement. */
 export function openPostgresSession(config: SourceConfig): Session {
   assertUsable(config.connection);
   const knex = openPool(config);
@@ -39,7 +41,7 @@ export function openPostgresSession(config: SourceConfig): Session {
       const ask = (named: object): Promise<TextAnswer> =>
         askForText(client, { text: sql, values: bindings, ...named }, limits);
       const { rows, fields, cut } = await ask(name === undefined ? {} : { name }).catch((error: unknown) => {
-        // The table changed under a prepared statement, which cannot be used again.
+        // The table was altered after the statement was prepared; it must be sent again.
         if (name !== undefined && errorCode(error) === '0A000') return ask({});
         throw error;
       });
@@ -56,11 +58,17 @@ export function openPostgresSession(config: SourceConfig): Session {
     const answer = await page(query, {});
     return { ...answer, rows: [...answer.rows] };
   }
-  return { run, typesOf: (codes) => readTypes(run, codes), close: () => knex.destroy() };
+  return {
+    run,
+    typesOf: (codes) => readTypes(run, codes),
+    connections: () => connectionsOf(knex),
+    close: () => knex.destroy(),
+  };
 }
 
-/** Milliseconds after which a server has vanished: one that is there ends the statement by itself. */
-const answerLimit = ({ statementTimeout }: SourceConfig): number => (statementTimeout + 10) * 1000;
+/** Milliseconds after which a server counts as lost: one that is running cancels the statement before that. */
+const answerLimit = ({ statementTimeout }: SourceConfig): number =>
+  statementTimeout * 1000 + milliseconds('sourceAnswerGrace');
 
 function openPool(config: SourceConfig): Knex {
   const seconds = config.statementTimeout;
@@ -70,7 +78,7 @@ function openPool(config: SourceConfig): Knex {
     connection: {
       connectionString: config.connection,
       application_name: 'partner-sync',
-      connectionTimeoutMillis: 15_000,
+      connectionTimeoutMillis: milliseconds('sourceConnect'),
       keepAlive: true,
     },
     pool: {
@@ -93,6 +101,6 @@ function openPool(config: SourceConfig): Knex {
           );
       },
     },
-    acquireConnectionTimeout: 20_000,
+    acquireConnectionTimeout: milliseconds('sourcePool'),
   });
 }

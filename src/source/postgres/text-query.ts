@@ -1,14 +1,15 @@
-/** A query whose rows are the server's own texts: the driver's parsers would lose microseconds, digits and infinities. */
+/** Runs a query and keeps its values as the server's text: the driver's parsers lose microseconds, digits and infinities. */
 import pg from 'pg';
 import type { Rows, SourceRow } from '../../domain/source.js';
 import { answerWithin } from '../../postgres/answer-deadline.js';
 import { MessageRows } from './message-rows.js';
 import { takeRows } from './row-messages.js';
 
+/** The result of one query. */
 export interface TextAnswer {
   readonly rows: Rows;
   readonly fields: pg.QueryResult['fields'];
-  /** Whether rows were left out for the budget. */
+  /** Whether rows were dropped because of the budget. */
   readonly cut: boolean;
 }
 
@@ -18,11 +19,11 @@ export interface TextLimits {
    * memory.
    */
   readonly budget: number;
-  /** Milliseconds until the answer. */
+  /** Milliseconds within which the server must respond. */
   readonly within: number;
 }
 
-/** With a `name`, the statement is prepared once a session. */
+/** Runs one statement; with a `name` it is prepared, once a session. */
 export function askForText(
   client: pg.Client,
   asked: { readonly text: string; readonly values: readonly unknown[]; readonly name?: string },
@@ -30,7 +31,7 @@ export function askForText(
 ): Promise<TextAnswer> {
   return new Promise((resolve, reject) => {
     const answered = answerWithin(client, within);
-    // The extended protocol allows one statement a query: a second one in a mapping's query could end the read-only
+    // The extended protocol allows one statement only: a second one, in a mapping's query, could end the read-only
     // transaction of the first.
     const config = { ...asked, values: [...asked.values], queryMode: 'extended' };
     const query = new TextQuery(budget, config, (error, result) => {
@@ -46,7 +47,7 @@ type Callback = (error: Error | undefined, result: pg.QueryResult) => void;
 
 class TextQuery extends pg.Query {
   readonly #messages = new MessageRows();
-  /** Those that the driver has read itself. */
+  /** Rows that the driver has read itself. */
   readonly #texts: SourceRow[] = [];
   #left: number;
 
@@ -63,7 +64,7 @@ class TextQuery extends pg.Query {
     return this.#left < 0;
   }
 
-  /** Called by the driver when it is this query's turn, as for any query; what it cannot send it answers as an error. */
+  /** Called by the driver when the query is to be sent; returns an error if it cannot be. */
   override readonly submit = (connection: pg.Connection): void => {
     takeRows(connection, (buffer, from, end) => {
       if (this.#fits(end - from)) this.#messages.add(buffer, from, end);
@@ -71,7 +72,7 @@ class TextQuery extends pg.Query {
     return pg.Query.prototype.submit.call(this, connection);
   };
 
-  /** Called by the driver where it reads the rows itself. */
+  /** Called by the driver if rows are not tapped. */
   handleDataRow({ fields }: { readonly fields: SourceRow }): void {
     if (this.#fits(fields.reduce((sum, value) => sum + (value?.length ?? 0), 0))) this.#texts.push(fields);
   }

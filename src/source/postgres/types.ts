@@ -1,4 +1,4 @@
-/** PostgreSQL's types as the mapping language's, by the type names that format_type() prints. */
+/** PostgreSQL's types, by the names that format_type() prints, as those of the mapping language. */
 import type { SourceType } from '../../domain/source.js';
 import type { ColumnType, Session } from '../dialect.js';
 
@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, SourceType>> = {
   bit: 'text',
   'bit varying': 'text',
   interval: 'text', // ISO 8601, by the session's intervalstyle
-  'time with time zone': 'text', // the offset belongs to it, and `time` has none
+  'time with time zone': 'text', // has an offset, which `time` has not
   xml: 'text',
   smallint: 'integer',
   integer: 'integer',
@@ -36,34 +36,37 @@ const TYPES: Readonly<Record<string, SourceType>> = {
   bytea: 'bytes',
 };
 
-/** `numeric(12,2)` -> `decimal`; what has no kind (ranges, geometry ...) is `other` until a query casts it. */
+/** `numeric(12,2)` -> `decimal`; types without a kind (ranges, geometry ...) are `other` until a query casts them. */
 export function sourceTypeOf(databaseType: string, isEnum: boolean): SourceType {
   if (databaseType.endsWith('[]')) return 'json';
   return isEnum ? 'text' : (TYPES[databaseType.replace(/\([^)]*\)/, '')] ?? 'other');
 }
 
-/** Types whose own text is not what a mapping needs. */
+/** Conversions for types whose own text is of no use to a mapping. */
 function readingOf(databaseType: string): Pick<ColumnType, 'select'> {
-  // An array as JSON: its own text has a syntax that nobody else reads.
+  // An array's own text has a syntax that only PostgreSQL reads.
   if (databaseType.endsWith('[]')) return { select: (name) => `to_json(${name})` };
-  // The text of money depends on the server's language.
+  // The text of money depends on the server's locale.
   if (databaseType === 'money') return { select: (name) => `${name}::numeric` };
   return {};
 }
+
+/** Types with values that differ and yet compare equal: `a` and `A`, a month and 30 days, `[1.0]` and `[1.00]`. */
+const TOLERANT = new Set(['citext', 'interval', 'jsonb']);
 
 const TYPES_SQL = `
   SELECT k.id, format_type(t.oid, k.modifier), t.typtype = 'e',
     EXISTS (SELECT FROM pg_collation WHERE NOT collisdeterministic)
   FROM unnest($1::oid[], $2::int[], $3::text[]) AS k(oid, modifier, id) JOIN pg_type t ON t.oid = k.oid`;
 
-/** The types behind codes `oid/modifier`. */
+/** The types of the codes `oid/modifier`. */
 export async function readTypes(run: Session['run'], codes: readonly string[]): Promise<Map<string, ColumnType>> {
   const part = (index: number): string[] => codes.map((code) => code.split('/')[index]!);
   const { rows } = await run({ sql: TYPES_SQL, bindings: [part(0), part(1), codes] });
   return new Map(
     rows.map(([code, databaseType, isEnum, tolerant]): [string, ColumnType] => {
       const type = sourceTypeOf(databaseType!, isEnum === 't');
-      const mayTie = databaseType === 'citext' || (tolerant === 't' && type === 'text' && isEnum === 'f');
+      const mayTie = TOLERANT.has(databaseType!) || (tolerant === 't' && type === 'text' && isEnum === 'f');
       return [
         code!,
         {

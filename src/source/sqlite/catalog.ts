@@ -1,15 +1,16 @@
-/** SQLite's catalogue, as the queries that {@link CatalogRows} describes. */
+/** Queries of SQLite's catalogue. */
 import type { CatalogRows } from '../catalog.js';
 import type { Session } from '../dialect.js';
 
 const flag = (condition: string): string => `CASE WHEN ${condition} THEN 't' ELSE 'f' END`;
-/** The one column that is the row's own number; such a key has no index and is never NULL. */
+/** Whether a column is an alias of the rowid: such a key has no index and is never NULL. */
 const IS_ROWID = `c.pk = 1 AND upper(c.type) = 'INTEGER' AND x.wr = 0
   AND (SELECT count(*) FROM pragma_table_info(x.name) p WHERE p.pk > 0) = 1`;
 
+/** See {@link CatalogRows} for the columns of each query. */
 export async function sqliteCatalog(session: Session, names: readonly string[] | null): Promise<CatalogRows> {
   const given = names === null ? null : JSON.stringify(names);
-  // Every query reads from the same list; shadow tables of full-text indexes and the system's own are left out.
+  // Without SQLite's own tables and the shadow tables of full-text indexes.
   const list = `WITH x AS (
     SELECT l.name, l.type, l.wr FROM pragma_table_list l, (SELECT ? AS names)
     WHERE l.schema = 'main' AND l.type IN ('table', 'view', 'virtual') AND l.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
@@ -39,8 +40,8 @@ export async function sqliteCatalog(session: Session, names: readonly string[] |
 }
 
 /**
- * An index made by hand may compare otherwise than the column: unique there, and still equal where the column ignores
- * case. Constraints compare as the column does.
+ * Whether an index compares values as the column does. CREATE INDEX may name another collation: values that are unique in
+ * it can still be equal if the column ignores case. Constraints use the column's own.
  */
 const ORDERS_AS_THE_COLUMN = `(i.origin IN ('pk', 'u') OR NOT EXISTS (
   SELECT 1 FROM sqlite_schema s WHERE s.name = x.name AND s.sql LIKE '%COLLATE%'))`;

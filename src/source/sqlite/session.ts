@@ -1,16 +1,20 @@
-/** A SQLite file, opened read-only. The driver is synchronous: a query of its own length blocks this process. */
+/** An SQLite file, opened read-only. The driver is synchronous: a long query blocks its thread. */
 import knexLibrary from 'knex';
-import SqliteDatabase, { type Database, type Statement } from 'better-sqlite3';
+import type SqliteDatabase from 'better-sqlite3';
+import type { Database, Statement } from 'better-sqlite3';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { decodeText } from '../decode-text.js';
 import type { Binding, PageOptions, RawPage, Session } from '../dialect.js';
-import { SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../driver.js';
+import { connectionsOf, SILENT, withConnection } from '../pool.js';
 import { affinityOf, typeOfDeclared } from './types.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
 type Value = string | number | bigint | Buffer | null;
 
+/** Throws `config_invalid` for an address that cannot be used, `driver_missing` if the driver is not installed or not built. */
 export function openSqliteSession(config: SourceConfig): Session {
   assertDriverIsBuilt();
   const knex = knexLibrary({
@@ -26,23 +30,26 @@ export function openSqliteSession(config: SourceConfig): Session {
         done(null, db);
       },
     },
-    acquireConnectionTimeout: 20_000,
+    acquireConnectionTimeout: milliseconds('sourcePool'),
   });
   return {
     run: ({ sql, bindings }, { budget = Infinity }: PageOptions = {}) =>
-      withConnection(knex, (db: Database) => runOn(db, sql, bindings, budget)),
+      // In a transaction, so that a second reading of the same rows finds them as they were.
+      withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))()),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
+    connections: () => connectionsOf(knex),
     close: () => knex.destroy(),
   };
 }
 
-/** The driver's native part is not built by an installation that did not allow it. */
+/** An installation without install scripts leaves the driver's native part unbuilt. */
 function assertDriverIsBuilt(): void {
+  const Driver = loadDriver<typeof SqliteDatabase>('better-sqlite3');
   try {
-    new SqliteDatabase(':memory:').close();
+    new Driver(':memory:').close();
   } catch (error) {
     throw new PartnerSyncError(
-      'config_invalid',
+      'driver_missing',
       'the driver of SQLite is not built; in a clone run: npm run build:sqlite; in a project of yours: npm rebuild better-sqlite3',
       {},
       { cause: error },
@@ -68,19 +75,19 @@ function runOn(db: Database, sql: string, bindings: readonly Binding[], budget: 
   let doubtful = false;
   for (const row of statement.iterate(...bindings) as Iterable<Value[]>) {
     for (const value of row) if (typeof value === 'string' || value instanceof Buffer) left -= value.length;
-    // The driver puts U+FFFD for what is no UTF-8, and does not tell it from the character itself.
+    // The driver replaces invalid UTF-8 by U+FFFD, which a text may also contain.
     if (row.some((value) => typeof value === 'string' && value.includes('\uFFFD'))) doubtful = true;
     values.push(row);
     if (left < 0) break;
   }
-  // Asked for last: the statement learns of a changed table only by running.
+  // Only after the statement ran does it know of a table that was altered.
   const fields = statement.columns().map(({ name, type }) => ({ name, code: (type ?? '').toUpperCase() }));
   const isText = fields.map(({ code }) => affinityOf(code) === 'text');
   const rows = values.map((row) => row.map((value, i) => textOf(value, isText[i]!)));
   return {
     rows: doubtful ? withExactText(db, statement, bindings, rows) : rows,
     fields,
-    // The row that went over the budget is complete: nothing smaller has to be asked for.
+    // The row that exceeded the budget is complete and kept.
     cut: left < 0,
   };
 }
@@ -91,7 +98,7 @@ function textOf(value: Value, isText: boolean): string | null {
   return String(value);
 }
 
-/** Reads texts again as bytes. The two readings see the same rows, as nothing else runs in between on this thread's file lock. */
+/** Reads texts again as bytes, since the first reading may have hidden invalid UTF-8. Both are in one transaction. */
 function withExactText(
   db: Database,
   statement: Statement,

@@ -1,11 +1,11 @@
-/** SQLite files, of the version that comes with the driver. */
+/** The dialect of SQLite, of the version that the driver includes. */
 import { errorCode } from '../../domain/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import { bytesInHex } from '../bytes.js';
 import type { ColumnType, Dialect } from '../dialect.js';
-import { classifyConnection } from '../failure.js';
+import { classifyConnection } from '../source-error.js';
 import { sqliteCatalog } from './catalog.js';
-import { sqliteFence } from './fence.js';
+import { sqliteHighWatermark } from './high-watermark.js';
 import { kindOfDeclared } from './types.js';
 
 const BY_CODE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
@@ -17,7 +17,7 @@ const BY_CODE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** Numbers are bound as numbers: SQLite's own reading of a decimal text may be one bit off. */
+/** A bound in the column's type; numbers as numbers, since SQLite may read a decimal text one bit off. */
 function bound({ type }: ColumnType, text: string): string | bigint | number | Buffer {
   const digits = type === 'bytes' ? bytesInHex(text) : undefined;
   if (digits !== undefined) return Buffer.from(digits, 'hex');
@@ -42,11 +42,11 @@ export const sqlite: Dialect = {
     if (/^no such (table|column|view)/.test(message)) return { code: 'source_relation_missing', shown: code };
     const known = BY_CODE.find(([prefix]) => code.startsWith(prefix))?.[1];
     if (known !== undefined) return { code: known, shown: code };
-    // The driver says without a code that the folder is missing, or that a query returns nothing.
+    // Without a code: the folder is missing, or the statement returns no rows.
     if (error instanceof TypeError || error instanceof RangeError) return { code: 'config_invalid', shown: error.name };
     return classifyConnection(code, error);
   },
-  fence: sqliteFence,
+  highWatermark: sqliteHighWatermark,
   async server(session) {
     const sql = `SELECT sqlite_version(), strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'`;
     const [version, clock] = (await session.run({ sql, bindings: [] })).rows[0]!;

@@ -1,10 +1,11 @@
-/** SQLite's types: what a column was declared as; each value may still be of another. */
+/** SQLite's types, as columns declare them; a value may still be of another type. */
 import type { SourceType } from '../../domain/source.js';
 import type { ColumnType } from '../dialect.js';
 
 /** How SQLite stores what it is given (https://sqlite.org/datatype3.html, section 3.1). */
 export type Affinity = 'integer' | 'text' | 'blob' | 'real' | 'numeric' | 'none';
 
+/** The affinity of a declared type. */
 export function affinityOf(declared: string): Affinity {
   if (declared === '') return 'none';
   if (/INT/i.test(declared)) return 'integer';
@@ -13,7 +14,7 @@ export function affinityOf(declared: string): Affinity {
   return /REAL|FLOA|DOUB/i.test(declared) ? 'real' : 'numeric';
 }
 
-/** What people mean by the names that SQLite itself makes nothing of. */
+/** Kinds by type names that mean nothing to SQLite itself, but do to people. */
 const MEANT: readonly (readonly [pattern: RegExp, kind: SourceType])[] = [
   [/^BOOL/, 'boolean'],
   [/^(DATETIME|TIMESTAMP)/, 'timestamp'],
@@ -24,20 +25,30 @@ const MEANT: readonly (readonly [pattern: RegExp, kind: SourceType])[] = [
   [/^(DECIMAL|NUMERIC|NUMBER|MONEY)/, 'decimal'],
 ];
 
-/** The type behind a declaration; empty for an expression or a column without one. */
+const binary = (sql: string): string => `${sql} COLLATE BINARY`;
+/** A column may ignore case whatever its type: `STRING`, which has no meaning to SQLite, holds texts as well as numbers. */
+const TIE_BREAKS: Readonly<Partial<Record<Affinity, (sql: string) => string>>> = {
+  text: binary,
+  numeric: binary,
+  none: (sql) => binary(`CAST(${sql} AS TEXT)`),
+};
+
+/** The type of a declaration, which is empty for expressions and for columns without one. */
 export function typeOfDeclared(declared: string): ColumnType {
   const name = declared.toUpperCase();
   const type = kindOfDeclared(name);
+  const tieBreak = TIE_BREAKS[affinityOf(name)];
   return {
     type,
     databaseType: declared === '' ? 'no declared type' : declared.toLowerCase(),
     ...(type === 'boolean' ? { finish: booleanText } : {}),
-    // Without an affinity a number is never equal to a bound text; as texts they compare.
+    // Without an affinity a number never equals a bound text, so both are compared as texts.
     ...(affinityOf(name) === 'none' ? { order: (sql: string) => `CAST(${sql} AS TEXT)` } : {}),
-    ...(affinityOf(name) === 'text' ? { tieBreak: (sql: string) => `${sql} COLLATE BINARY` } : {}),
+    ...(tieBreak === undefined ? {} : { tieBreak }),
   };
 }
 
+/** The kind of a declared type. */
 export function kindOfDeclared(declared: string): SourceType {
   const name = declared.toUpperCase();
   const meant = MEANT.find(([pattern]) => pattern.test(name))?.[1];

@@ -38,7 +38,7 @@ const refusesDefinition = async ({ platform }: Setting, field: string, bodies: r
 };
 
 export const createSchemaDefinition: Proofs<'createSchemaDefinition'> = {
-  async '4.4: answers the schema definition with both naming styles present'({ raw, platform, settings }) {
+  async '4.4: returns the schema definition with both naming styles present'({ raw, platform, settings }) {
     const { body } = await raw('POST', '/partner/schema-definitions', { body: definition({ pluralName: 'lots' }) });
     const { data } = body as { data: object };
     const has = (name: string) => name in data;
@@ -100,7 +100,8 @@ export const createSchemaDefinition: Proofs<'createSchemaDefinition'> = {
   },
   async '2: displayMetadata is an object or null'(setting) {
     const reporting = {
-      ...{ status: { path: '$.color' }, effectiveDate: { path: '$.size' } },
+      status: { path: '$.color' },
+      effectiveDate: { path: '$.size' },
       resourceLink: { source: 'field', path: '$.id' },
     };
     const displayMetadata = { icon: { type: 'set', value: 'cube' }, color: 'red', reporting };
@@ -150,7 +151,7 @@ export const uploadTransactions: Proofs<'uploadTransactions'> = {
       .toEqual(anyText);
     expect(await dataOf(setting, 'transactions', 't-50')).toMatchObject({ transactionTotal: 10, customerId: 'c-1' });
   },
-  async '4.5: answers batchId, message, recordCount and schemaDefinitionId'({ platform }) {
+  async '4.5: returns batchId, message, recordCount and schemaDefinitionId'({ platform }) {
     expect(await platform.uploadTransactions({ resources: [sale('t-51', 'c-1')] }, {}, ACME)).toEqual({
       batchId: anyText,
       message: anyText,
@@ -167,8 +168,10 @@ export const uploadTransactions: Proofs<'uploadTransactions'> = {
   },
   async '2: transactionDate is an ISO 8601 date-time, transactionTotal a number'({ raw }) {
     for (const more of [
-      ...[{ transactionDate: 'yesterday' }, { transactionTotal: 'ten' }],
-      ...[{ transactionId: 5 }, { transactionDetailUrl: 5 }],
+      { transactionDate: 'yesterday' },
+      { transactionTotal: 'ten' },
+      { transactionId: 5 },
+      { transactionDetailUrl: 5 },
     ]) {
       const body = { resources: [{ ...sale('t-53', 'c-1'), ...more }] };
       expect((await raw('POST', '/api/resources/transactions/batch', { ...ACME, body })).status).toBe(400);
@@ -241,7 +244,7 @@ export const uploadResources: Proofs<'uploadResources'> = {
     }
     expect(await dataOf(setting, name, 'child')).toBeUndefined();
   },
-  async '3: a resource whose dependency is missing is held for that many seconds when the timeout is more, and listed with missingDependencies and expiresAt'(
+  async '3: a resource whose dependency is missing is pending for that many seconds when the timeout is more than 0, and listed with missingDependencies and expiresAt'(
     setting,
   ) {
     const name = await things(setting);
@@ -297,8 +300,14 @@ export const getResource: Proofs<'getResource'> = {
     const { result } = await platform.getResource('customer', 'c-1', {}, ACME);
     const text = anyText;
     expect(result).toEqual({
-      ...{ id: text, schemaDefinitionId: text, platformId: text, businessId: text, resourceExternalId: 'c-1' },
-      ...{ createdAt: text, updatedAt: text, data: expect.objectContaining({ firstName: 'Ann' }) as object },
+      id: text,
+      schemaDefinitionId: text,
+      platformId: text,
+      businessId: text,
+      resourceExternalId: 'c-1',
+      createdAt: text,
+      updatedAt: text,
+      data: expect.objectContaining({ firstName: 'Ann' }) as object,
     });
   },
   async '4.10: a comma-separated list of reference fields is resolved'(setting) {
@@ -314,7 +323,9 @@ export const getResource: Proofs<'getResource'> = {
     const reference = (id: string) => ({ type: name, id });
     for (const query of [{}, { referenceFormat: 'object' as const }])
       expect((await setting.platform.getResource(name, 'a', query, ACME)).result.data).toEqual({
-        ...{ id: 'a', owner: reference('b'), parts: [reference('b'), reference('c')] },
+        id: 'a',
+        owner: reference('b'),
+        parts: [reference('b'), reference('c')],
       });
   },
   async '4.10, 9.5: the reference format id gives plain ids'(setting) {
@@ -333,12 +344,16 @@ export const getBatch: Proofs<'getBatch'> = {
     for (const query of [{}, { includePendingDetails: false }])
       expect((await setting.platform.getBatch(batchId, query, ACME)).pendingResources ?? null).toBeNull();
   },
-  async '2: the progress has six numbers, and the batch its times and its schema definition'(setting) {
+  async '2: the progress has six numbers, and the batch has its times and its schema definition'(setting) {
     const name = await things(setting);
     const batchId = await setting.upload(name, [{ id: 'x' }, { id: 'y', size: 'large' }]);
     const batch = await setting.platform.getBatch(batchId, {}, ACME);
     expect(batch.progress).toEqual({
-      ...{ totalRecords: 2, processedRecords: 2, successfulRecords: 1, pendingRecords: 0, failedRecords: 1 },
+      totalRecords: 2,
+      processedRecords: 2,
+      successfulRecords: 1,
+      pendingRecords: 0,
+      failedRecords: 1,
       successRate: 0.5,
     });
     for (const field of ['createdAt', 'startedAt', 'completedAt'] as const)

@@ -63,7 +63,7 @@ export const countSegments: Proofs<'countSegments'> = {
     ] as const)
       expect(await chosen(setting, { search })).toEqual([found]);
   },
-  async '4.7, 8: limit is 1..1000, default 100, and the cursor of the body leads on'({ platform }) {
+  async '4.7, 8: limit is 1..1000, default 100, and the cursor of the body returns the next page'({ platform }) {
     const ids = [];
     for await (const { id } of platform.each('countSegments', { ...ACME, body: { limit: 1 } })) ids.push(id);
     expect(new Set(ids).size).toBe(3);
@@ -91,7 +91,11 @@ export const countSegments: Proofs<'countSegments'> = {
 };
 
 const domain = (apexDomain: string, more = {}) => ({
-  ...{ apexDomain, subdomain: 'mail', userPart: 'news', emailFromName: 'News', ...more },
+  apexDomain,
+  subdomain: 'mail',
+  userPart: 'news',
+  emailFromName: 'News',
+  ...more,
 });
 const refusesDomain = async ({ platform }: Setting, field: string, values: readonly string[]) => {
   for (const value of values) {
@@ -192,7 +196,7 @@ export const listChannelIntegrations: Proofs<'listChannelIntegrations'> = {
       channel_integration_metadata: { type: 'service-managed', customDomainEnabled: false },
     });
   },
-  async '4.12, 8: limit is a number or null, default 100, and the cursor leads on'({ platform, raw }) {
+  async '4.12, 8: limit is a number or null, default 100, and the cursor returns the next page'({ platform, raw }) {
     for (let i = 0; i < 101; i++) await platform.createChannelIntegration(integration());
     expect((await platform.listChannelIntegrations()).results).toHaveLength(100);
     expect((await raw('GET', '/partner/channel/integrations?limit=null')).body).toMatchObject({
@@ -223,7 +227,7 @@ export const createChannelAccount: Proofs<'createChannelAccount'> = {
       { channelIntegrationId: 'x', channelAccountMetadata: null },
     ]);
   },
-  async '2: its metadata has type, baseDomain and what has been verified'({ platform }) {
+  async '2: its metadata has type, baseDomain and three verification flags'({ platform }) {
     const { id } = await platform.createChannelIntegration(integration());
     const metadata = { type: 'service-managed', domainPrefix: 'two' };
     const account = await platform.createChannelAccount(
@@ -241,7 +245,7 @@ export const createChannelAccount: Proofs<'createChannelAccount'> = {
 };
 
 export const getAutomation: Proofs<'getAutomation'> = {
-  async '4.13: answers the automation with its trigger and actions (2)'({ platform }) {
+  async '4.13: returns the automation with its trigger and actions (2)'({ platform }) {
     expect(await platform.getAutomation('autumn-sale', {}, ACME)).toMatchObject({
       id: 'autumn-sale',
       status: 'draft',
@@ -291,7 +295,7 @@ export const getAutomation: Proofs<'getAutomation'> = {
 };
 
 export const getCommunicationGroup: Proofs<'getCommunicationGroup'> = {
-  async '4.15: answers the email and text message of an automation, with its merge fields (2)'({ platform }) {
+  async '4.15: returns the email and text message of an automation, with its merge fields (2)'({ platform }) {
     const { actionData } = await platform.getAutomation('autumn-sale', {}, ACME);
     const id = actionData![0]!.actionMetadata!.communicationGroupId!;
     expect(await platform.getCommunicationGroup(id, ACME)).toMatchObject({
@@ -323,7 +327,7 @@ export const syncLibrary: Proofs<'syncLibrary'> = {
     const elsewhere = platform.getAutomation(WELCOME, {}, { tenant: 'elm-garage' });
     expect((await refusalOf(elsewhere)).status).toBe(404);
   },
-  async '4.6: items listed under unsync are taken away'({ platform }) {
+  async '4.6: items listed under unsync are removed'({ platform }) {
     await platform.syncLibrary('elm-garage', { sync: [{ id: WELCOME }] });
     await platform.syncLibrary('elm-garage', { unsync: [{ id: WELCOME }] });
     const gone = platform.getAutomation(WELCOME, {}, { tenant: 'elm-garage' });

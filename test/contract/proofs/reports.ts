@@ -105,7 +105,7 @@ export const listTenantUsage: Proofs<'listTenantUsage'> = {
 };
 
 export const listVoiceAggregates: Proofs<'listVoiceAggregates'> = {
-  async '4.16: answers a row of sums a tenant, and pagination'({ platform }) {
+  async '4.16: returns a row of sums per tenant, and pagination'({ platform }) {
     const { results, pagination } = await platform.listVoiceAggregates({}, ACME);
     expect(results).toEqual([
       {
@@ -129,7 +129,7 @@ export const listVoiceAggregates: Proofs<'listVoiceAggregates'> = {
     ]);
     expect((await platform.listVoiceAggregates()).results.length).toBeGreaterThan(1);
   },
-  async '4.16, 8: limit is 1..100, default 25, and the cursor leads on'({ platform }) {
+  async '4.16, 8: limit is 1..100, default 25, and the cursor returns the next page'({ platform }) {
     expect((await platform.listVoiceAggregates()).results).toHaveLength(25);
     const rows = await all(platform.each('listVoiceAggregates', { query: { limit: 10 } }));
     expect(new Set(rows.map(({ tenantName }) => tenantName)).size).toBe(rows.length);
@@ -145,7 +145,7 @@ export const listVoiceAggregates: Proofs<'listVoiceAggregates'> = {
 };
 
 export const getSmsRegistration: Proofs<'getSmsRegistration'> = {
-  async '4.17: answers the SMS registration of a tenant'({ platform }) {
+  async '4.17: returns the SMS registration of a tenant'({ platform }) {
     expect(await platform.getSmsRegistration('acme-outdoor')).toEqual({
       id: 'acme-registration',
       status: 'approved',

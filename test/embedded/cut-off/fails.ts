@@ -1,4 +1,4 @@
-/** A test that fails once the other one has its server. */
+/** A test that fails once the other one has started its server. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -8,5 +8,6 @@ export default defineConfig({
     ...shared.test,
     root: fileURLToPath(new URL('../../..', import.meta.url)),
     include: ['test/embedded/cut-off/{fails,waits}.ts'],
+    projects: undefined,
   },
 });

@@ -13,7 +13,9 @@ async function family(sandbox: Caller) {
 }
 
 const definition = (more: object = {}) => ({
-  ...{ name: unique('things'), category: 'custom_schema', externalIdField: 'id' },
+  name: unique('things'),
+  category: 'custom_schema',
+  externalIdField: 'id',
   schema: { properties: { id: {} } },
   ...more,
 });
@@ -77,7 +79,9 @@ export const answers: Demonstrations = {
     expect((await sandbox.call('POST', '/partner/schema-definitions', { body: definition() })).status).toBe(201);
     // Shown by the document (7.5).
     const body = {
-      ...{ channel_provider: 'external-provider', channel_integration_type: 'sms', channel_integration_metadata: {} },
+      channel_provider: 'external-provider',
+      channel_integration_type: 'sms',
+      channel_integration_metadata: {},
     };
     expect((await sandbox.call('POST', '/partner/channel/integrations', { body })).status).toBe(200);
   },

@@ -30,7 +30,10 @@ export const capacity: Demonstrations = {
     const sandbox = await open({ longest: { schemaName: 10 } });
     const answer = await sandbox.call('POST', '/partner/schema-definitions', {
       body: {
-        ...{ name: 'short', pluralName: 'much-too-long', category: 'custom_schema', externalIdField: 'id' },
+        name: 'short',
+        pluralName: 'much-too-long',
+        category: 'custom_schema',
+        externalIdField: 'id',
         schema: { properties: { id: {} } },
       },
     });
@@ -54,7 +57,9 @@ export const capacity: Demonstrations = {
   async 'longest.page'(open) {
     const sandbox = await open({ longest: { page: 1 } });
     const body = {
-      ...{ channel_provider: 'external-provider', channel_integration_type: 'sms', channel_integration_metadata: {} },
+      channel_provider: 'external-provider',
+      channel_integration_type: 'sms',
+      channel_integration_metadata: {},
     };
     for (let i = 0; i < 2; i++) await sandbox.call('POST', '/partner/channel/integrations', { body });
     const list = await sandbox.call('GET', '/partner/channel/integrations?limit=50');
@@ -163,6 +168,6 @@ export const capacity: Demonstrations = {
     const next = () => sandbox.call('GET', `/partner/engage/tenants?limit=1&cursor=${cursor}`);
     expect((await next()).status).toBe(200);
     await new Promise((resolve) => setTimeout(resolve, 1_100));
-    expect((await next()).body.message).toBe('the cursor was good for 1 s; begin the list again');
+    expect((await next()).body.message).toBe('the cursor has expired after 1 s; begin the list again');
   },
 };

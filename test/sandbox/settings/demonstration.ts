@@ -1,4 +1,4 @@
-/** What shows that a setting changes what a caller meets: a sandbox with it, and what it answers then. */
+/** Demonstrates that a setting changes what a caller sees: a sandbox with the setting, and its answers. */
 import type { GivenSettings } from '../../../src/sandbox/settings.js';
 import type { Sandbox } from '../../../src/sandbox/server.js';
 import type { Caller, TestDatabase } from '../running-sandbox.js';

@@ -18,7 +18,9 @@ const tenantsIn = (rows: readonly { tenantId: string }[]) => rows.map(({ tenantI
 /** A channel integration, and the answer to an account on it. */
 async function account(sandbox: Caller, type: 'email' | 'sms', metadata: object) {
   const body = {
-    ...{ channel_provider: 'service-managed', channel_integration_type: type, channel_integration_metadata: {} },
+    channel_provider: 'service-managed',
+    channel_integration_type: type,
+    channel_integration_metadata: {},
   };
   const { id } = (await sandbox.call('POST', '/partner/channel/integrations', { body })).body.data;
   return sandbox.call('POST', '/api/channel/accounts', {
@@ -140,8 +142,16 @@ export const messaging: Demonstrations = {
     const { body } = await sandbox.call('GET', '/partner/voice/calls/aggregates?limit=100', { tenant: null });
     const rows = body.data['results'] as { tenantName: string }[];
     expect(rows.find(({ tenantName }) => tenantName === 'North')).toEqual({
-      ...{ tenantExternalId: null, tenantName: 'North', totalCalls: 0, transferredCount: 0, totalDurationSecs: 0 },
-      ...{ avgDurationSecs: 0, totalCostCents: 0, sentimentPositive: 0, sentimentNegative: 0, sentimentNeutral: 0 },
+      tenantExternalId: null,
+      tenantName: 'North',
+      totalCalls: 0,
+      transferredCount: 0,
+      totalDurationSecs: 0,
+      avgDurationSecs: 0,
+      totalCostCents: 0,
+      sentimentPositive: 0,
+      sentimentNegative: 0,
+      sentimentNeutral: 0,
     });
   },
   async mailDomain(open) {
@@ -157,7 +167,8 @@ export const messaging: Demonstrations = {
     ].map(({ status }) => status);
     expect(statuses).toEqual([200, 200]);
     const body = {
-      ...{ channel_provider: 'service-managed-mail', channel_integration_type: 'sms' },
+      channel_provider: 'service-managed-mail',
+      channel_integration_type: 'sms',
       channel_integration_metadata: {},
     };
     expect((await sandbox.call('POST', '/partner/channel/integrations', { body })).status).toBe(200);

@@ -17,7 +17,9 @@ const stored = async (sandbox: Caller, name: string, id: string) =>
   (await sandbox.read(name, id, { query: '?referenceFormat=id' })).body.data.result.data;
 
 const definition = (more: object = {}) => ({
-  ...{ name: unique('things'), category: 'custom_schema', externalIdField: 'id' },
+  name: unique('things'),
+  category: 'custom_schema',
+  externalIdField: 'id',
   schema: { properties: { id: {} } },
   ...more,
 });
@@ -32,7 +34,7 @@ export const uploads: Demonstrations = {
   async 'unknownInput.query'(open) {
     const sandbox = await open({ unknownInput: { query: 'refuse' } });
     const { status, body } = await sandbox.call('GET', '/partner/engage/tenants?page=2');
-    expect([status, body.errors]).toEqual([400, ['query/page is no parameter of this operation']]);
+    expect([status, body.errors]).toEqual([400, ['query/page is not a parameter of this operation']]);
   },
   async 'unknownInput.include'(open) {
     const sandbox = await open({ unknownInput: { include: 'ignore' } });
@@ -64,13 +66,15 @@ export const uploads: Demonstrations = {
     await twice('/api/sending-domains', DOMAIN);
     const integration = await sandbox.call('POST', '/partner/channel/integrations', {
       body: {
-        ...{ channel_provider: 'service-managed', channel_integration_type: 'email' },
+        channel_provider: 'service-managed',
+        channel_integration_type: 'email',
         channel_integration_metadata: {},
       },
     });
     const { id } = integration.body.data;
     await twice('/api/channel/accounts', {
-      ...{ channelIntegrationId: id, channelAccountMetadata: { domainPrefix: 'one' } },
+      channelIntegrationId: id,
+      channelAccountMetadata: { domainPrefix: 'one' },
     });
   },
   async 'schemas.dialect'(open) {

@@ -1,8 +1,14 @@
-/** `partner-sync dead-letters drop`: forgets letters, after asking. */
+/**
+ * `partner-sync dead-letters drop`: deletes dead letters from the ledger, after asking.
+ *
+ * Reads and writes the ledger only; the rows and the platform are not touched. Without a terminal it needs `--yes`.
+ * Exit codes: 0 done (also if there was nothing to drop), 1 not confirmed or failed, 2 wrong usage or configuration.
+ */
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { counted } from '../../../domain/counted.js';
 import { PartnerSyncError } from '../../../domain/errors.js';
-import { action, EXIT } from '../../command-context.js';
+import { withParts, EXIT } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
 
@@ -12,9 +18,9 @@ interface DropFlags extends FilterFlags {
 
 export function addDrop(parent: Command): void {
   withFilter(parent.command('drop'))
-    .summary('forget letters')
+    .summary('delete dead letters')
     .description(
-      'Deletes dead letters from the ledger. Their rows stay undelivered; a run that reads such a row again delivers it, or writes the letter anew.',
+      'Deletes dead letters from the ledger. Their rows stay undelivered; a run that reads such a row again delivers it or records a new dead letter.',
     )
     .option('-y, --yes', 'do not ask')
     .addHelpText(
@@ -22,10 +28,11 @@ export function addDrop(parent: Command): void {
       '\nExample:\n  partner-sync dead-letters drop online-retail --mapping customers --field /email --yes\n\nExit codes: 0 done; 1 failed, or not confirmed; 2 wrong usage or configuration',
     )
     .action(
-      action<[string], DropFlags>(async ({ parts, output }, sync, flags) => {
+      withParts<[string], DropFlags>(async ({ parts, output }, sync, flags) => {
         const { deadLetters } = await parts.ledger();
         const filter = filterOf(flags);
         const found = await deadLetters.count(sync, filter);
+        // No dead letters and a misspelled name look the same in the ledger.
         if (found === 0) await assertKnown(parts, sync, flags.mapping);
         if (found > 0 && !flags.yes && !(await confirmed(`${whatHappens(found, sync, flagsOf(filter))} Drop them?`))) {
           output.result({ sync, dropped: 0 }, () => ['nothing was dropped']);
@@ -33,7 +40,9 @@ export function addDrop(parent: Command): void {
         }
         const dropped = found === 0 ? 0 : await deadLetters.drop(sync, filter);
         output.result({ sync, dropped }, () => [
-          dropped === 0 ? `no dead letters of ${sync} to drop` : `dropped ${dropped}; their rows stay undelivered`,
+          dropped === 0
+            ? `no dead letters of ${sync} to drop`
+            : `dropped ${counted(dropped, 'dead letter')}; the rows stay undelivered`,
         ]);
         return EXIT.done;
       }),
@@ -41,12 +50,16 @@ export function addDrop(parent: Command): void {
 }
 
 const whatHappens = (found: number, sync: string, flags: string): string =>
-  `This forgets ${found} dead letter${found === 1 ? '' : 's'} of ${sync}${flags}. Their rows stay undelivered until a run reads them again.`;
+  `This deletes ${counted(found, 'dead letter')} of ${sync}${flags}. The rows stay undelivered until a run reads them again.`;
 
-/** Nobody can answer where there is no terminal: then --yes is needed. */
+/**
+ * Asks on the terminal; only `y` and `yes` confirm. Throws `input_invalid` if stdin is not a terminal, since a script
+ * would wait forever for an answer.
+ */
 async function confirmed(question: string): Promise<boolean> {
   if (!process.stdin.isTTY)
-    throw new PartnerSyncError('input_invalid', `${question} Without a terminal to ask on, this needs --yes.`);
+    throw new PartnerSyncError('input_invalid', `${question} Without a terminal, confirm with --yes.`);
+  // On stderr, so that stdout has nothing but the result.
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());

@@ -1,16 +1,23 @@
-/** `partner-sync dead-letters export`: all of them, as CSV for a spreadsheet or as one JSON document. */
+/**
+ * `partner-sync dead-letters export`: all dead letters, as CSV for a spreadsheet or as one JSON document.
+ *
+ * Reads the ledger and writes to stdout only. Needs the ledger's database. Exit codes: 0 done (also if there are none),
+ * 1 failed, 2 wrong usage or configuration.
+ */
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { StoredLetter } from '../../../domain/dead-letter.js';
-import { EXIT, look } from '../../command-context.js';
+import type { StoredDeadLetter } from '../../../domain/dead-letter.js';
+import { EXIT, withViewParts } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
-import { printable } from '../../table.js';
+import { printable } from '../../output/text-table.js';
 import { filterOf, withFilter, type FilterFlags } from './filter.js';
 
+/** Dead letters that are in memory at a time. */
 const PAGE = 1000;
 
-const COLUMNS: readonly (readonly [string, (letter: StoredLetter) => string | number])[] = [
-  ['letter', (l) => l.id],
+/** The columns of the CSV. Their order and names are read by scripts: add new ones at the end. */
+const COLUMNS: readonly (readonly [string, (deadLetter: StoredDeadLetter) => string | number])[] = [
+  ['dead_letter', (l) => l.id],
   ['mapping', (l) => l.mapping],
   ['tenant', (l) => l.tenant ?? ''],
   ['external_id', (l) => l.externalId ?? ''],
@@ -29,33 +36,35 @@ const COLUMNS: readonly (readonly [string, (letter: StoredLetter) => string | nu
 
 export function addExport(parent: Command): void {
   withFilter(parent.command('export'))
-    .summary('all letters, as CSV or JSON')
+    .summary('export all dead letters as CSV or JSON')
     .description('Writes all dead letters to stdout: CSV, or one JSON document with --json.')
     .addHelpText(
       'after',
-      '\nExample:\n  partner-sync dead-letters export online-retail --code record_invalid > to-mend.csv\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration',
+      '\nExample:\n  partner-sync dead-letters export online-retail --code record_invalid > to-fix.csv\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration',
     )
     .action(
-      look<[string], FilterFlags>(async ({ parts }, sync, flags) => {
+      withViewParts<[string], FilterFlags>(async ({ parts }, sync, flags) => {
         const { deadLetters } = await parts.ledger();
         if ((await deadLetters.causes(sync, filterOf(flags))).length === 0)
           await assertKnown(parts, sync, flags.mapping);
+        // A slow reader, such as a pager, must not make the whole list pile up in memory.
         const write = async (text: string): Promise<void> => {
           if (!process.stdout.write(text)) await once(process.stdout, 'drain');
         };
         let first = true;
         const json = flags.json === true;
         await write(
-          json ? `{"version":1,"sync":${JSON.stringify(sync)},"letters":[` : line(COLUMNS.map(([name]) => name)),
+          json ? `{"version":1,"sync":${JSON.stringify(sync)},"deadLetters":[` : line(COLUMNS.map(([name]) => name)),
         );
-        // Page by page: a mapping bug can leave a letter for every row of a table.
-        for (let after = '0'; ;) {
+        // In pages, since a mistake in a mapping can leave a dead letter for every row of a table.
+        let after = '0';
+        while (true) {
           const page = await deadLetters.page(sync, filterOf(flags), after, PAGE);
           if (page.length === 0) break;
           await write(
             json
-              ? `${first ? '' : ','}${page.map((letter) => JSON.stringify(letter)).join(',')}`
-              : page.map((letter) => line(COLUMNS.map(([, cell]) => cell(letter)))).join(''),
+              ? `${first ? '' : ','}${page.map((deadLetter) => JSON.stringify(deadLetter)).join(',')}`
+              : page.map((deadLetter) => line(COLUMNS.map(([, cell]) => cell(deadLetter)))).join(''),
           );
           first = false;
           after = page.at(-1)!.id;
@@ -66,9 +75,13 @@ export function addExport(parent: Command): void {
     );
 }
 
+/** RFC 4180 asks for CRLF. */
 const line = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
-/** A text that begins like a formula would be run by a spreadsheet: an apostrophe in front keeps it a text. */
+/**
+ * A spreadsheet would evaluate text that begins like a formula; a leading apostrophe makes it plain text. Cells come
+ * from the source and the platform, so neither can be trusted not to contain one.
+ */
 function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value);
   const text = printable(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value);

@@ -1,9 +1,10 @@
-/** The options by which the commands of dead letters choose, and the filter that they make. */
+/** The options that select dead letters, shared by `list`, `export`, `replay` and `drop`. */
 import type { Command } from 'commander';
 import type { DeadLetterFilter } from '../../../domain/dead-letter.js';
 import { ERROR_CATALOGUE } from '../../../domain/errors.js';
 import { choice, since } from '../../arguments.js';
 
+/** The options as commander parses them. `since` is already an ISO 8601 timestamp. */
 export interface FilterFlags {
   json?: boolean;
   mapping?: string[];
@@ -12,18 +13,26 @@ export interface FilterFlags {
   since?: string;
 }
 
+/**
+ * Adds the argument `<sync>` and the filter's options, so that the same words select the same dead letters everywhere.
+ */
 export const withFilter = (command: Command): Command =>
   command
     .argument('<sync>', 'folder in the mappings folder')
-    .option('--mapping <name...>', 'only those of these mappings')
-    .option('--code <code...>', 'only those with these codes: record_invalid, platform_refused ...', eachCode)
-    .option('--field <pointer...>', 'only those of these fields: /email')
-    .option('--since <time>', 'only those seen at this time or later; 2h is two hours ago', since)
+    .option('--mapping <name...>', 'only of these mappings')
+    .option('--code <code...>', 'only with these codes: record_invalid, platform_refused ...', eachCode)
+    .option('--field <pointer...>', 'only of these fields: /email')
+    .option('--since <time>', 'only those last seen at this time or later; 2h is two hours ago', since)
     .option('--json', 'print one JSON document');
 
+/** Checked against the catalogue: a misspelled code would select nothing, which looks as if all were well. */
 const code = choice(Object.keys(ERROR_CATALOGUE));
 const eachCode = (value: string, before: readonly string[] = []): string[] => [...before, code(value)];
 
+/**
+ * The filter that the options make. An absent option does not restrict it; several values of one option are
+ * alternatives.
+ */
 export const filterOf = ({ mapping, code, field, since: from }: FilterFlags): DeadLetterFilter => ({
   ...(mapping && { mappings: mapping }),
   ...(code && { codes: code }),
@@ -31,7 +40,7 @@ export const filterOf = ({ mapping, code, field, since: from }: FilterFlags): De
   ...(from !== undefined && { since: from }),
 });
 
-/** The same options as text, for the commands that are suggested. */
+/** The filter as options with a leading space, for commands that are suggested to the reader; empty for no filter. */
 export const flagsOf = ({ mappings, codes, fields, since: from }: DeadLetterFilter): string =>
   [
     mappings && ` --mapping ${mappings.join(' ')}`,

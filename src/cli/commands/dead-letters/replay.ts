@@ -1,19 +1,26 @@
-/** `partner-sync dead-letters replay`: reads the rows of dead letters again and maps them with today's mapping. */
+/**
+ * `partner-sync dead-letters replay`: starts a backfill that reads the rows of dead letters again.
+ *
+ * Needs the ledger, Temporal and a worker. Reads the ledger for the counts; everything else happens in the run, which
+ * maps the rows with the current files and closes the dead letters of rows that are delivered or gone. Without dead
+ * letters no run is started. Exit codes: those of the run's outcome (0 complete, 1 incomplete or failed, 3 dead letters
+ * again), 2 for wrong usage or configuration, 130 when interrupted, which leaves the run going.
+ */
 import type { Command } from 'commander';
-import { EXIT_CODES } from '../../../domain/run.js';
-import { connectTemporal } from '../../../worker/temporal-connection.js';
-import { begins } from '../../begins.js';
-import { action, EXIT, EXIT_HELP } from '../../command-context.js';
+import type { DeadLetterFilter } from '../../../domain/dead-letter.js';
+import type { RunReport } from '../../../domain/run.js';
+import type { LedgerView } from '../../../ledger/ledger-view.js';
+import { announces } from '../../announce.js';
+import { withParts, EXIT, EXIT_HELP } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
-import { followRun } from '../../follow-run.js';
-import { reportLines } from '../../output.js';
+import { runToEnd } from '../../runs/run-to-end.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
 
 export function addReplay(parent: Command): void {
   withFilter(parent.command('replay'))
     .summary('read the rows again and deliver them')
     .description(
-      "Starts a run that reads the letters' rows again by their keys, maps them with today's mapping and delivers them. Letters of rows that are delivered or gone close.",
+      'Starts a run that reads the rows of dead letters again by key, maps them with the current mapping and delivers them. A dead letter closes when its row is delivered or gone.',
     )
     .addHelpText(
       'after',
@@ -21,41 +28,59 @@ export function addReplay(parent: Command): void {
     )
     .hook(
       'preAction',
-      begins((sync) => `starting a replay of dead letters of ${sync} ...`),
+      announces((sync) => `starting a replay of dead letters of ${sync} ...`),
     )
     .action(
-      action<[string], FilterFlags>(async ({ parts, output }, sync, flags) => {
-        const { deadLetters } = await parts.ledger();
+      withParts<[string], FilterFlags>(async (context, sync, flags) => {
+        const { parts, output } = context;
         const { mappings, ...filter } = filterOf(flags);
-        const before = await deadLetters.count(sync, { ...filter, ...(mappings && { mappings }) });
-        if (before === 0) {
+        const ledger = await parts.ledger();
+        const selected = await ledger.deadLetters.count(sync, filterOf(flags));
+        if (selected === 0) {
           await assertKnown(parts, sync, mappings);
           output.result({ sync, replayed: 0 }, () => [`no dead letters of ${sync} to replay`]);
           return EXIT.done;
         }
-        const temporal = await connectTemporal(parts.env);
-        try {
-          const input = { sync, ...(mappings && { mappings }), replay: filter };
-          const { workflowId, report } = await followRun(parts, temporal, 'backfill', input, output);
-          const { read, waiting, deadLettered } = report.total;
-          // Nothing is known of the rows of a mapping that was stopped.
-          const stopped = (report.stopped ?? []).map(({ mapping }) => mapping);
-          const leftAlone = stopped.length === 0 ? 0 : await deadLetters.count(sync, { ...filter, mappings: stopped });
-          const replayed = before - leftAlone;
-          const gone = Math.max(0, replayed - read);
-          const counts = { replayed, gone, waiting, stillDead: deadLettered, leftAlone };
-          output.result({ ...report, workflowId, ...counts }, () => [
-            '',
-            ...reportLines(report),
-            '',
-            `${replayed} replayed: ${read - waiting - deadLettered} delivered, ${gone} whose rows are gone, ${waiting} waiting, ${deadLettered} dead letters again`,
-            ...(leftAlone > 0 ? [`${leftAlone} left as they are: their mappings were stopped`] : []),
-            ...(deadLettered > 0 ? [`see: partner-sync dead-letters list ${sync}${flagsOf(filterOf(flags))}`] : []),
-          ]);
-          return EXIT_CODES[report.outcome];
-        } finally {
-          await temporal.close();
-        }
+        const input = { sync, ...(mappings && { mappings }), replay: filter };
+        return runToEnd(context, 'backfill', input, async (report) => {
+          const counts = await countsOf(ledger, report, filter, selected);
+          return { fields: counts.fields, lines: replayLines(sync, counts, flagsOf(filterOf(flags))) };
+        });
       }),
     );
 }
+
+/** What became of the selected dead letters. `fields` are those of the JSON document. */
+interface Replayed {
+  readonly fields: Readonly<Record<'replayed' | 'gone' | 'waiting' | 'stillDead' | 'leftAlone', number>>;
+  readonly delivered: number;
+}
+
+/** @param selected how many dead letters there were before the run */
+async function countsOf(
+  { deadLetters, counts }: LedgerView,
+  report: RunReport,
+  filter: DeadLetterFilter,
+  selected: number,
+): Promise<Replayed> {
+  // A mapping that schema drift stopped was not read, so its dead letters are neither delivered nor gone.
+  const stopped = (report.stopped ?? []).map(({ mapping }) => mapping);
+  const leftAlone = stopped.length === 0 ? 0 : await deadLetters.count(report.sync, { ...filter, mappings: stopped });
+  const { read, waiting, deadLettered: stillDead, gone: found } = await counts.replayed(report.run);
+  // More dead letters may arrive after the count.
+  const replayed = Math.max(selected - leftAlone, read);
+  // Among the rows that are gone may be those of children that the filter did not select.
+  const gone = Math.min(found, replayed - read);
+  // What was not read in its turn had been delivered before it, as the child of a row that was.
+  return {
+    fields: { replayed, gone, waiting, stillDead, leftAlone },
+    delivered: replayed - gone - waiting - stillDead,
+  };
+}
+
+const replayLines = (sync: string, { fields, delivered }: Replayed, flags: string): string[] => [
+  '',
+  `${fields.replayed} replayed: ${delivered} delivered, ${fields.gone} with rows that are gone, ${fields.waiting} waiting, ${fields.stillDead} dead-lettered again`,
+  ...(fields.leftAlone > 0 ? [`${fields.leftAlone} not replayed, as schema drift stopped their mappings`] : []),
+  ...(fields.stillDead > 0 ? [`see: partner-sync dead-letters list ${sync}${flags}`] : []),
+];

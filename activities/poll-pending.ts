@@ -1,0 +1,28 @@
+/** Polls the pending records of a run's mappings once and sends again those that are due, parents first. */
+import type { PollPendingInput, PollPendingResult } from '../src/domain/work.js';
+import type { Dependencies } from '../src/delivery/dependencies.js';
+import { pollMapping } from '../src/delivery/pending/poll-mapping.js';
+
+/**
+ * What still waits, for each mapping that has such records: how many, for how long, and whether some are due soon. The
+ * workflow decides from it whether to poll again.
+ */
+export async function pollPending(
+  deps: Dependencies,
+  { mappings, ...run }: PollPendingInput,
+  signal: AbortSignal,
+): Promise<PollPendingResult> {
+  for (const mapping of mappings) {
+    signal.throwIfAborted();
+    await pollMapping(deps, { ...run, mapping }, signal);
+  }
+  const sync = await deps.openSync(run.sync, run.runId);
+  const outlooks = [];
+  // Only now, since a later mapping may have delivered what an earlier one waits for.
+  for (const mapping of mappings) {
+    const { mappingId } = await sync.mapping(mapping);
+    const outlook = await deps.ledger.waiting.outlook(mappingId, run.runId);
+    if (outlook.waiting > 0) outlooks.push({ mapping, ...outlook });
+  }
+  return outlooks;
+}

@@ -1,0 +1,112 @@
+/**
+ * What Temporal sees of an activity: heartbeats and failures. Workflow history keeps failures, so they contain a code,
+ * counts and places, never the text of a driver or a row.
+ */
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
+import { Context, log } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
+import { mayWorkOnAnotherWorker } from '../src/domain/another-worker.js';
+import { PartnerSyncError } from '../src/domain/errors.js';
+import { milliseconds, times } from '../src/domain/timeouts.js';
+
+/**
+ * Runs an activity's work; `signal` aborts when the activity is cancelled or its worker shuts down.
+ *
+ * @throws ApplicationFailure whose type is the error's code, and which says whether Temporal tries again
+ * @throws CancelledFailure if the activity was cancelled, whatever its work threw
+ */
+export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { cancellationSignal } = Context.current();
+  // Every batch that is being uploaded listens to it, so many listeners are not a leak.
+  setMaxListeners(0, cancellationSignal);
+  try {
+    return await work(cancellationSignal);
+  } catch (error) {
+    if (cancellationSignal.aborted) throw new CancelledFailure('cancelled');
+    throw toFailure(error);
+  }
+}
+
+/**
+ * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. Each repeats
+ * the details of the attempt before, which would be lost otherwise.
+ */
+export async function withHeartbeats<T>(every: number, work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(context.info.heartbeatDetails), every);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/**
+ * The failure that Temporal records. A delay that the platform asked for is kept to. `BENIGN` keeps Temporal from
+ * logging what is part of normal operation as a warning.
+ */
+function toFailure(error: unknown): ApplicationFailure {
+  if (!(error instanceof PartnerSyncError)) {
+    const reference = randomUUID().slice(0, 8);
+    // The text may quote rows or connection strings: only the kind of error and where it arose are logged.
+    const frames =
+      error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')) : [];
+    log.error('unexpected error in an activity', {
+      reference,
+      name: error instanceof Error ? error.name : typeof error,
+      frames,
+    });
+    return ApplicationFailure.create({
+      type: UNEXPECTED,
+      message: `unexpected error; see the worker log, reference ${reference}`,
+      nonRetryable: isHopeless(UNEXPECTED),
+    });
+  }
+  if (mayWorkOnAnotherWorker(error)) return onAnotherWorker(error);
+  const retryAfterMs = error.details['retryAfterMs'];
+  return ApplicationFailure.create({
+    type: error.code,
+    message: error.message,
+    nonRetryable: !error.retryable || (error.code === UNEXPECTED && isHopeless(UNEXPECTED)),
+    ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
+    ...(error.code === 'platform_busy' || error.code === 'fenced_off'
+      ? { category: ApplicationFailureCategory.BENIGN }
+      : {}),
+  });
+}
+
+/** What this worker lacks another one may have: it is tried again until all of them have had time to take it. */
+function onAnotherWorker({ code, message }: PartnerSyncError): ApplicationFailure {
+  const failures = noteFailure(code);
+  return ApplicationFailure.create({
+    type: code,
+    message: `${message} (worker ${process.pid}@${hostname()}${failures === 1 ? '' : `, attempt ${failures} on whichever worker was free`})`,
+    nonRetryable: failures >= times('anotherWorkerAttempts'),
+    nextRetryDelay: milliseconds('anotherWorkerEvery'),
+  });
+}
+
+const UNEXPECTED = 'unexpected';
+
+/** An unexpected error may pass, but not after so many attempts. */
+const isHopeless = (code: typeof UNEXPECTED): boolean => noteFailure(code) >= times('unexpectedAttempts');
+
+/** What an attempt leaves for the next one, as the details of its last heartbeat. */
+interface CountedFailures {
+  readonly code: string;
+  readonly failures: number;
+}
+
+/**
+ * Notes that this attempt has failed with `code`, and returns how many have by now. Temporal's own number of the
+ * attempt would not do: it includes all attempts that an outage took, so that the first failure after it were the last.
+ */
+function noteFailure(code: string): number {
+  const { info, heartbeat } = Context.current();
+  const before = info.heartbeatDetails as CountedFailures | undefined;
+  const failures = 1 + (before?.code === code ? before.failures : 0);
+  heartbeat({ code, failures } satisfies CountedFailures);
+  return failures;
+}

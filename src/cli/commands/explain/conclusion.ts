@@ -1,0 +1,219 @@
+/** Concludes from source, ledger and platform what state a record is in, why it is in it, and what to do next. */
+import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
+import { PARENT_REASONS } from '../../../domain/parent.js';
+import type { SyncSpec } from '../../../domain/sync.js';
+
+/** The conclusion on one record. `why` is a sentence, `next` are lines with commands to copy. */
+export interface Conclusion {
+  /** Whether the platform has the record as its row says, or has accepted its removal if the row is gone. */
+  readonly delivered: boolean;
+  /** For programs (`--json`). `altered_on_platform`: accepted from us, but something else is stored there now. */
+  readonly state:
+    | 'delivered'
+    | 'being_sent'
+    | 'waiting'
+    | 'dead_letter'
+    | 'unmappable'
+    | 'changed_since'
+    | 'altered_on_platform'
+    | 'not_sent_yet'
+    | 'removed'
+    | 'row_gone'
+    | 'never_seen';
+  readonly why: string;
+  readonly next: readonly string[];
+}
+
+/** What the rules conclude from. */
+interface Known extends ExplainedRecord, Pick<Explanation, 'mapping' | 'externalId' | 'certain'> {
+  readonly sync: string;
+  readonly spec: SyncSpec;
+}
+
+/** What a rule concludes; null if it does not apply. */
+type Rule = (known: Known) => (Pick<Conclusion, 'state' | 'why'> & { readonly next?: readonly string[] }) | null;
+
+/** The conclusion of the first rule that applies. */
+export function concludeOn(sync: string, spec: SyncSpec, about: Explanation, record: ExplainedRecord): Conclusion {
+  const known: Known = { sync, spec, ...about, ...record };
+  for (const rule of RULES) {
+    const found = rule(known);
+    if (found === null) continue;
+    const { state, why, next = [] } = found;
+    return { delivered: state === 'delivered' || state === 'removed', state, why, next };
+  }
+  throw new Error('the last rule always applies');
+}
+
+/** Waiting records are polled and sent again, so nothing else that is known of the record is final. */
+const waits: Rule = ({ sync, spec, waiting }) =>
+  waiting && {
+    state: 'waiting',
+    why: WAITING[waiting.reason] ?? `it waits (${waiting.reason})`,
+    next: [
+      `the first run after ${waiting.dueAt} tries again${scheduled(spec)}`,
+      ...waiting.missing.map(
+        (m) => `explain the parent: partner-sync explain ${sync} ${parentMapping(spec, m.schemaName)} ${m.externalId}`,
+      ),
+    ],
+  };
+
+const isBeingSent: Rule = ({ sync, batch }) =>
+  batch && {
+    state: 'being_sent',
+    why: 'it is in a batch in flight, whose outcome is not known yet',
+    next: [`watch it: partner-sync status ${sync}`],
+  };
+
+const cannotBeMapped: Rule = ({ row, ...known }) =>
+  row?.unmappable == null
+    ? null
+    : {
+        state: 'unmappable',
+        why: `its row cannot be mapped: ${row.unmappable.pointer} ${row.unmappable.reason}`,
+        next: [replay(known)],
+      };
+
+const isRemoved: Rule = ({ row, acceptedHash }) =>
+  row === null && acceptedHash === 'removed'
+    ? {
+        state: 'removed',
+        why: 'its row is no longer in the source, and the platform has accepted what `deletes` says',
+      }
+    : null;
+
+const hasLostItsRow: Rule = ({ row, acceptedHash, deadLetters, platform, sync, spec, mapping, certain }) => {
+  const isKnown =
+    acceptedHash === 'equal' || acceptedHash === 'different' || deadLetters.length > 0 || platform.kind === 'there';
+  if (row !== null || !isKnown) return null;
+  return {
+    state: 'row_gone',
+    why:
+      platform.kind === 'there'
+        ? `it is on the platform, and its row is no longer in the source: ${unmarked(spec, mapping)}`
+        : 'its row is no longer in the source',
+    next: [
+      ...unsure(certain),
+      ...(deadLetters.length > 0 ? [`its dead letter closes with: partner-sync dead-letters replay ${sync}`] : []),
+    ],
+  };
+};
+
+const isUnknown: Rule = ({ row, certain, mapping, externalId }) =>
+  row === null
+    ? {
+        state: 'never_seen',
+        why: 'it is unknown: no row of the source has this external id, and neither the ledger nor the platform knows it',
+        next: [
+          `check that "${externalId}" is spelled as the mapping ${mapping} makes it, including blanks and capital letters`,
+          'check that its row exists, and that the query of the mapping does not exclude it',
+          ...unsure(certain),
+        ],
+      }
+    : null;
+
+const isDeadLetter: Rule = ({ deadLetters: [deadLetter], acceptedHash, ...known }) =>
+  deadLetter === undefined || acceptedHash === 'equal'
+    ? null
+    : {
+        state: 'dead_letter',
+        why: `it is a dead letter: ${deadLetter.code} ${deadLetter.reason}`,
+        next: [replay(known)],
+      };
+
+const isAccepted: Rule = ({ acceptedHash, platform }) => {
+  if (acceptedHash !== 'equal') return null;
+  if (platform.kind === 'equal' || platform.kind === 'unknown')
+    return { state: 'delivered', why: 'the platform has accepted it' };
+  return {
+    state: 'altered_on_platform',
+    why: 'the platform accepted it, but has something else now: it was changed or removed there by somebody else',
+    next: [
+      'runs do not send it again while its row is unchanged; change the row, or ask whoever else writes to the platform',
+    ],
+  };
+};
+
+const isOnPlatform: Rule = ({ platform }) =>
+  platform.kind === 'equal'
+    ? {
+        state: 'delivered',
+        why: 'the platform has it in step with its row, though the ledger has no accepted hash for it',
+      }
+    : null;
+
+const hasChanged: Rule = ({ acceptedHash, spec, ...known }) =>
+  acceptedHash === 'different'
+    ? {
+        state: 'changed_since',
+        why: `its row has changed since the record was accepted; the next run that reads the row sends it${scheduled(spec)}`,
+        next: [sendNow(known)],
+      }
+    : null;
+
+const isNotSentYet: Rule = ({ acceptedHash, spec, ...known }) => ({
+  state: 'not_sent_yet',
+  why: `${acceptedHash === 'none' ? 'no run has delivered it yet' : 'the current content of its row was never sent'}; the next run that reads its row sends it${scheduled(spec)}`,
+  next: [sendNow(known)],
+});
+
+/**
+ * Several states may apply at once. The first that applies is what a person should know first: what is still under way
+ * comes before what is settled, since it may change the rest. From `isDeadLetter` on, the row is there.
+ */
+const RULES: readonly Rule[] = [
+  waits,
+  isBeingSent,
+  cannotBeMapped,
+  isRemoved,
+  hasLostItsRow,
+  isUnknown,
+  isDeadLetter,
+  isAccepted,
+  isOnPlatform,
+  hasChanged,
+  isNotSentYet,
+];
+
+const sendNow = ({ sync, mapping, externalId }: Pick<Known, 'sync' | 'mapping' | 'externalId'>): string =>
+  `send it now: partner-sync backfill ${sync} --mapping ${mapping} --external-id ${externalId}`;
+
+const replay = ({ sync, mapping }: Pick<Known, 'sync' | 'mapping'>): string =>
+  `once it is fixed: partner-sync dead-letters replay ${sync} --mapping ${mapping}`;
+
+/**
+ * `certain` is false if the mapping transforms the external id, so that the row cannot be looked up by it with
+ * certainty.
+ */
+const unsure = (certain: boolean): string[] =>
+  certain ? [] : ['the mapping transforms the external id, so a row with another spelling may exist'];
+
+/** Why a record whose row is gone is still on the platform unchanged. */
+function unmarked({ mappings }: SyncSpec, mapping: string): string {
+  const deletes = mappings.find((m) => m.name === mapping)?.deletes ?? null;
+  return deletes === null || deletes.action === 'ignore'
+    ? 'the mapping does not declare `deletes`, or ignores deleted rows'
+    : 'a mirror run applies what `deletes` says';
+}
+
+/**
+ * Sentences for the reasons that the ledger stores with waiting records; those about parents are declared with the
+ * domain.
+ */
+const WAITING: Readonly<Record<string, string>> = {
+  ...PARENT_REASONS,
+  dependency: 'it is pending on the platform until its parent arrives',
+  expired: 'its parent did not arrive in time; it will be sent again',
+  busy: 'it was in flight in another batch, or was read too early; it will be read again',
+  unknown: 'its outcome on the platform is unknown; it will be read and sent again',
+};
+
+const scheduled = ({ schedules }: SyncSpec): string =>
+  schedules.length === 0 ? '' : ` (scheduled: ${schedules.map((s) => s.name).join(', ')})`;
+
+/**
+ * The mapping that fills a schema, for the suggested command; if none does, the schema's own name, which at least tells
+ * the reader what to look for.
+ */
+const parentMapping = (spec: SyncSpec, schemaName: string): string =>
+  spec.mappings.find((m) => m.schema.name === schemaName)?.name ?? schemaName;

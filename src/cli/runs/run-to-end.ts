@@ -1,0 +1,42 @@
+/** Starts a run, shows its progress until it ends, and prints its report. */
+import type { Parts } from '../../compose.js';
+import { EXIT_CODES, type RunInput, type RunKind, type RunReport } from '../../domain/run.js';
+import { connectTemporal } from '../../worker/temporal-connection.js';
+import { EXIT, type CommandContext } from '../command-context.js';
+import { reportLines } from '../output/report-lines.js';
+import { watchRun } from './watch-run.js';
+
+/** What a command adds to the report of its run: fields of the document, and lines at the end. */
+export interface ReportAddition {
+  readonly fields: object;
+  readonly lines: readonly string[];
+}
+
+/**
+ * Starts the workflow, watches it to its end and returns the exit code of its outcome. The run belongs to Temporal:
+ * Ctrl-C ends the watching, not the run.
+ *
+ * @param addition what the command says besides, once the run has ended
+ */
+export async function runToEnd(
+  { parts, output }: CommandContext<Parts>,
+  kind: RunKind,
+  input: RunInput,
+  addition: (report: RunReport) => Promise<ReportAddition> = () => Promise.resolve({ fields: {}, lines: [] }),
+): Promise<number> {
+  const temporal = await connectTemporal(parts.env);
+  const leaveRunning = (): void => {
+    output.note('left running; watch it with partner-sync status, or in the Temporal Web UI');
+    process.exit(EXIT.interrupted);
+  };
+  process.once('SIGINT', leaveRunning);
+  try {
+    const { workflowId, report } = await watchRun(parts, temporal, kind, input, output);
+    const { fields, lines } = await addition(report);
+    output.result({ ...report, workflowId, ...fields }, () => ['', ...reportLines(report), ...lines]);
+    return EXIT_CODES[report.outcome];
+  } finally {
+    process.off('SIGINT', leaveRunning);
+    await temporal.close();
+  }
+}

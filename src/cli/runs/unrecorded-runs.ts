@@ -1,0 +1,129 @@
+/** Runs that only Temporal knows: those that failed or hang before the ledger recorded them. */
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { RunFailure } from '../../domain/work.js';
+import { connectTemporal } from '../../worker/temporal-connection.js';
+import type { ViewParts } from '../../compose.js';
+import { fromWorkflow, troubleOf } from './workflow-failure.js';
+import { milliseconds } from '../../domain/timeouts.js';
+
+/** A run that is not in the ledger. */
+export interface UnrecordedRun {
+  readonly workflowId: string;
+  /** null if the input names no sync. */
+  readonly sync: string | null;
+  readonly kind: string;
+  readonly state: 'running' | 'failed';
+  readonly startedAt: string;
+  /** Of a running one, the failure that is being retried; null if there is none. */
+  readonly failure: RunFailure | null;
+}
+
+/** The runs, the latest first, or why Temporal could not be queried. */
+export type Unrecorded = { readonly runs: readonly UnrecordedRun[] } | { readonly unknown: string };
+
+/**
+ * Executions that Temporal is asked for, and of them the runs that are shown. Each that the ledger does not have costs
+ * a request for its history.
+ */
+const LISTED = 200;
+const SHOWN = 10;
+
+/**
+ * Unrecorded runs of one sync, or of all. Temporal may be down: that is part of the result, since the ledger still
+ * tells about most runs. Throws `state_unreachable` only.
+ */
+export async function unrecordedRuns(parts: ViewParts, sync: string | undefined): Promise<Unrecorded> {
+  try {
+    const temporal = await connectTemporal(parts.env, milliseconds('statusConnect'));
+    const { client, taskQueue } = temporal;
+    try {
+      const runs = await client.withDeadline(Date.now() + milliseconds('statusLook'), () =>
+        look(parts, client, taskQueue, sync),
+      );
+      return { runs };
+    } finally {
+      await temporal.close();
+    }
+  } catch (error) {
+    if (error instanceof PartnerSyncError && error.code === 'state_unreachable') throw error;
+    return { unknown: error instanceof PartnerSyncError ? error.message : 'Temporal did not answer as expected' };
+  }
+}
+
+async function look(
+  parts: ViewParts,
+  client: Client,
+  taskQueue: string,
+  sync: string | undefined,
+): Promise<UnrecordedRun[]> {
+  const query = `TaskQueue = '${taskQueue.replaceAll("'", "''")}' AND WorkflowType IN ('sync', 'backfill') AND ExecutionStatus IN ('Running', 'Failed', 'Canceled', 'Terminated', 'TimedOut')`;
+  const listed: WorkflowExecutionInfo[] = [];
+  for await (const execution of client.workflow.list({ query, pageSize: LISTED })) {
+    listed.push(execution);
+    if (listed.length === LISTED) break;
+  }
+  const { runs } = await parts.ledger();
+  const inLedger = await runs.known(listed.map(({ runId }) => runId));
+  const found: UnrecordedRun[] = [];
+  for (const execution of listed.filter(({ runId }) => !inLedger.has(runId))) {
+    const start = await startOf(client, execution);
+    if (sync !== undefined && start.sync !== sync) continue;
+    // The ledger has a continued run under the id of its first execution.
+    if (start.first !== '' && (await runs.known([start.first])).size > 0) continue;
+    found.push(await described(client, execution, start.sync));
+    if (found.length === SHOWN) break;
+  }
+  return found;
+}
+
+/** From the first event of an execution: the sync that its input names, and the first execution of its chain. */
+async function startOf(
+  client: Client,
+  { workflowId, runId }: WorkflowExecutionInfo,
+): Promise<{ sync: string | null; first: string }> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistory({
+    namespace: client.options.namespace,
+    execution: { workflowId, runId },
+    maximumPageSize: 1,
+  });
+  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return { sync: syncIn(started?.input?.payloads?.[0]?.data), first: started?.firstExecutionRunId ?? '' };
+}
+
+/** The input may be anything that somebody typed into the Start Workflow form. */
+function syncIn(input: Uint8Array | null | undefined): string | null {
+  try {
+    const { sync } = JSON.parse(Buffer.from(input ?? []).toString('utf8')) as { sync?: unknown };
+    return typeof sync === 'string' ? sync : null;
+  } catch {
+    return null; // no input, or none that can be read
+  }
+}
+
+async function described(
+  client: Client,
+  { workflowId, runId, type, status, startTime }: WorkflowExecutionInfo,
+  sync: string | null,
+): Promise<UnrecordedRun> {
+  const handle = client.workflow.getHandle(workflowId, runId, { followRuns: false });
+  const about = { workflowId, sync, kind: type, startedAt: startTime.toISOString() };
+  if (status.name === 'RUNNING') {
+    const trouble = await troubleOf(handle);
+    return {
+      ...about,
+      state: 'running',
+      failure: trouble === null ? null : { code: 'retrying', message: trouble },
+    };
+  }
+  const failure = await handle.result().then(
+    () => null,
+    (error: unknown) => {
+      const why = fromWorkflow(error);
+      return why instanceof PartnerSyncError
+        ? { code: why.code, message: why.message }
+        : { code: 'unexpected', message: `the workflow ended as ${status.name.toLowerCase()}` };
+    },
+  );
+  return { ...about, state: 'failed', failure };
+}

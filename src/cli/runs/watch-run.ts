@@ -1,0 +1,184 @@
+/** Starts a run as a workflow and shows its progress until it ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Parts } from '../../compose.js';
+import { readVariable } from '../../config/environment.js';
+import type { MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';
+import { waitLine } from '../../domain/wait-line.js';
+import type { Output } from '../output/output.js';
+import { createProgress, type ProgressDisplay } from './progress.js';
+import { usableAttributes } from '../../observability/search-attributes.js';
+import { describedStart } from './described-start.js';
+import { fromWorkflow, reportIn, troubleOf } from './workflow-failure.js';
+import { milliseconds } from '../../domain/timeouts.js';
+
+/** A run that has ended. */
+export interface WatchedRun {
+  readonly workflowId: string;
+  readonly report: RunReport;
+}
+
+/**
+ * Starts the workflow, and resolves with the report once it ends. Throws the run's failure with its code. Everything
+ * but the start and the result is best effort: a ledger or a query that fails only makes the progress less complete.
+ */
+export async function watchRun(
+  parts: Parts,
+  temporal: { readonly client: Client; readonly taskQueue: string },
+  kind: RunKind,
+  input: RunInput,
+  output: Output,
+): Promise<WatchedRun> {
+  const { client, taskQueue } = temporal;
+  const workflowId = `${kind}-${input.sync}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  const handle = await client.workflow.start(kind, {
+    taskQueue,
+    workflowId,
+    args: [input],
+    ...describedStart(kind, input, await usableAttributes(client)),
+  });
+  output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
+  const ended = new AbortController();
+  const result = (handle.result() as Promise<RunReport>).catch((error: unknown) => {
+    const report = reportIn(error);
+    if (report !== undefined) return report;
+    throw error;
+  });
+  // It may reject while a query is awaited; it is awaited below.
+  result.catch(() => undefined);
+  const display = createProgress();
+  const note = (line: string): void => output.note(line);
+  const watching = showProgress({ parts, client, taskQueue, handle, display, note, ended: ended.signal });
+  await Promise.race([result.catch(() => undefined), watching]);
+  // A query that is still under way would keep the process alive.
+  ended.abort();
+  try {
+    const report = await result;
+    display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
+    return { workflowId, report };
+  } catch (error) {
+    throw fromWorkflow(error);
+  }
+}
+
+/** What the steps of watching one run share. */
+interface Watching {
+  readonly parts: Parts;
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly handle: WorkflowHandle;
+  readonly display: ProgressDisplay;
+  readonly note: (line: string) => void;
+  /** Aborted once the run has ended. */
+  readonly ended: AbortSignal;
+}
+
+/** Shows progress until the run has ended. */
+async function showProgress(watching: Watching): Promise<void> {
+  const runId = await untilOpened(watching);
+  if (runId !== null) await untilEnded(watching, runId);
+}
+
+/** Waits until a worker has opened the run; returns the ledger's id of it, or null if the run has ended before. */
+async function untilOpened(watching: Watching): Promise<string | null> {
+  const { client, taskQueue, handle, note, ended } = watching;
+  const started = Date.now();
+  let noted = false;
+  while (true) {
+    await pause(milliseconds('runBegins'), ended);
+    if (ended.aborted) return null;
+    const runId = await bounded(watching, () => runIdOf(handle));
+    if (runId !== null) return runId;
+    if (noted || Date.now() - started <= milliseconds('noWorkerNotice')) continue;
+    if (await bounded(watching, () => hasWorker(client, taskQueue))) continue;
+    noted = true;
+    note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
+  }
+}
+
+/** Shows the counts of an opened run, what it waits for, and why it is being retried. */
+async function untilEnded(watching: Watching, runId: string): Promise<void> {
+  const { parts, handle, display, note, ended } = watching;
+  const noteWaits = whenChanged(note);
+  const noteTrouble = whenChanged(note);
+  while (true) {
+    await pause(display.every, ended);
+    if (ended.aborted) return;
+    const progress = await bounded(watching, () => progressOf(parts, runId, handle));
+    if (ended.aborted) return;
+    display.show(progress);
+    const waits = progress.some((m) => m.waiting > 0) ? await bounded(watching, () => waitsOf(handle)) : [];
+    noteWaits(waits.map((wait) => `  ${waitLine(wait)}`).join('\n'));
+    const trouble = await bounded(watching, () => troubleOf(handle));
+    noteTrouble(trouble === null ? '' : `  retrying: ${trouble}`);
+  }
+}
+
+/** Notes each text that is neither empty nor the same as the one before. */
+function whenChanged(note: (line: string) => void): (text: string) => void {
+  let last = '';
+  return (text) => {
+    if (text !== '' && text !== last) note(text);
+    last = text;
+  };
+}
+
+/**
+ * Ends what is asked of Temporal with the run, or after a while: a worker that hangs must not stop the display. The
+ * ledger has deadlines of its own.
+ */
+function bounded<T>({ client, ended }: Watching, ask: () => Promise<T>): Promise<T> {
+  const deadline = AbortSignal.any([ended, AbortSignal.timeout(milliseconds('runLook'))]);
+  return client.withAbortSignal(deadline, ask);
+}
+
+/** Ends early when the run ends. */
+const pause = (time: number, ended: AbortSignal): Promise<void> =>
+  sleep(time, undefined, { signal: ended }).catch(() => undefined);
+
+/** The ledger's id of the run; null until a worker has opened it. */
+async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
+  try {
+    return (await queryProgress(handle)).runId;
+  } catch {
+    return null; // no worker has taken up the workflow yet
+  }
+}
+
+const queryProgress = (handle: WorkflowHandle) =>
+  handle.query<{ runId: string | null; mappings: MappingProgress[]; waits: RunWait[] }, []>('progress');
+
+/** What the run waits for, which is shown because a long silence would look like a hang. */
+async function waitsOf(handle: WorkflowHandle): Promise<readonly RunWait[]> {
+  try {
+    return (await queryProgress(handle)).waits;
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * From the ledger, which is updated with each chunk; if its address is not known here, from the workflow, which learns
+ * of rows only when a load ends.
+ */
+async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
+  try {
+    if ((await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined)
+      return await (await parts.ledger()).counts.progress(runId);
+    return (await queryProgress(handle)).mappings;
+  } catch {
+    return []; // a query that failed is no reason to stop watching
+  }
+}
+
+/** Whether a worker polls the queue for workflows (Temporal's type 1). */
+async function hasWorker(client: Client, taskQueue: string): Promise<boolean> {
+  const { namespace } = client.options;
+  try {
+    const asked = { namespace, taskQueue: { name: taskQueue }, taskQueueType: 1 };
+    const answer = await client.workflowService.describeTaskQueue(asked);
+    return (answer.pollers ?? []).length > 0;
+  } catch {
+    return true; // unknown, so no message
+  }
+}

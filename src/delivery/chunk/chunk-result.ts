@@ -1,0 +1,193 @@
+/** The one place that turns the outcomes of a chunk's rows into what a checkpoint writes. */
+import { seconds, times } from '../../domain/timeouts.js';
+import type { MappedRecord, FailedRow } from '../../domain/record.js';
+import type { IntendedBatch } from '../../ledger/batch-intents.js';
+import type { Claimed } from '../../ledger/claims.js';
+import {
+  deadLetterOf,
+  type CheckpointInput,
+  type DeadLetter,
+  type RowOutcome,
+  type RowOutcomeKind,
+  type WaitingRecord,
+} from '../../ledger/checkpoint-input.js';
+import type { SentRecord, BulkOutcome } from '../../ledger/sent-records.js';
+import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { RecordList } from '../../records/record-list.js';
+import { neverTaken, rejectedRecord } from './dead-letters.js';
+import type { DuplicateIds } from './duplicate-ids.js';
+import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
+import { retryDelay } from './retry-delay.js';
+
+/** What a checkpoint writes of a chunk, except how it was read and how far it takes the partition. */
+export type ChunkResult = Omit<CheckpointInput, 'reading' | 'readTwice' | 'position' | 'done'>;
+
+export interface DeliveryRules {
+  /** Returns the tenant's number in the ledger; 0 for null. */
+  readonly tenantIdOf: (tenant: string | null) => number;
+  /** Seconds for which the platform was asked to keep children that lack a parent. */
+  readonly dependencyWait: number;
+  /** Returns how often the record was sent in vain before; null for a row that is read in its partition's order. */
+  readonly triesOf: (record: MappedRecord) => number | null;
+}
+
+/** Collects the outcomes of a chunk's rows. Each row is added once; {@link result} is then what is to be written. */
+export class ChunkResultBuilder {
+  readonly #rules: DeliveryRules;
+  readonly #bulkOutcomes: BulkOutcome[] = [];
+  readonly #records: SentRecord[] = [];
+  readonly #settled: string[] = [];
+  readonly #pending: { id: string; externalIds: readonly string[] }[] = [];
+  readonly #waiting: WaitingRecord[] = [];
+  readonly #deadLetters: DeadLetter[] = [];
+  readonly #rowOutcomes: RowOutcome[] = [];
+  #unmapped: ChunkResult['unmapped'];
+
+  constructor(rules: DeliveryRules) {
+    this.#rules = rules;
+  }
+
+  /** What is to be written of all rows that were added. */
+  get result(): ChunkResult {
+    return {
+      bulkOutcomes: this.#bulkOutcomes,
+      records: this.#records,
+      settled: this.#settled,
+      pending: this.#pending,
+      waiting: this.#waiting,
+      deadLetters: this.#deadLetters,
+      rowOutcomes: this.#rowOutcomes,
+      ...(this.#unmapped === undefined ? {} : { unmapped: this.#unmapped }),
+    };
+  }
+
+  /** Adds rows that could not be mapped. They stay packed in their list, since they may be all of the chunk. */
+  addUnmapped(deadLetters: DeadLetterList): void {
+    if (deadLetters.length > 0) this.#unmapped = { deadLetters, tenantIdOf: this.#rules.tenantIdOf };
+  }
+
+  /** Adds a row as a dead letter. */
+  addDeadLetter(row: FailedRow): void {
+    this.#writeDeadLetter(row);
+    this.#endRow(row, 'deadLettered');
+  }
+
+  /**
+   * Adds the chunk's own rows as dead letters. Other rows with the same id get a dead letter too, but count where they
+   * are read.
+   */
+  addDuplicates(found: DuplicateIds): void {
+    for (const [own, ...others] of found.values()) {
+      this.addDeadLetter(own!);
+      for (const other of others) this.#writeDeadLetter(other);
+    }
+  }
+
+  /**
+   * Adds the records that a claim skipped, by their index. Those that were `sent_in_this_run` are left to the caller,
+   * who has to look for duplicates first.
+   */
+  addClaimed(records: RecordList, skipReasons: Claimed['skipReasons']): void {
+    const bulk = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };
+    skipReasons.forEach((reason, index) => {
+      if (reason === undefined || reason === 'sent_in_this_run') return;
+      if (reason === 'busy') this.#readAgain(records.at(index), 'busy', seconds('readAgain'));
+      else if (reason === 'pending') this.#endRow(records.at(index), 'waiting');
+      else {
+        const tenant = records.tenantAt(index);
+        const indexes = bulk[reason].get(tenant);
+        if (indexes === undefined) bulk[reason].set(tenant, [index]);
+        else indexes.push(index);
+      }
+    });
+    for (const outcome of ['accepted', 'unchanged'] as const)
+      for (const [tenant, indexes] of bulk[outcome])
+        this.#bulkOutcomes.push({
+          tenantId: this.#rules.tenantIdOf(tenant),
+          outcome,
+          sent: false,
+          records: records.only(indexes),
+        });
+  }
+
+  /** Adds a batch with the outcomes of its records: a settled batch, or a single record that was rejected. */
+  addBatch({ id, tenantId, records }: IntendedBatch, outcomes: BatchOutcomes): void {
+    if (outcomes === ALL_ACCEPTED) {
+      this.#bulkOutcomes.push({ tenantId, outcome: 'accepted', sent: true, records });
+      if (id !== null) this.#settled.push(id);
+      return;
+    }
+    const pending: string[] = [];
+    for (const record of records) {
+      const outcome = outcomes.get(record.externalId) ?? { kind: 'unknown' };
+      this.#addOutcome(record, outcome, id);
+      if (outcome.kind === 'pending') pending.push(record.externalId);
+    }
+    // A batch with pending records has an id: settle-batch.ts has written it to the ledger, so that it can be polled.
+    if (pending.length > 0) this.#pending.push({ id: id!, externalIds: pending });
+    else if (id !== null) this.#settled.push(id);
+  }
+
+  #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
+    const tries = this.#rules.triesOf(record);
+    switch (outcome.kind) {
+      case 'accepted':
+        this.#noteSent(record, 'accepted');
+        return this.#endRow(record, 'accepted');
+      case 'rejected':
+        this.#noteSent(record, 'rejected');
+        return this.addDeadLetter(rejectedRecord(record, outcome.message));
+      case 'missing_parent': {
+        const { missing, message: rejection } = outcome;
+        const dueIn = tries === null ? seconds('readAgain') : retryDelay(tries + 1);
+        this.#noteSent(record, outcome.proven);
+        return this.#readAgain(record, 'expired', dueIn, { missing, rejection });
+      }
+      case 'unknown':
+        this.#noteSent(record, 'unknown');
+        if (tries !== null && tries >= times('childAttempts')) return this.addDeadLetter(neverTaken(record));
+        return this.#readAgain(record, 'unknown', seconds('readAgain'));
+      case 'pending':
+        return this.#wait(record, {
+          reason: 'dependency',
+          batchId,
+          contentHash: record.contentHash,
+          missing: outcome.missing,
+          expiresAt: outcome.expiresAt,
+          dueIn: this.#rules.dependencyWait,
+        });
+    }
+  }
+
+  /** Adds what the record index keeps of a record that was sent. */
+  #noteSent({ tenant, externalId, contentHash }: MappedRecord, outcome: SentRecord['outcome']): void {
+    this.#records.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, contentHash, outcome });
+  }
+
+  /** The record is in no batch: its row is read and sent again in so many seconds. */
+  #readAgain(
+    record: MappedRecord,
+    reason: WaitingRecord['reason'],
+    dueIn: number,
+    about: Partial<Pick<WaitingRecord, 'missing' | 'rejection'>> = {},
+  ): void {
+    this.#wait(record, { reason, batchId: null, contentHash: null, missing: [], expiresAt: null, dueIn, ...about });
+  }
+
+  #wait(record: MappedRecord, about: Omit<WaitingRecord, 'tenantId' | 'externalId' | 'sourceKey'>): void {
+    const { tenant, externalId, sourceKey } = record;
+    this.#waiting.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, sourceKey, ...about });
+    this.#endRow(record, 'waiting');
+  }
+
+  #writeDeadLetter(row: FailedRow): void {
+    this.#deadLetters.push(deadLetterOf(row, this.#rules.tenantIdOf(row.tenant)));
+  }
+
+  #endRow(
+    { tenant, externalId, sourceKey }: Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>,
+    outcome: RowOutcomeKind,
+  ): void {
+    this.#rowOutcomes.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, sourceKey, outcome });
+  }
+}

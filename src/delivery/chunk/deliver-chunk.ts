@@ -1,0 +1,137 @@
+/** Takes a chunk of mapped rows to their outcomes: claim, upload, settle. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { IntendedBatch } from '../../ledger/batch-intents.js';
+import type { Chunk } from '../../reading/chunk.js';
+import type { RecordList } from '../../records/record-list.js';
+import { ChunkResultBuilder, type ChunkResult, type DeliveryRules } from './chunk-result.js';
+import { cutBatches } from '../upload/cut-batches.js';
+import type { PartitionContext } from '../partition-context.js';
+import { duplicatesAmong, knownDuplicates } from './duplicate-ids.js';
+import { notTaken } from '../upload/outcome.js';
+import { undeliveredParents } from '../parents/parents.js';
+import { unsendableChildren } from './unsendable-children.js';
+import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
+import { splitDuplicates } from './split-duplicates.js';
+import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
+
+/** For rows that are read in the order of their partition: how often they were sent before is not counted. */
+const FIRST_TRY = (): null => null;
+
+/**
+ * Returns what the chunk's checkpoint is to write. Only what must be known earlier is written here: the intents of its
+ * batches before each POST, and the platform's batch ids after it.
+ *
+ * @param triesOf how often a record was sent in vain before, for rows that are read again by their keys
+ * @throws PartnerSyncError `platform_refused` if the platform refuses many records one by one, for another reason than
+ *   their parents, and takes no batch of the chunk
+ */
+export async function deliverChunk(
+  context: PartitionContext,
+  chunk: Chunk,
+  triesOf: DeliveryRules['triesOf'] = FIRST_TRY,
+): Promise<ChunkResult> {
+  const { records, deadLetters } = splitDuplicates(chunk);
+  const duplicates = await knownDuplicates(context, records);
+  const unique = without(records, duplicates);
+  const unsendable = await unsendableChildren(context, unique, deadLetters);
+  const tenants = new Set([...chunk.records.tenants, ...chunk.deadLetters.tenants]);
+  const tenantIds = await context.deps.ledger.ids.tenantIds([...tenants]);
+  const outcomes = new ChunkResultBuilder({
+    tenantIdOf: (tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!),
+    dependencyWait: context.mapping.spec.options.dependencyWaitTimeout,
+    triesOf,
+  });
+  outcomes.addUnmapped(deadLetters);
+  for (const row of unsendable.values()) outcomes.addDeadLetter(row);
+  outcomes.addDuplicates(duplicates);
+  const batches = await claim(context, chunk, without(unique, unsendable), tenantIds, outcomes);
+  await sendBatches(context, chunk, batches, outcomes);
+  return outcomes.result;
+}
+
+const without = (records: RecordList, left: ReadonlyMap<number, unknown>): RecordList =>
+  left.size === 0 ? records : records.pick((index) => !left.has(index));
+
+/** Returns the batches that are to be sent, and adds the outcomes of the records that are not. */
+async function claim(
+  context: PartitionContext,
+  { readSeqStart, readSeqEnd }: Chunk,
+  records: RecordList,
+  tenantIds: ReadonlyMap<string, number>,
+  outcomes: ChunkResultBuilder,
+): Promise<IntendedBatch[]> {
+  const { deps, mapping, partition } = context;
+  const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batches.now());
+  // The second of two passes sends again what the first has sent without some fields.
+  const eachOnce = mapping.deferred.size === 0;
+  const claimed = await deps.ledger.claim(partition, { readSeqStart, readSeqEnd, records, eachOnce, tenantIds, cut });
+  outcomes.addClaimed(records, claimed.skipReasons);
+  const sentInThisRun = records.pick((index) => claimed.skipReasons[index] === 'sent_in_this_run');
+  if (sentInThisRun.length === 0) return [...claimed.batches];
+  const duplicates = await duplicatesAmong(context, sentInThisRun);
+  outcomes.addDuplicates(duplicates);
+  // The rows of the others have changed since they were sent.
+  const changed = sentInThisRun.pick((index) => !duplicates.has(index));
+  const again = await deps.ledger.claim(partition, {
+    readSeqStart,
+    readSeqEnd,
+    records: changed,
+    eachOnce: false,
+    tenantIds,
+    cut,
+  });
+  outcomes.addClaimed(changed, again.skipReasons);
+  return [...claimed.batches, ...again.batches];
+}
+
+async function sendBatches(
+  context: PartitionContext,
+  { readSeqEnd }: Chunk,
+  batches: readonly IntendedBatch[],
+  outcomes: ChunkResultBuilder,
+): Promise<void> {
+  // All batches are awaited even if one fails: no POST may outlive its attempt.
+  const uploads = await Promise.allSettled(
+    batches.map(async (batch) => {
+      const { sent, rejected } = await uploadBatch(context, batch);
+      return { settled: await Promise.all(sent.map((part) => settleBatch(context, part, readSeqEnd))), rejected };
+    }),
+  );
+  const done: { settled: readonly SettledBatch[]; rejected: readonly RejectedRecord[] }[] = [];
+  for (const upload of uploads) {
+    if (upload.status === 'rejected') throw upload.reason;
+    done.push(upload.value);
+  }
+  const rejectedRecords = done.flatMap(({ rejected }) => rejected.map(({ record }) => record));
+  const undelivered = await undeliveredParents(context, rejectedRecords);
+  if (done.every(({ settled }) => settled.length === 0))
+    stopIfMany(done.flatMap(({ rejected }) => rejected.filter(({ record }) => !undelivered.has(record))));
+  for (const { settled, rejected } of done) {
+    for (const { batch, outcomes: ofBatch } of settled) outcomes.addBatch(batch, ofBatch);
+    for (const { batch, record, error } of rejected) {
+      const message = messageOf(error);
+      const outcome = notTaken('rejected', { raw: message, masked: message }, undelivered.get(record) ?? []);
+      outcomes.addBatch(batch, new Map([[record.externalId, outcome]]));
+    }
+  }
+}
+
+/**
+ * So many records of a chunk rejected one by one, and not one batch of it taken, are not dead letters but a mistake that
+ * concerns them all. If the platform takes those of another tenant, the run goes on for that tenant.
+ */
+const ALL_REJECTED = 20;
+
+function stopIfMany(rejected: readonly RejectedRecord[]): void {
+  if (rejected.length < ALL_REJECTED) return;
+  throw new PartnerSyncError(
+    'platform_refused',
+    `the platform refused every one of ${rejected.length} records: ${rejected[0]!.error.message}`,
+  );
+}
+
+/** What the platform said about a record that it rejected by itself; upload-batch.ts has masked it. */
+const messageOf = ({ message, details }: PartnerSyncError): string =>
+  [message, details['words'], ...((details['errors'] as readonly string[] | undefined) ?? [])]
+    .filter(Boolean)
+    .join('; ');

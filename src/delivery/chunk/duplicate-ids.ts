@@ -1,0 +1,59 @@
+/**
+ * Finds rows that map to the same external id but are not read in one chunk (ADR 0022). They are suspected when a run
+ * reads a record a second time with other content, and looked up in the source, since the row may only have changed.
+ */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { MappedRecord, FailedRow } from '../../domain/record.js';
+import type { RecordList } from '../../records/record-list.js';
+import type { OpenMapping, OpenSync } from '../dependencies.js';
+import { findRows } from '../../reading/find-rows.js';
+import { duplicateRecord } from './dead-letters.js';
+import type { PartitionContext } from '../partition-context.js';
+import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+
+/** By the index of each record whose external id other rows have too: dead letters of all these rows, its own first. */
+export type DuplicateIds = ReadonlyMap<number, readonly FailedRow[]>;
+
+/** Finds the records whose external id another row of the source has now. */
+export async function duplicatesAmong(
+  { sync, mapping }: Pick<PartitionContext, 'sync' | 'mapping'>,
+  records: RecordList,
+): Promise<DuplicateIds> {
+  const duplicates = new Map<number, FailedRow[]>();
+  for (let i = 0; i < records.length; i += LOOK_UP_ROWS) {
+    const some = records.slice(i, i + LOOK_UP_ROWS);
+    const rows = await recordsWithIds(sync, mapping, some.externalIds);
+    for (const [index, record] of [...some].entries()) {
+      const own = JSON.stringify(record.sourceKey);
+      const others = rows.filter(
+        (r) => r.tenant === record.tenant && r.externalId === record.externalId && JSON.stringify(r.sourceKey) !== own,
+      );
+      if (others.length > 0) duplicates.set(i + index, [record, ...others].map(duplicateRecord));
+    }
+  }
+  return duplicates;
+}
+
+async function recordsWithIds(sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> {
+  try {
+    return (await findRows(sync, mapping, ids)).results.filter((r) => r.kind === 'record');
+  } catch (error) {
+    // Without an index on the external id the look-up may time out. Then duplicates go unnoticed and the records are
+    // sent.
+    if (error instanceof PartnerSyncError && error.code === 'source_query_failed') return [];
+    throw error;
+  }
+}
+
+/** Finds duplicates that an earlier chunk or run has noted and that still exist: none of their rows is sent. */
+export async function knownDuplicates(context: PartitionContext, records: RecordList): Promise<DuplicateIds> {
+  const { deps, mapping, known } = context;
+  const { deadLetters } = deps.ledger;
+  if (known.noDuplicates) return new Map();
+  const ids = await deadLetters.duplicateIds(mapping.mappingId, records.externalIds);
+  known.noDuplicates = ids === null;
+  if (ids === null || ids.size === 0) return new Map();
+  const suspects = [...records.externalIds.keys()].filter((index) => ids.has(records.at(index).externalId));
+  const duplicates = await duplicatesAmong(context, records.only(suspects));
+  return new Map([...duplicates].map(([index, rows]) => [suspects[index]!, rows]));
+}

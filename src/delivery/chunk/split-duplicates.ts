@@ -1,0 +1,57 @@
+/** Splits a chunk's rows into records that can be sent and dead letters: unmappable rows and duplicate external ids. */
+import { compareIds } from '../../ledger/record-key.js';
+import { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { FailedRow } from '../../domain/record.js';
+import type { RecordList } from '../../records/record-list.js';
+import type { Chunk } from '../../reading/chunk.js';
+import { duplicateRecord } from './dead-letters.js';
+
+export type SplitChunk = Pick<Chunk, 'records' | 'deadLetters'>;
+
+/**
+ * A row that was read twice becomes one record, as it was read last. Of two rows with one external id, neither is sent.
+ */
+export function splitDuplicates({ records, deadLetters }: SplitChunk): SplitChunk {
+  return areDistinct(records) ? { records, deadLetters } : withoutDuplicates(records, deadLetters);
+}
+
+function areDistinct(records: RecordList): boolean {
+  if (areRising(records)) return true;
+  const ids = new Map<string, Set<string>>();
+  for (const { tenant, externalId } of records) {
+    let ofTenant = ids.get(tenant);
+    if (ofTenant === undefined) ids.set(tenant, (ofTenant = new Set()));
+    if (ofTenant.has(externalId)) return false;
+    ofTenant.add(externalId);
+  }
+  return true;
+}
+
+/**
+ * Whether each id sorts behind the one before it, as in nearly all chunks that are read by key: then none occurs twice.
+ */
+function areRising(records: RecordList): boolean {
+  const { externalIds } = records;
+  for (let i = 1; i < externalIds.length; i++)
+    if (records.tenantAt(i - 1) !== records.tenantAt(i) || compareIds(externalIds[i - 1]!, externalIds[i]!) >= 0)
+      return false;
+  return true;
+}
+
+function withoutDuplicates(records: RecordList, unmappable: Iterable<FailedRow>): SplitChunk {
+  const byId = new Map<string, number[]>();
+  for (const [index, { tenant, externalId }] of [...records].entries()) {
+    const id = `${tenant}/${externalId}`;
+    const same = byId.get(id);
+    if (same === undefined) byId.set(id, [index]);
+    else same.push(index);
+  }
+  const kept = new Set<number>();
+  const deadLetters = [...unmappable];
+  for (const same of byId.values()) {
+    const rows = same.map((index) => records.at(index));
+    if (new Set(rows.map((r) => JSON.stringify(r.sourceKey))).size === 1) kept.add(same.at(-1)!);
+    else deadLetters.push(...rows.map(duplicateRecord));
+  }
+  return { records: records.pick((index) => kept.has(index)), deadLetters: DeadLetterList.of(deadLetters) };
+}

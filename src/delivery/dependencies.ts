@@ -1,0 +1,56 @@
+/** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
+import type { MappingMeter } from '../domain/meters.js';
+import type { SyncSpec } from '../domain/sync.js';
+import type { PlatformClient } from '../platform/client.js';
+import type { RequestLimit } from '../platform/request-limit.js';
+import type { Chunk } from '../reading/chunk.js';
+import type { MappedReading } from '../reading/mapped-reading.js';
+import type { Reader } from '../reading/reader.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { LedgerView } from '../ledger/ledger-view.js';
+import type { ChunkTurns } from './chunk-turns.js';
+import type { LearntLimits } from './batch-limits.js';
+
+/** A mapping, ready to be read and mapped. */
+export interface OpenMapping extends MappedReading {
+  readonly mappingId: number;
+  /** Fields of the record that refer to other records. */
+  readonly referenceFields: ReadonlySet<string>;
+  /** Those of them that are part of a circle, and so left out in the first of two passes (running-order.ts). */
+  readonly deferred: ReadonlySet<string>;
+  /** How large its batches may be; shared by all runs in this process. */
+  readonly batches: LearntLimits;
+  /** Bound how many of its chunks are in progress at once; shared by all loads in this process. */
+  readonly turns: ChunkTurns;
+  readonly meter: MappingMeter;
+}
+
+type ReadingAsked = Parameters<Reader['chunks']> extends [unknown, ...infer Rest] ? Rest : never;
+
+/** A sync whose files are read and whose source is open; kept per process and version of the files. */
+export interface OpenSync extends Pick<Reader, 'source'> {
+  readonly spec: SyncSpec;
+  /** {@link Reader.chunks}, measured. */
+  chunks(mapping: OpenMapping, ...asked: ReadingAsked): AsyncGenerator<Chunk>;
+  /** Bounds the requests to the platform at once, over everything that this process does for the sync. */
+  readonly limit: RequestLimit;
+  mapping(name: string): Promise<OpenMapping>;
+  /** The platform's ids of all tenants that a row may belong to. */
+  tenants(): Promise<readonly string[]>;
+}
+
+export interface Dependencies {
+  readonly ledger: Ledger;
+  readonly platform: PlatformClient;
+  /**
+   * Opens a sync by name, with the files as they are now; throws `config_invalid` with all findings. If its tenants are
+   * listed in the source, the list is read once for each `runId` (and process).
+   */
+  openSync(name: string, runId?: string): Promise<OpenSync>;
+}
+
+/** The same for work that only reads: nothing in it can write to the ledger or the platform. */
+export interface Views {
+  readonly ledger: LedgerView;
+  readonly platform: Pick<PlatformClient, 'findResource' | 'findBatch'>;
+}

@@ -1,0 +1,27 @@
+/** One load of a partition: acquires it, settles what dead attempts left open, and works for a bounded time. */
+import { milliseconds } from '../../domain/timeouts.js';
+import type { LoadResult, PartitionRef } from '../../domain/work.js';
+import { acquirePartition, type PartitionContext } from '../partition-context.js';
+import type { Dependencies } from '../dependencies.js';
+import { recoverPartition } from '../upload/recover-partition.js';
+
+/**
+ * @param work delivers from the partition's position on, while `goesOn` returns true; returns whether it has reached
+ *   the end of the partition
+ * @throws PartnerSyncError `mapping_changed` if this worker's files are not those of the run, and what `work` throws
+ */
+export async function carryForward(
+  deps: Dependencies,
+  ref: PartitionRef,
+  signal: AbortSignal,
+  work: (context: PartitionContext, goesOn: () => boolean) => Promise<boolean>,
+): Promise<LoadResult> {
+  const context = await acquirePartition(deps, ref, signal);
+  let { done } = context.partition;
+  if (!done) {
+    await recoverPartition(context);
+    const deadline = performance.now() + milliseconds('loadTime');
+    done = await work(context, () => performance.now() < deadline);
+  }
+  return { done, progress: await deps.ledger.counts.progress(ref.runId) };
+}

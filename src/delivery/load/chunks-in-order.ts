@@ -1,0 +1,73 @@
+/**
+ * Works on the chunks of a partition side by side and finishes them in order.
+ *
+ * - A chunk is begun only when it is its turn. All loads of a mapping in one process share the turns, so that the
+ *   memory of a worker does not grow with the number of its loads.
+ * - A chunk is finished (its checkpoint written) only after every chunk before it: a position must never pass rows
+ *   without an outcome.
+ * - Once a chunk has failed, no other is begun or finished, and all that were begun are awaited before the failure is
+ *   reported: nothing may outlive the attempt, least of all a POST.
+ */
+import type { ChunkTurns } from '../chunk-turns.js';
+
+/** What is done with each chunk. */
+export interface ChunkWork<Chunk, Result> {
+  /** Runs while other chunks are delivered. */
+  deliver(chunk: Chunk): Promise<Result>;
+  /** Runs alone, in the order of the chunks. */
+  finish(chunk: Chunk, result: Result): Promise<void>;
+}
+
+/**
+ * Works through the chunks until there are no more, or `goesOn` returns false before the next one is read.
+ *
+ * @returns whether all of the chunks were finished
+ * @throws the failure of the first chunk, in their order, that failed, or the failure of reading the next one
+ */
+export async function chunksInOrder<Chunk, Result>(
+  chunks: AsyncGenerator<Chunk>,
+  turns: ChunkTurns,
+  goesOn: () => boolean,
+  work: ChunkWork<Chunk, Result>,
+): Promise<boolean> {
+  let failed = false;
+  /** Settles once every chunk that was begun is finished. */
+  let finished: Promise<void> = Promise.resolve();
+  const begin = (chunk: Chunk): Promise<void> => {
+    const next = finishAfter(finished, work.deliver(chunk), (result) => work.finish(chunk, result));
+    next.catch(() => (failed = true));
+    return next;
+  };
+  let exhausted = false;
+  try {
+    do {
+      const giveBack = await turns.take();
+      try {
+        // Another chunk may have failed meanwhile.
+        if (failed) break;
+        const next = await chunks.next();
+        if (next.done === true) exhausted = true;
+        else finished = begin(next.value);
+      } finally {
+        void Promise.allSettled([finished]).then(giveBack);
+      }
+    } while (!exhausted && goesOn());
+  } finally {
+    await chunks.return(undefined);
+    await Promise.allSettled([finished]);
+  }
+  await finished;
+  return exhausted;
+}
+
+/** Awaits both, even if one fails; a failure of the chunk before is reported first. */
+async function finishAfter<Result>(
+  before: Promise<void>,
+  delivery: Promise<Result>,
+  finish: (result: Result) => Promise<void>,
+): Promise<void> {
+  const [order, delivered] = await Promise.allSettled([before, delivery]);
+  if (order.status === 'rejected') throw order.reason;
+  if (delivered.status === 'rejected') throw delivered.reason;
+  await finish(delivered.value);
+}

@@ -1,0 +1,58 @@
+/** Reads a partition from its position on, delivers its chunks and writes their checkpoints. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import { END_OF_PARTITION, type CheckpointInput } from '../../ledger/checkpoint-input.js';
+import { lookUpOf, type LookUp } from '../../mapping/compile/look-up.js';
+import type { Chunk } from '../../reading/chunk.js';
+import { readKeys } from '../../reading/read-keys.js';
+import { chunksInOrder } from './chunks-in-order.js';
+import { deliverFirstRead } from '../chunk/deliver-rows.js';
+import type { OpenMapping } from '../dependencies.js';
+import { chunksOf, type PartitionContext } from '../partition-context.js';
+import { deliverFirstPass } from '../chunk/first-pass.js';
+import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+
+/**
+ * Delivers chunks while `goesOn` returns true, which is asked between two chunks.
+ *
+ * @returns whether the partition is read to its end; the ledger knows it by then
+ * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
+ */
+export async function deliverPartition(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
+  const { deps, mapping, partition, signal } = context;
+  const { externalIds } = partition;
+  const deliver = partition.firstPass ? deliverFirstPass : deliverFirstRead;
+  const done = await chunksInOrder(
+    externalIds === null ? chunksOf(context) : readIds(context, externalIds),
+    mapping.turns,
+    () => goesOn() && !signal.aborted,
+    {
+      deliver: (chunk): Promise<Omit<CheckpointInput, 'position' | 'done'>> => deliver(context, chunk),
+      finish: (chunk, outcome) =>
+        deps.ledger.checkpoint(partition, { ...outcome, position: chunk.position, done: false }),
+    },
+  );
+  signal.throwIfAborted();
+  if (done) await deps.ledger.checkpoint(partition, END_OF_PARTITION);
+  return done;
+}
+
+/** Reads the rows of a backfill's external ids. The position of such a partition is the number of ids that are done. */
+async function* readIds(context: PartitionContext, externalIds: readonly string[]): AsyncGenerator<Chunk> {
+  const { deps, sync, mapping, partition } = context;
+  const { columns, values } = idLookUp(mapping);
+  for (let done = Number(partition.bounds.after?.key[0] ?? 0); done < externalIds.length; done += LOOK_UP_ROWS) {
+    const ids = [...new Set(externalIds.slice(done, done + LOOK_UP_ROWS))].flatMap(values);
+    const chunk = await readKeys(deps.ledger, sync, mapping, columns, ids);
+    yield { ...chunk, position: { cursor: null, key: [String(done + LOOK_UP_ROWS)] } };
+  }
+}
+
+/** How rows are found by external ids, which must be the plain values of one column. */
+function idLookUp({ spec }: OpenMapping): LookUp {
+  const how = spec.fields.get(spec.schema.externalIdField)?.kind === 'column' ? lookUpOf(spec) : null;
+  if (how?.certain === true) return how;
+  throw new PartnerSyncError(
+    'input_invalid',
+    `mapping ${spec.name} builds its external id from a template or transforms, so rows cannot be found by it; use "from" and "to"`,
+  );
+}

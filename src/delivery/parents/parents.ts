@@ -1,0 +1,125 @@
+/** The parents that records refer to, and which of these the platform has. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { ParentName } from '../../domain/parent.js';
+import type { MappedRecord } from '../../domain/record.js';
+import { referencedIds, referencesOf } from '../../domain/references.js';
+import { segmentProblem } from '../../platform/path.js';
+import type { OpenMapping, OpenSync } from '../dependencies.js';
+import { acceptedHashesOf } from '../accepted-hashes-of.js';
+import type { PartitionContext } from '../partition-context.js';
+
+/** A parent as a child refers to it. */
+export interface ParentReference {
+  /** The child's tenant: a parent in another tenant does not count. */
+  readonly tenant: string;
+  /** The child's field that refers to it; empty if the name comes from the ledger or the platform. */
+  readonly field: string;
+  readonly schemaName: string;
+  readonly externalId: string;
+}
+
+/** Equal for references to the same parent, whichever field they are in. */
+export const parentKey = ({ tenant, schemaName, externalId }: ParentReference): string =>
+  JSON.stringify([tenant, schemaName, externalId]);
+
+/** Each parent once. */
+export const distinctParents = (parents: readonly ParentReference[]): ParentReference[] => [
+  ...new Map(parents.map((parent) => [parentKey(parent), parent])).values(),
+];
+
+/** The parents that a record refers to, in the order of its schema's references. */
+export const parentsOf = ({ spec }: OpenMapping, record: MappedRecord): ParentReference[] =>
+  referencesOf(spec.schema.schema).flatMap(({ field, schemaName }) =>
+    referencedIds(record.data[field]).map((externalId) => ({ tenant: record.tenant, field, schemaName, externalId })),
+  );
+
+/** The parents' names, without what only a look-up needs. */
+export const namesOf = (parents: readonly ParentReference[]): ParentName[] =>
+  parents.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
+
+type LookUp = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'signal'>;
+
+/**
+ * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
+ * tell; if one of them keeps no records in the ledger, or there is none, the platform is asked.
+ */
+export async function deliveredParents(
+  context: LookUp,
+  parents: readonly ParentReference[],
+): Promise<ReadonlySet<string>> {
+  const there = new Set((await acceptedParents(context, parents)).map(parentKey));
+  for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
+    const mappings = await parentMappings(context, schemaName);
+    if (mappings.length > 0 && mappings.every(keepsAcceptedHashes)) continue;
+    const open = parents.filter((parent) => parent.schemaName === schemaName && !there.has(parentKey(parent)));
+    for (const parent of await onPlatform(context, open)) there.add(parentKey(parent));
+  }
+  return there;
+}
+
+/** The parents that have an accepted hash in the ledger. */
+export async function acceptedParents(
+  context: LookUp,
+  parents: readonly ParentReference[],
+): Promise<ParentReference[]> {
+  const there: ParentReference[] = [];
+  for (const schemaName of new Set(parents.map((p) => p.schemaName))) {
+    const same = parents.filter((p) => p.schemaName === schemaName);
+    for (const mapping of (await parentMappings(context, schemaName)).filter(keepsAcceptedHashes))
+      there.push(...(await acceptedHashesOf(context.deps, mapping, same)).keys());
+  }
+  return there;
+}
+
+const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.ledger === 'full';
+
+/** Asks the platform which of the parents it has; returns each of these once. */
+export async function onPlatform(
+  { deps, sync, signal }: LookUp,
+  parents: readonly ParentReference[],
+): Promise<ParentReference[]> {
+  const distinct = distinctParents(parents);
+  const found = await Promise.all(
+    distinct.map(async ({ schemaName, externalId, tenant }) => {
+      // No record has a name that cannot be part of a URL.
+      if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
+      const find = () => deps.platform.findResource(schemaName, externalId, { tenant, signal });
+      return sync.limit.run(find).catch(notFound);
+    }),
+  );
+  return distinct.filter((_, index) => found[index] !== null);
+}
+
+/** Takes a rejected request for "not there": the platform does not accept the schema or the id at all. */
+function notFound(error: unknown): null {
+  if (error instanceof PartnerSyncError && error.code === 'platform_refused') return null;
+  throw error;
+}
+
+/** The parents that each record lacks; records that lack none are left out. */
+export async function undeliveredParents(
+  context: LookUp,
+  records: readonly MappedRecord[],
+): Promise<ReadonlyMap<MappedRecord, readonly ParentName[]>> {
+  const parents = new Map(records.map((record) => [record, parentsOf(context.mapping, record)]));
+  const there = await deliveredParents(context, [...parents.values()].flat());
+  const missing = new Map<MappedRecord, readonly ParentName[]>();
+  for (const [record, of] of parents) {
+    const open = of.filter((parent) => !there.has(parentKey(parent)));
+    if (open.length > 0) missing.set(record, namesOf(open));
+  }
+  return missing;
+}
+
+/** The mappings that fill the schema, beginning with those that the child's references name. */
+export async function parentMappings(
+  { sync, mapping }: { readonly sync: OpenSync; readonly mapping: OpenMapping },
+  schemaName: string,
+): Promise<readonly OpenMapping[]> {
+  const named = new Set(
+    [...mapping.spec.fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
+  );
+  const filling = sync.spec.mappings.filter((m) => m.schema.name === schemaName).map((m) => m.name);
+  const names = [...filling.filter((name) => named.has(name)), ...filling.filter((name) => !named.has(name))];
+  return Promise.all(names.map((name) => sync.mapping(name)));
+}

@@ -1,0 +1,43 @@
+/** Decides about a record that the platform did not accept without its parent: send it again, wait, or give it up. */
+import { isParentCode, type ParentCode } from '../../domain/parent.js';
+import type { WaitingRow } from '../../ledger/waiting.js';
+import type { ParentStatus } from '../parents/parent-graph.js';
+import { parentKey, type ParentReference } from '../parents/parents.js';
+import { retryDelay } from '../chunk/retry-delay.js';
+import { seconds, times } from '../../domain/timeouts.js';
+
+export type RetryDecision =
+  | { readonly kind: 'send' }
+  /** `dueIn`: seconds until the next decision. */
+  | { readonly kind: 'wait'; readonly dueIn: number }
+  /** `because`: the parent that will not come; `code`: why. */
+  | { readonly kind: 'give_up'; readonly because: ParentReference; readonly code: ParentCode };
+
+/**
+ * @param parents all parents that the record refers to
+ * @param statuses by {@link parentKey}, of all of them
+ * @param dependencyWait seconds for which the platform is asked to keep the record pending
+ */
+export function decideRetry(
+  { tries, rejection }: Pick<WaitingRow, 'tries' | 'rejection'>,
+  parents: readonly ParentReference[],
+  statuses: ReadonlyMap<string, ParentStatus>,
+  dependencyWait: number,
+): RetryDecision {
+  const statusOf = (parent: ParentReference): ParentStatus => statuses.get(parentKey(parent)) ?? 'unknown';
+  for (const parent of parents) {
+    const status = statusOf(parent);
+    if (isParentCode(status)) return { kind: 'give_up', because: parent, code: status };
+  }
+  if (parents.every((parent) => statusOf(parent) === 'there')) return { kind: 'send' };
+  const isOften = tries >= times('childAttempts');
+  const unknown = parents.find((parent) => statusOf(parent) === 'unknown');
+  // The platform blames something else, or the record has been sent as often as any is.
+  if (unknown !== undefined && (isOften || rejection !== null))
+    return { kind: 'give_up', because: unknown, code: 'parent_unknown' };
+  const isComing = parents.some((parent) => statusOf(parent) === 'coming');
+  // If the platform does not wait for the parent, the record would only be rejected once more.
+  if (isComing && (isOften || dependencyWait === 0))
+    return { kind: 'wait', dueIn: isOften ? retryDelay(tries) : seconds('parentComing') };
+  return { kind: 'send' };
+}

@@ -1,0 +1,46 @@
+/** Polls the pending records of a mapping, and sends again the records that are due. */
+import pLimit from 'p-limit';
+import type { MappingRef } from '../../domain/work.js';
+import type { Dependencies } from '../dependencies.js';
+import { acquirePartition, type PartitionContext } from '../partition-context.js';
+import { recoverPartition } from '../upload/recover-partition.js';
+import { pollBatch } from './poll-batch.js';
+import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type PendingRecord } from './retry-children.js';
+import { retryRecords } from './retry-records.js';
+import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+
+/** Costs only two small queries if no record waits and no child was given up. */
+export async function pollMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<void> {
+  const { ledger } = deps;
+  const { mappingId } = await (await deps.openSync(ref.sync, ref.runId)).mapping(ref.mapping);
+  if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyLackingParents(mappingId))) return;
+  const partitionId = await ledger.partitions.forRetries(ref.runId, mappingId);
+  const context = await acquirePartition(deps, { ...ref, partitionId }, signal);
+  await recoverPartition(context);
+  await fetchParents(context, await pollBatches(context));
+  await retryReadyChildren(context, await ledger.waiting.now());
+  // A record that is tried in vain becomes due later than now, so the loop ends however long a round takes.
+  const now = await ledger.waiting.now();
+  while (true) {
+    signal.throwIfAborted();
+    const due = await ledger.waiting.due(mappingId, now, LOOK_UP_ROWS);
+    if (due.length === 0) break;
+    await retryRecords(context, due);
+  }
+  await retryDeadLetteredChildren(context);
+}
+
+/** Polls the batches with pending records, as many side by side as requests are allowed. */
+async function pollBatches(context: PartitionContext): Promise<PendingRecord[]> {
+  const { deps, sync, mapping, signal } = context;
+  const sideBySide = pLimit(sync.limit.atOnce);
+  const polls = (await deps.ledger.batches.withPending(mapping.mappingId)).map((batch) =>
+    sideBySide(() => {
+      signal.throwIfAborted();
+      return pollBatch(context, batch);
+    }),
+  );
+  // All are awaited even if one fails: no checkpoint may outlive its attempt.
+  await Promise.allSettled(polls);
+  return (await Promise.all(polls)).flat();
+}

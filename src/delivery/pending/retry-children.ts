@@ -1,0 +1,106 @@
+/** Fetches the parents that children wait for, and retries the children whose parents are all delivered. */
+import { isParentCode, type ParentName } from '../../domain/parent.js';
+import type { PendingResource } from '../../platform/contract/batches.js';
+import { rowsIn } from '../../reading/chunk.js';
+import type { OpenBatch } from '../../ledger/batches.js';
+import type { WaitingRow } from '../../ledger/waiting.js';
+import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
+import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
+import { readDeadLetters } from '../load/reread-dead-letters.js';
+import { resolveParents } from './resolve-parents.js';
+import type { PartitionContext } from '../partition-context.js';
+import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+
+/** A record that the platform keeps pending for its parents. */
+export interface PendingRecord {
+  readonly batch: OpenBatch;
+  readonly externalId: string;
+  /** The parents that it lacks according to the ledger. */
+  readonly missing: readonly ParentName[];
+  /** What the platform says about it; null if it does not list it. */
+  readonly pending: PendingResource | null;
+}
+
+/**
+ * Fetches the parents that pending records lack, all at once, and notes for each record whether its parents may come.
+ */
+export async function fetchParents(context: PartitionContext, pending: readonly PendingRecord[]): Promise<void> {
+  const missedBy = ({ batch: { tenant }, missing, pending }: PendingRecord): ParentReference[] => {
+    const listed = (pending?.missingDependencies ?? []).map((d) => ({ ...d, schemaName: d.schemaName ?? '' }));
+    return named(missing.length > 0 ? missing : listed, tenant);
+  };
+  const statuses = await resolveParents(context, pending.flatMap(missedBy));
+  const reasons = new Map<string, { batchId: string; reason: WaitingRow['reason']; externalIds: string[] }>();
+  for (const record of pending) {
+    const hopeless = missedBy(record)
+      .map((parent) => statuses.get(parentKey(parent))!)
+      .find(isParentCode);
+    const reason = hopeless ?? 'dependency';
+    const key = `${record.batch.id} ${reason}`;
+    const same = reasons.get(key);
+    if (same === undefined) reasons.set(key, { batchId: record.batch.id, reason, externalIds: [record.externalId] });
+    else same.externalIds.push(record.externalId);
+  }
+  for (const { batchId, reason, externalIds } of reasons.values())
+    await context.deps.ledger.waiting.setReason(batchId, reason, externalIds);
+}
+
+/** Makes expired records due if all their parents are delivered. `now`: by the ledger's clock. */
+export async function retryReadyChildren(context: PartitionContext, now: string): Promise<void> {
+  const { waiting } = context.deps.ledger;
+  const { mappingId } = context.mapping;
+  let after: Pick<WaitingRow, 'tenantId' | 'externalId'> = { tenantId: 0, externalId: '' };
+  for (;;) {
+    const rows = await waiting.parked(mappingId, now, after, LOOK_UP_ROWS);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const ready = await readyAmong(context, rows);
+    if (ready.length > 0) await waiting.makeDue(mappingId, ready);
+    after = last;
+  }
+}
+
+/**
+ * Delivers the rows of dead letters that lacked a parent if all of their parents are delivered, and closes dead letters
+ * whose rows are gone. Repeated until there are none, since each record may be the parent of another one.
+ */
+export async function retryDeadLetteredChildren(context: PartitionContext): Promise<void> {
+  let any: boolean;
+  do any = await retryGeneration(context);
+  while (any);
+}
+
+/** Returns whether there were any. */
+async function retryGeneration(context: PartitionContext): Promise<boolean> {
+  const { deps, mapping, signal } = context;
+  const { deadLetters } = deps.ledger;
+  const through = await deadLetters.newest(mapping.mappingId);
+  let any = false;
+  let after = '0';
+  for (;;) {
+    signal.throwIfAborted();
+    const children = await deadLetters.lackingParents(mapping.mappingId, { after, through, limit: LOOK_UP_ROWS });
+    const last = children.at(-1);
+    if (last === undefined) return any;
+    after = last.id;
+    const ready = await readyAmong(context, children);
+    if (ready.length === 0) continue;
+    any = true;
+    const chunk = await readDeadLetters(context, ready);
+    if (rowsIn(chunk) > 0) await deliverAndCheckpoint(context, chunk);
+  }
+}
+
+/** The records whose missing parents are all delivered. */
+async function readyAmong<R extends { readonly tenantId: number; readonly missing: readonly ParentName[] }>(
+  context: PartitionContext,
+  records: readonly R[],
+): Promise<R[]> {
+  const tenants = await context.deps.ledger.ids.tenantNames([...new Set(records.map((r) => r.tenantId))]);
+  const missedBy = (record: R): ParentReference[] => named(record.missing, tenants.get(record.tenantId) ?? '');
+  const there = await deliveredParents(context, records.flatMap(missedBy));
+  return records.filter((r) => r.missing.length > 0 && missedBy(r).every((parent) => there.has(parentKey(parent))));
+}
+
+const named = (parents: readonly ParentName[], tenant: string): ParentReference[] =>
+  parents.map(({ schemaName, externalId }) => ({ schemaName, externalId, tenant, field: '' }));

@@ -1,0 +1,133 @@
+/** Reads due records again by their keys and delivers them; those that cannot succeed become dead letters. */
+import type { MapResult } from '../../domain/record.js';
+import type { SourceKey } from '../../domain/source.js';
+import { rowOutcomesOf, type RowOutcome, type WaitingRecord } from '../../ledger/checkpoint-input.js';
+import type { WaitingRow } from '../../ledger/waiting.js';
+import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
+import { readKeys } from '../../reading/read-keys.js';
+import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';
+import { deliverChunk } from '../chunk/deliver-chunk.js';
+import { resendLater } from '../chunk/retry-delay.js';
+import type { PartitionContext } from '../partition-context.js';
+import { deliverFirstPassOfRows } from '../chunk/first-pass.js';
+import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
+import { resolveParents } from './resolve-parents.js';
+import { decideRetry } from './decide-retry.js';
+
+/** The due records by the keys of their rows. */
+type DueRows = ReadonlyMap<string, WaitingRow>;
+
+const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
+
+/**
+ * The due record that this row is of; undefined if the row maps to another record now, to which the tries and the
+ * parents of the due one do not apply. Two rows may have swapped their external ids.
+ */
+const dueOf = (rows: DueRows, row: Pick<MapResult, 'sourceKey' | 'externalId'>): WaitingRow | undefined => {
+  const due = rows.get(keyOf(row));
+  return due?.externalId === row.externalId ? due : undefined;
+};
+
+/** Delivers the records and writes their checkpoints. Afterwards each has an outcome or is due later than now. */
+export async function retryRecords(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {
+  const unknownTries = (row: WaitingRow): number => (row.reason === 'unknown' ? row.tries : 0);
+  for (const tries of new Set(due.map(unknownTries))) {
+    const rows = due.filter((row) => unknownTries(row) === tries);
+    await retryTogether(inSmallerBatches(context, tries), rows);
+  }
+}
+
+/**
+ * The same context with batches of a quarter of the size for each time that the records' outcomes stayed unknown: then
+ * the platform's counters are about fewer and fewer records, and in the end about a single one.
+ */
+function inSmallerBatches(context: PartitionContext, tries: number): PartitionContext {
+  if (tries === 0) return context;
+  const { mapping } = context;
+  const now = () => {
+    const limits = mapping.batches.now();
+    return { ...limits, batchSize: Math.max(1, Math.floor(limits.batchSize / 4 ** tries)) };
+  };
+  return { ...context, mapping: { ...mapping, batches: { ...mapping.batches, now } } };
+}
+
+async function retryTogether(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {
+  const { deps, sync, mapping, partition } = context;
+  const rows: DueRows = new Map(due.map((row) => [keyOf(row), row]));
+  const keys = due.map((row) => row.sourceKey).filter((key) => key.length > 0);
+  const read = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
+  const { chunk, waiting } = await decideRetries(context, read, rows);
+  await deliverFirstPassOfRows(context, chunk);
+  const delivery = await deliverChunk(context, chunk, (record) => dueOf(rows, record)?.tries ?? 0);
+  const stillWaiting = waiting.map(({ tenantId, externalId, sourceKey }): RowOutcome => ({
+    tenantId,
+    externalId,
+    sourceKey,
+    outcome: 'waiting',
+  }));
+  const rest = outcomesOfRest(due, [...rowOutcomesOf(delivery), ...stillWaiting]);
+  await deps.ledger.checkpoint(partition, {
+    ...delivery,
+    reading: { kind: 'reread', readSeqStart: chunk.readSeqStart, readSeqEnd: chunk.readSeqEnd },
+    // An entry of a record that was sent just now counts more than one of a row that has given the record up.
+    waiting: [...waiting, ...delivery.waiting],
+    rowOutcomes: [...delivery.rowOutcomes, ...stillWaiting, ...rest],
+    readTwice: 0,
+    position: null,
+    done: false,
+  });
+}
+
+/**
+ * Decides about the records that the platform let go or rejected since they lacked a parent. Those that may succeed
+ * stay in the chunk as they are, those that cannot become dead letters of it, and those whose parents are coming go on
+ * waiting.
+ */
+async function decideRetries(
+  context: PartitionContext,
+  chunk: Chunk,
+  rows: DueRows,
+): Promise<{ readonly chunk: Chunk; readonly waiting: readonly WaitingRecord[] }> {
+  const expired = [...chunk.records].filter((record) => dueOf(rows, record)?.reason === 'expired');
+  if (expired.length === 0) return { chunk, waiting: [] };
+  const parentsOfKey = new Map(expired.map((record) => [keyOf(record), parentsOf(context.mapping, record)]));
+  const statuses = await resolveParents(context, [...parentsOfKey.values()].flat());
+  const waiting: WaitingRecord[] = [];
+  const results: MapResult[] = [];
+  for (const result of resultsOf(chunk)) {
+    const row = dueOf(rows, result);
+    const parents = parentsOfKey.get(keyOf(result));
+    if (result.kind !== 'record' || row === undefined || parents === undefined) {
+      results.push(result);
+      continue;
+    }
+    const decision = decideRetry(row, parents, statuses, context.mapping.spec.options.dependencyWaitTimeout);
+    const missing = parents.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
+    const { rejection } = row;
+    if (decision.kind === 'send') results.push(result);
+    else if (decision.kind === 'wait')
+      waiting.push(resendLater(row, { missing: namesOf(missing), rejection: row.rejection, dueIn: decision.dueIn }));
+    else if (rejection !== null && decision.code === 'parent_unknown')
+      // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
+      results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });
+    else {
+      const others = missing.filter((parent) => parent !== decision.because);
+      results.push(childWithoutParent(result, [decision.because, ...others], decision.code, rejection));
+    }
+  }
+  return { chunk: withResults(chunk, results), waiting };
+}
+
+/** The outcomes of due records without a row: it is gone, maps to another record now, or cannot be mapped any more. */
+function outcomesOfRest(due: readonly WaitingRow[], outcomes: readonly RowOutcome[]): RowOutcome[] {
+  const idOf = ({ tenantId, externalId }: Pick<RowOutcome, 'tenantId' | 'externalId'>): string =>
+    `${tenantId}/${externalId ?? ''}`;
+  const done = new Set(outcomes.map(idOf));
+  const deadLettered = new Set(outcomes.filter(({ outcome }) => outcome === 'deadLettered').map(keyOf));
+  return due
+    .filter((row) => !done.has(idOf(row)))
+    .map((row): RowOutcome => {
+      const { tenantId, externalId, sourceKey } = row;
+      return { tenantId, externalId, sourceKey, outcome: deadLettered.has(keyOf(row)) ? 'deadLettered' : 'unchanged' };
+    });
+}

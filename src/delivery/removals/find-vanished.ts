@@ -1,0 +1,113 @@
+/** Finds accepted records whose rows are gone: scans the ledger and looks their rows up in the source. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { MappedRecord } from '../../domain/record.js';
+import type { SourceColumn } from '../../domain/source.js';
+import { isSurelyFound, lookUpOf } from '../../mapping/compile/look-up.js';
+import type { IndexedRecord } from '../../ledger/record-index/index.js';
+import type { OpenPlan } from '../../ledger/removals.js';
+import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
+import { findRows } from '../../reading/find-rows.js';
+import { EVERYTHING, mappedPages, type MappedRow } from '../../reading/mapped-pages.js';
+import { isRemoved, type Named } from './removal-record.js';
+
+/** Blocks of the ledger that are looked through at once: about 500 records, and one query of the source. */
+const BLOCKS_AT_ONCE = 8;
+const SAMPLE_ROWS = 100;
+
+/**
+ * Adds vanished records to the plan while `goesOn` returns true, and returns whether all records are looked through.
+ */
+export async function findVanished(
+  deps: Dependencies,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  plan: OpenPlan,
+  run: { readonly runId: string; readonly goesOn: () => boolean },
+): Promise<boolean> {
+  const { removals } = deps.ledger;
+  const names = await tenantNames(deps, sync);
+  while (run.goesOn()) {
+    const scanned = await removals.scan(plan, BLOCKS_AT_ONCE);
+    if (scanned === null) return true;
+    const open = scanned.records.filter((r) => r.runId !== Number(run.runId)).flatMap((r) => named(r, names));
+    const vanished = await vanishedAmong(
+      sync,
+      mapping,
+      open.filter((r) => !isRemoved(mapping, r)),
+    );
+    const keys = { tenantIds: vanished.map((r) => r.tenantId), externalIds: vanished.map((r) => r.externalId) };
+    await removals.add(plan, keys, scanned.next);
+  }
+  return false;
+}
+
+/** The tenants that the sync declares, by their numbers in the ledger. Records of other tenants are left alone. */
+async function tenantNames(
+  { ledger }: Pick<Dependencies, 'ledger'>,
+  sync: OpenSync,
+): Promise<ReadonlyMap<number, string>> {
+  const declared = new Set(await sync.tenants());
+  const ids = await ledger.ids.tenantIds([...declared]);
+  return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
+}
+
+const named = <R extends IndexedRecord>(record: R, names: ReadonlyMap<number, string>): (R & Named)[] => {
+  const tenant = names.get(record.tenantId);
+  return tenant === undefined ? [] : [{ ...record, tenant }];
+};
+
+/** The records that certainly have no row in the source now. A row that cannot be mapped counts as a row. */
+export async function vanishedAmong<R extends Named>(
+  sync: OpenSync,
+  mapping: OpenMapping,
+  records: readonly R[],
+): Promise<R[]> {
+  const how = lookUpOf(mapping.spec);
+  const sure = records.filter((r) => how !== null && isSurelyFound(how, r.externalId));
+  if (sure.length === 0) return [];
+  const { results, unnamed } = await findRows(
+    sync,
+    mapping,
+    sure.map((r) => r.externalId),
+  );
+  if (unnamed > 0) {
+    if (sure.length === 1) return [];
+    const middle = sure.length >> 1;
+    const [a, b] = [sure.slice(0, middle), sure.slice(middle)];
+    return [...(await vanishedAmong(sync, mapping, a)), ...(await vanishedAmong(sync, mapping, b))];
+  }
+  const there = new Set(results.map((r) => idOf(r.tenant, r.externalId!)));
+  // A row without a known tenant may be that of any of the records.
+  return sure.filter((r) => !there.has(idOf(r.tenant, r.externalId)) && !there.has(idOf(null, r.externalId)));
+}
+
+const idOf = (tenant: string | null, externalId: string): string => JSON.stringify([tenant, externalId]);
+
+/** Whether the mapping has no row in the source. */
+export const isEmpty = async (sync: OpenSync, mapping: OpenMapping): Promise<boolean> =>
+  (await firstRows(sync, mapping)).length === 0;
+
+/**
+ * Throws `config_invalid` if existing rows are not found by their external ids (a date or a float has more than one
+ * spelling): then it could not be told which are gone.
+ */
+export async function assertFindable(sync: OpenSync, mapping: OpenMapping): Promise<void> {
+  const recordsOf = async (): Promise<MappedRecord[]> =>
+    (await firstRows(sync, mapping)).flatMap(({ result }) => (result.kind === 'record' ? [result] : []));
+  const missed = await vanishedAmong(sync, mapping, await recordsOf());
+  if (missed.length === 0) return;
+  // A row may have vanished between the two readings, but not if a third one finds it.
+  const there = new Set((await recordsOf()).map((r) => idOf(r.tenant, r.externalId)));
+  if (missed.some((r) => there.has(idOf(r.tenant, r.externalId))))
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mapping ${mapping.spec.name}: rows are not found by their external id ${mapping.spec.schema.externalIdField}, so nobody can tell which are gone; fill it from a text, a whole number or a uuid`,
+    );
+}
+
+async function firstRows(sync: OpenSync, mapping: OpenMapping): Promise<readonly MappedRow[]> {
+  const plan = { ...mapping.plan, cursor: null };
+  const reading = { source: sync.source, plan, mapper: (columns: readonly SourceColumn[]) => mapping.mapper(columns) };
+  for await (const { rows } of mappedPages(reading, EVERYTHING, SAMPLE_ROWS)) return rows;
+  return [];
+}

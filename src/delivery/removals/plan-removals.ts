@@ -1,0 +1,50 @@
+/** Makes a mirror run's removal plan for a mapping, and decides whether it needs approval. */
+import type { DeletesSpec } from '../../domain/sync.js';
+import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
+import { deletedRecords } from '../../mapping/compile/deleted-record.js';
+import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
+import { assertFindable, findVanished, isEmpty } from './find-vanished.js';
+
+export interface PlanningRun {
+  readonly runId: string;
+  /** Asked between two queries of the source; false ends the load. */
+  readonly goesOn: () => boolean;
+}
+
+/**
+ * Continues the run's plan. `deletes` of the mapping must have an action.
+ *
+ * @returns the plan; its state is `finding` if another load has to continue it
+ * @throws PartnerSyncError `config_invalid` if rows cannot be found by their external ids
+ */
+export async function planRemovals(
+  deps: Dependencies,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  run: PlanningRun,
+): Promise<OpenPlan> {
+  const { removals } = deps.ledger;
+  const open = () => removals.open(run.runId, mapping.mappingId, deletedRecords(mapping.spec).json('0'));
+  const plan = await open();
+  if (plan.state !== 'finding') return plan;
+  await assertFindable(sync, mapping);
+  // An empty source means that something is wrong with it, not that everything was deleted.
+  let empty = await isEmpty(sync, mapping);
+  if (!empty && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
+  empty ||= await isEmpty(sync, mapping);
+  const tenants = await removals.count(plan);
+  const total = totalOf(tenants);
+  const needsApproval = isTooMany([...tenants, total], mapping.spec.deletes!.hold);
+  const state = empty ? 'empty' : needsApproval ? 'awaiting_approval' : 'due';
+  await removals.decide(plan, state, { records: total.records, accepted: total.accepted });
+  return open();
+}
+
+const totalOf = (tenants: readonly TenantRemovals[]): TenantRemovals => {
+  const sum = (count: keyof TenantRemovals): number => tenants.reduce((n, tenant) => n + tenant[count], 0);
+  return { records: sum('records'), unapproved: sum('unapproved'), accepted: sum('accepted') };
+};
+
+/** Whether there are too many removals that nobody has approved, in all tenants together or in any one of them. */
+const isTooMany = (counts: readonly TenantRemovals[], hold: DeletesSpec['hold']): boolean =>
+  counts.some((c) => c.unapproved > hold.records && c.unapproved > (c.accepted * hold.percent) / 100);

@@ -1,0 +1,70 @@
+/** Ends a run: makes its report from its counts and releases its lease. */
+import type { Dependencies } from '../dependencies.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import { needsAttention } from '../../domain/removal-plan.js';
+import {
+  addCounts,
+  NO_COUNTS,
+  outcomeOf,
+  type RunOutcome,
+  type RunReport,
+  type Undelivered,
+} from '../../domain/run.js';
+import type { CloseRunInput } from '../../domain/work.js';
+import type { RunRow } from '../../ledger/runs.js';
+
+/**
+ * The report of the run, which is the workflow's result. A run that has ended before keeps its outcome, and a second
+ * attempt reports that, with the counts as they are by then. Throws `run_stopped` if it has ended as failed, and
+ * `unexpected` for a run that the ledger does not have.
+ */
+export async function closeRun(
+  { ledger }: Dependencies,
+  { runId, stopped = [], notes = [] }: CloseRunInput,
+): Promise<RunReport> {
+  const undelivered = await ledger.counts.undelivered(runId);
+  const mappings = (await ledger.counts.progress(runId)).map(({ sent: _sent, done: _done, ...counts }) => {
+    const { waiting, deadLettered } = undelivered.get(counts.mapping)!;
+    return { ...counts, undelivered: { waiting, deadLettered } };
+  });
+  const removals = await ledger.removals.ofRun(runId);
+  const run = await ledger.runs.get(runId);
+  if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
+  // Records of vanished rows that await a decision are not in step with the source.
+  const isIncomplete = removals.some(needsAttention) || stopped.length > 0;
+  const included = mappings.map((mapping) =>
+    includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
+  );
+  await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcomeOf(included));
+  const ended = (await ledger.runs.get(runId))!;
+  if (ended.outcome === 'failed')
+    throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: ${ended.failure_message ?? ''}`);
+  const report: RunReport = {
+    version: 1,
+    run: runId,
+    sync: run.sync,
+    kind: run.kind,
+    mode: run.mode,
+    ...(run.input.limit !== undefined && { limit: run.input.limit }),
+    outcome: ended.outcome as RunOutcome,
+    startedAt: run.started_at.toISOString(),
+    endedAt: ended.ended_at!.toISOString(),
+    mappings,
+    deadLetters: await ledger.counts.deadLetterCounts(runId),
+    removals,
+    ...(stopped.length > 0 && { stopped }),
+    ...(notes.length > 0 && { notes }),
+    total: mappings.reduce(addCounts, NO_COUNTS),
+  };
+  await ledger.runs.keepReport(runId, report);
+  return report;
+}
+
+const NOTHING: Undelivered = { waiting: 0, deadLettered: 0 };
+
+/**
+ * Whether the run's outcome includes what its mappings have left undelivered in earlier runs. That of a backfill or a
+ * sample is only about the rows that it was asked for.
+ */
+const includesEarlierRuns = ({ kind, input }: RunRow, { asked }: { readonly asked: boolean }): boolean =>
+  asked && kind === 'sync' && input.limit === undefined;

@@ -1,0 +1,120 @@
+/** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { RunInput } from '../../domain/run.js';
+import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
+import type { NewRun, RunRow } from '../../ledger/runs.js';
+import { runningOrder } from '../../mapping/order/running-order.js';
+import { assertVersion } from '../partition-context.js';
+import type { Dependencies } from '../dependencies.js';
+import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
+
+/** What Temporal knows of the workflows that runs are. */
+export interface RunWorkflows {
+  /** Id of the workflow that opens the run. */
+  readonly workflowId: string;
+  /** Whether the workflow of a run that has not ended is still running. */
+  isRunning(run: RunRow): Promise<boolean>;
+}
+
+/**
+ * @throws PartnerSyncError `input_invalid` or `config_invalid` if the run cannot do what it was asked for,
+ *   `run_in_progress` if another run has the lease, `mapping_changed` if a continued run began with other files
+ */
+export async function openRun(
+  deps: Dependencies,
+  opening: OpenRunInput,
+  workflows: RunWorkflows,
+): Promise<Omit<OpenedRun, 'searchAttributes'>> {
+  const { kind, input } = opening;
+  const { spec } = await deps.openSync(input.sync);
+  const mode = modeOf(kind, input, spec);
+  const chosen = validatedMappings(spec, mode, input);
+  const about = { sync: spec.name, mode, mappingVersion: spec.version, workflowId: workflows.workflowId };
+  const run = await beginOrContinue(deps, opening, about);
+  assertVersion(run.id, run.mapping_version, spec);
+  await endAbandoned(deps, run, workflows);
+  if (kind === 'sync') await takeLease(deps, run);
+  await approveRemovals(deps, run, input);
+  const order = runningOrder(spec.mappings);
+  const connected = connectedMappings(spec, chosen);
+  const stages = order
+    .map(({ firstPass, full }) => ({
+      firstPass: firstPass.filter((name) => chosen.has(name)),
+      full: full.filter((name) => chosen.has(name)),
+    }))
+    .filter(({ firstPass, full }) => firstPass.length + full.length > 0);
+  return {
+    runId: run.id,
+    sync: spec.name,
+    mode,
+    polled: order.flatMap((stage) => stage.full).filter((name) => connected.has(name)),
+    waitForPending: spec.upload.waitForPending,
+    failOn: spec.failOn,
+    stages: stages.map((stage) => stage.full),
+    // A replay makes both passes over each chunk (deliver-rows.ts).
+    firstPass: input.replay === undefined ? stages.map((stage) => stage.firstPass) : [],
+  };
+}
+
+async function beginOrContinue(
+  { ledger }: Dependencies,
+  { kind, input, firstExecutionRunId, start }: OpenRunInput,
+  about: Pick<NewRun, 'sync' | 'mode' | 'mappingVersion' | 'workflowId'>,
+): Promise<RunRow> {
+  if (input.continues !== undefined) {
+    const run = await ledger.runs.get(input.continues.runId);
+    if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues.runId} in the ledger`);
+    return run;
+  }
+  return ledger.runs.begin({ ...about, kind, input, firstExecutionRunId, start });
+}
+
+const LEFT_OPEN = {
+  code: 'run_stopped',
+  message: 'its workflow was terminated, or ended without the ledger; noted by the next run',
+};
+
+/** Ends runs whose workflow was terminated, so that their lease and their records are free: they could not do so. */
+async function endAbandoned(
+  { ledger }: Dependencies,
+  run: RunRow,
+  { isRunning }: Pick<RunWorkflows, 'isRunning'>,
+): Promise<void> {
+  for (const other of await ledger.runs.unended(run.sync))
+    if (other.id !== run.id && !(await isRunning(other))) await ledger.runs.end(other.id, 'failed', LEFT_OPEN);
+}
+
+/**
+ * Allows one run of a sync at a time, whatever started it. The workflow id cannot ensure that: people type any id into
+ * the form, and schedules append the time.
+ */
+async function takeLease({ ledger }: Dependencies, run: RunRow): Promise<void> {
+  const holder = await ledger.runs.takeLease(run.sync, run.id);
+  if (holder?.id === run.id) return;
+  // Another attempt at opening the run has ended it.
+  if (holder === undefined) throw new PartnerSyncError('run_stopped', `run ${run.id} of ${run.sync} has ended already`);
+  const error = new PartnerSyncError(
+    'run_in_progress',
+    `run ${holder.id} of ${run.sync} is in progress since ${holder.started_at.toISOString()} (workflow ${holder.workflow_id})`,
+  );
+  await ledger.runs.end(run.id, 'failed', error);
+  throw error;
+}
+
+/** Approves the removal plans that the input of this run names. */
+async function approveRemovals(
+  { ledger }: Dependencies,
+  run: RunRow,
+  { approve: asked, continues }: RunInput,
+): Promise<void> {
+  if (asked === undefined || continues !== undefined) return;
+  const awaitingApproval = (await ledger.removals.awaitingApproval(run.sync)).map((p) => p.plan);
+  const unknown = asked.filter((plan) => !awaitingApproval.includes(plan));
+  if (unknown.length === 0) return ledger.removals.approve(asked);
+  const error = new PartnerSyncError(
+    'input_invalid',
+    `no removal plan of ${run.sync} waits for approval with the id ${unknown.join(', ')}; waiting: ${awaitingApproval.join(', ') || 'none'}`,
+  );
+  await ledger.runs.end(run.id, 'failed', error);
+  throw error;
+}

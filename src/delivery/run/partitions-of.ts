@@ -1,0 +1,107 @@
+/** The partitions of a mapping that a run reads, by its mode and input. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { RunInput } from '../../domain/run.js';
+import type { KeyRange, Position, ReadPlan, SourceKey } from '../../domain/source.js';
+import type { NewPartition } from '../../ledger/partitions.js';
+import { EVERYTHING } from '../../reading/mapped-pages.js';
+import type { OpenMapping, OpenSync } from '../dependencies.js';
+
+/** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
+const ROWS_PER_PARTITION = 250_000;
+
+/**
+ * What a run that begins now reads of the mapping.
+ *
+ * @param position how far incremental runs have read; null if there was none
+ * @throws PartnerSyncError `config_invalid` if rows have no value in the cursor, `input_invalid` if a key bound does
+ *   not fit the mapping's key
+ */
+export async function partitionsOf(
+  { source }: Pick<OpenSync, 'source'>,
+  mapping: Pick<OpenMapping, 'plan' | 'spec'>,
+  { mode, input }: { readonly mode: string; readonly input: RunInput },
+  position: Position | null,
+): Promise<NewPartition[]> {
+  const { plan, spec } = mapping;
+  if (input.limit !== undefined) return firstRows(source, plan, input.limit);
+  if (input.externalIds !== undefined) return [{ ...ALL_BY_KEY, externalIds: input.externalIds }];
+  if (input.afterKey !== undefined || input.throughKey !== undefined) return keyRange(spec, input);
+  if (spec.cursor !== null && isReadInOrder(spec, mode)) {
+    // A row without a cursor value is never below the high watermark, so no incremental run would read it.
+    if (await source.hasNull(plan, spec.cursor.column))
+      throw new PartnerSyncError(
+        'config_invalid',
+        `mapping ${spec.name}: rows without a value in the cursor ${spec.cursor.column} would never be read; fill it, or use coalesce in a query`,
+      );
+    return sincePosition(source, plan, position?.cursor ?? null, spec.cursor.overlap);
+  }
+  if (input.from !== undefined || input.to !== undefined) {
+    return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
+  }
+  const partitions = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_PARTITION);
+  return partitions.map((partition: KeyRange) => ({
+    ...ALL_BY_KEY,
+    afterKey: partition.after,
+    throughKey: partition.through,
+  }));
+}
+
+/** Whether the run's partitions of the mapping must be read one after the other: they move its position. */
+export const isReadInOrder = ({ cursor }: OpenMapping['spec'], mode: string): boolean =>
+  mode === 'incremental' && cursor !== null;
+
+/**
+ * What has changed since the position, and before that the rows of the overlap, which are read again. They are a
+ * partition of their own, which does not move the position: a run that failed within the overlap would move it back.
+ */
+async function sincePosition(
+  source: OpenSync['source'],
+  plan: ReadPlan,
+  position: string | null,
+  overlap: number,
+): Promise<NewPartition[]> {
+  const byCursor = { ...ALL_BY_KEY, byCursor: true };
+  const cursorBefore = await source.highWatermark(plan);
+  const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore };
+  const overlapFrom = position === null ? null : await source.cursorMinus(plan, position, overlap);
+  if (overlapFrom === position) return [changed];
+  return [{ ...byCursor, cursorFrom: overlapFrom, cursorBefore: position }, changed];
+}
+
+function keyRange({ name, key }: OpenMapping['spec'], input: RunInput): NewPartition[] {
+  const [afterKey, throughKey] = [input.afterKey ?? null, input.throughKey ?? null];
+  for (const [field, values] of Object.entries({ afterKey, throughKey }))
+    if (values !== null && values.length !== key.length)
+      throw new PartnerSyncError(
+        'input_invalid',
+        `"${field}" must have a value for each key column of mapping ${name} (${key.join(', ')}), got ${values.length} for ${key.length}`,
+      );
+  return [{ ...ALL_BY_KEY, afterKey, throughKey }];
+}
+
+/** The first rows by key. Rows that are inserted among them before they are read are part of the sample too. */
+async function firstRows(source: OpenSync['source'], mapping: ReadPlan, limit: number): Promise<NewPartition[]> {
+  const plan = { ...mapping, cursor: null };
+  const keys = plan.key.map((column) => plan.columns.indexOf(column));
+  let last: SourceKey | null = null;
+  let left = limit;
+  while (left > 0) {
+    const after: Position | null = last === null ? null : { cursor: null, key: last };
+    const { rows } = await source.readPage(plan, { ...EVERYTHING, after }, left);
+    if (rows.length === 0) break;
+    left -= rows.length;
+    last = keys.map((i) => rows.at(-1)![i]!);
+  }
+  return last === null ? [] : [{ ...ALL_BY_KEY, throughKey: last }];
+}
+
+/** Every row by key, moving no position. */
+export const ALL_BY_KEY: NewPartition = {
+  byCursor: false,
+  movesPosition: false,
+  cursorFrom: null,
+  cursorBefore: null,
+  afterKey: null,
+  throughKey: null,
+  externalIds: null,
+};

@@ -1,0 +1,57 @@
+/** Plans the partitions of a mapping that a run reads, and writes them to the ledger once. */
+import type { RunInput } from '../../domain/run.js';
+import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
+import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
+import { assertVersion } from '../partition-context.js';
+import { ALL_BY_KEY, isReadInOrder, partitionsOf } from './partitions-of.js';
+
+/** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
+const CONCURRENCY = 4;
+
+export interface PlanInput extends MappingRef {
+  readonly mode: string;
+  readonly input: RunInput;
+  /** Whether this is the first of two passes over the mapping; both read up to the same high watermark. */
+  readonly firstPass?: boolean;
+}
+
+/**
+ * The partitions that are not done, and how many of them to load at once. Throws `mapping_changed` if the files are not
+ * those that the run began with.
+ */
+export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedPartitions> {
+  const sync = await deps.openSync(plan.sync, plan.runId);
+  const mapping = await sync.mapping(plan.mapping);
+  const { partitions } = deps.ledger;
+  const planned = () => partitions.planned(plan.runId, mapping.mappingId, plan.firstPass);
+  if ((await planned()).length === 0) {
+    assertVersion(plan.runId, (await deps.ledger.runs.get(plan.runId))!.mapping_version, sync.spec);
+    await deps.ledger.ids.keepRecords(mapping.mappingId, mapping.spec.options.ledger === 'full');
+    // The high watermark is taken once per run: another attempt, or the other pass, finds what was planned first.
+    if ((await partitions.planned(plan.runId, mapping.mappingId)).length === 0)
+      await planRead(deps, sync, mapping, plan);
+    if (plan.firstPass) await partitions.planFirstPass(plan.runId, mapping.mappingId);
+  }
+  return {
+    partitionIds: (await planned()).filter((r) => !r.done).map((r) => r.id),
+    concurrency: isReadInOrder(mapping.spec, plan.mode) ? 1 : CONCURRENCY,
+  };
+}
+
+/** Writes what the run reads of the mapping, as the source and the position are now. */
+async function planRead(
+  { ledger: { partitions, deadLetters } }: Dependencies,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  plan: PlanInput,
+): Promise<void> {
+  const { mappingId } = mapping;
+  const found =
+    plan.input.replay === undefined
+      ? await partitionsOf(sync, mapping, plan, await partitions.position(mappingId))
+      : // Dead letters that are written from now on are left to the next replay.
+        [{ ...ALL_BY_KEY, throughKey: [await deadLetters.newest(mappingId)] }];
+  if (found.length > 0) await partitions.plan(plan.runId, mappingId, found);
+  // A sample of an empty table must have a line in the report, too.
+  else await partitions.forRetries(plan.runId, mappingId);
+}

@@ -1,0 +1,108 @@
+/** Polls a batch until it is settled, and tells what its counters prove (platform-api.md 4.14). */
+import { milliseconds, times } from '../../domain/timeouts.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { log } from '@temporalio/activity';
+import { ERROR_CATALOGUE } from '../../domain/errors.js';
+import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
+import type { PartitionContext } from '../partition-context.js';
+
+export interface PolledBatch {
+  /** The last status; null if the platform does not know the batch. */
+  readonly status: BatchStatus | null;
+  /** False if it is not settled at its deadline (`upload.batchDeadline`). */
+  readonly settled: boolean;
+}
+
+/** Polls at growing intervals until only pending records are open or the deadline has passed. */
+export async function pollUntilSettled(
+  context: PartitionContext,
+  platformBatchId: string,
+  tenant: string,
+): Promise<PolledBatch> {
+  const { sync, signal } = context;
+  const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
+  let status: BatchStatus | null = null;
+  let delay = milliseconds('batchFirstPoll');
+  while (performance.now() < deadline) {
+    await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
+    status = await statusOf(context, platformBatchId, tenant);
+    // A 404 soon after the 202 means that the batch is not visible yet.
+    if (status !== null && isSettled(status)) return { status, settled: true };
+    delay = Math.min(milliseconds('batchLongestPoll'), delay * times('batchPollFactor'));
+  }
+  warnOnce('batch_stuck', context, platformBatchId, status);
+  return { status, settled: false };
+}
+
+/** Asks the platform once, within the sync's limit of requests; null if it does not know the batch. */
+export const statusOf = (
+  { deps, sync, signal }: PartitionContext,
+  platformBatchId: string,
+  tenant: string,
+): Promise<BatchStatus | null> => sync.limit.run(() => deps.platform.findBatch(platformBatchId, { tenant, signal }));
+
+/** Whether the batch is complete, or no record is open except pending ones. */
+export function isSettled({ completedAt, progress }: BatchStatus): boolean {
+  if (completedAt != null) return true;
+  return progress.pendingRecords > 0 && progress.processedRecords + progress.pendingRecords >= progress.totalRecords;
+}
+
+/** Whether all of the batch's records are counted as successful, and none is counted or listed as anything else. */
+export const isAllAccepted = ({ progress, errors, pendingResources }: BatchStatus, sent: number): boolean =>
+  progress.successfulRecords === sent &&
+  progress.failedRecords + progress.pendingRecords === 0 &&
+  (errors?.recordErrors?.length ?? 0) + (pendingResources?.length ?? 0) === 0;
+
+/** What is known of a batch's records without reading any of them back. */
+export interface Counted {
+  /** The records that the platform lists as pending. */
+  readonly listed: ReadonlyMap<string, PendingResource>;
+  /** Whether the counters account for every record that was sent. */
+  readonly addsUp: boolean;
+  /** The outcome of all others, if the counters leave no doubt about it; else null. */
+  readonly others: 'accepted' | 'rejected' | null;
+}
+
+/**
+ * What the counters and the list of pending records prove about some of a batch's records. Messages prove nothing: they
+ * may name a record, a parent or nothing, in any form.
+ *
+ * @param sent how many records the batch was sent with
+ */
+export function countedIn(status: BatchStatus, externalIds: readonly string[], sent: number): Counted {
+  const { successfulRecords, failedRecords, pendingRecords } = status.progress;
+  const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
+  const listed = new Map(externalIds.flatMap((id) => (pending.has(id) ? [[id, pending.get(id)!] as const] : [])));
+  const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
+  // If failures are listed but not counted, the counters cannot be trusted.
+  const uncounted = failedRecords === 0 && (status.errors?.recordErrors?.length ?? 0) > 0;
+  const proved = addsUp && !uncounted && listed.size === pendingRecords && pending.size === pendingRecords;
+  const others = !proved ? null : failedRecords === 0 ? 'accepted' : successfulRecords === 0 ? 'rejected' : null;
+  return { listed, addsUp, others };
+}
+
+/** Warnings that were logged. When there are many they are all forgotten, at the price of repeating a few. */
+const warned = new Set<string>();
+const WARNINGS_KEPT = 1000;
+
+/** Logs a problem with the platform's batches once for each run, mapping and cause, not for each batch. */
+export function warnOnce(
+  code: 'batch_stuck' | 'batch_inconsistent',
+  { sync, mapping, partition }: Pick<PartitionContext, 'sync' | 'mapping' | 'partition'>,
+  platformBatchId: string,
+  status: BatchStatus | null,
+): void {
+  const [syncName, mappingName] = [sync.spec.name, mapping.spec.name];
+  const cause = `${partition.runId} ${syncName} ${mappingName} ${code}`;
+  if (warned.has(cause)) return;
+  if (warned.size >= WARNINGS_KEPT) warned.clear();
+  warned.add(cause);
+  log.warn(ERROR_CATALOGUE[code].meaning, {
+    code,
+    sync: syncName,
+    mapping: mappingName,
+    platformBatchId,
+    visible: status !== null,
+    ...status?.progress,
+  });
+}

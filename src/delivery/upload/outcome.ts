@@ -1,0 +1,51 @@
+/** The outcome of a record that was sent, from the batch that proves it to the checkpoint that writes it. */
+import type { ParentName } from '../../domain/parent.js';
+import { blameBesidesParents } from './platform-message.js';
+
+export type Outcome =
+  /** The platform has the record as its row says. */
+  | { readonly kind: 'accepted' }
+  /** The platform rejected it. `message`: what it said about the record, masked; empty if it said nothing. */
+  | { readonly kind: 'rejected'; readonly message: string }
+  /**
+   * The platform keeps it until its parents arrive. `missing`: the parents that are known to be missing; `expiresAt`:
+   * when the platform gives it up, as the platform writes it, or null if it has not said.
+   */
+  | { readonly kind: 'pending'; readonly missing: readonly ParentName[]; readonly expiresAt: string | null }
+  /** Not accepted, or not known to be, while it lacks parents: that may be why, whatever the platform says. */
+  | {
+      readonly kind: 'missing_parent';
+      /** What the batch proves by itself. */
+      readonly proven: 'rejected' | 'unknown';
+      readonly missing: readonly ParentName[];
+      /** What the platform blames besides the parents, masked; null if nothing. */
+      readonly message: string | null;
+    }
+  /** It cannot be told whether the platform accepted it: the record is read and sent again. */
+  | { readonly kind: 'unknown' };
+
+/** What a batch can prove about a record before its parents are looked up. */
+export type ProvenOutcome = Exclude<Outcome['kind'], 'missing_parent'>;
+
+/**
+ * Outcomes by external id, or one value for the usual case that all records are accepted, so that no object is made for
+ * each.
+ */
+export type BatchOutcomes = ReadonlyMap<string, Outcome> | typeof ALL_ACCEPTED;
+export const ALL_ACCEPTED = 'all accepted';
+
+/**
+ * The outcome of a record that is not known to be accepted.
+ *
+ * @param message what the platform said about it: as received, and masked
+ * @param missing the parents that it lacks
+ */
+export function notTaken(
+  proven: 'rejected' | 'unknown',
+  message: { readonly raw: string; readonly masked: string },
+  missing: readonly ParentName[],
+): Outcome {
+  if (missing.length > 0)
+    return { kind: 'missing_parent', proven, missing, message: blameBesidesParents(message, missing) };
+  return proven === 'rejected' ? { kind: 'rejected', message: message.masked } : { kind: 'unknown' };
+}

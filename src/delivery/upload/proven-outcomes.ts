@@ -1,0 +1,91 @@
+/**
+ * Proves what became of each record of a batch by the batch's counters, its list of pending records and, if these leave
+ * doubt, by reading records back. Messages only tell which records to read back first (ADR 0029).
+ */
+import { differingField } from '../../domain/compare.js';
+import type { MappedRecord } from '../../domain/record.js';
+import type { BatchStatus } from '../../platform/contract/batches.js';
+import { countedIn, warnOnce } from './batch-status.js';
+import type { PartitionContext } from '../partition-context.js';
+import type { NamedFailures } from './named-failures.js';
+import type { ProvenOutcome } from './outcome.js';
+import type { SentBatch } from './upload-batch.js';
+
+/** The outcomes of a batch that is settled, by external id. */
+export async function provenOutcomes(
+  context: PartitionContext,
+  batch: SentBatch,
+  status: BatchStatus,
+  { byId: named }: NamedFailures,
+): Promise<ReadonlyMap<string, ProvenOutcome>> {
+  const { externalIds, length: sent } = batch.records;
+  const { listed, addsUp, others } = countedIn(status, externalIds, sent);
+  const outcomes = new Map<string, ProvenOutcome>();
+  for (const id of listed.keys()) outcomes.set(id, 'pending');
+  const open = [...batch.records].filter(({ externalId }) => !listed.has(externalId));
+  // A record that "exists" may come from our own upload whose answer was lost: then what is stored decides.
+  const mayExist = context.mapping.spec.options.onConflict === 'reject';
+  if (others === 'accepted' || (others === 'rejected' && !mayExist)) {
+    for (const { externalId } of open) outcomes.set(externalId, others);
+    return outcomes;
+  }
+
+  const { failedRecords, pendingRecords } = status.progress;
+  const unlisted = pendingRecords - listed.size;
+  let absent = await notStored(
+    context,
+    batch.tenant,
+    open.filter(({ externalId }) => named.has(externalId)),
+  );
+  // If the named records explain all failures that are counted, all others are accepted and need not be read back.
+  if (!(addsUp && unlisted === 0 && absent.length === failedRecords)) {
+    const rest = open.filter(({ externalId }) => !named.has(externalId));
+    absent = [...absent, ...(await notStored(context, batch.tenant, rest))];
+  }
+  const isAbsent = new Set(absent.map(({ externalId }) => externalId));
+  for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
+  // Fewer absent ones are right as well: a failed record may be stored from an earlier upload.
+  const isCounted = addsUp && absent.length <= failedRecords + unlisted;
+  if (!isCounted) warnOnce('batch_inconsistent', context, batch.platformBatchId, status);
+  const failedByName = absent.filter(({ externalId }) => named.has(externalId));
+  // If the platform counts more pending records than it lists, those that it does not name as failed are pending.
+  const allFailedNamed = failedByName.length === failedRecords;
+  for (const { externalId } of absent) {
+    const isRejected = unlisted === 0 || (allFailedNamed && named.has(externalId));
+    outcomes.set(externalId, !isCounted ? 'unknown' : isRejected ? 'rejected' : 'pending');
+  }
+  return outcomes;
+}
+
+/** The outcomes of a batch that is not settled, or not known to the platform, at its deadline, by external id. */
+export async function storedOutcomes(
+  context: PartitionContext,
+  { records, tenant }: SentBatch,
+  status: BatchStatus | null,
+): Promise<ReadonlyMap<string, ProvenOutcome>> {
+  const { externalIds } = records;
+  const listed = status === null ? new Map<string, never>() : countedIn(status, externalIds, externalIds.length).listed;
+  const open = [...records].filter(({ externalId }) => !listed.has(externalId));
+  const absent = new Set((await notStored(context, tenant, open)).map(({ externalId }) => externalId));
+  const outcomes = new Map<string, ProvenOutcome>();
+  for (const id of listed.keys()) outcomes.set(id, 'pending');
+  for (const { externalId } of open) outcomes.set(externalId, absent.has(externalId) ? 'unknown' : 'accepted');
+  return outcomes;
+}
+
+/** Those of the records that the platform has not stored as they were sent. */
+export async function notStored(
+  { deps, sync, mapping, signal }: PartitionContext,
+  tenant: string,
+  records: readonly MappedRecord[],
+): Promise<MappedRecord[]> {
+  const { platform } = deps;
+  const schema = mapping.spec.schema.name;
+  const isStored = async ({ externalId, data }: MappedRecord): Promise<boolean> => {
+    const stored = await platform.findResource(schema, externalId, { tenant, signal });
+    if (stored === null) return false;
+    return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
+  };
+  const stored = await Promise.all(records.map((record) => sync.limit.run(() => isStored(record))));
+  return records.filter((_, index) => !stored[index]);
+}

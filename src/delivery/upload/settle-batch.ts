@@ -1,0 +1,74 @@
+/** Polls one batch until each of its records has an outcome. */
+import type { PendingResource } from '../../platform/contract/batches.js';
+import type { ParentName } from '../../domain/parent.js';
+import { isAllAccepted, pollUntilSettled } from './batch-status.js';
+import type { PartitionContext } from '../partition-context.js';
+import { messageAbout, namedFailures } from './named-failures.js';
+import { ALL_ACCEPTED, notTaken, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
+import { undeliveredParents } from '../parents/parents.js';
+import { maskedMessage } from './platform-message.js';
+import { provenOutcomes, storedOutcomes } from './proven-outcomes.js';
+import type { SentBatch } from './upload-batch.js';
+
+export interface SettledBatch {
+  readonly batch: SentBatch;
+  readonly outcomes: BatchOutcomes;
+}
+
+/**
+ * Waits for the outcomes of the batch's records. The ledger has the platform's id of the batch afterwards. A batch with
+ * pending records is written to the ledger even if its mapping keeps no records there, so that it can be polled later.
+ *
+ * @param readSeq the read sequence number drawn after the batch's rows were read
+ */
+export async function settleBatch(context: PartitionContext, batch: SentBatch, readSeq: string): Promise<SettledBatch> {
+  const outcomes = await batchOutcomes(context, batch);
+  // The platform's id is written while the batch is polled, but must be there before any outcome is.
+  await batch.noted;
+  const isPending = outcomes !== ALL_ACCEPTED && [...outcomes.values()].some(({ kind }) => kind === 'pending');
+  if (batch.id !== null || !isPending) return { batch, outcomes };
+  const id = await context.deps.ledger.batches.insertSent(context.partition, readSeq, batch, batch.platformBatchId);
+  return { batch: { ...batch, id }, outcomes };
+}
+
+/** Waits until the batch is settled or its deadline has passed, and returns what is proved by then. */
+export async function batchOutcomes(context: PartitionContext, batch: SentBatch): Promise<BatchOutcomes> {
+  const { status, settled } = await pollUntilSettled(context, batch.platformBatchId, batch.tenant);
+  if (settled && isAllAccepted(status!, batch.records.length)) return ALL_ACCEPTED;
+  const { externalIds } = batch.records;
+  const failures = namedFailures(status?.errors?.recordErrors ?? [], new Set(externalIds));
+  const proven = settled
+    ? await provenOutcomes(context, batch, status!, failures)
+    : await storedOutcomes(context, batch, status);
+  // The list makes new objects each time it is read, but parents are looked up by object: so they are made once.
+  const records = [...batch.records];
+  const notAccepted = records.filter(({ externalId }) => proven.get(externalId) !== 'accepted');
+  const undelivered = await undeliveredParents(context, notAccepted);
+  const listed = new Map((status?.pendingResources ?? []).map((pending) => [pending.resourceExternalId, pending]));
+  const schemas = context.sync.spec.mappings.map((mapping) => mapping.schema.name);
+  const outcomes = new Map<string, Outcome>();
+  for (const record of records) {
+    const { externalId } = record;
+    const outcome: ProvenOutcome = proven.get(externalId) ?? 'unknown';
+    const missing = undelivered.get(record) ?? [];
+    if (outcome === 'accepted') outcomes.set(externalId, { kind: outcome });
+    else if (outcome === 'pending') outcomes.set(externalId, pendingOutcome(listed.get(externalId), missing));
+    else {
+      const raw = outcome === 'rejected' ? messageAbout(externalId, failures) : '';
+      outcomes.set(externalId, notTaken(outcome, { raw, masked: maskedMessage(raw, record, schemas) }, missing));
+    }
+  }
+  return outcomes;
+}
+
+/**
+ * Takes the missing parents from the platform if it names their schemas, else those that are known to be undelivered.
+ */
+function pendingOutcome(pending: PendingResource | undefined, undelivered: readonly ParentName[]): Outcome {
+  const listed = pending?.missingDependencies ?? [];
+  const named = listed.flatMap(({ schemaName, externalId }) =>
+    schemaName == null ? [] : [{ schemaName, externalId }],
+  );
+  const missing = named.length > 0 && named.length === listed.length ? named : undelivered;
+  return { kind: 'pending', missing, expiresAt: pending?.expiresAt ?? null };
+}

@@ -1,0 +1,179 @@
+/**
+ * Uploads one batch (platform-api.md 4.8). A batch that is rejected as a whole is halved down to the record at fault.
+ */
+import { milliseconds, times } from '../../domain/timeouts.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { MappedRecord } from '../../domain/record.js';
+import type { MappingOptions } from '../../domain/sync.js';
+import { isInDoubt } from '../../platform/error.js';
+import { segmentProblem } from '../../platform/path.js';
+import { backoffMs } from '../../platform/retry.js';
+import type { IntendedBatch } from '../../ledger/batch-intents.js';
+import type { PartitionContext } from '../partition-context.js';
+import { maskedMessage } from './platform-message.js';
+
+/** A batch that the platform has accepted. */
+export interface SentBatch extends IntendedBatch {
+  readonly platformBatchId: string;
+  /** Resolves when the ledger has the platform's id. It may reject, so it must be awaited. */
+  readonly noted: Promise<void>;
+}
+
+/** A record that was rejected by itself; the platform's messages in `error.details` are masked. */
+export interface RejectedRecord {
+  readonly batch: IntendedBatch;
+  readonly record: MappedRecord;
+  readonly error: PartnerSyncError;
+}
+
+/** What became of a batch, which may have been split: its parts. */
+export interface UploadResult {
+  readonly sent: readonly SentBatch[];
+  readonly rejected: readonly RejectedRecord[];
+}
+
+/** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
+const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('inDoubtShareOfPost');
+
+/**
+ * @throws PartnerSyncError `schema_not_pushed`, `platform_busy` once the platform has been busy for too long,
+ *   `fenced_off` if another attempt has taken the partition over, and whatever else the client throws
+ */
+export async function uploadBatch(context: PartitionContext, intended: IntendedBatch): Promise<UploadResult> {
+  const failures: Failures = { since: Date.now(), inDoubt: 0, busy: 0 };
+  let batch = intended;
+  while (true) {
+    try {
+      const sent = await context.sync.limit.run(() =>
+        post(context, batch, async () => {
+          // A process that was frozen since the intent must not send: its successor has taken the records over.
+          if (Date.now() - batch.intendedAt > postTimeoutMs(context.sync.spec.upload.inDoubtDelay))
+            batch = await context.deps.ledger.batches.renew(context.partition, batch);
+        }),
+      );
+      return { sent: [{ ...batch, ...sent }], rejected: [] };
+    } catch (error) {
+      if (!(error instanceof PartnerSyncError)) throw error;
+      const next = afterFailure(context, error, failures);
+      if (next === 'rejected')
+        return batch.records.length > 1
+          ? uploadHalves(context, batch, error)
+          : { sent: [], rejected: [rejectedAlone(context, batch, error)] };
+      if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal: context.signal });
+      context.mapping.meter.batchRepeated();
+    }
+  }
+}
+
+/** How the attempts to upload one batch have failed so far. */
+interface Failures {
+  /** Milliseconds of this process's clock. */
+  readonly since: number;
+  /** How often the answer was lost, and how often the platform was busy. */
+  inDoubt: number;
+  busy: number;
+}
+
+/**
+ * What follows a failed attempt: the same batch is sent again after so many milliseconds, or the platform rejects this
+ * batch. Rethrows a failure that neither can help.
+ */
+function afterFailure(
+  context: PartitionContext,
+  error: PartnerSyncError,
+  failures: Failures,
+): { readonly repeatIn: number } | 'rejected' {
+  // The platform may have taken the batch, and must have finished it before the records are sent again: it promises no
+  // order between batches.
+  if (isInDoubt(error) && failures.inDoubt++ < times('inDoubtRepeats'))
+    return { repeatIn: context.sync.spec.upload.inDoubtDelay * 1000 };
+  // The client itself waits for a new token before it sends anything.
+  if (context.deps.platform.awaitsToken(error)) return { repeatIn: 0 };
+  if (error.code === 'platform_busy') {
+    const asked = error.details['retryAfterMs'];
+    const delay = typeof asked === 'number' ? asked : backoffMs(failures.busy++);
+    if (Date.now() - failures.since + delay > milliseconds('busyPlatform')) throw error;
+    // A delay that the platform asked for is kept by the client, for all requests.
+    return { repeatIn: typeof asked === 'number' ? 0 : delay };
+  }
+  if (error.code !== 'platform_refused' && error.code !== 'platform_too_large') throw error;
+  if (error.details['status'] === 404) throw unknownSchema(context, error);
+  return 'rejected';
+}
+
+/** The rejection of a single record. Its messages go into the record's dead letter, so the record's values are masked. */
+function rejectedAlone({ sync }: PartitionContext, batch: IntendedBatch, error: PartnerSyncError): RejectedRecord {
+  const record = batch.records.at(0);
+  const schemas = sync.spec.mappings.map((m) => m.schema.name);
+  const { status, words, errors } = error.details as { status: number; words: string; errors: readonly string[] };
+  const masked = (text: string): string => maskedMessage(text, record, schemas);
+  const details = { ...error.details, words: masked(words), errors: errors.map(masked) };
+  return { batch, record, error: new PartnerSyncError(error.code, `answered ${status}`, details) };
+}
+
+async function post(
+  context: PartitionContext,
+  batch: IntendedBatch,
+  before: () => Promise<void>,
+): Promise<Pick<SentBatch, 'platformBatchId' | 'noted'>> {
+  const { deps, mapping, sync, signal } = context;
+  const query = uploadQuery(mapping.spec.options);
+  const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, bodyOf(batch), query, {
+    tenant: batch.tenant,
+    // The intent's age is checked right before the request: waiting for a token or a Retry-After may take long.
+    once: true,
+    before,
+    // Once it has begun, a POST is finished and noted even if the activity is cancelled, or the batch would be in
+    // doubt. It ends within one delay of its intent, so that a successor knows when it must be over.
+    signal,
+    finish: true,
+    timeout: postTimeoutMs(sync.spec.upload.inDoubtDelay),
+  });
+  const problem = segmentProblem(accepted.batchId);
+  if (problem !== undefined)
+    throw new PartnerSyncError('platform_response_invalid', `the platform took a batch, but its batchId ${problem}`, {
+      inDoubt: true,
+    });
+  mapping.meter.batchSent();
+  const noted = deps.ledger.batches.markSent(batch, accepted.batchId);
+  noted.catch(() => undefined);
+  return { platformBatchId: accepted.batchId, noted };
+}
+
+async function uploadHalves(
+  context: PartitionContext,
+  batch: IntendedBatch,
+  rejection: PartnerSyncError,
+): Promise<UploadResult> {
+  const tooLong = rejection.code === 'platform_too_large';
+  if (tooLong) context.mapping.batches.tooLong(bodyOf(batch).length);
+  const middle = Math.ceil(batch.records.length / 2);
+  const halves = await context.deps.ledger.batches.split(context.partition, batch, [
+    batch.records.slice(0, middle),
+    batch.records.slice(middle),
+  ]);
+  const results: UploadResult[] = [];
+  // Not side by side: what is wrong with the first half may be wrong with the second too.
+  for (const half of halves) results.push(await uploadBatch(context, half));
+  const sent = results.flatMap((r) => r.sent);
+  const rejected = results.flatMap((r) => r.rejected);
+  // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.
+  if (!tooLong && rejected.length === 0 && sent.length === halves.length)
+    context.mapping.batches.tooMany(batch.records.length);
+  return { sent, rejected };
+}
+
+const bodyOf = ({ records }: IntendedBatch): Buffer => records.joined('{"resources":[', ']}');
+
+const uploadQuery = (options: MappingOptions) => ({
+  onconflict: options.onConflict,
+  ignoreUnknownFields: options.ignoreUnknownFields,
+  dependencyWaitTimeout: options.dependencyWaitTimeout,
+});
+
+const unknownSchema = (context: PartitionContext, error: PartnerSyncError): PartnerSyncError =>
+  new PartnerSyncError(
+    'schema_not_pushed',
+    `the platform does not know schema "${context.mapping.spec.schema.name}" (${error.message}); run: partner-sync schema push ${context.sync.spec.name}`,
+  );

@@ -1,0 +1,59 @@
+/**
+ * Meters: where the parts of a worker report what they do. They are handed in when the parts are put together, and are
+ * called once for a request, a chunk, a batch or a statement, never for a row.
+ */
+import type { Counts } from './run.js';
+
+/** Measures the work on one mapping. */
+export interface MappingMeter {
+  /** A chunk was read and mapped. */
+  chunkRead(seconds: number): void;
+  /** The platform has taken a batch. */
+  batchSent(): void;
+  /** A batch is sent again. */
+  batchRepeated(): void;
+}
+
+/** Measures the ledger. */
+export interface LedgerMeter {
+  statementEnded(seconds: number): void;
+  /** A checkpoint has added these to the counts of the mapping with this number; numbers may be negative. */
+  counted(mappingId: number, counts: readonly Counts[]): void;
+}
+
+/** Measures requests to the platform. */
+export interface PlatformMeter {
+  /** A request begins; the result is called when it has ended, with the status or null if there was none. */
+  requestBegins(operation: string): (status: number | null) => void;
+  /** A request is sent again. */
+  repeated(operation: string): void;
+}
+
+/** What a sync has in use; asked when metrics are read. */
+export interface SyncInUse {
+  /** How many requests to the platform may be under way. */
+  readonly requestLimit: () => number;
+  /** Connections of the source's pool in use. */
+  readonly connections: () => Promise<number>;
+  readonly connectionLimit: number;
+}
+
+/** All meters of a process. */
+export interface Meters {
+  readonly ledger: LedgerMeter;
+  readonly platform: PlatformMeter;
+  /** The meter of a mapping, whose number in the ledger it learns. */
+  mapping(mappingId: number, sync: string, mapping: string): MappingMeter;
+  /** Remembers whom to ask about a sync; a later call for the same sync replaces an earlier one. */
+  watchSync(sync: string, inUse: SyncInUse): void;
+}
+
+const nothing = (): void => undefined;
+
+/** For processes that measure nothing. */
+export const NO_METERS: Meters = {
+  ledger: { statementEnded: nothing, counted: nothing },
+  platform: { requestBegins: () => nothing, repeated: nothing },
+  mapping: () => ({ chunkRead: nothing, batchSent: nothing, batchRepeated: nothing }),
+  watchSync: nothing,
+};

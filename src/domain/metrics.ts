@@ -1,0 +1,116 @@
+/** The table of metrics: what a worker tells Prometheus. docs/monitoring.md shows it, and a test compares the two. */
+
+/** The declaration of a metric. Labels have few values, which come from files and tables of ours, never from rows. */
+export interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly meaning: string;
+  /** Upper bounds of a histogram's buckets, in seconds. */
+  readonly buckets?: readonly number[];
+}
+
+/** Begins the name of each metric. */
+export const METRIC_PREFIX = 'partner_sync_';
+
+/** Labels of what is told of each mapping. Both are names of files. */
+const OF_MAPPING = ['sync', 'mapping'] as const;
+
+/** What each worker measures of its own work, by the name without {@link METRIC_PREFIX}. */
+export const WORKER_METRICS = {
+  rows_read_total: { type: 'counter', labels: OF_MAPPING, meaning: 'rows that runs have read and counted' },
+  rows_total: {
+    type: 'counter',
+    labels: [...OF_MAPPING, 'outcome'],
+    meaning:
+      '`accepted`, `unchanged`, `waiting` or `dead_lettered`: rows by outcome. A row that waits is counted as `waiting`, and once more with the outcome that it has later in the same run',
+  },
+  batches_sent_total: { type: 'counter', labels: OF_MAPPING, meaning: 'batches that the platform has taken' },
+  source_read_duration_seconds: {
+    type: 'histogram',
+    labels: OF_MAPPING,
+    meaning: 'how long a chunk took to be read and mapped',
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+  },
+  source_connections: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: "connections of the source's pool that are in use",
+  },
+  source_connections_limit: { type: 'gauge', labels: ['sync'], meaning: '`source.pool.max`' },
+  platform_request_duration_seconds: {
+    type: 'histogram',
+    labels: ['operation', 'status'],
+    meaning:
+      'how long a request took; `status` is `2xx`, `3xx`, `4xx`, `5xx`, or `none` for a request without a complete response',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  },
+  platform_retries_total: { type: 'counter', labels: ['operation'], meaning: 'requests that were sent again' },
+  platform_requests: { type: 'gauge', labels: [], meaning: 'requests to the platform that are under way' },
+  platform_requests_limit: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: 'how many may be under way: `upload.requestsAtOnce`, or fewer after the platform was busy',
+  },
+  ledger_statement_duration_seconds: {
+    type: 'histogram',
+    labels: [],
+    meaning: 'how long a statement on the ledger took',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
+  },
+  ledger_up: {
+    type: 'gauge',
+    labels: [],
+    meaning: '1 if the metrics of the second table could be read from the ledger, else 0, and they are missing',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+/** What is read from the ledger, and so is the same on each worker. */
+export const LEDGER_METRICS = {
+  last_success_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning:
+      'end of the latest run of kind `sync` that ended `complete` or `complete_with_dead_letters`; samples and backfills do not count',
+  },
+  last_run: {
+    type: 'gauge',
+    labels: ['sync', 'outcome'],
+    meaning: '1 for the outcome of the latest of those runs that has ended, 0 for the other outcomes',
+  },
+  position_moved_timestamp_seconds: {
+    type: 'gauge',
+    labels: OF_MAPPING,
+    meaning: 'when the position of the mapping was last written',
+  },
+  waiting_records: { type: 'gauge', labels: [...OF_MAPPING, 'reason'], meaning: 'waiting records' },
+  oldest_waiting_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: 'since when the record waits that has waited longest; missing if none waits',
+  },
+  dead_letters: {
+    type: 'gauge',
+    labels: [...OF_MAPPING, 'code'],
+    meaning: 'dead letters by their code ([errors.md](errors.md))',
+  },
+  removal_plans_awaiting_approval: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: 'removal plans that a person has to approve',
+  },
+  open_batches: {
+    type: 'gauge',
+    labels: ['sync', 'state'],
+    meaning: 'batches that are `intended`, `sent` or `pending`',
+  },
+} as const satisfies Readonly<Record<string, Metric>>;
+
+export type WorkerMetric = keyof typeof WORKER_METRICS;
+export type LedgerMetric = keyof typeof LEDGER_METRICS;
+
+/** One sample of a metric that is read from the ledger. */
+export interface LedgerSample {
+  readonly metric: LedgerMetric;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}

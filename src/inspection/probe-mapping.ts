@@ -1,0 +1,88 @@
+/** Maps real rows and counts those that would fail: what `check` can tell before a first run. */
+import type { Probe, ProbeBudget } from '../domain/probe.js';
+import type { MapResult } from '../domain/record.js';
+import type { KeyRange, Source } from '../domain/source.js';
+import { byKey, keyRangeBounds, mappedPages, type RowSource } from '../reading/mapped-pages.js';
+import { openFailureCauses } from './failure-causes.js';
+
+/** Places of a large table from which rows are read: old rows are unlike new ones. */
+const PLACES = 10;
+/**
+ * External ids that are kept to find duplicates, at most, since memory must not grow with the table. A duplicate of a
+ * row that came later is not noticed.
+ */
+const IDS_KEPT = 200_000;
+
+/** Stops at the budget's rows or time, whichever is used up first; the probe tells whether that was all of the rows. */
+export async function probeMapping(reading: RowSource & { source: Source }, budget: ProbeBudget): Promise<Probe> {
+  const ordered: RowSource = { ...reading, plan: byKey(reading.plan) };
+  const deadline = performance.now() + budget.time;
+  const cursor = reading.plan.cursor === null ? -1 : reading.plan.columns.indexOf(reading.plan.cursor);
+  const tally = newTally();
+  const { places, whole } = await placesIn(reading.source, ordered, budget.rows);
+  let all = whole;
+  for (const [index, place] of places.entries()) {
+    const share = whole ? budget.rows - tally.rows : Math.ceil((budget.rows - tally.rows) / (places.length - index));
+    let left = share;
+    for await (const page of mappedPages(ordered, keyRangeBounds(place), share)) {
+      for (const { row, result } of page.rows) tally.add(result, row[cursor] === null);
+      left -= page.rows.length;
+      // After each page: the time may be exceeded by one page at most.
+      if (performance.now() > deadline) return tally.probe(false);
+    }
+    all &&= left > 0;
+    if (tally.rows >= budget.rows) break;
+  }
+  return tally.probe(all);
+}
+
+/** Key ranges spread evenly over the table, or the whole of a small one. */
+async function placesIn(
+  source: Source,
+  { plan }: RowSource,
+  rows: number,
+): Promise<{ places: KeyRange[]; whole: boolean }> {
+  const open: KeyRange = { after: null, through: null };
+  if (!Number.isFinite(rows)) return { places: [open], whole: true };
+  const ranges = await source.splitKeys(plan, Math.ceil(rows / PLACES));
+  if (ranges.length <= PLACES) return { places: [open], whole: true };
+  const step = (ranges.length - 1) / (PLACES - 1);
+  return { places: Array.from({ length: PLACES }, (_, i) => ranges[Math.round(i * step)]!), whole: false };
+}
+
+function newTally() {
+  let rows = 0;
+  let sameKey = 0;
+  let sameExternalId = 0;
+  let nullCursor = 0;
+  let lastKey = '';
+  const failures = openFailureCauses();
+  const ids = new Set<string>();
+  return {
+    get rows() {
+      return rows;
+    },
+    add(result: MapResult, withoutCursor: boolean): void {
+      rows++;
+      if (withoutCursor) nullCursor++;
+      const key = JSON.stringify(result.sourceKey);
+      if (key === lastKey) sameKey++;
+      lastKey = key;
+      if (result.kind === 'record') {
+        const name = `${result.tenant}/${result.externalId}`;
+        if (ids.has(name)) sameExternalId++;
+        else if (ids.size < IDS_KEPT) ids.add(name);
+        return;
+      }
+      failures.add(result);
+    },
+    probe: (all: boolean): Probe => ({
+      rows,
+      all,
+      failures: failures.mostFrequentFirst(),
+      sameKey,
+      sameExternalId,
+      nullCursor,
+    }),
+  };
+}

@@ -1,0 +1,55 @@
+/** What the steps of reconciling a mapping share. */
+import type { MappedRecord } from '../domain/record.js';
+import type { RecordPlace } from '../ledger/record-key.js';
+import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
+import { openDifferences, type Difference, type Differences } from './differences.js';
+import { byKey, type RowSource } from '../reading/mapped-pages.js';
+import { openSpanSums, type SpanSums } from './span-sums.js';
+
+/** One mapping whose rows and accepted hashes are summed up and compared. */
+export interface Reconciling {
+  readonly deps: Views;
+  readonly mapping: OpenMapping;
+  /** Every row, by key. */
+  readonly reading: RowSource;
+  /** Where the spans begin, in the ledger's order of records. */
+  readonly cuts: readonly RecordPlace[];
+  readonly sums: SpanSums;
+  readonly differences: Differences;
+  /** The ledger's numbers of the records' tenants; 0 for a tenant to which nothing was ever sent. */
+  readonly tenantIds: (records: readonly MappedRecord[]) => Promise<ReadonlyMap<string, number>>;
+}
+
+/** Each takes some dozens of bytes of memory. Up to about four million records, a span is one block of the ledger. */
+const MOST_SPANS = 65_536;
+
+/** Reads where the blocks of the ledger begin, and prepares the sums. `tell` is called with every difference. */
+export async function startReconciling(
+  deps: Views,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  tell: (difference: Difference) => Promise<void> | void = () => undefined,
+): Promise<Reconciling> {
+  const cuts = await deps.ledger.acceptedHashes.cuts(mapping.mappingId, MOST_SPANS);
+  return {
+    deps,
+    mapping,
+    reading: { source: sync.source, plan: byKey(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
+    cuts,
+    sums: openSpanSums(cuts),
+    differences: openDifferences(tell),
+    tenantIds: knownTenants(deps),
+  };
+}
+
+/** Looks each tenant up once: there may be thousands of tenants, and thousands of pages. */
+function knownTenants({ ledger }: Views): Reconciling['tenantIds'] {
+  const known = new Map<string, number>();
+  return async (records) => {
+    const unknown = [...new Set(records.map((r) => r.tenant))].filter((tenant) => !known.has(tenant));
+    if (unknown.length === 0) return known;
+    const ids = await ledger.ids.tenantIds(unknown);
+    for (const tenant of unknown) known.set(tenant, ids.get(tenant) ?? 0);
+    return known;
+  };
+}

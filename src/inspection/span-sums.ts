@@ -1,0 +1,92 @@
+/**
+ * Counts and sums of hashes of two sides, source and ledger, for spans of the ledger's order of records: if both agree,
+ * nothing has to be read twice. The memory that this takes does not grow with the table.
+ */
+import { compareIds, type RecordPlace } from '../ledger/record-key.js';
+
+/** The sums of one mapping. */
+export interface SpanSums {
+  /** The span that a record belongs to. */
+  spanOf(place: RecordPlace): number;
+  /** A row of the source, read as part of a key range. */
+  addRow(span: number, tenantId: number, contentHash: string, keyRange: number): void;
+  /** An accepted hash of the ledger. Both kinds may be added in any order. */
+  addAcceptedHash(span: number, tenantId: number, contentHash: string): void;
+  /** Spans in which the two sides differ, in order. */
+  differing(): DifferingSpan[];
+}
+
+/** A span whose two sides differ. */
+export interface DifferingSpan {
+  readonly span: number;
+  /** How many the ledger has in the span. */
+  readonly acceptedHashes: number;
+  /** The first and the last key range with a row in it; null if it has none. */
+  readonly keyRanges: readonly [number, number] | null;
+}
+
+/** Sums of 48-bit numbers are exact in a double, and stay so by this modulus. */
+const MODULUS = 2 ** 48;
+const SUMS = 3;
+
+/**
+ * `cuts`: where spans begin, in order; the first one also takes what comes before it. Two different sets of records
+ * have equal sums only if their hashes happen to add up alike in all of the 128 bits that are compared.
+ */
+export function openSpanSums(cuts: readonly RecordPlace[]): SpanSums {
+  const size = Math.max(1, cuts.length);
+  const rows = new Float64Array(size);
+  const acceptedHashes = new Float64Array(size);
+  // What the source has beyond the ledger: rows are added, accepted hashes are taken away.
+  const sums = new Float64Array(size * SUMS);
+  const first = new Int32Array(size).fill(-1);
+  const last = new Int32Array(size);
+  let recent = 0;
+  const isFrom = (span: number, { tenantId, externalId }: RecordPlace): boolean => {
+    const cut = cuts[span]!;
+    return cut.tenantId < tenantId || (cut.tenantId === tenantId && compareIds(cut.externalId, externalId) <= 0);
+  };
+  const add = (span: number, tenantId: number, contentHash: string, sign: 1 | -1): void => {
+    const words = [
+      parseInt(contentHash.slice(0, 12), 16),
+      parseInt(contentHash.slice(12, 24), 16),
+      // A record of one tenant in the place of another's must be noticed, though their contents are the same.
+      Math.imul(parseInt(contentHash.slice(24), 16) ^ Math.imul(tenantId, 0x9e3779b1), 0x85ebca6b) >>> 0,
+    ];
+    for (const [i, word] of words.entries()) sums[span * SUMS + i] = (sums[span * SUMS + i]! + sign * word) % MODULUS;
+  };
+  return {
+    spanOf(place) {
+      // Rows in the order of their key mostly stay in the span of the row before.
+      if (cuts.length > 0 && isFrom(recent, place) && (recent + 1 === size || !isFrom(recent + 1, place)))
+        return recent;
+      let [low, high] = [0, cuts.length - 1];
+      while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (isFrom(middle, place)) low = middle;
+        else high = middle - 1;
+      }
+      return (recent = low);
+    },
+    addRow(span, tenantId, contentHash, keyRange) {
+      rows[span]!++;
+      add(span, tenantId, contentHash, 1);
+      if (first[span] === -1) first[span] = keyRange;
+      last[span] = keyRange;
+    },
+    addAcceptedHash(span, tenantId, contentHash) {
+      acceptedHashes[span]!++;
+      add(span, tenantId, contentHash, -1);
+    },
+    differing() {
+      const found: DifferingSpan[] = [];
+      for (let span = 0; span < size; span++) {
+        const same = [0, 1, 2].every((i) => sums[span * SUMS + i] === 0);
+        if (rows[span] === acceptedHashes[span] && same) continue;
+        const keyRanges = first[span] === -1 ? null : ([first[span]!, last[span]!] as const);
+        found.push({ span, acceptedHashes: acceptedHashes[span]!, keyRanges });
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * Claims: which records of a chunk are sent, and the intents of their batches, in one transaction before any POST.
+ *
+ * A record is claimed only while it is in no unfinished batch, and only if its row was read wholly after the reading
+ * that was sent last. So no record is in two unfinished batches, and older content never overwrites newer.
+ *
+ * Concurrency. All transactions of the ledger are READ COMMITTED: each statement sees what was committed before it
+ * began. A claim first finds the records in unfinished batches, then compares the others with the record index, and this
+ * is safe for two reasons. Claims of a mapping exclude each other by the claim lock until they commit, so that the next
+ * one sees the intents of this one. Checkpoints do not take that lock, but one transaction closes a batch and writes its
+ * outcomes into the index: a batch that is settled between the two statements was still found unfinished by the first.
+ * A stricter isolation level would break this, as a transaction would go on seeing what it saw before it got the lock.
+ *
+ * Locks are taken in this order: the run and the partition (partitions.ts), then the mapping's claim lock or, in a
+ * checkpoint with waiting records, its waiting lock (checkpoint.ts; no transaction takes both), then blocks of records,
+ * then waiting records. Blocks are locked in the ledger's order, and so are waiting records by checkpoints. The database
+ * breaks the deadlocks that remain possible, and the transaction is run once more (retryOnDeadlock).
+ */
+import type { Knex } from 'knex';
+import { isInStep } from '../domain/record.js';
+import type { RecordList } from '../records/record-list.js';
+import { insertIntents, type IntendedBatch } from './batch-intents.js';
+import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
+import { hashAt, inTransaction, prepared } from './statements.js';
+import { lockPartition, type AcquiredPartition } from './partitions.js';
+import { changeRecords, readRecords, type RecordEntry } from './record-index/index.js';
+import type { RecordKeys } from './record-key.js';
+
+/** Why a record of a chunk is not sent now. `busy` is also the reason if its row may have been read too early. */
+export type SkipReason =
+  | InFlightReason
+  | 'unchanged' // the platform has this content
+  | 'accepted' // the same, and this very run has sent it, in an attempt before this one
+  | 'sent_in_this_run'; // this run has sent other content: two rows have one external id, or the row has changed since
+
+export interface ClaimRequest {
+  /** The read sequence number drawn before the first page of the chunk was read. */
+  readonly readSeqStart: string;
+  /** The read sequence number drawn after its last page had arrived. */
+  readonly readSeqEnd: string;
+  readonly records: RecordList;
+  /** Whether the run reads each row once: then a record that it has already sent is skipped as `sent_in_this_run`. */
+  readonly eachOnce?: boolean;
+  /** The ledger's numbers for all tenants of the records. */
+  readonly tenantIds: ReadonlyMap<string, number>;
+  /** Cuts the claimed records into batches of one tenant each. */
+  readonly cut: (claimed: RecordList) => readonly RecordList[];
+}
+
+export interface Claimed {
+  readonly batches: readonly IntendedBatch[];
+  /** By the index of the request's records; undefined for those that are sent. */
+  readonly skipReasons: readonly (SkipReason | undefined)[];
+}
+
+/** An arbitrary constant; the second number of the advisory lock is the mapping's. */
+const CLAIM_LOCK = 7_160_346;
+
+/** Throws `fenced_off` when a newer attempt has taken the partition over. */
+export async function claimChunk(
+  knex: Knex,
+  inFlight: InFlightRecords,
+  partition: AcquiredPartition,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  if (!partition.keepsRecords) return claimAll(request);
+  // Taken before the transaction: a process that is frozen in it must know afterwards how old its intents are.
+  const intendedAt = Date.now();
+  const keys = keysOf(request);
+  const claimed = await inTransaction(knex, async (trx) => {
+    await lockPartition(trx, partition);
+    if (await lockClaims(trx, partition)) await noteSeen(trx, partition.mappingId, keys, request);
+    // In this order: a batch that is settled in between is seen in at least one of the two.
+    const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
+    const skipReasons = await compareWithIndex(trx, partition, keys, request);
+    for (const [index, reason] of inFlightReasons) skipReasons[index] = reason;
+    const sent = request.records.pick((index) => skipReasons[index] === undefined);
+    return {
+      batches: await insertIntents(trx, partition, request.readSeqEnd, cut(request, sent), intendedAt),
+      skipReasons,
+    };
+  });
+  inFlight.add(partition.mappingId, claimed.batches);
+  return claimed;
+}
+
+const keysOf = ({ records, tenantIds }: ClaimRequest): RecordKeys => ({
+  tenantIds: records.externalIds.map((_, i) => tenantIds.get(records.tenantAt(i))!),
+  externalIds: records.externalIds,
+});
+
+const cut = (request: ClaimRequest, claimed: RecordList): { tenantId: number; records: RecordList }[] =>
+  request.cut(claimed).map((records) => ({ tenantId: request.tenantIds.get(records.tenantAt(0))!, records }));
+
+/**
+ * Locks the claims of the mapping until the transaction ends, since two at once would not see each other's batches.
+ * Returns whether another run is reading the mapping. A run that begins while this one waits for the lock does not
+ * count: it reads later than this one has read.
+ */
+async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): Promise<boolean> {
+  const { rows } = await prepared<{ concurrent: boolean }>(
+    trx,
+    'lock_claims',
+    `SELECT pg_advisory_xact_lock(:lock, :mapping), EXISTS (
+       SELECT FROM runs JOIN partitions ON partitions.run_id = runs.id
+       WHERE runs.ended_at IS NULL AND runs.id <> :run AND partitions.mapping_id = :mapping AND partitions.fencing_token > 0) AS concurrent`,
+    { lock: CLAIM_LOCK, mapping: mappingId, run: runId },
+  );
+  return rows[0]!.concurrent;
+}
+
+/**
+ * Gives records that this reading found unchanged its read sequence number. Otherwise another run that has read their
+ * rows earlier, while they were different, would send what it read (ADR 0023). A run alone on a mapping need not do
+ * this.
+ */
+async function noteSeen(
+  trx: Knex,
+  mappingId: number,
+  keys: RecordKeys,
+  { records, readSeqEnd }: ClaimRequest,
+): Promise<void> {
+  const { contentHashes } = records;
+  await changeRecords(trx, mappingId, keys, (index, entry) =>
+    entry !== undefined && entry.contentHash === contentHashes[index]
+      ? { ...entry, readSeq: Math.max(entry.readSeq, Number(readSeqEnd)) }
+      : undefined,
+  );
+}
+
+/** Why records are not sent, as far as the record index knows. */
+async function compareWithIndex(
+  trx: Knex,
+  { mappingId, runId }: AcquiredPartition,
+  keys: RecordKeys,
+  { records, readSeqStart, eachOnce }: ClaimRequest,
+): Promise<(SkipReason | undefined)[]> {
+  const thisRun = Number(runId);
+  // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
+  const reasons = records.externalIds.map((_, i): SkipReason | undefined =>
+    records.deletionAt(i) === undefined ? undefined : 'unchanged',
+  );
+  let hashes: Buffer | undefined;
+  const ownHashes = (): Buffer => (hashes ??= records.hashes);
+  const inStep = (sentBy: number): SkipReason => (sentBy === thisRun ? 'accepted' : 'unchanged');
+  const compare = (index: number, known: RecordEntry): SkipReason | undefined => {
+    const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
+    if (isInStep(own, known.contentHash)) return inStep(known.runId);
+    if (eachOnce === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
+    // If the two readings took place at the same time, it cannot be told which is newer.
+    return known.readSeq >= Number(readSeqStart) ? 'busy' : undefined;
+  };
+  await readRecords(trx, mappingId, keys, (index, known) => (reasons[index] = compare(index, known)), {
+    hashes: ownHashes,
+    see: (first, count, sentBy) => reasons.fill(inStep(sentBy), first, first + count),
+  });
+  return reasons;
+}
+
+/** If the mapping keeps no records, all are sent, and only batches with pending records are written to the ledger. */
+function claimAll(request: ClaimRequest): Claimed {
+  const intendedAt = Date.now();
+  const batches = cut(request, request.records).map(({ tenantId, records }): IntendedBatch => ({
+    id: null,
+    tenant: records.tenantAt(0),
+    tenantId,
+    records,
+    intendedAt,
+  }));
+  return { batches, skipReasons: [] };
+}

@@ -1,0 +1,105 @@
+/** The counts, for people: the progress of a run, its report, and the status of mappings between runs. */
+import type { Knex } from 'knex';
+import type { Counts, DeadLetterCount, MappingProgress, Undelivered } from '../domain/run.js';
+
+export interface CountsView {
+  /** One entry for each mapping of the run, in the order of planning; `seconds` from its first work to its latest. */
+  progress(runId: string): Promise<readonly MappingProgress[]>;
+  /**
+   * What earlier runs left undelivered of the run's mappings and is not in this run's counts, by mapping. `asked` is
+   * false for a mapping that the run did not read, but whose waiting records it has polled.
+   */
+  undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly asked: boolean }>>;
+  /** The run's dead letters by cause, the hundred most frequent causes first. */
+  deadLetterCounts(runId: string): Promise<readonly DeadLetterCount[]>;
+  /**
+   * What became of the rows of the dead letters that a replay selected, without fetched parents and without children
+   * that were brought back. Only `gone` includes rows that were looked for as children before their own turn came.
+   */
+  replayed(runId: string): Promise<ReplayCounts>;
+  /** How far each mapping of the sync has been read, and what has become of its records. */
+  statuses(sync: string): Promise<readonly MappingStatus[]>;
+}
+
+/** The counts of the rows that a replay read, and how many more rows are gone. */
+export interface ReplayCounts extends Counts {
+  readonly gone: number;
+}
+
+/** How far a mapping has been read, and how many of its records are in which state now. */
+export interface MappingStatus {
+  readonly mapping: string;
+  /** The cursor of its position; null before the first incremental run. */
+  readonly cursor: string | null;
+  readonly accepted: number;
+  readonly waiting: number;
+  readonly deadLettered: number;
+}
+
+export function openCounts(knex: Knex): CountsView {
+  return {
+    async progress(runId) {
+      // node-postgres gives bigint as text, so sums are cast: exact up to 2^53 rows.
+      const { rows } = await knex.raw<{ rows: MappingProgress[] }>(
+        `SELECT m.name AS mapping,
+           coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.accepted), 0)::float8 AS accepted,
+           coalesce(sum(c.unchanged), 0)::float8 AS unchanged, coalesce(sum(c.waiting), 0)::float8 AS waiting,
+           coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
+           coalesce((SELECT sum(records) FROM batches b WHERE b.run_id = :run AND b.mapping_id = m.id AND b.state = 'sent'), 0)::float8 AS sent,
+           coalesce(extract(epoch FROM max(p.updated_at) - min(p.started_at)), 0)::float8 AS seconds,
+           bool_and(p.done) AS done
+         FROM partitions p JOIN mappings m ON m.id = p.mapping_id LEFT JOIN partition_counts c ON c.partition_id = p.id
+         WHERE p.run_id = :run GROUP BY m.id, m.name ORDER BY min(p.id)`,
+        { run: runId },
+      );
+      return rows;
+    },
+    async undelivered(runId) {
+      const { rows } = await knex.raw<{ rows: (Undelivered & { mapping: string; asked: boolean })[] }>(
+        `SELECT m.name AS mapping,
+           EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run AND p.kind = 'planned') AS asked,
+           (SELECT count(*) FROM waiting w JOIN partitions p ON p.id = w.partition_id
+            WHERE w.mapping_id = m.id AND NOT (w.counted AND p.run_id = :run))::float8 AS waiting,
+           greatest(0, (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)
+             - (SELECT coalesce(sum(c.dead_lettered), 0) FROM partition_counts c JOIN partitions p ON p.id = c.partition_id
+                WHERE p.mapping_id = m.id AND p.run_id = :run))::float8 AS "deadLettered"
+         FROM mappings m WHERE EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run)`,
+        { run: runId },
+      );
+      return new Map(rows.map(({ mapping, ...undelivered }) => [mapping, undelivered]));
+    },
+    async deadLetterCounts(runId) {
+      const { rows } = await knex.raw<{ rows: DeadLetterCount[] }>(
+        `SELECT m.name AS mapping, code, pointer, rule, count(*)::int AS count
+         FROM dead_letters d JOIN mappings m ON m.id = d.mapping_id WHERE d.run_id = ?
+         GROUP BY 1, 2, 3, 4 ORDER BY count DESC, 1, 2, 3, 4 LIMIT 100`,
+        [runId],
+      );
+      return rows;
+    },
+    async replayed(runId) {
+      const { rows } = await knex.raw<{ rows: ReplayCounts[] }>(
+        `SELECT coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.accepted), 0)::float8 AS accepted,
+           coalesce(sum(c.unchanged), 0)::float8 AS unchanged, coalesce(sum(c.waiting), 0)::float8 AS waiting,
+           coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
+           (SELECT coalesce(sum(rows_gone), 0) FROM partitions WHERE run_id = :run
+            AND mapping_id IN (SELECT mapping_id FROM partitions WHERE run_id = :run AND kind = 'planned'))::float8 AS gone
+         FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
+         WHERE p.run_id = :run AND p.kind = 'planned'`,
+        { run: runId },
+      );
+      return rows[0]!;
+    },
+    async statuses(sync) {
+      const { rows } = await knex.raw<{ rows: MappingStatus[] }>(
+        `SELECT m.name AS mapping, p.cursor,
+           coalesce((SELECT sum(b.accepted) FROM record_blocks b WHERE b.mapping_id = m.id), 0)::float8 AS accepted,
+           (SELECT count(*) FROM waiting w WHERE w.mapping_id = m.id)::float8 AS waiting,
+           (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)::float8 AS "deadLettered"
+         FROM mappings m LEFT JOIN positions p ON p.mapping_id = m.id WHERE m.sync = ? ORDER BY m.id`,
+        [sync],
+      );
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/**
+ * What the ledger knows for metrics. Counts stop at a bound and every statement follows an index, so that reading costs
+ * the same however large the ledger is (oldest waiting records first, latest runs and plans first).
+ */
+import type { Knex } from 'knex';
+import { milliseconds } from '../domain/timeouts.js';
+import type { LedgerMetric, LedgerSample } from '../domain/metrics.js';
+import { inTransaction } from './statements.js';
+
+export interface Gauges {
+  /** Resolves when the database has answered. */
+  ping(): Promise<void>;
+  /** The values of all metrics for these syncs; those that the ledger does not know have none. */
+  read(syncs: readonly string[]): Promise<readonly LedgerSample[]>;
+}
+
+/** Where a count of rows stops. */
+export const COUNT_BOUND = 10_001;
+/** How far back runs and removal plans are looked through; only the latest plan of a mapping can await approval. */
+const LATEST = 1000;
+
+/** The latest runs of a sync, without backfills and samples, which say nothing about how fresh it is. */
+const LATEST_RUNS = `SELECT id, outcome, ended_at FROM (SELECT * FROM runs WHERE sync = s.sync ORDER BY id DESC LIMIT ${LATEST}) r
+  WHERE kind = 'sync' AND mode <> 'sample' AND ended_at IS NOT NULL`;
+/** The syncs that are asked about: as rows, and as a condition on their mappings. */
+const SYNCS = 'unnest(CAST(:syncs AS text[])) AS s(sync)';
+const IN_SYNCS = 'm.sync = ANY (CAST(:syncs AS text[]))';
+
+/** The states as constants, since partial indexes serve no others. */
+const openBatches = ['intended', 'sent', 'pending'].map(
+  (state) => `SELECT '${state}' AS state, (SELECT count(*) FROM
+    (SELECT FROM batches WHERE mapping_id = m.id AND state = '${state}' LIMIT ${COUNT_BOUND}) b) AS batches`,
+);
+
+/** The columns of a result are the metric's labels, and `value`. */
+const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
+  last_success_timestamp_seconds: `
+    SELECT s.sync, extract(epoch FROM r.ended_at)::float8 AS value FROM ${SYNCS} CROSS JOIN LATERAL (
+      SELECT ended_at FROM (${LATEST_RUNS}) r WHERE outcome IN ('complete', 'complete_with_dead_letters')
+      ORDER BY id DESC LIMIT 1) r`,
+  last_run: `
+    SELECT s.sync, o.outcome, (o.outcome = r.outcome)::int::float8 AS value
+    FROM ${SYNCS} CROSS JOIN LATERAL (SELECT outcome FROM (${LATEST_RUNS}) r ORDER BY id DESC LIMIT 1) r
+    CROSS JOIN (VALUES ('complete'), ('complete_with_dead_letters'), ('incomplete'), ('failed')) AS o(outcome)`,
+  position_moved_timestamp_seconds: `
+    SELECT m.sync, m.name AS mapping, extract(epoch FROM p.moved_at)::float8 AS value
+    FROM mappings m JOIN positions p ON p.mapping_id = m.id WHERE ${IN_SYNCS}`,
+  waiting_records: `
+    SELECT m.sync, m.name AS mapping, w.reason, count(*)::float8 AS value FROM mappings m CROSS JOIN LATERAL (
+      SELECT reason FROM waiting WHERE mapping_id = m.id ORDER BY since LIMIT ${COUNT_BOUND}) w
+    WHERE ${IN_SYNCS} GROUP BY 1, 2, 3`,
+  oldest_waiting_timestamp_seconds: `
+    SELECT m.sync, extract(epoch FROM min(w.since))::float8 AS value FROM mappings m CROSS JOIN LATERAL (
+      SELECT since FROM waiting WHERE mapping_id = m.id ORDER BY since LIMIT 1) w
+    WHERE ${IN_SYNCS} GROUP BY 1`,
+  // From each code to the next: the index has them in order, and looking through all dead letters may take long. Only the
+  // order by code makes PostgreSQL use it for the counts too (of "code = c.code" it leaves the order out): otherwise it
+  // expects to reach the bound soon in any order, and reads the whole table for a rare code.
+  dead_letters: `
+    WITH RECURSIVE codes AS (
+      SELECT m.id, m.sync, m.name, (SELECT min(code) FROM dead_letters WHERE mapping_id = m.id) AS code
+      FROM mappings m WHERE ${IN_SYNCS}
+      UNION ALL
+      SELECT c.id, c.sync, c.name, (SELECT min(code) FROM dead_letters WHERE mapping_id = c.id AND code > c.code)
+      FROM codes c WHERE c.code IS NOT NULL)
+    SELECT c.sync, c.name AS mapping, c.code, (SELECT count(*) FROM
+      (SELECT FROM dead_letters WHERE mapping_id = c.id AND code >= c.code AND code <= c.code
+       ORDER BY code, id LIMIT ${COUNT_BOUND}) d)::float8 AS value
+    FROM codes c WHERE c.code IS NOT NULL`,
+  removal_plans_awaiting_approval: `
+    SELECT m.sync, count(*) FILTER (WHERE p.state = 'awaiting_approval')::float8 AS value
+    FROM mappings m LEFT JOIN LATERAL (
+      SELECT state FROM removal_plans WHERE mapping_id = m.id ORDER BY id DESC LIMIT ${LATEST}) p ON true
+    WHERE ${IN_SYNCS} GROUP BY 1`,
+  open_batches: `
+    SELECT m.sync, b.state, sum(b.batches)::float8 AS value
+    FROM mappings m CROSS JOIN LATERAL (${openBatches.join(' UNION ALL ')}) b WHERE ${IN_SYNCS} GROUP BY 1, 2`,
+};
+
+export function openGauges(knex: Knex): Gauges {
+  return {
+    async ping() {
+      await knex.raw('SELECT 1');
+    },
+    read: (syncs) =>
+      inTransaction(knex, async (trx) => {
+        await trx.raw(`SET LOCAL statement_timeout = ${milliseconds('metricsStatement')}`);
+        const samples: LedgerSample[] = [];
+        for (const [metric, sql] of Object.entries(STATEMENTS) as [LedgerMetric, string][]) {
+          const { rows } = await trx.raw<{ rows: Readonly<Record<string, string> & { value: number }>[] }>(sql, {
+            syncs: [...syncs],
+          });
+          samples.push(...rows.map(({ value, ...labels }): LedgerSample => ({ metric, labels, value: Number(value) })));
+        }
+        return samples;
+      }),
+  };
+}

@@ -1,0 +1,157 @@
+/**
+ * Records in unfinished batches. The records of a batch do not change while it is in flight, so each process reads them
+ * once, only for batches whose range touches what it claims, and never for batches that it has written itself.
+ */
+import type { Knex } from 'knex';
+import type { WrittenIntent } from './batch-intents.js';
+import type { RecordList } from '../records/record-list.js';
+import { prepared } from './statements.js';
+import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from './record-key.js';
+
+/** A new reading of records, some of which may be pending. */
+export interface Reread {
+  /** The read sequence number drawn after it. */
+  readonly readSeqEnd: string;
+  readonly records: RecordList;
+}
+
+/** Why a record in an unfinished batch is not sent again. */
+export type InFlightReason =
+  | 'pending' // the platform keeps it until its parent arrives
+  | 'busy'; // it is in another batch that is not settled yet
+
+export interface InFlightRecords {
+  /**
+   * Finds the keys whose records are in unfinished batches; returns the reasons by the index of the key. The mapping's
+   * claims must be locked. `reread` is what was read of the records, which is noted for those that are pending.
+   */
+  find(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<ReadonlyMap<number, InFlightReason>>;
+  /** To be called for batches whose intents this process has just committed. */
+  add(mappingId: number, batches: readonly WrittenIntent[]): void;
+}
+
+interface InFlightBatch {
+  readonly tenantId: number;
+  readonly externalIds: readonly string[];
+  readonly range: IdRange;
+}
+
+export function openInFlightRecords(): InFlightRecords {
+  /** By mapping, then by the batch's id. */
+  const known = new Map<number, Map<string, InFlightBatch>>();
+  const knownOf = (mappingId: number): Map<string, InFlightBatch> => {
+    let batches = known.get(mappingId);
+    if (batches === undefined) known.set(mappingId, (batches = new Map<string, InFlightBatch>()));
+    return batches;
+  };
+  return {
+    async find(trx, mappingId, keys, reread) {
+      const reasons = new Map<number, InFlightReason>();
+      if (keys.externalIds.length === 0) return reasons;
+      const before = knownOf(mappingId);
+      const { rows, anyPending } = await readUnfinished(trx, mappingId, keys, [...before.keys()]);
+      const batches = new Map<string, InFlightBatch>();
+      for (const { id, tenantId, externalIds } of rows)
+        batches.set(id, before.get(id) ?? { tenantId, externalIds: externalIds!, range: rangeOf(externalIds!) });
+      // This forgets settled batches, and others that these keys do not touch, which may have to be read again.
+      known.set(mappingId, batches);
+      if (anyPending)
+        for (const index of await noteRereadOfPending(trx, mappingId, keys, reread)) reasons.set(index, 'pending');
+      if (batches.size > 0) for (const index of keysIn([...batches.values()], keys)) reasons.set(index, 'busy');
+      return reasons;
+    },
+    add(mappingId, batches) {
+      const inFlight = knownOf(mappingId);
+      for (const { id, tenantId, records, range } of batches)
+        inFlight.set(id, { tenantId, externalIds: records.externalIds, range });
+    },
+  };
+}
+
+interface UnfinishedBatch {
+  readonly id: string;
+  readonly tenantId: number;
+  /** null if the batch is known already. */
+  readonly externalIds: readonly string[] | null;
+}
+
+/** The unfinished batches that lie between the outermost keys, and whether any of the mapping's records is pending. */
+async function readUnfinished(
+  trx: Knex,
+  mappingId: number,
+  keys: RecordKeys,
+  knownIds: readonly string[],
+): Promise<{ readonly rows: readonly UnfinishedBatch[]; readonly anyPending: boolean }> {
+  const [lowest, highest] = outermost(keys);
+  const { rows } = await prepared<UnfinishedBatch | { readonly id: null }>(
+    trx,
+    'unfinished_batches',
+    `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds"
+     FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR (
+       (tenant_id, high) >= (CAST(:firstTenant AS int), decode(:first, 'hex'))
+       AND (tenant_id, low) <= (CAST(:lastTenant AS int), decode(:last, 'hex'))))
+     UNION ALL (SELECT NULL, NULL, NULL FROM batches WHERE mapping_id = :mapping AND state = 'pending' LIMIT 1)`,
+    {
+      mapping: mappingId,
+      known: [...knownIds],
+      firstTenant: keys.tenantIds[lowest]!,
+      first: idHex(keys.externalIds[lowest]!),
+      lastTenant: keys.tenantIds[highest]!,
+      last: idHex(keys.externalIds[highest]!),
+    },
+  );
+  const batches = rows.filter((row): row is UnfinishedBatch => row.id !== null);
+  return { rows: batches, anyPending: batches.length < rows.length };
+}
+
+/** Indexes of the keys that are in one of the batches. With many tenants, comparing ranges rules out most batches. */
+function keysIn(batches: readonly InFlightBatch[], { tenantIds, externalIds }: RecordKeys): number[] {
+  const idsOfTenants = new Map<number, string[]>();
+  externalIds.forEach((id, i) => {
+    const ids = idsOfTenants.get(tenantIds[i]!);
+    if (ids === undefined) idsOfTenants.set(tenantIds[i]!, [id]);
+    else ids.push(id);
+  });
+  const ranges = new Map([...idsOfTenants].map(([tenantId, ids]) => [tenantId, rangeOf(ids)]));
+  const inFlight = new Map<number, Set<string>>();
+  for (const batch of batches) {
+    const range = ranges.get(batch.tenantId);
+    if (range === undefined || !intersect(range, batch.range)) continue;
+    let ids = inFlight.get(batch.tenantId);
+    if (ids === undefined) inFlight.set(batch.tenantId, (ids = new Set()));
+    for (const id of batch.externalIds) ids.add(id);
+  }
+  if (inFlight.size === 0) return [];
+  return externalIds.flatMap((id, i) => (inFlight.get(tenantIds[i]!)?.has(id) === true ? [i] : []));
+}
+
+/**
+ * Notes the reading in the waiting entries of the records that are pending, and returns their indexes. A row that has
+ * changed meanwhile is read and sent again once the platform lets go of its record.
+ */
+async function noteRereadOfPending(
+  trx: Knex,
+  mappingId: number,
+  keys: RecordKeys,
+  { readSeqEnd, records }: Reread,
+): Promise<number[]> {
+  const { rows } = await trx.raw<{ rows: { index: number }[] }>(
+    `UPDATE waiting w SET changed = w.changed OR w.content_hash IS DISTINCT FROM i.hash,
+            read_seq = greatest(w.read_seq, :readSeqEnd),
+            source_key = ARRAY(SELECT jsonb_array_elements_text(i.key::jsonb))
+     FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS text[]), CAST(:keys AS text[]))
+       WITH ORDINALITY AS i(tenant_id, external_id, hash, key, ord)
+     WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
+       AND w.batch_id IS NOT NULL
+     RETURNING i.ord::int - 1 AS index`,
+    {
+      mapping: mappingId,
+      readSeqEnd,
+      tenants: [...keys.tenantIds],
+      ids: [...keys.externalIds],
+      hashes: records.map((r) => r.contentHash),
+      keys: records.map((r) => JSON.stringify(r.sourceKey)),
+    },
+  );
+  return rows.map((row) => row.index);
+}

@@ -1,0 +1,57 @@
+/** The ledger for commands that only read: it cannot write, and neither creates nor updates the tables. */
+import { openCounts, type CountsView } from './counts.js';
+import { openIdsView, type IdsView } from './ids.js';
+import { assertMigrated, guarded, openLedgerDatabase } from './connection.js';
+import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
+import { openPartitions, type Partitions } from './partitions.js';
+import { openRecordStates, type RecordStates } from './record-states.js';
+import { openAcceptedHashes, type AcceptedHashes } from './accepted-hashes.js';
+import { openRemovals, type Removals } from './removals.js';
+import { openRuns, type Runs } from './runs.js';
+import { openSchemaIds, type SchemaIds } from './schema-ids.js';
+import { openSyncStates, type SyncStates } from './sync-state.js';
+
+/**
+ * The part of the ledger that writes nothing. Every `Ledger` is a `LedgerView`. Methods throw `state_unreachable`,
+ * `state_refused`.
+ */
+export interface LedgerView {
+  readonly runs: Pick<Runs, 'get' | 'latest' | 'known' | 'unended' | 'ofSchedule'>;
+  readonly ids: IdsView;
+  readonly partitions: Pick<Partitions, 'position'>;
+  readonly counts: CountsView;
+  readonly syncStates: SyncStates;
+  readonly deadLetters: DeadLetterView;
+  readonly acceptedHashes: AcceptedHashes;
+  readonly removals: Pick<Removals, 'awaitingApproval' | 'needingAttention' | 'ofRun' | 'page'>;
+  readonly recordStates: RecordStates;
+  readonly schemaIds: Pick<SchemaIds, 'pushed'>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the ledger with read-only sessions. Throws `state_not_ready` if there are no tables or those of another
+ * version, and `state_unreachable`.
+ */
+export async function openLedgerView(url: string): Promise<LedgerView> {
+  const knex = openLedgerDatabase(url, { poolMax: 4, readOnly: true });
+  try {
+    await assertMigrated(knex);
+  } catch (error) {
+    await knex.destroy();
+    throw error;
+  }
+  return {
+    runs: guarded(openRuns(knex)),
+    ids: guarded(openIdsView(knex)),
+    partitions: guarded(openPartitions(knex)),
+    counts: guarded(openCounts(knex)),
+    syncStates: guarded(openSyncStates(knex)),
+    deadLetters: guarded(openDeadLetterView(knex)),
+    acceptedHashes: guarded(openAcceptedHashes(knex)),
+    removals: guarded(openRemovals(knex)),
+    recordStates: guarded(openRecordStates(knex)),
+    schemaIds: guarded(openSchemaIds(knex)),
+    close: () => knex.destroy(),
+  };
+}

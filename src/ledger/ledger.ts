@@ -1,0 +1,99 @@
+/** The ledger: all that is known about runs, partitions, records and batches, in one schema of PostgreSQL. */
+import type { Knex } from 'knex';
+import { NO_METERS, type LedgerMeter } from '../domain/meters.js';
+import { openCounts, type CountsView } from './counts.js';
+import { openIds, type Ids } from './ids.js';
+import { checkpoint } from './checkpoint.js';
+import type { CheckpointInput } from './checkpoint-input.js';
+import { claimChunk, type Claimed, type ClaimRequest } from './claims.js';
+import {
+  guarded,
+  inLedger,
+  measureStatements,
+  migrateLedger,
+  openLedgerDatabase,
+  retryOnDeadlock,
+} from './connection.js';
+import { openInFlightRecords } from './in-flight-records.js';
+import { openBatches, type OpenBatches } from './batches.js';
+import { openDeadLetters, type DeadLetters } from './dead-letters.js';
+import { openGauges, type Gauges } from './gauges.js';
+import { openPartitions, type Partitions, type AcquiredPartition } from './partitions.js';
+import { openRecordStates, type RecordStates } from './record-states.js';
+import { openAcceptedHashes, type AcceptedHashes } from './accepted-hashes.js';
+import { openRemovals, type Removals } from './removals.js';
+import { openRuns, type Runs } from './runs.js';
+import { openSchemaIds, type SchemaIds } from './schema-ids.js';
+import { openSeenColumns, type SeenColumns } from './seen-columns.js';
+import { openSyncStates, type SyncStates } from './sync-state.js';
+import { openWaiting, type Waiting } from './waiting.js';
+
+/**
+ * Every method throws `state_unreachable` if the database cannot be asked, and `state_refused` if it refuses the
+ * statement and would do so again.
+ */
+export interface Ledger {
+  readonly runs: Runs;
+  readonly partitions: Partitions;
+  readonly ids: Ids;
+  readonly batches: OpenBatches;
+  readonly waiting: Waiting;
+  readonly counts: CountsView;
+  readonly syncStates: SyncStates;
+  readonly deadLetters: DeadLetters;
+  readonly acceptedHashes: AcceptedHashes;
+  readonly removals: Removals;
+  readonly recordStates: RecordStates;
+  readonly schemaIds: SchemaIds;
+  readonly seenColumns: SeenColumns;
+  readonly gauges: Gauges;
+  /** Draws the next read sequence number; see `read_sequence` in the migration. */
+  nextReadSeq(): Promise<string>;
+  /** Decides which records of a chunk are sent and writes the intents of their batches. Throws `fenced_off`. */
+  claim(partition: AcquiredPartition, request: ClaimRequest): Promise<Claimed>;
+  /** Writes what became of a chunk and moves the partition's position, in one transaction. Throws `fenced_off`. */
+  checkpoint(partition: AcquiredPartition, chunk: CheckpointInput): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the ledger, creating or updating its tables. `url` may hold a password. Throws `state_unreachable`. */
+export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.ledger): Promise<Ledger> {
+  const knex = openLedgerDatabase(url);
+  if (meter !== NO_METERS.ledger) measureStatements(knex, meter);
+  const inFlight = openInFlightRecords();
+  try {
+    await migrateLedger(knex);
+  } catch (error) {
+    await knex.destroy();
+    throw error;
+  }
+  return {
+    runs: guarded(openRuns(knex)),
+    partitions: guarded(openPartitions(knex)),
+    ids: guarded(openIds(knex)),
+    batches: guarded(openBatches(knex)),
+    waiting: guarded(openWaiting(knex)),
+    counts: guarded(openCounts(knex)),
+    syncStates: guarded(openSyncStates(knex)),
+    deadLetters: guarded(openDeadLetters(knex)),
+    acceptedHashes: guarded(openAcceptedHashes(knex)),
+    removals: guarded(openRemovals(knex)),
+    recordStates: guarded(openRecordStates(knex)),
+    schemaIds: guarded(openSchemaIds(knex)),
+    seenColumns: guarded(openSeenColumns(knex)),
+    gauges: guarded(openGauges(knex)),
+    nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
+    claim: (partition, request) =>
+      inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),
+    async checkpoint(partition, chunk) {
+      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, chunk)));
+      meter.counted(partition.mappingId, counts);
+    },
+    close: () => knex.destroy(),
+  };
+}
+
+async function nextReadSeq(knex: Knex): Promise<string> {
+  const { rows } = await knex.raw<{ rows: { read_seq: string }[] }>(`SELECT nextval('read_sequence') AS read_seq`);
+  return rows[0]!.read_seq;
+}

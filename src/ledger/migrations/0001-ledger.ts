@@ -1,0 +1,285 @@
+/** The tables of the ledger (docs/architecture.md, "The tables of the ledger"). */
+import type { Knex } from 'knex';
+
+export const name = '0001-ledger';
+
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE mappings (
+      id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      sync text NOT NULL,
+      name text NOT NULL,
+      -- Whether the mapping's records are in record_blocks (docs/adr/0020-ledger-off.md).
+      keeps_records boolean NOT NULL DEFAULT true,
+      UNIQUE (sync, name)
+    );
+    -- The platform's customers.
+    CREATE TABLE tenants (
+      id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      platform_id text NOT NULL UNIQUE
+    );
+    -- Orders readings without clocks: a number is drawn before and after each reading. A record whose reading ended
+    -- with number n may only be replaced by a reading that began after n.
+    CREATE SEQUENCE read_sequence;
+
+    CREATE TABLE runs (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      sync text NOT NULL,
+      kind text NOT NULL CHECK (kind IN ('sync', 'backfill')),
+      mode text NOT NULL,
+      input jsonb NOT NULL,
+      mapping_version text NOT NULL,
+      workflow_id text NOT NULL,
+      first_execution_run_id text NOT NULL UNIQUE,
+      -- How it was started: by a schedule, a command, or something else, such as the Web UI; and by which schedule or
+      -- whom, if that is known.
+      trigger text NOT NULL CHECK (trigger IN ('schedule', 'cli', 'other')),
+      started_by text,
+      started_at timestamptz NOT NULL DEFAULT now(),
+      ended_at timestamptz,
+      outcome text CHECK (outcome IN ('complete', 'complete_with_dead_letters', 'incomplete', 'failed')),
+      -- Why it failed: the workflow that knows may be deleted by then.
+      failure_code text,
+      failure_message text,
+      -- What it reported: counts and names, no value of a row.
+      report json
+    );
+    CREATE INDEX runs_by_sync ON runs (sync, id);
+    -- Each claim asks which runs have not ended.
+    CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
+
+    -- One run of a sync at a time, whichever trigger started it.
+    CREATE TABLE sync_leases (
+      sync text PRIMARY KEY,
+      run_id bigint NOT NULL REFERENCES runs,
+      taken_at timestamptz NOT NULL DEFAULT now()
+    );
+
+    -- What a run reads of a mapping in one piece.
+    CREATE TABLE partitions (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      run_id bigint NOT NULL REFERENCES runs,
+      mapping_id smallint NOT NULL REFERENCES mappings,
+      -- planned: rows to read, in order; first_pass: the same rows, in the first of two passes; retries: rows that are
+      -- read again by their keys; removals: records whose rows have vanished.
+      kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'retries', 'removals')),
+      -- The order among the partitions of one kind.
+      no integer NOT NULL DEFAULT 0,
+      by_cursor boolean NOT NULL,
+      moves_position boolean NOT NULL,
+      -- What is read: cursor_from <= cursor < cursor_before, after_key < key <= through_key, or these external ids.
+      cursor_from text,
+      cursor_before text,
+      after_key text[],
+      through_key text[],
+      external_ids text[],
+      -- How far the partition is settled; only a checkpoint moves it. The key is that of the last row; how many of the
+      -- external ids are done; the id of the last dead letter (of a replay); tenant and external id of the last record
+      -- (of removals).
+      position_cursor text,
+      position_key text[],
+      -- Rows of dead letters that were looked for and are gone; their dead letters were closed.
+      rows_gone bigint NOT NULL DEFAULT 0,
+      done boolean NOT NULL DEFAULT false,
+      -- Raised by each attempt that takes the partition over: an older attempt that was frozen cannot write any more.
+      fencing_token integer NOT NULL DEFAULT 0,
+      started_at timestamptz,
+      updated_at timestamptz,
+      UNIQUE (run_id, mapping_id, kind, no)
+    );
+
+    -- What became of the rows of a partition; read is the sum of the others.
+    CREATE TABLE partition_counts (
+      partition_id bigint NOT NULL REFERENCES partitions,
+      tenant_id integer NOT NULL, -- 0: rows that named no known tenant
+      read bigint NOT NULL DEFAULT 0,
+      accepted bigint NOT NULL DEFAULT 0,
+      unchanged bigint NOT NULL DEFAULT 0,
+      waiting bigint NOT NULL DEFAULT 0,
+      dead_lettered bigint NOT NULL DEFAULT 0,
+      PRIMARY KEY (partition_id, tenant_id)
+    );
+
+    -- How far incremental runs have read a mapping.
+    CREATE TABLE positions (
+      mapping_id smallint PRIMARY KEY REFERENCES mappings,
+      cursor text NOT NULL,
+      key text[] NOT NULL,
+      run_id bigint NOT NULL REFERENCES runs,
+      moved_at timestamptz NOT NULL DEFAULT now()
+    );
+
+    -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
+    -- records until their parents arrive; settled: every record has an outcome; released: given up, its records are
+    -- sent again in other batches. Records of a batch in one of the first three states are in no other batch.
+    CREATE TABLE batches (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      run_id bigint NOT NULL REFERENCES runs,
+      partition_id bigint NOT NULL REFERENCES partitions,
+      mapping_id smallint NOT NULL REFERENCES mappings,
+      tenant_id integer NOT NULL REFERENCES tenants,
+      state text NOT NULL CHECK (state IN ('intended', 'sent', 'pending', 'settled', 'released')),
+      platform_batch_id text,
+      records integer NOT NULL,
+      -- The read sequence number drawn after its rows had been read.
+      read_seq bigint NOT NULL,
+      -- The records without an outcome, and the content hashes that were sent (16 bytes each, in the same order). They
+      -- are kept while the batch is open, so that another process can settle it.
+      external_ids json,
+      content_hashes bytea,
+      -- The lowest and the highest of its external ids, in the form of record_blocks.low: a claim reads only batches
+      -- that its own records may be in.
+      low bytea,
+      high bytea,
+      intended_at timestamptz NOT NULL DEFAULT now(),
+      sent_at timestamptz,
+      settled_at timestamptz
+    );
+    ALTER TABLE batches ALTER COLUMN external_ids SET STORAGE EXTERNAL, ALTER COLUMN content_hashes SET STORAGE EXTERNAL;
+    CREATE INDEX batches_open ON batches (mapping_id, partition_id) WHERE state IN ('intended', 'sent');
+    CREATE INDEX batches_pending ON batches (mapping_id) WHERE state = 'pending';
+    CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
+
+    -- What is known of each record that was sent, in blocks of neighbours (src/ledger/record-index). The text is stored
+    -- inline and uncompressed: it is mostly hashes.
+    CREATE TABLE record_blocks (
+      mapping_id smallint NOT NULL,
+      tenant_id integer NOT NULL,
+      -- The block covers the external ids from this one up to the next block's (in the order of record-key.ts).
+      low bytea NOT NULL,
+      -- How many of the records have an accepted hash.
+      accepted integer NOT NULL,
+      -- JSON: SELECT records::json.
+      records text NOT NULL,
+      PRIMARY KEY (mapping_id, tenant_id, low)
+    ) WITH (toast_tuple_target = 8160);
+    ALTER TABLE record_blocks ALTER COLUMN records SET STORAGE EXTERNAL;
+
+    -- Records without a final outcome. Those with a batch_id are pending on the platform until their parents arrive.
+    -- The others are read and sent again. busy: the record was in another batch; expired: it lacked a parent, and the
+    -- platform has let it go or has rejected it; unknown: it cannot be told whether the platform has accepted it.
+    CREATE TABLE waiting (
+      mapping_id smallint NOT NULL REFERENCES mappings,
+      tenant_id integer NOT NULL REFERENCES tenants,
+      external_id text NOT NULL,
+      source_key text[] NOT NULL,
+      reason text NOT NULL CHECK (reason IN ('dependency', 'busy', 'expired', 'unknown',
+        -- Its parent will not come as things are.
+        'parent_missing', 'parent_filtered', 'parent_rejected', 'parent_in_other_tenant', 'parent_unknown')),
+      batch_id bigint REFERENCES batches,
+      partition_id bigint NOT NULL REFERENCES partitions,
+      -- What the batch was sent with, 32 hex digits.
+      content_hash text,
+      -- The parents that it waits for, [{"schemaName", "externalId"}].
+      missing jsonb,
+      -- The platform's message (masked), if it rejected the record for anything but the missing parent.
+      rejection text,
+      -- When the platform lets the record go, if it has said so.
+      expires_at timestamptz,
+      -- The read sequence number drawn after the row had been read: an older reading does not end this wait.
+      read_seq bigint NOT NULL,
+      -- Whether the counts of the partition have the record as waiting.
+      counted boolean NOT NULL,
+      -- The row has changed while the record was pending: it is read and sent again once the record is free.
+      changed boolean NOT NULL DEFAULT false,
+      -- How often the record was sent in vain; a first sending counts if its outcome was unknown.
+      tries integer NOT NULL DEFAULT 0,
+      -- When the row is read again; with a batch_id: when the platform must have let the record go.
+      due_at timestamptz NOT NULL DEFAULT now(),
+      since timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (mapping_id, tenant_id, external_id)
+    );
+    CREATE INDEX waiting_by_batch ON waiting (batch_id) WHERE batch_id IS NOT NULL;
+    CREATE INDEX waiting_by_age ON waiting (mapping_id, since);
+    CREATE INDEX waiting_due ON waiting (mapping_id, due_at) WHERE batch_id IS NULL;
+
+    -- One dead letter for each source row that could not be delivered. No value of the row is kept, only the shape of
+    -- the offending one. There are no foreign keys: they would be checked row by row, and mappings and runs are never
+    -- deleted.
+    CREATE TABLE dead_letters (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      mapping_id smallint NOT NULL,
+      tenant_id integer NOT NULL,
+      source_key text[] NOT NULL,
+      -- SHA-256 of the key as JSON: a key may be too long for an index.
+      key_hash bytea NOT NULL,
+      external_id text,
+      mapping_version text NOT NULL,
+      code text NOT NULL,
+      pointer text NOT NULL,
+      rule text NOT NULL,
+      reason text NOT NULL,
+      shape text NOT NULL,
+      -- The parents that were not delivered when it was written, [{"schemaName", "externalId"}]; NULL where none was
+      -- missing.
+      missing jsonb,
+      run_id bigint NOT NULL,
+      read_seq bigint NOT NULL,
+      times integer NOT NULL DEFAULT 1,
+      first_seen timestamptz NOT NULL DEFAULT now(),
+      last_seen timestamptz NOT NULL DEFAULT now(),
+      UNIQUE (mapping_id, key_hash)
+    );
+    CREATE INDEX dead_letters_by_record ON dead_letters (mapping_id, tenant_id, external_id);
+    CREATE INDEX dead_letters_by_code ON dead_letters (mapping_id, code, id);
+    CREATE INDEX dead_letters_lacking_parents ON dead_letters (mapping_id, id) WHERE missing IS NOT NULL;
+
+    -- The records of a mapping whose rows a mirror run found vanished.
+    CREATE TABLE removal_plans (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      run_id bigint NOT NULL REFERENCES runs,
+      mapping_id smallint NOT NULL REFERENCES mappings,
+      -- What is sent for each record, except its id: an approval is for this action only.
+      action text NOT NULL,
+      -- finding: the records are looked through; awaiting_approval: a person has to approve it; empty: nothing is done,
+      -- because the source has no row at all; due: to be carried out; done: carried out; replaced: by a later plan.
+      state text NOT NULL DEFAULT 'finding'
+        CHECK (state IN ('finding', 'awaiting_approval', 'empty', 'due', 'done', 'replaced')),
+      -- While the state is finding: the records before this place have been looked at.
+      next_tenant integer NOT NULL DEFAULT 0,
+      next_id text NOT NULL DEFAULT '',
+      -- Counted when all records are looked through: those of the plan, and all accepted ones of the mapping.
+      records bigint NOT NULL DEFAULT 0,
+      accepted bigint NOT NULL DEFAULT 0,
+      approved_at timestamptz,
+      UNIQUE (run_id, mapping_id)
+    );
+    CREATE INDEX removal_plans_by_mapping ON removal_plans (mapping_id, id);
+    -- The records of a plan; deleted when it is done.
+    CREATE TABLE removals (
+      plan_id bigint NOT NULL REFERENCES removal_plans,
+      tenant_id integer NOT NULL REFERENCES tenants,
+      external_id text COLLATE "C" NOT NULL,
+      PRIMARY KEY (plan_id, tenant_id, external_id)
+    );
+
+    -- The columns that a mapping's table or query had when a run last accepted them.
+    CREATE TABLE seen_columns (
+      mapping_id smallint PRIMARY KEY REFERENCES mappings,
+      -- The table or query that they are of: columns of another one are not compared.
+      relation text NOT NULL,
+      columns json NOT NULL,
+      seen_at timestamptz NOT NULL DEFAULT now()
+    );
+
+    -- Schema definitions that were pushed.
+    CREATE TABLE schema_definitions (
+      platform text NOT NULL, -- base URL
+      name text NOT NULL,
+      platform_id text NOT NULL,
+      definition_hash text NOT NULL, -- empty: the platform had the name before us
+      -- What was pushed: json, not jsonb, so that the keys stay in their order.
+      definition json,
+      pushed_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (platform, name)
+    );
+  `);
+}
+
+export async function down(knex: Knex): Promise<void> {
+  await knex.raw(`
+    DROP TABLE schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
+      positions, partition_counts, partitions, sync_leases, runs, tenants, mappings;
+    DROP SEQUENCE read_sequence;
+  `);
+}

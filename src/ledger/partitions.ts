@@ -1,0 +1,192 @@
+/** Partitions: what a run reads of a mapping, how far each one is settled, and which attempt may work on it. */
+import type { Knex } from 'knex';
+import { PartnerSyncError } from '../domain/errors.js';
+import { inTransaction, prepared } from './statements.js';
+import type { Position, ReadBounds, SourceKey } from '../domain/source.js';
+
+export interface NewPartition extends Omit<ReadBounds, 'after'> {
+  /** Whether it is read in the order of the cursor rather than the key. */
+  readonly byCursor: boolean;
+  /** Whether reading it moves the mapping's position, from which the next incremental run begins. */
+  readonly movesPosition: boolean;
+  /** The key after which it begins; null: at the first key. */
+  readonly afterKey: SourceKey | null;
+  /** Instead of bounds: the external ids to read. */
+  readonly externalIds: readonly string[] | null;
+}
+
+/** A partition as one attempt has acquired it; the fencing token tells this attempt from later ones. */
+export interface AcquiredPartition {
+  readonly id: string;
+  readonly runId: string;
+  readonly mappingId: number;
+  readonly mappingVersion: string;
+  /** Whether the mapping's records are in the record index (ADR 0020). */
+  readonly keepsRecords: boolean;
+  readonly byCursor: boolean;
+  /**
+   * What is left to read. `after` is the partition's position, whose key is that of the last row that is settled; for
+   * `externalIds` how many of them are done, for a replay the id of the last dead letter, for removals tenant and
+   * external id of the last record.
+   */
+  readonly bounds: ReadBounds;
+  /** Instead of bounds: the external ids to read. */
+  readonly externalIds: readonly string[] | null;
+  /** Read for the first of two passes (first-pass.ts). */
+  readonly firstPass: boolean;
+  readonly done: boolean;
+  readonly fencingToken: number;
+}
+
+export interface Partitions {
+  /** Writes the run's partitions of a mapping, in this order, unless another attempt has written some already. */
+  plan(runId: string, mappingId: number, partitions: readonly NewPartition[]): Promise<void>;
+  /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
+  planFirstPass(runId: string, mappingId: number): Promise<void>;
+  /** The partitions of {@link plan}, or of {@link planFirstPass}, in the same order. */
+  planned(
+    runId: string,
+    mappingId: number,
+    firstPass?: boolean,
+  ): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
+  /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
+  acquire(partitionId: string): Promise<AcquiredPartition>;
+  /** How far incremental runs have read the mapping; null before the first one. */
+  position(mappingId: number): Promise<Position | null>;
+  /** Id of the run's partition for rows that are read again by their keys; it has no bounds and no position. */
+  forRetries(runId: string, mappingId: number): Promise<string>;
+  /** Id of the run's partition for records whose rows have vanished. */
+  forRemovals(runId: string, mappingId: number): Promise<string>;
+}
+
+/**
+ * - `planned`: rows that the run reads in order; `first_pass`: the same rows, in the first of two passes;
+ * - `retries`: rows that are read again by their keys; `removals`: records whose rows have vanished. A run has one of
+ *   each for a mapping.
+ */
+type PartitionKind = 'planned' | 'first_pass' | 'retries' | 'removals';
+
+interface PartitionRow {
+  id: string;
+  run_id: string;
+  mapping_id: number;
+  kind: PartitionKind;
+  mapping_version: string;
+  keeps_records: boolean;
+  by_cursor: boolean;
+  cursor_from: string | null;
+  cursor_before: string | null;
+  after_key: string[] | null;
+  through_key: string[] | null;
+  external_ids: string[] | null;
+  position_cursor: string | null;
+  position_key: string[] | null;
+  done: boolean;
+  fencing_token: number;
+}
+
+export function openPartitions(knex: Knex): Partitions {
+  const unplanned = async (runId: string, mappingId: number, kind: PartitionKind, done: boolean): Promise<string> => {
+    const partition = { run_id: runId, mapping_id: mappingId, kind };
+    await knex('partitions')
+      .insert({ ...partition, by_cursor: false, moves_position: false, done })
+      .onConflict(['run_id', 'mapping_id', 'kind', 'no'])
+      .ignore();
+    return (await knex('partitions').where(partition).first<{ id: string }>('id')).id;
+  };
+  return {
+    planned: (runId, mappingId, firstPass = false) =>
+      knex('partitions')
+        .where({ run_id: runId, mapping_id: mappingId, kind: firstPass ? 'first_pass' : 'planned' })
+        .orderBy('no')
+        .select<{ id: string; done: boolean }[]>('id', 'done'),
+    plan: (runId, mappingId, partitions) =>
+      inTransaction(knex, async (trx) => {
+        const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
+        // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
+        await trx('runs').where({ id: runId }).forNoKeyUpdate().select('id');
+        if ((await trx('partitions').where(all).first<object | undefined>('id')) !== undefined) return;
+        await trx('partitions').insert(
+          partitions.map((p, no) => ({
+            ...all,
+            no,
+            by_cursor: p.byCursor,
+            moves_position: p.movesPosition,
+            cursor_from: p.cursorFrom,
+            cursor_before: p.cursorBefore,
+            after_key: p.afterKey,
+            through_key: p.throughKey,
+            external_ids: p.externalIds,
+          })),
+        );
+      }),
+    async planFirstPass(runId, mappingId) {
+      await knex.raw(
+        `INSERT INTO partitions (run_id, mapping_id, kind, no, by_cursor, moves_position, cursor_from, cursor_before,
+           after_key, through_key, external_ids)
+         SELECT run_id, mapping_id, 'first_pass', no, by_cursor, false, cursor_from, cursor_before, after_key, through_key,
+           external_ids
+         FROM partitions WHERE run_id = ? AND mapping_id = ? AND kind = 'planned'
+         ON CONFLICT (run_id, mapping_id, kind, no) DO NOTHING`,
+        [runId, mappingId],
+      );
+    },
+    async acquire(partitionId) {
+      const result = await knex.raw<{ rows: PartitionRow[] }>(
+        `UPDATE partitions SET fencing_token = fencing_token + 1, started_at = coalesce(started_at, now()) WHERE id = ?
+         RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = partitions.run_id),
+           (SELECT keeps_records FROM mappings WHERE mappings.id = partitions.mapping_id)`,
+        [partitionId],
+      );
+      const row = result.rows[0];
+      if (row === undefined) throw new PartnerSyncError('unexpected', `no partition ${partitionId} in the ledger`);
+      const key = row.position_key ?? row.after_key;
+      return {
+        id: row.id,
+        runId: row.run_id,
+        mappingId: row.mapping_id,
+        mappingVersion: row.mapping_version,
+        keepsRecords: row.keeps_records,
+        byCursor: row.by_cursor,
+        bounds: {
+          after: key === null ? null : { cursor: row.position_cursor, key },
+          cursorFrom: row.cursor_from,
+          cursorBefore: row.cursor_before,
+          throughKey: row.through_key,
+        },
+        externalIds: row.external_ids,
+        firstPass: row.kind === 'first_pass',
+        done: row.done,
+        fencingToken: row.fencing_token,
+      };
+    },
+    forRetries: (runId, mappingId) => unplanned(runId, mappingId, 'retries', true),
+    forRemovals: (runId, mappingId) => unplanned(runId, mappingId, 'removals', false),
+    async position(mappingId) {
+      const row = await knex('positions').where({ mapping_id: mappingId }).first<Position | undefined>('cursor', 'key');
+      return row ?? null;
+    },
+  };
+}
+
+/**
+ * Locks the partition for this transaction; throws `fenced_off` when a newer attempt has taken it over, or its run has
+ * ended: then nobody might come to take over an attempt that has outlived it. The run cannot end meanwhile.
+ */
+export async function lockPartition(trx: Knex, partition: AcquiredPartition): Promise<void> {
+  const { rowCount } = await prepared(
+    trx,
+    'lock_partition',
+    `WITH run AS (SELECT FROM runs WHERE id = ? AND ended_at IS NULL FOR SHARE)
+     UPDATE partitions SET updated_at = now() FROM run WHERE id = ? AND fencing_token = ?`,
+    [partition.runId, partition.id, partition.fencingToken],
+  );
+  if (rowCount !== 1)
+    throw new PartnerSyncError(
+      'fenced_off',
+      `partition ${partition.id} was taken over by a newer attempt, or its run has ended`,
+      {
+        partition: partition.id,
+      },
+    );
+}

@@ -1,0 +1,91 @@
+/**
+ * Entries of neighbouring records, column by column: an object for each would cost more than all that is done with
+ * them.
+ */
+import { HASH_BYTES } from '../../records/record-list.js';
+import { compareIds } from '../record-key.js';
+
+/** What the index knows about one record, as its last finished batch left it. */
+export interface RecordEntry {
+  readonly externalId: string;
+  /** The content that the platform accepted last, 32 hex digits; null while that is not known. */
+  readonly contentHash: string | null;
+  /** The read sequence number of the reading that was sent last. */
+  readonly readSeq: number;
+  /** The run that sent it. */
+  readonly runId: number;
+}
+
+/** So many entries in a row were sent by this run from this reading: neighbours are mostly read and sent together. */
+export type Sending = readonly [count: number, readSeq: number, runId: number];
+
+/** Entries in the order of their ids. */
+export interface EntryColumns {
+  readonly ids: readonly string[];
+  /** Content hashes one after the other, {@link HASH_BYTES} each; zeros stand for null. */
+  readonly hashes: Buffer;
+  readonly sendings: readonly Sending[];
+}
+
+/** The hex digits that stand for an unknown hash. */
+export const NO_HASH = '0'.repeat(2 * HASH_BYTES);
+
+export const NO_COLUMNS: EntryColumns = { ids: [], hashes: Buffer.alloc(0), sendings: [] };
+
+/** @param entries in the order of their ids */
+export function columnsOf(entries: readonly RecordEntry[]): EntryColumns {
+  const sendings: [count: number, readSeq: number, runId: number][] = [];
+  let digits = '';
+  let last: [number, number, number] | undefined;
+  for (const { contentHash, readSeq, runId } of entries) {
+    digits += contentHash ?? NO_HASH;
+    if (last?.[1] === readSeq && last[2] === runId) last[0]++;
+    else sendings.push((last = [1, readSeq, runId]));
+  }
+  return { ids: entries.map((entry) => entry.externalId), hashes: Buffer.from(digits, 'hex'), sendings };
+}
+
+/** The parts one after the other. */
+export const concatenated = (...parts: EntryColumns[]): EntryColumns => ({
+  ids: ([] as string[]).concat(...parts.map((part) => part.ids)),
+  hashes: Buffer.concat(parts.map((part) => part.hashes)),
+  sendings: parts.flatMap((part) => part.sendings),
+});
+
+/** The entries from one index up to, but without, another. */
+export function entriesBetween({ ids, hashes, sendings }: EntryColumns, from: number, to: number): EntryColumns {
+  let at = 0;
+  return {
+    ids: ids.slice(from, to),
+    hashes: hashes.subarray(from * HASH_BYTES, to * HASH_BYTES),
+    sendings: sendings.flatMap(([count, readSeq, runId]): Sending[] => {
+      const inside = Math.min(to, at + count) - Math.max(from, at);
+      at += count;
+      return inside > 0 ? [[inside, readSeq, runId]] : [];
+    }),
+  };
+}
+
+/** How many of the entries have a content hash. */
+export function acceptedOf({ ids, hashes }: EntryColumns): number {
+  let accepted = 0;
+  for (let i = 0; i < ids.length; i++) {
+    const at = i * HASH_BYTES;
+    // The first four bytes nearly always decide it.
+    if (hashes.readUInt32LE(at) !== 0 || hashes.subarray(at, at + HASH_BYTES).some((byte) => byte !== 0)) accepted++;
+  }
+  return accepted;
+}
+
+/** Merges two lists in the order of ids; an entry of `changed` replaces the one with the same id. */
+export function mergeEntries(entries: readonly RecordEntry[], changed: readonly RecordEntry[]): RecordEntry[] {
+  const merged: RecordEntry[] = [];
+  let next = 0;
+  for (const entry of changed) {
+    while (next < entries.length && compareIds(entries[next]!.externalId, entry.externalId) < 0)
+      merged.push(entries[next++]!);
+    if (entries[next]?.externalId === entry.externalId) next++;
+    merged.push(entry);
+  }
+  return merged.concat(entries.slice(next));
+}

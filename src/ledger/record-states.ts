@@ -1,0 +1,77 @@
+/** What the ledger knows about one record now, for people: what it waits for, and which open batches it is in. */
+import type { Knex } from 'knex';
+
+export interface WaitingState {
+  readonly tenant: string;
+  readonly reason: string;
+  readonly missing: readonly { readonly schemaName: string; readonly externalId: string }[];
+  /** How often it was sent in vain. */
+  readonly tries: number;
+  /** ISO 8601, as are the other times. */
+  readonly since: string;
+  readonly dueAt: string;
+  readonly expiresAt: string | null;
+}
+
+export interface BatchState {
+  readonly tenant: string;
+  readonly id: string;
+  readonly state: 'intended' | 'sent' | 'pending';
+  readonly platformBatchId: string | null;
+  readonly run: string;
+  readonly intendedAt: string;
+  readonly sentAt: string | null;
+}
+
+/** The state of all records with one external id, in whichever tenant. */
+export interface RecordState {
+  readonly waiting: readonly WaitingState[];
+  readonly batches: readonly BatchState[];
+}
+
+export interface RecordStates {
+  ofRecord(mappingId: number, externalId: string): Promise<RecordState>;
+}
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+export function openRecordStates(knex: Knex): RecordStates {
+  return {
+    async ofRecord(mappingId, externalId) {
+      type Waiting = Omit<WaitingState, 'missing' | 'since' | 'dueAt' | 'expiresAt'> & {
+        missing: WaitingState['missing'] | null;
+        since: Date;
+        due_at: Date;
+        expires_at: Date | null;
+      };
+      const waiting = await knex.raw<{ rows: Waiting[] }>(
+        `SELECT t.platform_id AS tenant, w.reason, w.missing, w.tries, w.since, w.due_at, w.expires_at
+         FROM waiting w JOIN tenants t ON t.id = w.tenant_id WHERE w.mapping_id = ? AND w.external_id = ?`,
+        [mappingId, externalId],
+      );
+      type Batch = Omit<BatchState, 'intendedAt' | 'sentAt'> & { intended_at: Date; sent_at: Date | null };
+      const batches = await knex.raw<{ rows: Batch[] }>(
+        `SELECT t.platform_id AS tenant, b.id, b.state, b.platform_batch_id AS "platformBatchId", b.run_id AS run,
+           b.intended_at, b.sent_at
+         FROM batches b JOIN tenants t ON t.id = b.tenant_id
+         WHERE b.mapping_id = ? AND b.state IN ('intended', 'sent', 'pending')
+           AND to_jsonb(b.external_ids) @> to_jsonb(CAST(? AS text)) ORDER BY b.id`,
+        [mappingId, externalId],
+      );
+      return {
+        waiting: waiting.rows.map(({ due_at, expires_at, since, missing, ...rest }) => ({
+          ...rest,
+          missing: missing ?? [],
+          since: since.toISOString(),
+          dueAt: due_at.toISOString(),
+          expiresAt: iso(expires_at),
+        })),
+        batches: batches.rows.map(({ intended_at, sent_at, ...rest }) => ({
+          ...rest,
+          intendedAt: intended_at.toISOString(),
+          sentAt: iso(sent_at),
+        })),
+      };
+    },
+  };
+}

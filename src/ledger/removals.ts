@@ -1,0 +1,162 @@
+/**
+ * Removal plans: the records of a mapping whose rows a mirror run found vanished. A plan is filled page by page,
+ * decided on, approved if it needs to be, and carried out. After that only its counts are kept.
+ */
+import type { Knex } from 'knex';
+import type { RemovalPlan, RemovalState } from '../domain/removal-plan.js';
+import { scanRecords, type ScannedRecords } from './record-index/index.js';
+import type { RecordKeys, RecordPlace } from './record-key.js';
+import { inTransaction } from './statements.js';
+
+/** A plan as the run that makes it needs it. */
+export interface OpenPlan {
+  readonly id: string;
+  readonly mappingId: number;
+  /** What is sent for each record, except its id: an approval is for this action only. */
+  readonly action: string;
+  readonly state: RemovalState;
+}
+
+/** How many records of one tenant a plan has. */
+export interface TenantRemovals {
+  readonly records: number;
+  /** Those of them that are in no approved plan of the mapping with the same action. */
+  readonly unapproved: number;
+  /** All accepted records of the tenant. */
+  readonly accepted: number;
+}
+
+export interface Removals {
+  /** The run's plan for the mapping, which the first call inserts. */
+  open(runId: string, mappingId: number, action: string): Promise<OpenPlan>;
+  /**
+   * The next records of the ledger, of so many blocks, that have not been looked through for the plan; null at the end.
+   */
+  scan(plan: OpenPlan, blocks: number): Promise<ScannedRecords | null>;
+  /** Adds records to the plan, and notes that the ledger is looked through up to `next`. */
+  add(plan: OpenPlan, records: RecordKeys, next: RecordPlace): Promise<void>;
+  /** One entry for each tenant that has records of the mapping. */
+  count(plan: OpenPlan): Promise<readonly TenantRemovals[]>;
+  /** Ends the search. Earlier plans of the mapping are replaced, but the records of approved ones are kept. */
+  decide(
+    plan: OpenPlan,
+    state: 'awaiting_approval' | 'empty' | 'due',
+    counted: { records: number; accepted: number },
+  ): Promise<void>;
+  /** Up to `limit` records of the plan, by tenant and external id, from the one after `after`; null begins. */
+  page(planId: string, after: RecordPlace | null, limit: number): Promise<readonly PlannedRemoval[]>;
+  /** Ends a plan that was carried out. Its records and those of all earlier plans of the mapping are deleted. */
+  finish(plan: OpenPlan): Promise<void>;
+  /** Plans of the sync that a person has to approve. */
+  awaitingApproval(sync: string): Promise<readonly RemovalPlan[]>;
+  /** Those, and the plans of which nothing is done because the source has no row. */
+  needingAttention(sync: string): Promise<readonly RemovalPlan[]>;
+  /** Plans that the run has made. */
+  ofRun(runId: string): Promise<readonly RemovalPlan[]>;
+  /** Approves the action of each plan for the records in it. */
+  approve(planIds: readonly string[]): Promise<void>;
+}
+
+export interface PlannedRemoval extends RecordPlace {
+  readonly tenant: string;
+}
+
+export function openRemovals(knex: Knex): Removals {
+  const plans = async (condition: string, values: readonly string[]): Promise<RemovalPlan[]> => {
+    const { rows } = await knex.raw<{ rows: RemovalPlan[] }>(
+      `SELECT p.id AS plan, p.run_id AS run, m.name AS mapping, p.state, p.records::float8 AS records, p.accepted::float8 AS accepted,
+         coalesce(sum(c.accepted + c.unchanged), 0)::float8 AS marked,
+         coalesce(sum(c.waiting), 0)::float8 AS waiting, coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered"
+       FROM removal_plans p JOIN mappings m ON m.id = p.mapping_id
+         LEFT JOIN partitions r ON r.run_id = p.run_id AND r.mapping_id = p.mapping_id AND r.kind = 'removals'
+         LEFT JOIN partition_counts c ON c.partition_id = r.id
+       WHERE ${condition} GROUP BY p.id, m.name ORDER BY p.id`,
+      [...values],
+    );
+    return rows;
+  };
+  return {
+    async open(runId, mappingId, action) {
+      await knex('removal_plans')
+        .insert({ run_id: runId, mapping_id: mappingId, action })
+        .onConflict(['run_id', 'mapping_id'])
+        .ignore();
+      const { rows } = await knex.raw<{ rows: OpenPlan[] }>(
+        'SELECT id, mapping_id AS "mappingId", action, state FROM removal_plans WHERE run_id = ? AND mapping_id = ?',
+        [runId, mappingId],
+      );
+      return rows[0]!;
+    },
+    async scan(plan, blocks) {
+      const from = await knex('removal_plans')
+        .where({ id: plan.id })
+        .first<RecordPlace>('next_tenant as tenantId', 'next_id as externalId');
+      return scanRecords(knex, plan.mappingId, from, null, blocks);
+    },
+    async add(plan, { tenantIds, externalIds }, next) {
+      await inTransaction(knex, async (trx) => {
+        await trx.raw(
+          `INSERT INTO removals (plan_id, tenant_id, external_id)
+           SELECT ?, tenant, id FROM unnest(CAST(? AS int[]), CAST(? AS text[])) AS r(tenant, id) ON CONFLICT DO NOTHING`,
+          [plan.id, [...tenantIds], [...externalIds]],
+        );
+        await trx('removal_plans')
+          .where({ id: plan.id })
+          .update({ next_tenant: next.tenantId, next_id: next.externalId });
+      });
+    },
+    async count(plan) {
+      const { rows } = await knex.raw<{ rows: TenantRemovals[] }>(
+        `SELECT coalesce(r.records, 0)::float8 AS records, coalesce(r.unapproved, 0)::float8 AS unapproved,
+           b.accepted::float8 AS accepted
+         FROM (SELECT tenant_id, sum(accepted) AS accepted FROM record_blocks WHERE mapping_id = :mapping GROUP BY 1) b
+         LEFT JOIN (
+           SELECT r.tenant_id, count(*) AS records, count(*) FILTER (WHERE NOT EXISTS (
+             SELECT FROM removal_plans p JOIN removals a ON a.plan_id = p.id
+             WHERE p.mapping_id = :mapping AND p.action = :action AND p.approved_at IS NOT NULL
+               AND a.tenant_id = r.tenant_id AND a.external_id = r.external_id)) AS unapproved
+           FROM removals r WHERE r.plan_id = :plan GROUP BY 1
+         ) r USING (tenant_id)`,
+        { plan: plan.id, mapping: plan.mappingId, action: plan.action },
+      );
+      return rows;
+    },
+    async decide(plan, state, counted) {
+      await inTransaction(knex, async (trx) => {
+        // An attempt that was frozen meanwhile must not decide again.
+        const decided = await trx('removal_plans')
+          .where({ id: plan.id, state: 'finding' })
+          .update({ ...counted, state });
+        if (decided === 0) return;
+        const before = () => trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<', plan.id);
+        await trx('removals').whereIn('plan_id', before().whereNull('approved_at').select('id')).delete();
+        await before().whereIn('state', ['finding', 'awaiting_approval', 'empty', 'due']).update({ state: 'replaced' });
+      });
+    },
+    async page(planId, after, limit) {
+      const { rows } = await knex.raw<{ rows: PlannedRemoval[] }>(
+        `SELECT r.tenant_id AS "tenantId", t.platform_id AS tenant, r.external_id AS "externalId"
+         FROM removals r JOIN tenants t ON t.id = r.tenant_id
+         WHERE r.plan_id = ? AND (r.tenant_id, r.external_id) > (?, ?) ORDER BY r.tenant_id, r.external_id LIMIT ?`,
+        [planId, after?.tenantId ?? 0, after?.externalId ?? '', limit],
+      );
+      return rows;
+    },
+    async finish(plan) {
+      await inTransaction(knex, async (trx) => {
+        await trx('removal_plans').where({ id: plan.id }).update({ state: 'done' });
+        const through = trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<=', plan.id);
+        await trx('removals').whereIn('plan_id', through.select('id')).delete();
+      });
+    },
+    awaitingApproval: (sync) => plans(`m.sync = ? AND p.state = 'awaiting_approval'`, [sync]),
+    needingAttention: (sync) => plans(`m.sync = ? AND p.state IN ('awaiting_approval', 'empty')`, [sync]),
+    ofRun: (runId) => plans('p.run_id = ?', [runId]),
+    async approve(planIds) {
+      await knex('removal_plans')
+        .whereIn('id', [...planIds])
+        .whereNull('approved_at')
+        .update({ approved_at: knex.fn.now() });
+    },
+  };
+}

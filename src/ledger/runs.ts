@@ -1,0 +1,162 @@
+/** Runs, and the lease that allows one run of a sync at a time. */
+import type { Knex } from 'knex';
+import { foreignText } from '../domain/foreign-text.js';
+import type { RunInput, RunKind, RunOutcome, RunReport } from '../domain/run.js';
+import type { RunTrigger } from '../domain/search-attributes.js';
+import type { RunFailure, RunStart } from '../domain/work.js';
+import { inTransaction } from './statements.js';
+
+/** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
+export type EndedRunOutcome = RunOutcome | 'failed';
+
+export interface RunRow {
+  readonly id: string;
+  readonly sync: string;
+  readonly kind: RunKind;
+  readonly mode: string;
+  readonly input: RunInput;
+  readonly mapping_version: string;
+  readonly workflow_id: string;
+  readonly first_execution_run_id: string;
+  readonly trigger: RunTrigger;
+  /** The schedule's id, or the account and machine of a command; null if neither is known. */
+  readonly started_by: string | null;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+  readonly outcome: EndedRunOutcome | null;
+  /** Why it failed; null if it did not. */
+  readonly failure_code: string | null;
+  readonly failure_message: string | null;
+  /** null for a run that has not ended, and for one that failed. */
+  readonly report: RunReport | null;
+}
+
+/** A run, as its workflow begins it. */
+export interface NewRun {
+  readonly sync: string;
+  readonly kind: RunKind;
+  readonly mode: string;
+  readonly input: RunInput;
+  readonly mappingVersion: string;
+  readonly workflowId: string;
+  readonly firstExecutionRunId: string;
+  readonly start: RunStart;
+}
+
+/** The runs of a schedule. */
+export interface ScheduleRuns {
+  /** null if none has ended. */
+  readonly lastOutcome: string | null;
+  readonly lastEndedAt: Date | null;
+  /** Failed or incomplete runs since the last one that was neither. */
+  readonly streak: number;
+}
+
+export interface Runs {
+  /** The run of this workflow execution, which the first call inserts. */
+  begin(run: NewRun): Promise<RunRow>;
+  get(runId: string): Promise<RunRow | undefined>;
+  /** Up to `limit` runs, newest first; of all syncs if none is named. */
+  latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
+  /** How the runs that a schedule started have ended. */
+  ofSchedule(scheduleId: string): Promise<ScheduleRuns>;
+  /**
+   * Takes the sync's lease for the run if it is free. Returns the run that holds it then, this one or another;
+   * undefined if this run has ended, which must not get the lease: nobody would give it back.
+   */
+  takeLease(sync: string, runId: string): Promise<RunRow | undefined>;
+  /** Runs of the sync that have not ended, oldest first: they are running, or their workflow was terminated. */
+  unended(sync: string): Promise<readonly RunRow[]>;
+  /** Ends the run and gives its lease back. A run that has ended before keeps its outcome and failure. */
+  end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure): Promise<void>;
+  /** Keeps the report of a run, for those who look at it later. */
+  keepReport(runId: string, report: RunReport): Promise<void>;
+  /** The ids of first workflow executions that are those of runs in the ledger. */
+  known(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** Most characters of a failure's message that are kept: enough for dozens of findings. */
+const LONGEST_FAILURE = 4000;
+
+export function openRuns(knex: Knex): Runs {
+  const get = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
+  return {
+    get,
+    async begin(run) {
+      await knex('runs')
+        .insert({
+          sync: run.sync,
+          kind: run.kind,
+          mode: run.mode,
+          input: JSON.stringify(run.input),
+          mapping_version: run.mappingVersion,
+          workflow_id: run.workflowId,
+          first_execution_run_id: run.firstExecutionRunId,
+          trigger: run.start.trigger,
+          started_by: run.start.by,
+        })
+        .onConflict('first_execution_run_id')
+        .ignore();
+      return knex('runs').where({ first_execution_run_id: run.firstExecutionRunId }).first<RunRow>();
+    },
+    latest: (sync, limit) =>
+      knex('runs')
+        .where(sync === undefined ? {} : { sync })
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .select<RunRow[]>(),
+    async takeLease(sync, runId) {
+      for (;;) {
+        // The lock makes the end of this run, if it comes now, find the lease and give it back.
+        await knex.raw(
+          `INSERT INTO sync_leases (sync, run_id)
+           SELECT sync, id FROM runs WHERE sync = ? AND id = ? AND ended_at IS NULL FOR NO KEY UPDATE
+           ON CONFLICT (sync) DO NOTHING`,
+          [sync, runId],
+        );
+        const holder = await knex('sync_leases')
+          .where('sync_leases.sync', sync)
+          .join('runs', 'runs.id', 'run_id')
+          .first<RunRow | undefined>('runs.*');
+        if (holder !== undefined) return holder;
+        // Another run has given the lease back since the INSERT, or this one has ended.
+        if ((await get(runId))?.ended_at != null) return undefined;
+      }
+    },
+    async keepReport(runId, report) {
+      await knex('runs')
+        .where({ id: runId })
+        .update({ report: JSON.stringify(report) });
+    },
+    async ofSchedule(scheduleId) {
+      const { rows } = await knex.raw<{ rows: ScheduleRuns[] }>(
+        `WITH ended AS (SELECT id, outcome, ended_at FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
+         SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
+           (SELECT count(*) FROM ended WHERE id > coalesce(
+              (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS streak
+         FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
+        { id: scheduleId },
+      );
+      return rows[0]!;
+    },
+    unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
+    async known(ids) {
+      const rows = await knex('runs')
+        .whereIn('first_execution_run_id', [...ids])
+        .select('first_execution_run_id');
+      return new Set(rows.map((row: Pick<RunRow, 'first_execution_run_id'>) => row.first_execution_run_id));
+    },
+    async end(runId, outcome, failure) {
+      const why = failure && {
+        failure_code: failure.code,
+        failure_message: foreignText(failure.message.replaceAll('\n', '; '), LONGEST_FAILURE),
+      };
+      await inTransaction(knex, async (trx) => {
+        await trx('runs')
+          .where({ id: runId, ended_at: null })
+          .update({ ended_at: knex.fn.now(), outcome, ...why });
+        await trx('sync_leases').where({ run_id: runId }).delete();
+      });
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** Records that were sent, and what the record index keeps of them for later readings. */
+import type { Knex } from 'knex';
+import type { RecordList } from '../records/record-list.js';
+import { hashAt } from './statements.js';
+import { changeRecords, type RecordEntry } from './record-index/index.js';
+
+export interface SentRecord {
+  readonly tenantId: number;
+  readonly externalId: string;
+  /** `unknown`: it cannot be told whether the platform accepted it. */
+  readonly outcome: 'accepted' | 'rejected' | 'unknown';
+  /** What was sent, 32 hex digits. */
+  readonly contentHash: string;
+}
+
+/**
+ * Records that all have the same outcome and need nothing else written. Nearly all records do, and an object for each
+ * would cost more than sending it.
+ */
+export interface BulkOutcome {
+  readonly tenantId: number;
+  readonly outcome: 'accepted' | 'unchanged';
+  /** Whether they were sent in this chunk; if not, the ledger has their content already. */
+  readonly sent: boolean;
+  readonly records: RecordList;
+}
+
+/** The accepted hash that each outcome leaves: acceptance sets it, and only an unknown outcome makes it doubtful. */
+const ACCEPTED_HASH: Record<SentRecord['outcome'], (sent: string, before: string | null) => string | null> = {
+  accepted: (sent) => sent,
+  rejected: (_sent, before) => before,
+  unknown: () => null,
+};
+
+/** Which run sent records, and the read sequence number drawn after it had read their rows. */
+export interface SentBy {
+  readonly runId: string;
+  readonly readSeq: string;
+}
+
+/** Writes outcomes of records that were sent into the record index, in the transaction that closes their batches. */
+export async function writeSentRecords(
+  trx: Knex,
+  mappingId: number,
+  { runId, readSeq }: SentBy,
+  outcomes: readonly SentRecord[],
+  bulk: readonly BulkOutcome[] = [],
+): Promise<void> {
+  const sending = { readSeq: Number(readSeq), runId: Number(runId) };
+  // The single outcomes come first, then those in bulk.
+  const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
+  const hashes: Buffer[] = [];
+  for (const { tenantId, sent, records } of bulk) {
+    if (!sent) continue;
+    hashes.push(records.hashes);
+    for (const externalId of records.externalIds) {
+      keys.tenantIds.push(tenantId);
+      keys.externalIds.push(externalId);
+    }
+  }
+  const accepted = { from: outcomes.length, hashes: Buffer.concat(hashes), ...sending };
+  const decide = (index: number, entry: RecordEntry | undefined): RecordEntry => {
+    const single = outcomes[index];
+    const contentHash =
+      single === undefined
+        ? hashAt(accepted.hashes, index - accepted.from)
+        : ACCEPTED_HASH[single.outcome](single.contentHash, entry?.contentHash ?? null);
+    return { externalId: keys.externalIds[index]!, contentHash, ...sending };
+  };
+  await changeRecords(trx, mappingId, keys, decide, accepted);
+}

@@ -1,0 +1,84 @@
+/** The state of a sync over all of its runs, from which its health is judged. */
+import type { Knex } from 'knex';
+import type { JudgedState } from '../domain/sync-health.js';
+import type { RunFailure } from '../domain/work.js';
+
+/** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
+export interface SyncState extends JudgedState {
+  readonly sync: string;
+  /** The latest run that has failed or ended incomplete since the last success. */
+  readonly latest: {
+    readonly run: string;
+    readonly workflowId: string;
+    readonly outcome: string;
+    readonly failure: RunFailure | null;
+  } | null;
+}
+
+/** Looks up syncs. */
+export interface SyncStates {
+  /** The syncs that have run, or the one named; by name. */
+  of(sync: string | undefined): Promise<readonly SyncState[]>;
+}
+
+export function openSyncStates(knex: Knex): SyncStates {
+  return {
+    async of(sync) {
+      const { rows } = await knex.raw<{ rows: Row[] }>(
+        `WITH syncs AS (
+           SELECT sync, min(started_at) AS first_run_at,
+             -- A backfill or a sample says nothing about the rows that it was not asked for.
+             max(ended_at) FILTER (WHERE ${IS_SYNC} AND outcome IN ('complete', 'complete_with_dead_letters')) AS last_success_at
+           FROM runs WHERE CAST(:sync AS text) IS NULL OR sync = :sync GROUP BY sync
+         ), bad AS (
+           SELECT r.*, row_number() OVER (PARTITION BY r.sync ORDER BY r.id DESC) AS no, count(*) OVER (PARTITION BY r.sync) AS streak
+           FROM runs r JOIN syncs s USING (sync)
+           WHERE ${IS_SYNC} AND r.outcome IN ('failed', 'incomplete') AND r.failure_code IS DISTINCT FROM 'run_in_progress'
+             AND (s.last_success_at IS NULL OR r.ended_at > s.last_success_at)
+         ), scheduled AS (
+           SELECT sync, extract(epoch FROM started_at - lag(started_at) OVER (PARTITION BY sync ORDER BY started_at)) AS gap,
+             extract(epoch FROM ended_at - started_at) AS duration,
+             row_number() OVER (PARTITION BY sync ORDER BY started_at DESC) AS no
+           FROM runs WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'
+         ), usual AS (
+           SELECT sync, percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) AS gap,
+             percentile_cont(0.5) WITHIN GROUP (ORDER BY duration) AS duration
+           FROM scheduled WHERE no <= 20 GROUP BY sync HAVING count(gap) >= 2
+         ), undelivered AS (
+           SELECT m.sync, sum(w.records) AS waiting, min(w.since) AS since, sum(d.rows) AS dead_letters
+           FROM mappings m,
+             LATERAL (SELECT count(*) AS records, min(since) AS since FROM waiting WHERE mapping_id = m.id) w,
+             LATERAL (SELECT count(*) AS rows FROM dead_letters WHERE mapping_id = m.id) d
+           GROUP BY m.sync
+         )
+         SELECT s.sync, now() AS now, s.first_run_at AS "firstRunAt", s.last_success_at AS "lastSuccessAt",
+           coalesce(b.streak, 0)::float8 AS streak,
+           CASE WHEN b.id IS NOT NULL THEN json_build_object('run', b.id::text, 'workflowId', b.workflow_id, 'outcome', b.outcome,
+             'failure', CASE WHEN b.failure_code IS NOT NULL THEN json_build_object('code', b.failure_code, 'message', b.failure_message) END)
+           END AS latest,
+           u.gap::float8 AS "usualGap", u.duration::float8 AS "usualDuration",
+           coalesce(n.waiting, 0)::float8 AS waiting, n.since AS "oldestWaitingAt", coalesce(n.dead_letters, 0)::float8 AS "deadLetters",
+           p.mapping AS position_mapping, p.moved_at AS position_moved_at,
+           (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
+            WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval"
+         FROM syncs s
+           LEFT JOIN bad b ON b.sync = s.sync AND b.no = 1
+           LEFT JOIN usual u ON u.sync = s.sync
+           LEFT JOIN undelivered n ON n.sync = s.sync
+           LEFT JOIN LATERAL (SELECT m.name AS mapping, p.moved_at FROM positions p JOIN mappings m ON m.id = p.mapping_id
+                              WHERE m.sync = s.sync ORDER BY p.moved_at LIMIT 1) p ON true
+         ORDER BY s.sync`,
+        { sync: sync ?? null },
+      );
+      return rows.map(({ position_mapping: mapping, position_moved_at: movedAt, ...state }) => ({
+        ...state,
+        oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
+      }));
+    },
+  };
+}
+
+/** Runs that keep the platform in step: neither backfills nor samples. */
+const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
+
+type Row = Omit<SyncState, 'oldestPosition'> & { position_mapping: string | null; position_moved_at: Date | null };

@@ -1,0 +1,137 @@
+/** Waiting records: what each waits for, and when it is sent again. Checkpoints write them. */
+import type { Knex } from 'knex';
+import type { SourceKey } from '../domain/source.js';
+import type { MappingOutlook } from '../domain/work.js';
+import type { WaitingRecord } from './checkpoint-input.js';
+import { seconds } from '../domain/timeouts.js';
+
+export interface WaitingRow {
+  readonly tenantId: number;
+  readonly externalId: string;
+  readonly sourceKey: SourceKey;
+  readonly reason: WaitingRecord['reason'];
+  /** The batch in which the record is pending; null when it is to be read and sent again. */
+  readonly batchId: string | null;
+  /** What that batch was sent with, 32 hex digits. */
+  readonly contentHash: string | null;
+  /** Whether the record is pending, and the platform must have let it go by now. */
+  readonly expired: boolean;
+  /** How often it was sent in vain. */
+  readonly tries: number;
+  readonly missing: WaitingRecord['missing'];
+  readonly rejection: string | null;
+}
+
+/** What children need to know about a parent that is waiting. */
+export type WaitingParent = Pick<WaitingRow, 'reason' | 'missing'>;
+
+export interface Waiting {
+  /** The records that are pending in this batch. */
+  ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
+  /**
+   * Up to `limit` records that are to be read and sent again at `asOf` (see {@link now}). One that is tried in vain
+   * becomes due later than `asOf`, so that repeated calls come to an end.
+   */
+  due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
+  /**
+   * Up to `limit` records that the platform let go without their parents and that are not due yet, from the one after
+   * `after`.
+   */
+  parked(
+    mappingId: number,
+    asOf: string,
+    after: Pick<WaitingRow, 'tenantId' | 'externalId'>,
+    limit: number,
+  ): Promise<readonly WaitingRow[]>;
+  /** Makes records due at once, except those that are pending. */
+  makeDue(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
+  /** The records that are waiting, by `tenant id/external id`. */
+  among(
+    mappingId: number,
+    keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
+  ): Promise<ReadonlyMap<string, WaitingParent>>;
+  /** Whether any record of the mapping waits. */
+  any(mappingId: number): Promise<boolean>;
+  /** Sets the reason of pending records: that their parents may come, or why they will not. */
+  setReason(batchId: string, reason: WaitingRecord['reason'], externalIds: readonly string[]): Promise<void>;
+  /** The time by the database's clock, for {@link due} and {@link parked}. */
+  now(): Promise<string>;
+  /** Which of the mapping's waiting records this run has reason to wait for. */
+  outlook(mappingId: number, runId: string): Promise<MappingOutlook>;
+}
+
+export function openWaiting(knex: Knex): Waiting {
+  const find = async (condition: string, bindings: (string | number)[]): Promise<WaitingRow[]> => {
+    const { rows } = await knex.raw<{ rows: WaitingRow[] }>(
+      `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.source_key AS "sourceKey", w.reason,
+         w.batch_id AS "batchId", w.content_hash AS "contentHash", w.batch_id IS NOT NULL AND w.due_at <= now() AS expired,
+         w.tries, coalesce(w.missing, '[]') AS missing, w.rejection
+       FROM waiting w WHERE ${condition}`,
+      bindings,
+    );
+    return rows;
+  };
+  return {
+    ofBatch: (batchId) => find('w.batch_id = ?', [batchId]),
+    due: (mappingId, asOf, limit) =>
+      find('w.mapping_id = ? AND w.batch_id IS NULL AND w.due_at <= CAST(? AS timestamptz) ORDER BY w.due_at LIMIT ?', [
+        mappingId,
+        asOf,
+        limit,
+      ]),
+    parked: (mappingId, asOf, after, limit) =>
+      find(
+        `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'expired' AND w.due_at > CAST(? AS timestamptz)
+           AND (w.tenant_id, w.external_id COLLATE "C") > (?, ?) ORDER BY w.tenant_id, w.external_id COLLATE "C" LIMIT ?`,
+        [mappingId, asOf, after.tenantId, after.externalId, limit],
+      ),
+    async makeDue(mappingId, rows) {
+      await knex.raw(
+        `UPDATE waiting w SET due_at = now() FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         WHERE w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id AND w.batch_id IS NULL`,
+        [rows.map((r) => r.tenantId), rows.map((r) => r.externalId), mappingId],
+      );
+    },
+    async among(mappingId, keys) {
+      const { rows } = await knex.raw<{ rows: (WaitingParent & { key: string })[] }>(
+        `SELECT w.tenant_id || '/' || w.external_id AS key, w.reason, coalesce(w.missing, '[]') AS missing
+         FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`,
+        [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
+      );
+      return new Map(rows.map(({ key, ...parent }) => [key, parent]));
+    },
+    any: async (mappingId) =>
+      (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined,
+    async setReason(batchId, reason, externalIds) {
+      await knex('waiting')
+        .where({ batch_id: batchId })
+        .whereIn('external_id', [...externalIds])
+        .whereNot({ reason })
+        .update({ reason });
+    },
+    async now() {
+      const { rows } = await knex.raw<{ rows: { now: string }[] }>('SELECT clock_timestamp()::text AS now');
+      return rows[0]!.now;
+    },
+    async outlook(mappingId, runId) {
+      // A run does not wait for records that another run left pending, which may take a day, nor for those whose
+      // parents will not come as things are.
+      const { rows } = await knex.raw<{ rows: MappingOutlook[] }>(
+        `WITH w AS (
+           SELECT *, batch_id IS NOT NULL AND reason = 'dependency'
+             AND EXISTS (SELECT FROM partitions WHERE partitions.id = partition_id AND partitions.run_id = :run) AS pending,
+             batch_id IS NULL AND due_at < now() + :soon * interval '1 second' AS due_soon
+           FROM waiting WHERE mapping_id = :mapping)
+         SELECT count(*)::int AS waiting, (count(*) FILTER (WHERE pending))::int AS pending,
+           (count(*) FILTER (WHERE due_soon))::int AS "dueSoon",
+           coalesce(ceil(extract(epoch FROM max(coalesce(expires_at, due_at)) FILTER (WHERE pending) - now())), 0)::float8 AS "pendingFor",
+           ARRAY(SELECT DISTINCT m->>'schemaName' FROM w, jsonb_array_elements(w.missing) AS m WHERE pending
+             ORDER BY 1 LIMIT 5) AS parents
+         FROM w`,
+        { mapping: mappingId, run: runId, soon: seconds('dueSoon') },
+      );
+      return rows[0]!;
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** The counts of partitions, as checkpoints add to them. */
+import type { Knex } from 'knex';
+import { NO_COUNTS, type Counts } from '../domain/run.js';
+import type { CheckpointInput, RowOutcome, RowOutcomeKind } from './checkpoint-input.js';
+import type { AcquiredPartition } from './partitions.js';
+import { prepared } from './statements.js';
+
+/** What is added to the counts of one tenant in one partition; negative if rows move to another column. */
+export interface CountsEntry extends Counts {
+  readonly partitionId: string;
+  readonly tenantId: number;
+}
+
+/**
+ * What a scan adds to the counts of its own partition; other readings add nothing.
+ *
+ * @param arrived rows whose records were waiting when they were claimed and have been delivered since: they count as
+ *   unchanged
+ */
+export function countsOf(
+  partition: AcquiredPartition,
+  { reading, bulkOutcomes, rowOutcomes, unmapped, readTwice }: CheckpointInput,
+  arrived: ReadonlySet<RowOutcome>,
+): CountsEntry[] {
+  if (reading.kind !== 'scan') return [];
+  const byTenant = new Map<number, { -readonly [K in keyof CountsEntry]: CountsEntry[K] }>();
+  const count = (tenantId: number, outcome: RowOutcomeKind, rows: number): void => {
+    let counts = byTenant.get(tenantId);
+    if (counts === undefined) byTenant.set(tenantId, (counts = { ...NO_COUNTS, partitionId: partition.id, tenantId }));
+    counts.read += rows;
+    counts[outcome] += rows;
+  };
+  for (const { tenantId, outcome, records } of bulkOutcomes) count(tenantId, outcome, records.length);
+  for (const row of rowOutcomes) count(row.tenantId, arrived.has(row) ? 'unchanged' : row.outcome, 1);
+  if (unmapped !== undefined)
+    for (let i = 0; i < unmapped.deadLetters.length; i++)
+      count(unmapped.tenantIdOf(unmapped.deadLetters.tenantAt(i)), 'deadLettered', 1);
+  // The tenants of second readings are not known any more, but the sums over all tenants must be right.
+  const [anyTenant] = byTenant.values();
+  if (anyTenant !== undefined) {
+    anyTenant.read += readTwice;
+    anyTenant.unchanged += readTwice;
+  }
+  return [...byTenant.values()];
+}
+
+export async function addToCounts(trx: Knex, entries: readonly CountsEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  await prepared(
+    trx,
+    'add_to_counts',
+    `INSERT INTO partition_counts AS c (partition_id, tenant_id, read, accepted, unchanged, waiting, dead_lettered)
+     SELECT partition_id, tenant_id, sum(read), sum(accepted), sum(unchanged), sum(waiting), sum(dead_lettered)
+     FROM unnest(CAST(:partitions AS bigint[]), CAST(:tenants AS int[]), CAST(:read AS bigint[]), CAST(:accepted AS bigint[]),
+         CAST(:unchanged AS bigint[]), CAST(:waiting AS bigint[]), CAST(:deadLettered AS bigint[]))
+       AS e(partition_id, tenant_id, read, accepted, unchanged, waiting, dead_lettered)
+     GROUP BY partition_id, tenant_id
+     ORDER BY partition_id, tenant_id -- one order for all, so that checkpoints cannot deadlock here
+     ON CONFLICT (partition_id, tenant_id) DO UPDATE SET
+       read = c.read + excluded.read, accepted = c.accepted + excluded.accepted, unchanged = c.unchanged + excluded.unchanged,
+       waiting = c.waiting + excluded.waiting, dead_lettered = c.dead_lettered + excluded.dead_lettered`,
+    {
+      partitions: entries.map((e) => e.partitionId),
+      tenants: entries.map((e) => e.tenantId),
+      read: entries.map((e) => e.read),
+      accepted: entries.map((e) => e.accepted),
+      unchanged: entries.map((e) => e.unchanged),
+      waiting: entries.map((e) => e.waiting),
+      deadLettered: entries.map((e) => e.deadLettered),
+    },
+  );
+}

@@ -1,0 +1,104 @@
+/** Checkpoints write dead letters, and close those whose rows have been delivered since. */
+import type { Knex } from 'knex';
+import { isKeepable } from '../domain/external-id.js';
+import { foreignText } from '../domain/foreign-text.js';
+import type { ParentName } from '../domain/parent.js';
+import { deadLettersOf, mappedRowOutcomesOf, type DeadLetter, type CheckpointInput } from './checkpoint-input.js';
+import { prepared } from './statements.js';
+import type { AcquiredPartition } from './partitions.js';
+
+/** The hash of a source key, which identifies a dead letter within its mapping. The text of jsonb is canonical. */
+const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;
+
+/**
+ * Deletes the dead letters of rows whose records are on the platform now, except dead letters of later readings.
+ */
+export async function closeDeadLetters(trx: Knex, mappingId: number, chunk: CheckpointInput): Promise<void> {
+  const delivered = mappedRowOutcomesOf(chunk).filter((e) => e.outcome === 'accepted' || e.outcome === 'unchanged');
+  if (delivered.length === 0) return;
+  await trx.raw(
+    // Locked in the order in which they were first written, mostly that of their rows, as those that are written again.
+    `WITH closed AS (
+       SELECT id FROM dead_letters WHERE mapping_id = ? AND read_seq < ? AND key_hash IN
+         (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)
+       ORDER BY id FOR UPDATE)
+     DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
+    [mappingId, chunk.reading.readSeqStart, JSON.stringify(delivered.map((e) => e.sourceKey))],
+  );
+}
+
+/** Most characters that a dead letter keeps of a text. */
+const LONGEST_REASON = 500;
+
+/** Most dead letters in one statement: each is in memory several times until it is written. */
+const AT_ONCE = 2000;
+
+export async function writeDeadLetters(trx: Knex, partition: AcquiredPartition, chunk: CheckpointInput): Promise<void> {
+  let deadLetters: DeadLetter[] = [];
+  for (const deadLetter of deadLettersOf(chunk)) {
+    if (deadLetters.push(deadLetter) < AT_ONCE) continue;
+    await writeSome(trx, partition, chunk.reading.readSeqEnd, deadLetters);
+    deadLetters = [];
+  }
+  await writeSome(trx, partition, chunk.reading.readSeqEnd, deadLetters);
+}
+
+async function writeSome(
+  trx: Knex,
+  partition: AcquiredPartition,
+  readSeq: string,
+  some: readonly DeadLetter[],
+): Promise<void> {
+  // An upsert may touch a row only once. Of two dead letters of one row the later one counts.
+  const deadLetters = [...new Map(some.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
+  if (deadLetters.length === 0) return;
+  const column = (name: 'tenantId' | 'code') => deadLetters.map((d) => d[name]);
+  // An id that PostgreSQL cannot store may be the very reason of the dead letter.
+  const ids = deadLetters.map(({ externalId: id }) => (id !== null && isKeepable(id) ? id : null));
+  const text = (name: 'pointer' | 'rule' | 'reason' | 'shape') => deadLetters.map((d) => storable(d[name]));
+  // An array of arrays cannot be unnested row by row, so each part of the key is a column. All keys of a mapping have
+  // the same number of parts.
+  const key = deadLetters[0]!.sourceKey.map((_, i) => deadLetters.map((d) => d.sourceKey[i] ?? null));
+  const values = key.map((_, i) => `k${i}`);
+  await prepared(
+    trx,
+    `write_dead_letters_${key.length}`,
+    `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, key_hash, external_id, mapping_version, code, pointer,
+       rule, reason, shape, missing, run_id, read_seq)
+     SELECT ?, tenant_id, source_key, ${KEY_HASH('to_jsonb(source_key)')}, external_id, ?, code, pointer, rule, reason, shape,
+       CAST(missing AS jsonb), ?, ?
+     FROM (SELECT *, CAST(ARRAY[${values.join(', ')}] AS text[]) AS source_key
+       FROM unnest(?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]${', ?::text[]'.repeat(key.length)})
+         AS u(${['tenant_id', 'external_id', 'code', 'pointer', 'rule', 'reason', 'shape', 'missing', ...values].join(', ')})) AS l
+     ON CONFLICT (mapping_id, key_hash) DO UPDATE SET
+       tenant_id = excluded.tenant_id, external_id = excluded.external_id, mapping_version = excluded.mapping_version,
+       code = excluded.code, pointer = excluded.pointer, rule = excluded.rule, reason = excluded.reason,
+       shape = excluded.shape, missing = excluded.missing, run_id = excluded.run_id, read_seq = excluded.read_seq,
+       times = d.times + 1, last_seen = now()
+     WHERE d.read_seq <= excluded.read_seq`,
+    [
+      partition.mappingId,
+      partition.mappingVersion,
+      partition.runId,
+      readSeq,
+      column('tenantId'),
+      ids,
+      column('code'),
+      text('pointer'),
+      text('rule'),
+      text('reason'),
+      text('shape'),
+      deadLetters.map((d) => keepable(d.missing)),
+      ...key,
+    ] as Knex.RawBinding[],
+  );
+}
+
+/** The parents as JSON; null if there are none. One whose id cannot be stored is left out: no record can have it. */
+function keepable(missing: readonly ParentName[] = []): string | null {
+  const kept = missing.filter(({ schemaName, externalId }) => isKeepable(schemaName) && isKeepable(externalId));
+  return kept.length > 0 ? JSON.stringify(kept) : null;
+}
+
+/** The text without what PostgreSQL refuses: a dead letter that cannot be stored would stop its chunk for ever. */
+const storable = (text: string): string => foreignText(text, LONGEST_REASON);

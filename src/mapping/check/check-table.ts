@@ -1,0 +1,143 @@
+/**
+ * Checks a mapping against the source's catalog: privileges, keys, indexes, NULL, lengths and foreign keys. Everything
+ * but a missing privilege is a warning, since the catalog shows what may happen, not what the rows are like.
+ */
+import type { Finding } from '../../domain/finding.js';
+import type { CatalogColumn, SourceTable } from '../../domain/source-catalog.js';
+import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync.js';
+import { lookUpOf } from '../compile/look-up.js';
+import { formatPath, type Locate, type Path } from '../language/place.js';
+import { asObject, propertiesOf, requiredOf } from '../definition/target.js';
+
+/** From this many rows on, a missing index is reported; a smaller table is scanned quickly. */
+const WORTH_AN_INDEX = 1000;
+
+/**
+ * The findings about one mapping. `account` is the database user to name in a GRANT, null if it is unknown. `table`
+ * must be the mapping's own; a mapping with a query has none and is not checked.
+ */
+export function checkTable(
+  sync: SyncSpec,
+  mapping: MappingSpec,
+  table: SourceTable,
+  account: string | null,
+  locate: Locate,
+): Finding[] {
+  const findings: Finding[] = [];
+  const report = (severity: Finding['severity'], kind: string, path: Path, message: string): void => {
+    const { line, column } = locate(mapping.file, path);
+    findings.push({ severity, kind, file: mapping.file, line, column, path: formatPath(path), message });
+  };
+  if (!table.readable) {
+    const grant = `GRANT SELECT ON ${table.table} TO ${account ?? 'the account'}`;
+    report('error', 'not_readable', ['source'], `the account may not read ${table.table}: ${grant}`);
+    return findings;
+  }
+  if (table.kind === 'table') {
+    checkKey(mapping, table, report);
+    checkCursorIndex(sync, mapping, table, report);
+    checkIdIndex(mapping, table, report);
+  }
+  const columns = new Map(table.columns.map((column) => [column.name, column]));
+  for (const [field, spec] of mapping.fields) {
+    const column = 'column' in spec ? columns.get(spec.column) : undefined;
+    if (column === undefined) continue;
+    const path = ['fields', field];
+    for (const message of [...fieldProblems(mapping, field, column), ...referenceProblems(sync, spec, table)])
+      report('warning', message.kind, path, message.text);
+  }
+  return findings;
+}
+
+type Report = (severity: Finding['severity'], kind: string, path: Path, message: string) => void;
+interface Problem {
+  readonly kind: string;
+  readonly text: string;
+}
+
+/** The mapping's key must contain a unique key of the table; it may have more columns. */
+function checkKey(mapping: MappingSpec, table: SourceTable, report: Report): void {
+  const known = table.uniqueKeys.map((key) => `(${key.join(', ')})`).join(' or ');
+  if (!table.uniqueKeys.some((key) => key.every((column) => mapping.key.includes(column))))
+    report(
+      'warning',
+      'key_not_unique',
+      ['key'],
+      `no primary or unique key of ${table.table} guarantees that (${mapping.key.join(', ')}) identifies one row; rows with the same key could be lost. ${known === '' ? 'The table has no such key' : `Its keys: ${known}`}`,
+    );
+  for (const [index, name] of mapping.key.entries())
+    if (table.columns.find((column) => column.name === name)?.nullable)
+      report('warning', 'key_nullable', ['key', index], `${name} may be NULL, and a row without a key is never read`);
+}
+
+/** Pages are read in the order of (cursor, key), so only an index that begins with the cursor helps. */
+function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTable, report: Report): void {
+  const cursor = mapping.cursor?.column;
+  if (cursor === undefined || sync.mode !== 'incremental') return;
+  if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
+  if (table.indexes.some(({ columns }) => columns[0] === cursor)) return;
+  const wanted = [cursor, ...mapping.key.filter((name) => name !== cursor)].join(', ');
+  const rows = table.estimatedRows === null ? 'the whole table' : `${table.estimatedRows.toLocaleString('en-GB')} rows`;
+  report(
+    'warning',
+    'cursor_not_indexed',
+    ['cursor'],
+    `no index begins with ${cursor}, so each page scans ${rows}: CREATE INDEX ON ${table.table} (${wanted})`,
+  );
+}
+
+/** A mirror run looks up the row of every record by its external id. */
+function checkIdIndex(mapping: MappingSpec, table: SourceTable, report: Report): void {
+  if (mapping.deletes === null || mapping.deletes.action === 'ignore') return;
+  if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
+  const columns = lookUpOf(mapping)?.columns;
+  if (columns === undefined || table.indexes.some((index) => columns.includes(index.columns[0] ?? ''))) return;
+  report(
+    'warning',
+    'external_id_not_indexed',
+    ['deletes'],
+    `a mirror run looks rows up by ${columns.join(', ')}, and no index begins with it: CREATE INDEX ON ${table.table} (${columns.join(', ')})`,
+  );
+}
+
+/**
+ * What rows may come to violate, by their column's type: a NULL in a required field, a text longer than the schema
+ * allows.
+ */
+function fieldProblems({ schema: { schema, name } }: MappingSpec, field: string, column: CatalogColumn): Problem[] {
+  const problems: Problem[] = [];
+  if (column.nullable && requiredOf(schema).includes(field))
+    problems.push({
+      kind: 'nullable_required',
+      text: `${column.name} may be NULL, and the schema ${name} requires ${field}: such a row would become a dead letter`,
+    });
+  const longest = asObject(propertiesOf(schema)[field])?.['maxLength'];
+  const length = /^(?:character varying|varchar|character|char)\((\d+)\)/i.exec(column.databaseType)?.[1];
+  if (typeof longest === 'number' && length !== undefined && Number(length) > longest)
+    problems.push({
+      kind: 'too_long',
+      text: `${column.name} is ${column.databaseType}, and the schema ${name} takes at most ${longest} characters`,
+    });
+  return problems;
+}
+
+/**
+ * A foreign key that leads to a table other than the one that the referenced mapping reads is probably a wrong `ref`.
+ */
+function referenceProblems(sync: SyncSpec, spec: FieldSpec, table: SourceTable): Problem[] {
+  if (spec.kind !== 'ref') return [];
+  const parent = sync.mappings.find((mapping) => mapping.name === spec.mapping);
+  if (parent === undefined || !('table' in parent.relation)) return [];
+  const wanted = parent.relation.table;
+  const keys = table.foreignKeys.filter(({ columns }) => columns.length === 1 && columns[0] === spec.column);
+  if (keys.length === 0 || keys.some((key) => sameTable(key.table, wanted))) return [];
+  return [
+    {
+      kind: 'reference_elsewhere',
+      text: `by its foreign key ${spec.column} refers to ${keys[0]!.table}, and the mapping ${spec.mapping} reads ${wanted}`,
+    },
+  ];
+}
+
+/** Catalogs name the schema of a table, mappings need not. */
+const sameTable = (a: string, b: string): boolean => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);

@@ -1,0 +1,177 @@
+/**
+ * Compiles a mapping to a function from row to record. That function runs once for each row, so everything that can be
+ * decided once is decided here.
+ */
+import { PartnerSyncError } from '../../domain/errors.js';
+import { formatFinding } from '../../domain/finding.js';
+import type { MapResult, FailedRow } from '../../domain/record.js';
+import { externalIdProblem, SURELY_SHORT } from '../../domain/external-id.js';
+import { Records, type ByteRange } from '../../records/records.js';
+import { RecordTexts } from '../../records/record-texts.js';
+import { referencesOf } from '../../domain/references.js';
+import type { ByteRow, SourceColumn, SourceRow } from '../../domain/source.js';
+import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
+import { TextRow } from '../../records/text-row.js';
+import { valueAt } from '../encode/byte-json.js';
+import { checkColumns } from './check-columns.js';
+import { columnsOf } from './read-plan.js';
+import { deletedRecords, deletedRows } from './deleted-record.js';
+import { definitionValidator } from '../definition/definition-validator.js';
+import { idUnusable, noExternalId, tenantUnknown, type Failure } from './row-failure.js';
+import { planField, type PlannedField } from './field-plan.js';
+import type { Locate } from '../language/place.js';
+import { externalIdText } from './record-check.js';
+import { recordWriter } from './record-writer.js';
+import { Rejection } from '../encode/rejection.js';
+import { FORBIDDEN_NAMES, targetOf } from '../definition/target.js';
+import { tenantReader } from './tenant-reader.js';
+
+/**
+ * A mapping for columns of known types. Not reentrant: its functions share buffers, so each thread compiles its own.
+ */
+export interface CompiledMapping {
+  /** The columns to select, in the order of the values of a row. */
+  readonly columns: readonly string[];
+  /**
+   * Appends the record of a row to `records` and returns null, or returns why the row has none. Never throws for bad
+   * data.
+   */
+  readonly append: (row: ByteRow, records: Records) => FailedRow | null;
+  /** A row of texts as {@link append} takes it; valid until the next call. */
+  readonly inBytes: (row: SourceRow) => ByteRow;
+  /**
+   * Like {@link append}, for a row of texts; returns the record instead of null. Without `records`, the record has its
+   * own.
+   */
+  readonly map: (row: SourceRow, records?: Records) => MapResult;
+}
+
+/**
+ * Compiles `mapping` for a source with these columns (in any order; more than needed is fine). `tenant` must not be of
+ * the kind `table`: its list has to be read first. Throws `source_relation_missing` if a column is missing, otherwise
+ * `config_invalid`, with everything that {@link checkColumns} finds.
+ */
+export function compileMapping(
+  mapping: MappingSpec,
+  tenant: TenantConfig,
+  columns: readonly SourceColumn[],
+  locate?: Locate,
+): CompiledMapping {
+  assertRunnable(mapping, tenant, columns, locate);
+  const selected = columnsOf(mapping, tenant);
+  const byName = new Map(columns.map((column) => [column.name, column]));
+  const placed = (name: string) => ({ index: selected.indexOf(name), column: byName.get(name)! });
+  const { schema, externalIdField } = mapping.schema;
+  const references = new Map(referencesOf(schema).map((reference) => [reference.field, reference]));
+
+  const fields = new Map<string, PlannedField>();
+  for (const [name, spec] of mapping.fields) {
+    const plan = planField(spec, targetOf(schema, name), references.get(name) ?? null, placed);
+    if ('problems' in plan) throw new Error('checkColumns let a field pass that has no plan');
+    fields.set(name, { ...plan, omitNull: spec.omitNull });
+  }
+  const validator = definitionValidator(schema);
+  const writer = recordWriter(mapping.schema, validator, fields);
+  const readTenant = tenantReader(tenant, placed);
+  const writeId = fields.get(externalIdField)!.writer(null);
+  const longestId = mapping.options.longestExternalId;
+  const surelyShort = Math.min(SURELY_SHORT, longestId);
+  const isDeleted = deletedRows(mapping.deletes, placed);
+  const { json: deletedJson, deletion } = deletedRecords(mapping);
+
+  const key = mapping.key.map((name) => selected.indexOf(name));
+  const scratch = new RecordTexts();
+
+  /** The external id of a row. A row that cannot be mapped has one too, since people search dead letters by it. */
+  function nameOf(row: ByteRow): { externalId: string | null; problem: Failure | null } {
+    scratch.undo();
+    const id = typeof writeId(row, scratch) === 'boolean' ? valueAt(0, scratch) : null;
+    const externalId = externalIdText(id);
+    const problem = externalId === null ? undefined : externalIdProblem(externalId, longestId);
+    return { externalId, problem: problem === undefined ? null : idUnusable(externalIdField, id, problem) };
+  }
+
+  /** The texts of a row are made only here: most rows never need them. */
+  function unmappable(row: ByteRow, of: string | null, externalId: string | null, failure: Failure): FailedRow {
+    const texts = row.texts();
+    return { kind: 'failed', tenant: of, externalId, sourceKey: key.map((column) => texts[column]!), ...failure };
+  }
+
+  function append(row: ByteRow, records: Records): FailedRow | null {
+    const of = readTenant(row);
+    if (of instanceof Rejection) return unmappable(row, null, nameOf(row).externalId, tenantUnknown(of));
+    if (isDeleted?.(row) === true) return appendDeleted(of, row, records);
+    const failure = writer.write(row, records.texts);
+    if (failure === null && isSurelyUsable(writer.id, records.texts)) {
+      records.append(of, writer.id, row, key);
+      return null;
+    }
+    const { externalId, problem } = nameOf(row);
+    const why = problem ?? failure;
+    if (why === null) {
+      records.append(of, externalId!, row, key);
+      return null;
+    }
+    records.texts.undo();
+    return unmappable(row, of, externalId, why);
+  }
+
+  /**
+   * Like {@link append}, for a row that is marked as deleted. Only its external id is mapped, so that a deleted row
+   * whose other columns cannot be mapped any more is no dead letter.
+   */
+  function appendDeleted(of: string, row: ByteRow, records: Records): FailedRow | null {
+    const { externalId, problem } = nameOf(row);
+    if (problem === null && externalId?.isWellFormed() === true) {
+      records.texts.write(deletedJson(externalId));
+      records.append(of, externalId, row, key, deletion);
+      return null;
+    }
+    // Without an external id nothing can be deleted. Mapping the row as usual gives the reason why it has none.
+    const failure = problem ?? writer.write(row, records.texts);
+    records.texts.undo();
+    return unmappable(row, of, externalId, failure ?? noExternalId(externalIdField));
+  }
+
+  /**
+   * A cheap test that most external ids pass; {@link externalIdProblem} decides about the others. A text has at least
+   * as many bytes as characters, and the range is empty for an id with escapes. The ids `.` and `..` are left to the
+   * full test.
+   */
+  const isSurelyUsable = ({ from, to }: ByteRange, { bytes, start }: RecordTexts): boolean =>
+    to > from && to - from <= surelyShort && (to - from > 2 || bytes[start + from] !== DOT);
+
+  const ofTexts = new TextRow([...key, ...[...fields.values()].flatMap(({ copied }) => copied)]);
+  const inBytes = (row: SourceRow): ByteRow => ofTexts.look(row);
+  const map = (row: SourceRow, records = new Records()): MapResult => append(inBytes(row), records) ?? records.last;
+
+  return { columns: selected, append, inBytes, map };
+}
+
+const DOT = 0x2e;
+
+/** Throws as {@link compileMapping} does. */
+function assertRunnable(
+  mapping: MappingSpec,
+  tenant: TenantConfig,
+  columns: readonly SourceColumn[],
+  locate: Locate | undefined,
+): void {
+  const findings = checkColumns(mapping, tenant, columns, locate);
+  if (findings.length > 0) {
+    const missing = findings.some((finding) => finding.kind === 'column_missing');
+    const message = findings.map(formatFinding).join('\n');
+    throw new PartnerSyncError(missing ? 'source_relation_missing' : 'config_invalid', message, {
+      mapping: mapping.name,
+    });
+  }
+  // Loading a sync rejects both already; this is for mappings that are built in code.
+  const bad = [...mapping.fields.keys()].find((name) => FORBIDDEN_NAMES.includes(name));
+  if (bad !== undefined)
+    throw new PartnerSyncError('config_invalid', `${mapping.file}: a field must not be named ${bad}`);
+  if (!mapping.fields.has(mapping.schema.externalIdField))
+    throw new PartnerSyncError(
+      'config_invalid',
+      `${mapping.file}: fields.${mapping.schema.externalIdField} (the external id) is missing`,
+    );
+}

@@ -1,0 +1,59 @@
+/** Deleted rows: how a row is recognised as deleted, and the record that is sent for it. */
+import { encodeJson } from '../../domain/json.js';
+import type { MappedRecord } from '../../domain/record.js';
+import type { ByteRow, SourceType } from '../../domain/source.js';
+import type { DeletesSpec, MappingSpec } from '../../domain/sync.js';
+import { targetOf } from '../definition/target.js';
+import type { PlacedColumn } from './field-plan.js';
+
+/**
+ * Whether a `deletes` column of this type needs no list of values: it is true, or contains the time of the deletion.
+ */
+export const saysItself = (type: SourceType): boolean =>
+  type === 'boolean' || type === 'timestamptz' || type === 'timestamp' || type === 'date';
+
+/**
+ * A function that tells whether a row is marked as deleted; null if the mapping has no column for that. Without a list
+ * of values, a boolean column means deleted if it is true, any other column if it is not NULL.
+ */
+export function deletedRows(
+  deletes: DeletesSpec | null,
+  placed: (name: string) => PlacedColumn,
+): ((row: ByteRow) => boolean) | null {
+  if (deletes === null || deletes.column === null) return null;
+  const { index, column } = placed(deletes.column);
+  const { values } = deletes;
+  if (values !== null) {
+    const meant = new Set<string | null>(values);
+    return (row) => meant.has(row.text(index));
+  }
+  return column.type === 'boolean' ? (row) => row.text(index) === 't' : (row) => row.text(index) !== null;
+}
+
+/** The records that a mapping sends for deleted rows. */
+export interface DeletedRecords {
+  /** `ignore` if the mapping leaves the platform's records of deleted rows as they are. */
+  readonly deletion: NonNullable<MappedRecord['deletion']>;
+  /** The JSON text of the record: the external id, then the fields that are set or cleared, the same for all rows. */
+  readonly json: (externalId: string) => string;
+}
+
+/**
+ * The record has no other fields than those that `deletes` names, and upserts merge (4.8), so everything else stays on
+ * the platform. A cleared field is sent as null, which deletes it there. The external id is written as text or as a
+ * number, as the schema definition declares it.
+ */
+export function deletedRecords({ deletes, schema: { schema, externalIdField } }: MappingSpec): DeletedRecords {
+  const action = deletes?.action ?? 'ignore';
+  const { set, clear } = action === 'ignore' ? { set: {}, clear: [] } : action;
+  const rest = [...Object.entries(set), ...clear.map((field): [string, null] => [field, null])]
+    .map(([field, value]) => `,${JSON.stringify(field)}:${encodeJson(value)}`)
+    .join('');
+  const { types } = targetOf(schema, externalIdField);
+  const isText = types.length === 0 || types.includes('string');
+  return {
+    deletion: action === 'ignore' ? 'ignore' : 'apply',
+    json: (externalId) =>
+      `{${JSON.stringify(externalIdField)}:${isText ? JSON.stringify(externalId) : externalId}${rest}}`,
+  };
+}

@@ -1,0 +1,39 @@
+/** Determines the tenant of a row: that of the sync, or the one that is declared for the value of the tenant column. */
+import type { ByteRow } from '../../domain/source.js';
+import type { TenantConfig } from '../../domain/sync.js';
+import type { PlacedColumn } from './field-plan.js';
+import { textForm } from '../encode/kinds.js';
+import { Rejection } from '../encode/rejection.js';
+
+/**
+ * A function from a row to its tenant. A row can never choose its tenant freely: a value that is not declared, or NULL,
+ * gives a {@link Rejection}, since a guess could send a record to another customer. Throws an Error for a list of
+ * tenants in a table that has not been read yet.
+ */
+export function tenantReader(
+  tenant: TenantConfig,
+  columnNamed: (name: string) => PlacedColumn,
+): (row: ByteRow) => string | Rejection {
+  if (tenant.kind === 'constant') return () => tenant.tenant;
+  if (tenant.kind === 'table') throw new Error('the list of tenants has not been read');
+  const { index, column } = columnNamed(tenant.column);
+  const step = textForm(column.type)?.step ?? null;
+  const tenants = column.type === 'bytes' ? byHexDigits(tenant.values) : tenant.values;
+  return (row) => {
+    const value = row.text(index);
+    if (value === null) return new Rejection('tenant', 'the tenant column is NULL', null);
+    const text = step === null ? value : step(value);
+    return (
+      (typeof text === 'string' ? tenants.get(text) : undefined) ??
+      new Rejection(
+        'tenant',
+        'the value of the tenant column is not in the list of tenants that sync.yaml names',
+        value,
+      )
+    );
+  };
+}
+
+/** Bytes arrive as hex digits in lower case; sync.yaml may also give them in upper case or as UUIDs. */
+const byHexDigits = (values: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+  new Map([...values].map(([value, tenant]) => [value.replaceAll('-', '').toLowerCase(), tenant]));

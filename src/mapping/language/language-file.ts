@@ -1,0 +1,140 @@
+/**
+ * One file of a sync: read, parsed, with environment variables filled in, and validated. Each finding has its place.
+ */
+import type { Finding } from '../../domain/finding.js';
+import type { JsonValue } from '../../domain/json.js';
+import { withoutPasswords } from '../../domain/without-passwords.js';
+import { fillIn, type Environment } from './interpolation.js';
+import { languageSchema, type LanguageFileKind } from './language-schema.js';
+import { formatPath, type Path, type Place } from './place.js';
+import { readSourceText } from './source-text.js';
+import { withoutFaults, type PartialFile } from './set-aside.js';
+import { violationsOf } from './violations.js';
+import { parseYaml, type ParsedDocument } from './yaml-document.js';
+
+/** Characters of a value that messages quote: a long one would bury the message. */
+const QUOTED = 60;
+
+/**
+ * A file and everything that is wrong with it. Reading continues after a mistake, as far as that makes sense, so that all
+ * mistakes of a file are reported at once.
+ */
+export class LanguageFile {
+  /** In the order in which they were found; `lintSync` sorts them by line. */
+  readonly findings: Finding[] = [];
+  /** The file's content if it is valid by the language's schema; otherwise undefined. */
+  value: JsonValue | undefined;
+  /** The parts of it that can be checked although others are wrong; all of it if it is valid. */
+  partial: PartialFile | undefined;
+  private document: ParsedDocument | undefined;
+  /** The texts as written of values that the environment filled in, by path. */
+  private written: ReadonlyMap<string, string> = new Map();
+
+  private constructor(readonly file: string) {}
+
+  /**
+   * Reads `file` (relative to `folder`) and validates it as a file of this kind. Never throws for what the file
+   * contains.
+   */
+  static async read(folder: string, file: string, kind: LanguageFileKind, env: Environment): Promise<LanguageFile> {
+    const self = new LanguageFile(file);
+    const source = await readSourceText(folder, file);
+    if ('problem' in source) self.report(source.kind, [], source.problem);
+    else self.understand(source.text, kind, env);
+    return self;
+  }
+
+  /**
+   * Adds a finding. `at`: whether it is about the key or its value. Passwords are removed, whoever made the message.
+   */
+  report(
+    kind: string,
+    path: Path,
+    message: string,
+    at: 'key' | 'value' = 'value',
+    severity: Finding['severity'] = 'error',
+  ): void {
+    const { line, column } = this.place(path, at);
+    const where = { file: this.file, line, column, path: withoutPasswords(formatPath(path)) };
+    this.findings.push({ severity, kind, ...where, message: withoutPasswords(message) });
+  }
+
+  /** Where a path is in the file; where the nearest parent is if the path itself is not written. */
+  place(path: Path, at: 'key' | 'value' = 'value'): Place {
+    // A short form is written at its parent: `name: ${env:X}` is the text of fields.name.column.
+    const written = this.written.get(JSON.stringify(path)) ?? this.written.get(JSON.stringify(path.slice(0, -1)));
+    const place = this.document?.place(path, at) ?? { line: 0, column: 0 };
+    return written === undefined ? place : { ...place, written };
+  }
+
+  /** A library's message, made safe: if anything was filled in, it may quote it. */
+  withoutSecrets(message: string): string {
+    return this.written.size > 0 ? 'a value with ${env:...} may not fit' : message;
+  }
+
+  /**
+   * Parses, fills in and validates. A variable that is not set is reported once, not again for what its placeholder
+   * breaks.
+   */
+  private understand(text: string, kind: LanguageFileKind, env: Environment): void {
+    this.document = parseYaml(text);
+    for (const { kind: problem, message, line, column } of this.document.problems)
+      this.findings.push({
+        severity: 'error',
+        kind: problem,
+        file: this.file,
+        line,
+        column,
+        path: '',
+        message: withoutPasswords(message),
+      });
+    if (this.document.value === undefined) return;
+    if (this.file.endsWith('.json') && !isJson(text))
+      this.report('syntax', [], 'is not JSON, although its name ends in .json');
+
+    const filled = fillIn(this.document.value, env);
+    this.written = filled.written;
+    for (const { path, kind: problem, message } of filled.problems) this.report(problem, path, message);
+    const unset = new Set(filled.problems.map((problem) => formatPath(problem.path)));
+    const violations = violationsOf(languageSchema(kind), filled.value, this.show);
+    for (const { kind: violation, path, message, at } of violations)
+      if (!unset.has(formatPath(path))) this.report(violation, path, message, at);
+    const faults = [
+      ...filled.problems.map((problem) => problem.path),
+      ...violations.map((violation) => violation.path),
+    ];
+    this.partial = withoutFaults(filled.value, faults);
+    if (this.findings.length === 0) this.value = filled.value;
+  }
+
+  /**
+   * A value for messages: the text in the file, never what the environment filled in. `secret` tells that something
+   * was.
+   */
+  readonly show = (path: Path, value: unknown): { text: string; secret: boolean } => {
+    const written = this.written.get(JSON.stringify(path));
+    const below = [...this.written.keys()].some((key) => key.startsWith(JSON.stringify(path).slice(0, -1)));
+    if (written === undefined && below) return { text: 'a value with ${env:...} in it', secret: true };
+    // A text that is not an address is at best one with a mistake in it, and nobody can tell where in it the password is.
+    if (
+      written === undefined &&
+      formatPath(path) === 'source.connection' &&
+      typeof value === 'string' &&
+      /[@=]/.test(value)
+    )
+      return { text: 'this value', secret: true };
+    // Before it is cut: the password is harder to find in half an address.
+    const text = withoutPasswords(JSON.stringify(written ?? value) ?? 'nothing');
+    return { text: text.length > QUOTED ? `${text.slice(0, QUOTED)}...` : text, secret: written !== undefined };
+  };
+}
+
+/** YAML is parsed for both; a .json file that is only YAML would surprise every other tool. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

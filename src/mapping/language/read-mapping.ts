@@ -1,0 +1,154 @@
+/** Turns a mapping file whose form is valid into a `MappingSpec`: short forms written out, defaults filled in. */
+import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
+import { secondsOr } from '../../domain/duration.js';
+import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { Relation } from '../../domain/source.js';
+import type {
+  CursorSpec,
+  DeletesSpec,
+  FieldSpec,
+  MappingOptions,
+  MappingSpec,
+  TransformCall,
+} from '../../domain/sync.js';
+import type { LanguageFile } from './language-file.js';
+import type { Path } from './place.js';
+import { TRANSFORMS } from '../transforms/registry.js';
+
+/** Defaults of `deletes.hold`: more vanished rows than both of these need approval. */
+const HOLD = { records: 100, percent: 5 };
+
+/**
+ * The file's form, which `mapping.schema.json` has checked. Faulty parts were set aside, so required keys may be
+ * absent.
+ */
+interface MappingFile {
+  schema: string;
+  source?: Relation;
+  key?: string[];
+  cursor?: string | { column: string; overlap?: string; zone?: string };
+  deletes?: {
+    column?: string;
+    values?: string[];
+    action: 'ignore' | { set?: Record<string, JsonValue>; clear?: string[] };
+    hold?: { records?: number; percent?: number };
+  };
+  fields?: Record<string, FieldFile>;
+  options?: {
+    onConflict?: 'upsert' | 'reject';
+    ignoreUnknownFields?: boolean;
+    dependencyWaitTimeout?: string;
+    ledger?: MappingOptions['ledger'];
+    batchSize?: number;
+  };
+}
+
+type TransformFile = string | Record<string, JsonObject>;
+type FieldFile =
+  | string
+  | { column: string; transforms?: TransformFile[]; omitNull?: boolean }
+  | { coalesce: string[]; transforms?: TransformFile[]; omitNull?: boolean }
+  | { constant: JsonValue }
+  | { template: string; transforms?: TransformFile[]; omitNull?: boolean }
+  | {
+      ref: string | { mapping: string; form?: 'id' | 'object' };
+      column: string;
+      transforms?: TransformFile[];
+      omitNull?: boolean;
+    };
+
+/** All of a mapping but its schema definition, which is a file of its own. */
+export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: string };
+
+/**
+ * Reads a mapping whose form is valid, and reports to `file` what a JSON Schema cannot express: options of transforms
+ * that contradict each other, and `deletes` without records in the ledger. For a file with faulty parts, the result can
+ * be checked but never run.
+ */
+export function readMapping(name: string, file: LanguageFile, value: JsonObject): MappingDraft {
+  const {
+    schema,
+    source = { table: '' },
+    key = [],
+    cursor,
+    deletes,
+    fields = {},
+    options = {},
+  } = value as unknown as MappingFile;
+  const draft: MappingDraft = {
+    name,
+    file: file.file,
+    schemaName: schema,
+    relation: source,
+    key,
+    cursor: readCursor(cursor),
+    deletes: readDeletes(deletes),
+    fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec)])),
+    options: readOptions(options),
+  };
+  if (draft.deletes !== null && draft.options.ledger === 'off')
+    file.report(
+      'bad_option',
+      ['options', 'ledger'],
+      'deletes need the ledger, which knows what is on the platform; remove "ledger: off" or "deletes"',
+    );
+  for (const [field, spec] of draft.fields) checkField(file, ['fields', field], spec);
+  return draft;
+}
+
+function readCursor(cursor: MappingFile['cursor']): CursorSpec | null {
+  if (cursor === undefined) return null;
+  const { column, overlap, zone } = typeof cursor === 'string' ? { column: cursor } : cursor;
+  return { column, overlap: secondsOr(overlap, 'overlap'), ...(zone === undefined ? {} : { zone }) };
+}
+
+function readDeletes(deletes: MappingFile['deletes']): DeletesSpec | null {
+  if (deletes === undefined) return null;
+  const { column = null, values = null, action = 'ignore', hold } = deletes;
+  return {
+    column,
+    values,
+    action: action === 'ignore' ? action : { set: action.set ?? {}, clear: action.clear ?? [] },
+    hold: { ...HOLD, ...hold },
+  };
+}
+
+/** `longestExternalId` is a setting of the sync, and is filled in by `lintSync`. */
+function readOptions(options: NonNullable<MappingFile['options']>): MappingOptions {
+  return {
+    onConflict: options.onConflict ?? 'upsert',
+    ignoreUnknownFields: options.ignoreUnknownFields ?? false,
+    dependencyWaitTimeout: secondsOr(options.dependencyWaitTimeout, 'dependencyWait'),
+    batchSize: options.batchSize ?? null,
+    longestExternalId: LONGEST_EXTERNAL_ID,
+    ledger: options.ledger ?? 'full',
+  };
+}
+
+/** The short forms: a column's name alone, and a mapping's name alone for `ref`. */
+function readField(field: FieldFile): FieldSpec {
+  if (typeof field === 'string') return { kind: 'column', column: field, transforms: [], omitNull: false };
+  if ('constant' in field) return { kind: 'constant', value: field.constant, omitNull: false };
+  const transforms = (field.transforms ?? []).map(readTransform);
+  const omitNull = field.omitNull ?? false;
+  if ('template' in field) return { kind: 'template', template: field.template, transforms, omitNull };
+  if ('coalesce' in field) return { kind: 'coalesce', columns: field.coalesce, transforms, omitNull };
+  if (!('ref' in field)) return { kind: 'column', column: field.column, transforms, omitNull };
+  const { mapping, form = 'id' } = typeof field.ref === 'string' ? { mapping: field.ref } : field.ref;
+  return { kind: 'ref', mapping, form, column: field.column, transforms, omitNull };
+}
+
+function readTransform(transform: TransformFile): TransformCall {
+  if (typeof transform === 'string') return { name: transform, options: {} };
+  const [[name, options]] = Object.entries(transform) as [[string, JsonObject]];
+  return { name, options };
+}
+
+/** Reports what a JSON Schema cannot express about a transform's options. */
+function checkField(file: LanguageFile, path: Path, spec: FieldSpec): void {
+  if (spec.kind === 'constant') return;
+  for (const [index, call] of spec.transforms.entries()) {
+    const problem = TRANSFORMS.get(call.name)?.check?.(call.options);
+    if (problem !== undefined) file.report('bad_option', [...path, 'transforms', index, call.name], problem);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Turns a sync.yaml whose form is valid into a `SyncHead`: durations in seconds, sizes in bytes, defaults filled in.
+ */
+import { durationSeconds, secondsOr, sizeBytes } from '../../domain/duration.js';
+import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
+import type { Relation } from '../../domain/source.js';
+import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
+import { DEFAULT_LIMITS } from '../../domain/sync-health.js';
+import type { LanguageFile } from './language-file.js';
+
+/** The file's form, which `sync.schema.json` has checked. */
+interface SyncFile {
+  source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
+  tenant: TenantFile;
+  mode?: RunMode;
+  upload?: {
+    requestsAtOnce?: number;
+    batchSize?: number;
+    batchBytes?: string;
+    longestExternalId?: number;
+    inDoubtDelay?: string;
+    batchDeadline?: string;
+    waitForPending?: string;
+  };
+  failOn?: FailOn;
+  limits?: { success?: string; waiting?: string; deadLetters?: number; lag?: string };
+  schedules?: ScheduleFile[];
+}
+
+type TenantFile =
+  | string
+  | { column: string; values: Record<string, string> }
+  | { column: string; from: Relation & { value: string; tenant: string } };
+
+interface ScheduleFile {
+  name: string;
+  mode?: RunMode;
+  cron?: string;
+  every?: string;
+  timezone?: string;
+  overlap?: ScheduleConfig['overlap'];
+  catchupWindow?: string;
+  jitter?: string;
+  pauseOnFailure?: boolean;
+}
+
+/** What sync.yaml declares. */
+export type SyncHead = Omit<SyncSpec, 'name' | 'mappings' | 'version'>;
+
+/** Reads a file whose form is valid. Reports what a JSON Schema cannot express: names that are used twice. */
+export function readSync(file: LanguageFile): SyncHead {
+  const {
+    source,
+    tenant,
+    mode = 'incremental',
+    upload = {},
+    failOn,
+    limits = {},
+    schedules = [],
+  } = file.value as unknown as SyncFile;
+  const names = schedules.map((schedule) => schedule.name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) < index)
+      file.report('duplicate_name', ['schedules', index, 'name'], 'another schedule above has this name already');
+  });
+  return {
+    source: {
+      connection: source.connection,
+      poolMax: source.pool?.max ?? 4,
+      statementTimeout: secondsOr(source.statementTimeout, 'sourceStatement'),
+    },
+    tenant: readTenant(tenant),
+    mode,
+    upload: {
+      requestsAtOnce: upload.requestsAtOnce ?? 8,
+      batchSize: upload.batchSize ?? 500,
+      batchBytes: sizeBytes(upload.batchBytes ?? '4MiB'),
+      longestExternalId: upload.longestExternalId ?? LONGEST_EXTERNAL_ID,
+      inDoubtDelay: secondsOr(upload.inDoubtDelay, 'inDoubtDelay'),
+      batchDeadline: secondsOr(upload.batchDeadline, 'batchDeadline'),
+      waitForPending: secondsOr(upload.waitForPending, 'waitForPending'),
+    },
+    failOn: failOn ?? 'incomplete',
+    limits: {
+      ...DEFAULT_LIMITS,
+      ...(limits.success !== undefined && { success: durationSeconds(limits.success) }),
+      ...(limits.waiting !== undefined && { waiting: durationSeconds(limits.waiting) }),
+      ...(limits.deadLetters !== undefined && { deadLetters: limits.deadLetters }),
+      ...(limits.lag !== undefined && { lag: durationSeconds(limits.lag) }),
+    },
+    schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
+  };
+}
+
+/** A list of tenants in the source stays a description here; each run reads the list. */
+function readTenant(tenant: TenantFile): TenantConfig {
+  if (typeof tenant === 'string') return { kind: 'constant', tenant };
+  const { column } = tenant;
+  if ('values' in tenant) return { kind: 'column', column, values: new Map(Object.entries(tenant.values)) };
+  const { value, tenant: id, ...relation } = tenant.from;
+  return { kind: 'table', column, relation, value, tenant: id };
+}
+
+function readSchedule(schedule: ScheduleFile, mode: RunMode): ScheduleConfig {
+  return {
+    name: schedule.name,
+    mode: schedule.mode ?? mode,
+    cron: schedule.cron ?? null,
+    every: schedule.every === undefined ? null : durationSeconds(schedule.every),
+    timezone: schedule.timezone ?? 'UTC',
+    overlap: schedule.overlap ?? 'skip',
+    catchupWindow: secondsOr(schedule.catchupWindow, 'catchupWindow'),
+    jitter: secondsOr(schedule.jitter, 'scheduleJitter'),
+    pauseOnFailure: schedule.pauseOnFailure ?? false,
+  };
+}

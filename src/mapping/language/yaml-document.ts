@@ -1,0 +1,165 @@
+/**
+ * YAML (or JSON) to plain values with their places: only the core schema, nothing ambiguous accepted, nothing executed.
+ */
+import {
+  isAlias,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type ErrorCode,
+  type Node,
+  type Pair,
+} from 'yaml';
+import type { JsonValue } from '../../domain/json.js';
+import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
+import { nestingAtMost } from './nesting.js';
+import type { Path, Place } from './place.js';
+
+/** Deeper nesting is an attack or an accident, and every walk over the values is recursive. */
+const DEEPEST = 32;
+/**
+ * Text that seems to nest deeper than this is not even parsed; generous, since {@link nestingAtMost} may be too high.
+ */
+const HOPELESS = 200;
+/** Stops alias bombs (a few lines that expand to billions of nodes). */
+const MOST_ALIASES = 100;
+
+/** Problems after which no value can be made of the text. */
+const UNREADABLE: readonly string[] = ['syntax', 'too_deep', 'alias_missing', 'tag'];
+
+/** What the author did, where the parser says what it encountered. */
+const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  DUPLICATE_KEY: 'the same key twice; remove one of them',
+  BLOCK_AS_IMPLICIT_KEY: 'a key inside a value; is the next line indented too far?',
+  MULTILINE_IMPLICIT_KEY:
+    'a key that continues on the next line; is a blank missing after a colon, or a line indented too far?',
+  TAB_AS_INDENT: 'a tab as indentation; use blanks',
+  MULTIPLE_DOCS: 'a second document (---) in the file; write one only',
+};
+
+/** A problem of the text as YAML, before anything is known about its meaning. */
+export interface DocumentProblem extends Place {
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** The values of a text, and where they are. */
+export interface ParsedDocument {
+  /** undefined if the text could not be understood at all. */
+  readonly value: JsonValue | undefined;
+  readonly problems: readonly DocumentProblem[];
+  /** Where a key or its value is, or the nearest parent that is written. */
+  place(path: Path, at: 'key' | 'value'): Place;
+}
+
+/**
+ * Parses a text. Never throws for what it contains. Numbers that YAML would change, tags and duplicate keys are
+ * problems: a lenient reader would accept them, and the mapping would do something other than it says.
+ */
+export function parseYaml(text: string): ParsedDocument {
+  const lines = new LineCounter();
+  const at = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  if (nestingAtMost(text) > HOPELESS)
+    return broken({ kind: 'too_deep', message: `nested deeper than ${DEEPEST} levels`, line: 1, column: 1 });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    version: '1.2',
+    schema: 'core',
+    strict: true,
+    uniqueKeys: true,
+    prettyErrors: false,
+    // 'silent' would also be silent about a second document.
+    logLevel: 'error',
+  });
+  const problems = [...document.errors, ...document.warnings]
+    // The second of two problems at the same place follows from the first.
+    .filter(({ pos }, index, all) => all.findIndex((other) => other.pos[0] === pos[0]) === index)
+    .map((error) => ({
+      kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
+      message: WORDS[error.code] ?? error.message,
+      ...at(error.pos[0]),
+    }));
+  problems.push(...doubtfulNodes(document, at));
+  const place = (path: Path, of: 'key' | 'value'): Place => {
+    const node = nodeAt(document, path, of);
+    return node?.range ? at(node.range[0]) : { line: 1, column: 1 };
+  };
+  // With a doubtful number or a duplicate key, the rest can be read, and its mistakes found.
+  if (problems.some((problem) => UNREADABLE.includes(problem.kind))) return { value: undefined, problems, place };
+  try {
+    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }) as JsonValue, problems, place };
+  } catch {
+    return broken({
+      kind: 'too_many_aliases',
+      message: 'aliases (*name) expand to too much; write the values out',
+      line: 1,
+      column: 1,
+    });
+  }
+}
+
+const broken = (problem: DocumentProblem): ParsedDocument => ({
+  value: undefined,
+  problems: [problem],
+  place: () => ({ line: 1, column: 1 }),
+});
+
+/** Values that YAML would read differently from what is written, and nesting by indentation. */
+function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place): DocumentProblem[] {
+  const found: DocumentProblem[] = [];
+  const report = (node: { range?: [number, number, number] | null }, kind: string, message: string): void => {
+    found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
+  };
+  visit(document, {
+    Alias(_key, node) {
+      if (node.resolve(document) === undefined)
+        report(node, 'alias_missing', `nothing is named &${node.source} above; quote a text that begins with *`);
+    },
+    Scalar(key, node) {
+      if (node.tag !== undefined) report(node, 'tag', 'tags (!) are not supported; write the plain value');
+      if (typeof node.value !== 'number' || key === 'key') return;
+      const source = node.source ?? String(node.value);
+      const exact = isPlainNumber(source) && canonicalDecimal(source) === canonicalDecimal(String(node.value));
+      const safe = !Number.isInteger(node.value) || Number.isSafeInteger(node.value);
+      if (!exact || !safe)
+        report(
+          node,
+          'doubtful_number',
+          `${source} would be read as ${node.value}; quote it, or write the number plainly`,
+        );
+    },
+    Collection(_key, node, ancestors) {
+      if (ancestors.filter((ancestor) => !isPair(ancestor)).length <= DEEPEST) return undefined;
+      report(node, 'too_deep', `nested deeper than ${DEEPEST} levels`);
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
+function nodeAt(document: Document.Parsed, path: Path, of: 'key' | 'value'): Node | null {
+  let node: Node | null = document.contents;
+  let key: Node | null = node;
+  for (const step of path) {
+    const target: Node | null | undefined = isAlias(node) ? node.resolve(document) : node;
+    if (isMap(target)) {
+      const pair = target.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) as
+        Pair<Node, Node | null> | undefined;
+      if (pair === undefined) return node;
+      // A key without a value: the key is the nearest thing that is written.
+      [key, node] = [pair.key, pair.value?.range ? pair.value : pair.key];
+    } else if (isSeq(target) && typeof step === 'number' && target.items[step] !== undefined) {
+      node = target.items[step] as Node;
+      key = node;
+    } else return node;
+  }
+  return of === 'key' ? key : node;
+}

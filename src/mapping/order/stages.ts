@@ -1,0 +1,53 @@
+/** Orders mappings by their references, parents before children, and finds cycles. */
+import type { MappingSpec } from '../../domain/sync.js';
+
+/** A node of the graph of references. */
+export interface MappingNode {
+  readonly name: string;
+  /** Names of the mappings that it refers to. */
+  readonly refs: readonly string[];
+}
+
+/** The node of a mapping, with the mappings that its `ref:` fields name. */
+export const mappingNode = ({ name, fields }: MappingSpec): MappingNode => ({
+  name,
+  refs: [...fields.values()].flatMap((field) => (field.kind === 'ref' ? [field.mapping] : [])),
+});
+
+/**
+ * Groups of mappings that can be loaded side by side, in order, each sorted by name (the levels of Kahn's algorithm).
+ * References to mappings that are not in the list are ignored. Mappings on a cycle, or that depend on one, are in no
+ * group.
+ */
+export function stagesOf(mappings: readonly MappingNode[]): string[][] {
+  const names = new Set(mappings.map((mapping) => mapping.name));
+  let waiting = mappings.map((m) => ({ name: m.name, refs: m.refs.filter((ref) => names.has(ref)) }));
+  const done = new Set<string>();
+  const stages: string[][] = [];
+  for (;;) {
+    const ready = waiting.filter((mapping) => mapping.refs.every((ref) => done.has(ref)));
+    if (ready.length === 0) return stages;
+    for (const { name } of ready) done.add(name);
+    stages.push(ready.map((mapping) => mapping.name).sort());
+    waiting = waiting.filter((mapping) => !done.has(mapping.name));
+  }
+}
+
+/**
+ * One cycle among the mappings, with its first name repeated at the end: `['a', 'b', 'a']`; null if there is none. For
+ * the same mappings it is always the same one.
+ */
+export function cycleOf(mappings: readonly MappingNode[]): string[] | null {
+  const placed = new Set(stagesOf(mappings).flat());
+  const left = new Map(mappings.filter((m) => !placed.has(m.name)).map((m) => [m.name, m.refs]));
+  const first = [...left.keys()].sort()[0];
+  if (first === undefined) return null;
+  // Every mapping that is left refers to another one that is left, so following these references ends in a cycle.
+  const trail = [first];
+  for (;;) {
+    const next = left.get(trail[trail.length - 1]!)!.find((ref) => left.has(ref))!;
+    const seen = trail.indexOf(next);
+    if (seen >= 0) return [...trail.slice(seen), next];
+    trail.push(next);
+  }
+}

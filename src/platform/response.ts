@@ -1,0 +1,165 @@
+/** Turns an HTTP response into data of the contract, or into an error that says what came instead. */
+import { Ajv, type ValidateFunction } from 'ajv';
+import { foreignText } from '../domain/foreign-text.js';
+import type { Operation } from './contract/operation.js';
+import { operations, type OperationName } from './contract/operations.js';
+import { renamer, withCamelNames } from './contract/aliases.js';
+import { platformError, type PlatformError, type PlatformErrorCode } from './error.js';
+import { classifyStatus, type StatusClass } from './retry.js';
+
+/** A response as it arrived, before its body is parsed. */
+export interface RawResponse {
+  readonly status: number;
+  readonly contentType: string;
+  readonly requestId: string | undefined;
+  /** Milliseconds of Retry-After. */
+  readonly retryAfterMs: number | undefined;
+  /** The target of a redirect: scheme, host and port only, since the rest may contain secrets. */
+  readonly location: string | undefined;
+  readonly text: string;
+}
+
+// Unknown fields are accepted, since the platform may add some. A test proves that the contract's schemas are valid, so
+// it is not checked at each start.
+const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false });
+
+interface Reader {
+  /** Gives fields with an alias their camelCase names; null if the schema has none. */
+  readonly rename: ((data: unknown) => unknown) | null;
+  readonly validate: ValidateFunction;
+}
+
+const readers = new Map<OperationName, Reader>();
+
+function readerOf(name: OperationName): Reader {
+  let reader = readers.get(name);
+  if (reader === undefined) {
+    const { data } = operations[name] as Operation;
+    readers.set(name, (reader = { rename: renamer(data, withCamelNames), validate: ajv.compile(data) }));
+  }
+  return reader;
+}
+
+const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
+
+/**
+ * `data` of a successful response, or the whole of a flat one, validated; unknown fields are kept. Throws
+ * `platform_response_invalid` naming the field that is missing, and `platform_refused` for a body that says `success:
+ * false`.
+ */
+export function readSuccess(name: OperationName, response: RawResponse): unknown {
+  const operation: Operation = operations[name];
+  const body = parsed(response.text);
+  if (!isObject(body))
+    throw platformError('platform_response_invalid', operation, `returned ${kindOf(response, body)}`, seen(response));
+  if (!operation.flat && body['success'] === false) throw refusal('platform_refused', operation, response, body);
+  const { rename, validate } = readerOf(name);
+  const raw = operation.flat ? body : body['data'];
+  const data = rename ? rename(raw) : raw;
+  if (validate(data)) return data;
+  const problems = (validate.errors ?? []).map(
+    (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
+  );
+  throw platformError(
+    'platform_response_invalid',
+    operation,
+    `returned ${response.status}, but ${problems.slice(0, 3).join('; ')}`,
+    seen(response),
+  );
+}
+
+const CODES: Record<StatusClass, PlatformErrorCode> = {
+  refused_for_now: 'platform_busy',
+  in_doubt: 'platform_failed',
+  unauthorized: 'platform_unauthorized',
+  too_large: 'platform_too_large',
+  redirect: 'redirect_refused',
+  of_a_proxy: 'platform_response_invalid',
+  refused: 'platform_refused',
+};
+
+/**
+ * The error of a response without success, in either of the platform's two shapes. `final`: redirects have come for
+ * so long that retries are pointless.
+ */
+export function readFailure(operation: Operation, response: RawResponse, final = false): PlatformError {
+  const kind = classifyStatus(response.status);
+  if (kind === 'redirect') return redirect(operation, response, final);
+  const body = parsed(response.text);
+  // An error page of a proxy may contain anything, so only its kind is reported.
+  const told = isObject(body) ? body : { message: `(${kindOf(response, body)})` };
+  return refusal(CODES[kind], operation, response, told, kind === 'in_doubt');
+}
+
+/** Only 307 and 308 mean that the request was not processed; with the others it may have been. */
+function redirect(operation: Operation, response: RawResponse, final: boolean): PlatformError {
+  const where = response.location === undefined ? '' : ` to ${response.location}`;
+  const often = final ? ', and has returned nothing else for minutes' : '';
+  return platformError(
+    'redirect_refused',
+    operation,
+    `returned ${response.status}, a redirect${where}, which is never followed${often}`,
+    { ...seen(response), inDoubt: response.status < 307, retryAfterMs: response.retryAfterMs, final },
+  );
+}
+
+function refusal(
+  code: PlatformErrorCode,
+  operation: Operation,
+  response: RawResponse,
+  body: Record<string, unknown>,
+  inDoubt = false,
+): PlatformError {
+  const alternative = isObject(body['data']) ? body['data']['error'] : undefined;
+  const isText = (v: unknown): v is string => typeof v === 'string' && v !== '';
+  // Each text once, also if one begins with the other.
+  const texts = [...new Set([body['message'], alternative].filter(isText))];
+  const words = texts
+    .filter((text) => !texts.some((other) => other !== text && other.startsWith(text)))
+    .map(shortened)
+    .join('; ');
+  const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
+  // A rejection may quote records, and this message goes into histories and logs.
+  const mayQuoteRecords =
+    operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large');
+  return platformError(
+    code,
+    operation,
+    mayQuoteRecords ? `returned ${response.status}` : `returned ${response.status}: ${words || 'no message'}`,
+    {
+      ...seen(response),
+      words,
+      errors,
+      inDoubt,
+      retryAfterMs: response.retryAfterMs,
+    },
+  );
+}
+
+const seen = ({ status, requestId }: RawResponse) => ({ status, requestId });
+
+/** Temporal would drop a failure of several megabytes. */
+const shortened = (text: string): string => foreignText(text, 300);
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What came instead of a JSON object, without quoting it: `200 with HTML (text/html, 5120 characters)`. */
+function kindOf({ status, text, contentType }: RawResponse, body: unknown): string {
+  const what =
+    text.trim() === ''
+      ? 'an empty body'
+      : /^\s*</.test(text)
+        ? 'HTML'
+        : body !== undefined
+          ? 'JSON that is not an object'
+          : /^\s*[{[]/.test(text)
+            ? 'JSON that is cut off or malformed'
+            : 'text that is not JSON';
+  return `${status} with ${what} (${contentType || 'no content type'}, ${text.length} characters)`;
+}

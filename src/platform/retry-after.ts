@@ -1,0 +1,50 @@
+/** Obeys Retry-After: until the time that it names, nothing at all is sent to the platform. */
+import { formatSeconds } from '../domain/duration.js';
+import { milliseconds } from '../domain/timeouts.js';
+import type { Operation } from './contract/operation.js';
+import { platformError } from './error.js';
+import { pause } from './retry.js';
+
+/** Holds back all requests of a client until the time that the platform named. */
+export interface RetryAfterGate {
+  /** Sends nothing for this many milliseconds from now; a later end that was named before stays. */
+  extend(ms: number): void;
+  /** Milliseconds until requests may be sent; 0: they may be sent now. */
+  remainingMs(): number;
+  /**
+   * Waits until requests may be sent. Throws `platform_busy`, with the time remaining, if that would take more than
+   * `longest` milliseconds.
+   */
+  wait(operation: Operation, longest: number, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export function createRetryAfterGate(notice: (message: string) => void): RetryAfterGate {
+  const worthLogging = milliseconds('retryAfterNotice');
+  // Monotonic, unlike the wall clock.
+  let until = -Infinity;
+  let noticedUntil = -Infinity;
+  const remainingMs = (): number => Math.max(0, until - performance.now());
+  return {
+    remainingMs,
+    extend(ms) {
+      until = Math.max(until, performance.now() + ms);
+      if (ms < worthLogging || until < noticedUntil + worthLogging) return;
+      noticedUntil = until;
+      notice(`the platform asks to wait for ${formatSeconds(ms / 1000)} (Retry-After): nothing is sent until then`);
+    },
+    async wait(operation, longest, signal) {
+      for (let rest = remainingMs(); rest > 0; rest = remainingMs()) {
+        if (rest > longest) {
+          const then = new Date(Date.now() + rest).toISOString();
+          throw platformError(
+            'platform_busy',
+            operation,
+            `was not sent: the platform asks to wait until ${then} (Retry-After)`,
+            { retryAfterMs: rest, unsent: true },
+          );
+        }
+        await pause(rest + Math.random() * milliseconds('retryAfterSpread'), signal);
+      }
+    },
+  };
+}

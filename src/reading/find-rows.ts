@@ -1,0 +1,45 @@
+/** Finds the rows of given external ids, through the column or the template's columns that the id is made from. */
+import type { MapResult } from '../domain/record.js';
+import type { Page, Source, SourceRow } from '../domain/source.js';
+import { lookUpOf } from '../mapping/compile/look-up.js';
+import type { MappedReading } from './mapped-reading.js';
+import { readWhatFits } from './read-by-values.js';
+
+/** The rows that map to one of the external ids, and how complete they are. */
+export interface FoundRows {
+  readonly page: Page;
+  /** The result of each row of `page`, in the same order. */
+  readonly results: readonly MapResult[];
+  /** Whether an id that was not found has no row; false if transforms may hide one from a look-up by value. */
+  readonly certain: boolean;
+  /** How many more rows were found from which the mapping makes no external id; each may belong to one of the ids. */
+  readonly unnamed: number;
+}
+
+const NO_ROWS: Page = { columns: [], rows: [] };
+
+/** Reads the rows of `ids`. Ids without a row are absent from the result. Throws what the source throws. */
+export async function findRows(
+  sync: { readonly source: Pick<Source, 'readByValues'> },
+  mapping: Pick<MappedReading, 'spec' | 'plan' | 'mapper'>,
+  ids: readonly string[],
+): Promise<FoundRows> {
+  const how = lookUpOf(mapping.spec);
+  const values = how === null ? [] : [...new Set(ids)].flatMap(how.values);
+  if (how === null || values.length === 0)
+    return { page: NO_ROWS, results: [], certain: how?.certain ?? false, unnamed: 0 };
+  const found = await readWhatFits(sync.source, mapping.plan, how.columns, values);
+  const wanted = new Set(ids);
+  const rows: SourceRow[] = [];
+  const results: MapResult[] = [];
+  let unnamed = 0;
+  const map = found.rows.length === 0 ? null : mapping.mapper(found.columns);
+  for (const row of found.rows) {
+    const result = map!(row);
+    if (result.externalId === null) unnamed++;
+    if (result.externalId === null || !wanted.has(result.externalId)) continue;
+    rows.push(row);
+    results.push(result);
+  }
+  return { page: { columns: found.columns, rows }, results, certain: how.certain, unnamed };
+}

@@ -1,0 +1,73 @@
+/** Reads a partition page by page, prefetching one page, and yields its rows in chunks of bounded size. */
+import type { Page, Position, ReadBounds, ReadPlan, Source, SourceRow } from '../domain/source.js';
+import { Records } from '../records/records.js';
+import { keyIn, newChunk, type Chunk, type NewRecords } from './chunk.js';
+import type { MappedReading } from './mapped-reading.js';
+import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
+
+/** Most rows of the first chunk, which is smaller so that sending begins soon. */
+const FIRST_CHUNK_ROWS = 4_000;
+
+/** The part of a mapping's rows that is read in one go. */
+export interface ReadPartition {
+  /** Whether rows are read in the order of the cursor and then the key, or of the key alone. */
+  readonly byCursor: boolean;
+  readonly bounds: ReadBounds;
+}
+
+/**
+ * Yields the chunks of a partition in reading order. `nextReadSeq` draws a read sequence number greater than all drawn
+ * before. `newRecords` gives the memory for each chunk's records; by default every chunk has its own. Throws what the
+ * source throws; a caller that stops early waits for the page that is being prefetched.
+ */
+export async function* readChunks(
+  source: Pick<Source, 'readPage'>,
+  reading: MappedReading,
+  partition: ReadPartition,
+  nextReadSeq: () => Promise<string>,
+  newRecords: NewRecords = () => new Records(),
+): AsyncGenerator<Chunk> {
+  const plan: ReadPlan = partition.byCursor ? reading.plan : { ...reading.plan, cursor: null };
+  const place = placeIn(plan);
+  let bounds = partition.bounds;
+  let readSeqStart = await nextReadSeq();
+  let limit = FIRST_PAGE_ROWS;
+  const readAhead = (): Promise<Page> => {
+    const page = source.readPage(plan, bounds, limit);
+    // The page may fail while the caller is busy with the chunk before. That failure is thrown when the page is awaited.
+    page.catch(() => undefined);
+    return page;
+  };
+  let next = readAhead();
+  let chunk = newChunk(readSeqStart, newRecords(), FIRST_CHUNK_ROWS);
+  try {
+    for (;;) {
+      const page = await next;
+      const last = page.rows.at(-1);
+      // Only an empty page ends the partition: a short one may come from a connection that failed without an error.
+      if (last === undefined) break;
+      bounds = { ...bounds, after: place(last) };
+      const rowBytes = averageBytes(page);
+      limit = pageRowsOf(rowBytes);
+      const isLast = chunk.isFullWith(page, rowBytes);
+      // This number separates two chunks: drawn after all pages of one have arrived, before any of the next is requested.
+      if (isLast) readSeqStart = await nextReadSeq();
+      next = readAhead();
+      chunk.add(page, reading, rowBytes);
+      if (!isLast) continue;
+      yield chunk.finish(readSeqStart, bounds.after);
+      chunk = newChunk(readSeqStart, newRecords());
+    }
+    if (chunk.rows > 0) yield chunk.finish(await nextReadSeq(), bounds.after);
+  } finally {
+    // When the caller stops early, a prefetched page may still be using the source's connection.
+    await next.catch(() => undefined);
+  }
+}
+
+/** A function from a row to its position in the reading order. */
+function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
+  const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
+  const keyOf = keyIn(plan);
+  return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keyOf(row) });
+}

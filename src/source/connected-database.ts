@@ -1,0 +1,92 @@
+/** A partner's database behind its dialect: runs small statements, and knows the columns and tables they are about. */
+import type { SourceTable } from '../domain/source-catalog.js';
+import type { Relation } from '../domain/source.js';
+import { tablesOf } from './catalog.js';
+import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
+import { fromClause, limited, query, type KeysetColumn } from './keyset.js';
+import { inSource, readAgain } from './source-error.js';
+import { tableNameParts } from './table-name.js';
+
+/** What error messages call a relation: the table's name as the mapping writes it. */
+export const relationName = (relation: Relation): string => ('table' in relation ? relation.table : 'the query');
+
+/** A dialect together with an open pool of sessions. Every method may throw the `source_*` errors of the dialect. */
+export class ConnectedDatabase {
+  readonly dialect: Dialect;
+  readonly session: Session;
+  readonly #types = new Map<string, ColumnType>();
+
+  constructor(dialect: Dialect, session: Session) {
+    this.dialect = dialect;
+    this.session = session;
+  }
+
+  /**
+   * Runs `work`, again after a lost session or a lock, and turns what the driver throws into our errors. A timeout is
+   * final: the same statement would only take as long again. `what` completes the message `source: <what> failed`.
+   */
+  attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return readAgain(
+      () => inSource(this.dialect, what, work),
+      () => false,
+    );
+  }
+
+  /** Runs a statement whose result is small. */
+  ask(what: string, asked: Query): Promise<RawPage> {
+    return this.attempt(what, () => this.session.run(asked));
+  }
+
+  /**
+   * The columns of a relation with their types: those named, in that order, or all. Callers name what they need,
+   * because an account may be allowed to read some columns only.
+   */
+  async columnsOf(relation: Relation, names?: readonly string[]): Promise<KeysetColumn[]> {
+    const { dialect } = this;
+    const list = names?.map((name) => `q.${dialect.quote(name)}`).join(', ') ?? 'q.*';
+    const { fields } = await this.ask(
+      `describing ${relationName(relation)}`,
+      query(dialect, (bind) => limited(dialect, list, fromClause(dialect, relation), 0, bind)),
+    );
+    await this.#learnTypes(fields);
+    return fields.map(({ name, code }) => ({
+      name,
+      type: this.#types.get(code) ?? { type: 'other', databaseType: 'unknown' },
+    }));
+  }
+
+  /** Whether some row of the relation has NULL in the column. */
+  async hasNull(relation: Relation, column: string): Promise<boolean> {
+    const { dialect } = this;
+    const rest = `${fromClause(dialect, relation)} WHERE q.${dialect.quote(column)} IS NULL`;
+    const { rows } = await this.ask(
+      `looking for NULL in ${column}`,
+      query(dialect, (bind) => limited(dialect, '1', rest, 1, bind)),
+    );
+    return rows.length > 0;
+  }
+
+  /** The catalogue's tables and views; only those of `names` (as a mapping writes them) if given. */
+  async tables(names?: readonly string[]): Promise<SourceTable[]> {
+    const bare = names === undefined ? null : names.map((name) => tableNameParts(name).at(-1)!);
+    const rows = await this.attempt('reading the catalogue', () => this.dialect.catalog(this.session, bare));
+    const found = tablesOf(rows, (databaseType, hint) => this.dialect.kindOf(databaseType, hint));
+    return names === undefined ? found : found.filter(isNamed(names));
+  }
+
+  async #learnTypes(fields: readonly RawField[]): Promise<void> {
+    const unknown = [...new Set(fields.map(({ code }) => code).filter((code) => !this.#types.has(code)))];
+    if (unknown.length === 0) return;
+    const found = await inSource(this.dialect, 'reading the names of column types', () =>
+      this.session.typesOf(unknown),
+    );
+    for (const [code, type] of found) this.#types.set(code, type);
+  }
+}
+
+/** A mapping may name a table with its schema or, if the database finds it, without. */
+function isNamed(names: readonly string[]): (table: SourceTable) => boolean {
+  const asked = new Set(names.map((name) => JSON.stringify(tableNameParts(name))));
+  return ({ table, schema, name }) =>
+    asked.has(JSON.stringify(tableNameParts(table))) || asked.has(JSON.stringify([schema, name]));
+}

@@ -1,0 +1,54 @@
+/** Arithmetic on timestamps without a zone, for cursor columns that hold the local time of one zone. */
+import { Temporal } from 'temporal-polyfill';
+
+const LOCAL = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?/;
+/** No clock is set back by more than this, so a change further ahead cannot bring back a time before now. */
+const LONGEST_FOLD = { hours: 25 };
+
+/**
+ * The earliest local time that a clock in `zone` may still show from `instant` on: the local time itself, or,
+ * shortly before the clocks are set back, the time that they will be set back to.
+ */
+export function earliestLocalTime(instant: Temporal.Instant, zone: string): Temporal.PlainDateTime {
+  let at = instant.toZonedDateTimeISO(zone);
+  const last = instant.add(LONGEST_FOLD);
+  let earliest = at.toPlainDateTime();
+  while (true) {
+    const next = at.getTimeZoneTransition('next');
+    if (next === null || Temporal.Instant.compare(next.toInstant(), last) > 0) return earliest;
+    const local = next.toPlainDateTime();
+    if (Temporal.PlainDateTime.compare(local, earliest) < 0) earliest = local;
+    at = next;
+  }
+}
+
+/**
+ * The text of a timestamp, moved back by `seconds` and in its own format. With a `zone`, at least that many real seconds
+ * of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is
+ * returned unchanged.
+ */
+export function timestampMinus(text: string, seconds: number, zone: string | null): string {
+  const head = LOCAL.exec(text)?.[0];
+  if (head === undefined) return text;
+  let local: Temporal.PlainDateTime;
+  try {
+    local = Temporal.PlainDateTime.from(head.replace(' ', 'T'));
+  } catch {
+    return text;
+  }
+  let back = local.subtract({ seconds });
+  if (zone !== null) {
+    const real = local.toZonedDateTime(zone, { disambiguation: 'earlier' }).subtract({ seconds }).toPlainDateTime();
+    if (Temporal.PlainDateTime.compare(real, back) < 0) back = real;
+  }
+  return timestampText(back, head) + text.slice(head.length);
+}
+
+/** `time` in the format of `like`: a date, or date and time with a blank or T and as many digits of a second. Never rounded up. */
+export function timestampText(time: Temporal.PlainDateTime, like: string): string {
+  const day = time.toPlainDate().toString();
+  if (!/\d[ T]\d/.test(like)) return day;
+  const digits = /\.(\d+)/.exec(like)?.[1]!.length ?? 0;
+  const fraction = time.toPlainTime().toString({ fractionalSecondDigits: 9 });
+  return `${day}${like.includes('T') ? 'T' : ' '}${fraction.slice(0, digits === 0 ? 8 : 9 + digits)}`;
+}

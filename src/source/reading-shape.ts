@@ -1,0 +1,109 @@
+/** What has to be known of a read plan before its first page, and is looked up once: types of columns, uniqueness of the key. */
+import { createHash } from 'node:crypto';
+import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source.js';
+import { relationName, type ConnectedDatabase } from './connected-database.js';
+import type { KeysetColumn, Reading } from './keyset.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import { PageSizer } from './page-sizer.js';
+
+/** A plan with the facts of its columns, and what its pages so far have taught. */
+export interface ReadingShape extends Reading {
+  /** Changes with the types of the columns: a prepared statement must not outlive them. */
+  readonly id: string;
+  /**
+   * Rows that are requested beyond the page: one if the key may not be unique, to see whether the next page would
+   * begin with the key that this one ends with.
+   */
+  readonly spare: 0 | 1;
+  readonly described: readonly SourceColumn[];
+  readonly sizer: PageSizer;
+  /** Type codes of the last page's fields: the table may be altered while it is read. Null before the first page. */
+  codes: string | null;
+}
+
+/** The shapes of the plans that one source reads. */
+export class ReadingShapes {
+  readonly #database: ConnectedDatabase;
+  readonly #statementTimeout: number;
+  readonly #shapes = new Map<string, Promise<ReadingShape>>();
+  /** Plans are long-lived objects; hashing one for every page would show in a profile. */
+  readonly #ids = new WeakMap<ReadPlan, string>();
+
+  /** `statementTimeout` in seconds. */
+  constructor(database: ConnectedDatabase, statementTimeout: number) {
+    this.#database = database;
+    this.#statementTimeout = statementTimeout;
+  }
+
+  /** The shape of a plan, found at its first use. A look-up that fails is not remembered. */
+  of(plan: ReadPlan): Promise<ReadingShape> {
+    const id = this.#idOf(plan);
+    const known = this.#shapes.get(id);
+    if (known !== undefined) return known;
+    const shape = this.#find(plan);
+    this.#shapes.set(id, shape);
+    shape.catch(() => this.#shapes.delete(id));
+    return shape;
+  }
+
+  /** Looks the shape up again at its next use. */
+  forget(plan: ReadPlan): void {
+    this.#shapes.delete(this.#idOf(plan));
+  }
+
+  #idOf(plan: ReadPlan): string {
+    let id = this.#ids.get(plan);
+    if (id === undefined) this.#ids.set(plan, (id = md5(plan)));
+    return id;
+  }
+
+  async #find(plan: ReadPlan): Promise<ReadingShape> {
+    const columns = await this.#database.columnsOf(plan.relation, plan.columns);
+    const named = (name: string): KeysetColumn => columns[plan.columns.indexOf(name)]!;
+    const unique = await this.#isUnique(plan);
+    return {
+      id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
+      spare: unique ? 0 : 1,
+      relation: plan.relation,
+      columns,
+      key: plan.key.map(named),
+      cursor: plan.cursor === null ? null : named(plan.cursor),
+      unique,
+      described: columns.map(describedColumn),
+      sizer: new PageSizer(this.#statementTimeout),
+      codes: null,
+    };
+  }
+
+  async #isUnique({ relation, key }: ReadPlan): Promise<boolean> {
+    if (!('table' in relation)) return false;
+    const tables = await this.#database.tables([relation.table]);
+    return tables.some(({ uniqueKeys }) => uniqueKeys.some((unique) => unique.every((name) => key.includes(name))));
+  }
+}
+
+/** Columns as the rest of the product sees them, without what only a dialect knows. */
+export const describedColumn = ({ name, type }: KeysetColumn): SourceColumn => ({
+  name,
+  type: type.type,
+  databaseType: type.databaseType,
+});
+
+/** Rows of the database as a page: values whose text still differs from the promised form are put right. */
+export function pageOf({ columns, described }: ReadingShape, rows: Rows): Page {
+  const finishes = columns.flatMap(({ type }, i) => (type.finish === undefined ? [] : [[i, type.finish] as const]));
+  if (finishes.length === 0) return { rows, columns: described };
+  const finished = Array.from(rows, (row) => [...row]);
+  for (const [index, finish] of finishes)
+    for (const row of finished) if (row[index] != null) row[index] = finish(row[index]);
+  return { rows: finished, columns: described };
+}
+
+/** The error of a plan whose key is NULL or shared, so that a page could skip a row. */
+export const keyUnusable = ({ relation, key }: ReadPlan, why: string): PartnerSyncError =>
+  new PartnerSyncError(
+    'source_key_unusable',
+    `source: the key ${key.join(', ')} does not identify each row of ${relationName(relation)}: ${why}`,
+  );
+
+const md5 = (value: unknown): string => createHash('md5').update(JSON.stringify(value)).digest('hex');

@@ -1,0 +1,54 @@
+/** Turns drivers' errors into those of the catalogue, and repeats reads that a lost session or a lock has ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Classified, Dialect } from './dialect.js';
+import { explained } from './source-error-words.js';
+import { milliseconds } from '../domain/timeouts.js';
+
+/**
+ * Runs `work`; what it throws becomes a {@link PartnerSyncError} `source: <what> failed`. Drivers' messages may quote rows,
+ * so only their code is shown.
+ */
+export async function inSource<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PartnerSyncError) throw error;
+    const { code, shown, timedOut = false, unfitValue = false } = dialect.classify(error);
+    throw new PartnerSyncError(
+      code,
+      `source: ${what} failed (${explained(shown)})`,
+      { databaseCode: shown, timedOut, unfitValue },
+      { cause: error },
+    );
+  }
+}
+
+/** Before the second and the third attempt. What lasts longer is left to Temporal, which tries the activity again. */
+const PAUSES = [milliseconds('sourceSecondAttempt'), milliseconds('sourceThirdAttempt')];
+
+/** Repeats `read` after transient errors; `onTimeout` says whether a statement timeout counts as one. */
+export async function readAgain<T>(read: () => Promise<T>, onTimeout: () => boolean): Promise<T> {
+  let attempt = 0;
+  while (true) {
+    try {
+      return await read();
+    } catch (error) {
+      const pause = PAUSES[attempt];
+      if (pause === undefined || !(error instanceof PartnerSyncError) || !error.retryable) throw error;
+      if (error.details['timedOut'] === true && !onTimeout()) throw error;
+      await sleep(pause);
+    }
+    attempt++;
+  }
+}
+
+/** Node's codes of TLS failures, which waiting does not cure. */
+const TLS_REFUSED = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|ERR_OSSL)/;
+
+/** Classifies the error codes of Node, which are the same for every driver. */
+export function classifyConnection(code: string, error: unknown): Classified {
+  if (TLS_REFUSED.test(code)) return { code: 'config_invalid', shown: `TLS: ${code}` };
+  if (code === 'ENOENT' || code === 'EACCES') return { code: 'config_invalid', shown: `a file of the URL: ${code}` };
+  return { code: 'source_unreachable', shown: code || (error instanceof Error ? error.name : 'unknown error') };
+}

@@ -1,0 +1,80 @@
+/** What a worker serves for monitoring: its metrics, and the probes /live and /ready. Nothing in it is secret. */
+import { createServer, type ServerResponse } from 'node:http';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Metrics } from '../observability/prometheus.js';
+import type { Readiness } from './readiness.js';
+
+/** Where it listens. */
+export interface MonitoringAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A running server. */
+export interface MonitoringServer {
+  close(): Promise<void>;
+}
+
+/** A page as it is sent. */
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** A sentence for people and the logs of probes. */
+const plain = (status: number, sentence: string): Answer => ({
+  status,
+  type: 'text/plain; charset=utf-8',
+  body: `${sentence}\n`,
+});
+
+/** Throws `config_invalid` if it cannot listen there. */
+export async function serveMonitoring(
+  { host, port }: MonitoringAddress,
+  metrics: Pick<Metrics, 'text' | 'contentType'>,
+  readiness: Readiness,
+): Promise<MonitoringServer> {
+  const pages: Readonly<Record<string, () => Promise<Answer>>> = {
+    // What the ledger cannot tell is left out, so this one does not fail.
+    '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
+    // Answering is the proof: a process whose event loop is stuck does not.
+    '/live': () => Promise.resolve(plain(200, 'live')),
+    '/ready': async () => {
+      const why = await readiness();
+      return why === null ? plain(200, 'ready') : plain(503, why);
+    },
+  };
+  const server = createServer((request, response) => {
+    // Only the path counts: some scrapers add a query.
+    const page = pages[new URL(request.url ?? '/', 'http://worker').pathname];
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const answering = page === undefined || !isRead ? Promise.resolve(NOT_HERE) : page();
+    answering.then(
+      (answer) => send(response, answer),
+      () => send(response, plain(500, 'This could not be found out; the log says why.')),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const where = `PARTNER_SYNC_METRICS_HOST and PARTNER_SYNC_METRICS_PORT: ${host}, port ${port}`;
+      reject(new PartnerSyncError('config_invalid', `${where} cannot be used (${cause.code ?? 'unknown'})`));
+    });
+    server.listen({ host, port }, resolve);
+  });
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        // Scrapers keep their connections open.
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** For any other path or method. */
+const NOT_HERE = plain(404, 'There are /metrics, /live and /ready, for GET.');
+
+function send(response: ServerResponse, { status, type, body }: Answer): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
+}

@@ -1,0 +1,36 @@
+/** Which failures of an activity are final: those of one kind are counted, whatever went wrong before them. */
+import type { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { expect, it } from 'vitest';
+import { runActivity, withHeartbeats } from '../../activities/run-activity.js';
+import { ON_ANOTHER_WORKER } from '../../src/domain/another-worker.js';
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import { times } from '../../src/domain/timeouts.js';
+
+/** Fails once as attempt number `attempt`; `details`: those of the last heartbeat before it. */
+async function attempt(number: number, error: Error, details?: unknown) {
+  const logger = new DefaultLogger('ERROR', () => undefined);
+  const env = new MockActivityEnvironment({ attempt: number, heartbeatDetails: details }, { logger });
+  let last = details;
+  env.on('heartbeat', (sent: unknown) => (last = sent));
+  const work = () => withHeartbeats(5, () => new Promise((_, fail) => setTimeout(() => fail(error), 20)));
+  const failure = await env.run(() => runActivity(work)).catch((thrown: unknown) => thrown as ApplicationFailure);
+  return { nonRetryable: (failure as ApplicationFailure).nonRetryable === true, details: last };
+}
+
+const changed = new PartnerSyncError('mapping_changed', 'other files', ON_ANOTHER_WORKER);
+
+it.each([
+  ['an unexpected error', new Error('bug'), times('unexpectedAttempts')],
+  ['files that another worker may have', changed, times('anotherWorkerAttempts')],
+])('gives up after so many attempts in a row with %s, however many an outage took before', async (_, error, most) => {
+  let details: unknown;
+  const outcomes: boolean[] = [];
+  for (let i = 0; i < most; i++) {
+    const failed = await attempt(100 + i, error, details);
+    details = failed.details;
+    outcomes.push(failed.nonRetryable);
+  }
+  expect(outcomes).toEqual([...Array<boolean>(most - 1).fill(false), true]);
+});

@@ -1,0 +1,133 @@
+/** `status` says what is wrong with a sync by its own limits, from the ledger alone. */
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { problemsOf, DEFAULT_LIMITS, type JudgedState } from '../../src/domain/sync-health.js';
+import { fill, failureOf, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { filesOf } from '../pipeline/shop-files.js';
+import { runInProcess } from './in-process.js';
+
+const NOW = new Date('2026-03-01T12:00:00Z');
+const ago = (seconds: number): Date => new Date(NOW.getTime() - seconds * 1000);
+const HOUR = 3600;
+
+const WELL: JudgedState = {
+  now: NOW,
+  firstRunAt: ago(100 * HOUR),
+  lastSuccessAt: ago(HOUR / 2),
+  streak: 0,
+  latest: null,
+  usualGap: HOUR,
+  usualDuration: 60,
+  waiting: 0,
+  oldestWaitingAt: null,
+  deadLetters: 0,
+  oldestPosition: null,
+  plansAwaitingApproval: 0,
+};
+
+describe('a sync', () => {
+  const LIMITS = { ...DEFAULT_LIMITS, lag: 2 * HOUR, deadLetters: 10 };
+  const triggers = (state: Partial<JudgedState>, limits = LIMITS): string[] =>
+    problemsOf({ ...WELL, ...state }, limits, 'incomplete').map(({ trigger }) => trigger);
+
+  it.each<[string, Partial<JudgedState>, string[]]>([
+    ['is well', {}, []],
+    ['is late after twice its usual gap', { lastSuccessAt: ago(2.1 * HOUR) }, ['late']],
+    ['is not late before', { lastSuccessAt: ago(2 * HOUR) }, []],
+    ['is late if it has never succeeded', { lastSuccessAt: null }, ['late']],
+    ['is never late without enough scheduled runs to tell', { usualGap: null, lastSuccessAt: ago(99 * HOUR) }, []],
+    ['fails', { streak: 18, latest: { outcome: 'failed', failure: { code: 'source_unreachable' } } }, ['failing']],
+    ['ends incomplete', { streak: 1, latest: { outcome: 'incomplete', failure: null } }, ['incomplete']],
+    ['has a record that waits too long', { waiting: 1, oldestWaitingAt: ago(1.1 * HOUR) }, ['waiting']],
+    ['has a record that waits', { waiting: 1, oldestWaitingAt: ago(0.9 * HOUR) }, []],
+    ['has as many dead letters as allowed', { deadLetters: 10 }, []],
+    ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
+    ['lags', { oldestPosition: { mapping: 'orders', movedAt: ago(2.1 * HOUR) } }, ['lagging']],
+    ['has a held removal plan', { plansAwaitingApproval: 1 }, ['awaiting-approval']],
+  ])('%s', (_, state, expected) => {
+    expect(triggers(state)).toEqual(expected);
+  });
+
+  it('is told the worst first, in plain sentences', () => {
+    const state = { ...WELL, streak: 18, lastSuccessAt: ago(7 * HOUR), plansAwaitingApproval: 2, deadLetters: 1 };
+    const latest = { outcome: 'failed', failure: { code: 'source_unreachable' } };
+    expect(
+      problemsOf({ ...state, latest }, { ...LIMITS, success: 6 * HOUR, deadLetters: 0 }, 'never').map(
+        ({ what }) => what,
+      ),
+    ).toEqual([
+      'the latest 18 runs failed, last with source_unreachable',
+      'the last success was 7h 0m ago (limit 6h 0m)',
+      '2 removal plans await a decision of a person',
+      '1 dead letter (limit 0)',
+    ]);
+  });
+
+  it('may end incomplete where failOn says never', () => {
+    expect(
+      problemsOf({ ...WELL, streak: 3, latest: { outcome: 'incomplete', failure: null } }, LIMITS, 'never'),
+    ).toEqual([]);
+  });
+});
+
+describe('status', () => {
+  let shop: Shop;
+  beforeEach(async () => {
+    shop = await openShop();
+    onTestFinished(() => shop.close());
+    await shop.work();
+    await fill(shop, 3);
+  });
+  const status = (...args: string[]) => runInProcess(['status', ...args], shop.env);
+
+  it('says how long a sync has not succeeded, and ends with 1, whatever its schedule does', async () => {
+    await shop.run();
+    expect(await status(SYNC)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^shop: ok; last success [\d.]+s ago/) as string,
+    });
+
+    shop.write('sync.yaml', `${filesOf({})['sync.yaml']!}limits: { success: 2h }\n`);
+    await shop.state.query(
+      `UPDATE partner_sync.runs SET started_at = started_at - interval '3 h', ended_at = ended_at - interval '3 h'`,
+    );
+    for (const args of [[], [SYNC]])
+      expect(await status(...args)).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(
+          /^shop: late; last success 3h 0m ago\n {2}the last success was 3h 0m ago \(limit 2h 0m\)\n/,
+        ) as string,
+      });
+  });
+
+  it('tells late from the usual time between scheduled runs, of which backfills and refused runs are none', async () => {
+    await shop.run();
+    await shop.state.query(
+      `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger, started_at, ended_at, outcome)
+       SELECT 'shop', 'sync', 'incremental', '{}', 'v', 'w', 'scheduled ' || i, 'schedule', at, at + interval '1 min', 'complete'
+       FROM generate_series(1, 6) i, LATERAL (SELECT now() - interval '3 h' - i * interval '1 h' AS at) t`,
+    );
+    await shop.state.query(
+      `UPDATE partner_sync.runs SET ended_at = started_at - interval '5 h' WHERE trigger = 'other'`,
+    );
+    await shop.backfill({ mapping: 'customers', externalIds: ['1'] });
+
+    expect((await status(SYNC)).stdout).toMatch(/the last success was 3h 59m ago \(limit 2h 1m\)/);
+  });
+
+  it('shows the report of an earlier run, and why a run has none', async () => {
+    const { run } = await shop.run();
+    shop.write('customers.mapping.yaml', 'broken');
+    await failureOf(await shop.start('sync', { sync: SYNC }));
+
+    expect((await status(SYNC, run)).stdout).toMatch(/COMPLETE/);
+    expect((await status(SYNC, run, '--json')).json()).toMatchObject({ run, outcome: 'complete', total: { read: 9 } });
+    expect((await status(SYNC, String(Number(run) + 1))).stdout).toMatch(
+      /^run 2 of shop \(-\), started .*: failed: config_invalid/,
+    );
+    expect(await status(SYNC, '99')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('shop has no run 99') as string,
+    });
+    expect((await status(SYNC)).stdout).toMatch(/^shop: failing; .*default limits: its files cannot be read here/);
+  });
+});

@@ -1,0 +1,24 @@
+/** A platform's messages are searched for ids in any form; what is found is only a hint. */
+import { expect, it } from 'vitest';
+import { namedFailures } from '../../src/delivery/upload/named-failures.js';
+
+const IDS = new Set(['100', 'a b', 'x-1', 'o"1', 'P.7']);
+
+it.each([
+  ['externalId "100": missing dependency customer "x-1"', ['100']],
+  [`Resource '100': dependency did not arrive in time`, ['100']],
+  ['`a b` is not valid', ['a b']],
+  ['record x-1 was refused.', ['x-1']],
+  ['refused: [x-1, 100]', ['x-1', '100']],
+  ['externalId "o\\"1": too long', ['o"1']],
+  ['P.7.', ['P.7']],
+])('finds the records named in: %s', (message, ids) => {
+  expect([...namedFailures([message], IDS).byId.keys()].toSorted()).toEqual([...ids].toSorted());
+});
+
+it.each(['1000 records failed', 'something went wrong', '', 'externalId "broken', 'X'.repeat(100_000)])(
+  'finds no record in: %.40s',
+  (message) => {
+    expect(namedFailures([message], IDS)).toEqual({ byId: new Map(), nameless: [message] });
+  },
+);

@@ -1,0 +1,61 @@
+/** Polling a mapping with many pending batches: side by side, but within the limit of requests of the sync. */
+import { expect, it } from 'vitest';
+import type { Dependencies } from '../../src/delivery/dependencies.js';
+import { pollMapping } from '../../src/delivery/pending/poll-mapping.js';
+import { createRequestLimit } from '../../src/platform/request-limit.js';
+import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
+
+const the = ledgerForTests();
+
+const LIMIT = 3;
+
+/** Batches of one record each, all of which the platform keeps pending. */
+async function pendingBatches(ids: readonly string[]): Promise<string> {
+  const partition = await the.newPartition();
+  for (const id of ids) {
+    const [batch] = (await the.claim(partition, [record(id, '1')])).batches;
+    await the.ledger.batches.markSent(batch!, `platform-${id}`);
+  }
+  for (const batch of await the.ledger.batches.leftBehind(partition))
+    await the.ledger.batches.recover(partition, batch, [], batch.externalIds, 3600);
+  return partition.runId;
+}
+
+it('polls as many batches at once as requests are allowed, and each of them once', async () => {
+  const ids = Array.from({ length: 10 }, (_, i) => `r${i}`);
+  const runId = await pendingBatches(ids);
+  const asked: string[] = [];
+  let running = 0;
+  let most = 0;
+  const findBatch = async (batchId: string) => {
+    asked.push(batchId);
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    running--;
+    const progress = {
+      totalRecords: 1,
+      processedRecords: 0,
+      successfulRecords: 0,
+      pendingRecords: 1,
+      failedRecords: 0,
+    };
+    const pending = { resourceExternalId: batchId.slice('platform-'.length), missingDependencies: [], expiresAt: null };
+    return { batchId, progress, completedAt: null, pendingResources: [pending] };
+  };
+  const deps = {
+    ledger: the.ledger,
+    platform: { findBatch },
+    openSync: () =>
+      Promise.resolve({
+        spec: { name: 'shop', version: 'v1', mappings: [], upload: { inDoubtDelay: 60, batchDeadline: 60 } },
+        limit: createRequestLimit(LIMIT),
+        mapping: () => Promise.resolve({ mappingId: the.mappingId, spec: { name: 'customers' } }),
+      }),
+  } as unknown as Dependencies;
+
+  await pollMapping(deps, { runId, sync: 'shop', mapping: 'customers' }, new AbortController().signal);
+
+  expect(asked.toSorted()).toEqual(ids.map((id) => `platform-${id}`).toSorted());
+  expect(most).toBe(LIMIT);
+  expect((await the.ledger.batches.withPending(the.mappingId)).length).toBe(ids.length);
+});

@@ -1,0 +1,134 @@
+/**
+ * Recovery of a batch whose POST may still be in flight: nobody may claim its records until the platform must have finished
+ * with it. Time passes only in the ledger, by the clock that recovery sleeps by.
+ */
+import { expect, it, vi } from 'vitest';
+import { recoverPartition } from '../../src/delivery/upload/recover-partition.js';
+import type { PartitionContext } from '../../src/delivery/partition-context.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import { createRequestLimit } from '../../src/platform/request-limit.js';
+import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
+
+const clock = vi.hoisted(() => ({ pass: (_ms: number): Promise<void> => Promise.resolve() }));
+vi.mock('node:timers/promises', () => ({ setTimeout: (ms: number) => clock.pass(ms) }));
+
+const the = ledgerForTests();
+const { newPartition, claim } = the;
+
+/** Seconds: long beside what the test takes. */
+const DELAY = 600;
+/** A POST begins within half a delay of its intent, ends half a delay later, and the platform takes up to a whole one. */
+const LONGEST = 2 * DELAY;
+
+const later = (seconds: number) =>
+  the.database.query(`UPDATE partner_sync.batches SET intended_at = intended_at - $1 * interval '1 second'`, [seconds]);
+
+const ageOf = async (batchId: string): Promise<number> => {
+  const [row] = await the.database.query<{ age: number }>(
+    `SELECT extract(epoch FROM clock_timestamp() - intended_at)::float8 AS age FROM partner_sync.batches WHERE id = $1`,
+    [batchId],
+  );
+  return row!.age;
+};
+
+const contextOf = (partition: AcquiredPartition, platform: object = {}): PartitionContext =>
+  ({
+    deps: { ledger: the.ledger, platform },
+    sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } }, limit: createRequestLimit(4) },
+    partition,
+    signal: new AbortController().signal,
+    mapping: { spec: { options: { dependencyWaitTimeout: 60 } } },
+  }) as unknown as PartitionContext;
+
+/** A batch that an attempt intended and never heard of, found so many seconds later by its successor. */
+async function left(foundAfter: number) {
+  const dead = await newPartition();
+  const { batches } = await claim(dead, [record('a', '1')]);
+  await later(foundAfter);
+  return { batch: batches[0]!, successor: await the.ledger.partitions.acquire(dead.id) };
+}
+
+it.each([0, 0.25, 0.5, 1, 1.5, 1.9, 2, 3])(
+  'sends a record of unknown outcome again only once the platform must have finished with it, if found after %d delays',
+  async (delays) => {
+    const { batch, successor } = await left(delays * DELAY);
+    const other = await newPartition();
+    const meanwhile: unknown[] = [];
+    clock.pass = async (ms) => {
+      meanwhile.push(...(await claim(other, [record('a', '1')])).skipReasons);
+      await later(ms / 1000);
+    };
+
+    await recoverPartition(contextOf(successor));
+
+    expect(new Set(meanwhile)).toEqual(new Set(['busy']));
+    expect(await ageOf(batch.id!)).toBeGreaterThanOrEqual(LONGEST);
+    expect((await claim(other, [record('a', '1')])).skipReasons).toEqual([undefined]);
+  },
+);
+
+it('polls a batch whose id the dead attempt stored while recovery waited for it', async () => {
+  const { batch, successor } = await left(0);
+  const progress = { totalRecords: 1, processedRecords: 1, successfulRecords: 1, pendingRecords: 0, failedRecords: 0 };
+  const asked: string[] = [];
+  const platform = {
+    findBatch: (id: string) => {
+      asked.push(id);
+      return Promise.resolve({ batchId: id, progress, completedAt: '2026-01-01T00:00:00Z' });
+    },
+  };
+  clock.pass = async () => {
+    clock.pass = () => Promise.resolve();
+    await the.ledger.batches.markSent(batch, 'platform-1');
+  };
+
+  await recoverPartition(contextOf(successor, platform));
+
+  expect(asked).toEqual(['platform-1']);
+  // What the platform accepted is not sent a second time.
+  expect((await claim(await newPartition(), [record('a', '1')])).skipReasons).toEqual(['unchanged']);
+});
+
+it('leaves a batch alone that another partition has recovered while it waited for it', async () => {
+  const dead = await newPartition();
+  const [batch] = (await claim(dead, [record('a', '1')])).batches;
+  await the.ledger.runs.end(dead.runId, 'failed');
+  const [slow, quick] = [await newPartition(), await newPartition()];
+  const progress = { totalRecords: 1, processedRecords: 1, successfulRecords: 1, pendingRecords: 0, failedRecords: 0 };
+  const platform = {
+    findBatch: (batchId: string) => Promise.resolve({ batchId, progress, completedAt: '2026-01-01T00:00:00Z' }),
+  };
+  clock.pass = async () => {
+    clock.pass = () => Promise.resolve();
+    await the.ledger.batches.markSent(batch!, 'platform-1');
+    await recoverPartition(contextOf(quick, platform));
+  };
+
+  await recoverPartition(contextOf(slow, platform));
+
+  expect(await the.ledger.batches.leftBehind(slow)).toEqual([]);
+  expect((await claim(await newPartition(), [record('a', '1')])).skipReasons).toEqual(['unchanged']);
+});
+
+it('sends records again whose outcome the batch status does not prove, and polls pending ones', async () => {
+  const dead = await newPartition();
+  const rows = ['a', 'b', 'c', 'd'].map((id) => record(id, '1'));
+  const [batch] = (await claim(dead, rows)).batches;
+  await the.ledger.batches.markSent(batch!, 'platform-1');
+  const pending = { resourceExternalId: 'b', missingDependencies: [], expiresAt: '2026-01-02T00:00:00Z' };
+  const status = {
+    batchId: 'platform-1',
+    // One of two failures names no record.
+    progress: { totalRecords: 4, processedRecords: 3, successfulRecords: 1, pendingRecords: 1, failedRecords: 2 },
+    completedAt: null,
+    errors: { recordErrors: ['externalId "a": too long', 'too long'] },
+    pendingResources: [pending],
+  };
+
+  await recoverPartition(
+    contextOf(await the.ledger.partitions.acquire(dead.id), { findBatch: () => Promise.resolve(status) }),
+  );
+
+  expect((await claim(await newPartition(), rows)).skipReasons).toEqual([undefined, 'pending', undefined, undefined]);
+  expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
+});

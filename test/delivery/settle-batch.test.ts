@@ -1,0 +1,127 @@
+/** What the status of a batch proves about each of its records, and how the outcomes of the others are found. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
+import { expect, it } from 'vitest';
+import { countedIn, isSettled } from '../../src/delivery/upload/batch-status.js';
+import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
+import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
+import type { PartitionContext } from '../../src/delivery/partition-context.js';
+import type { SentBatch } from '../../src/delivery/upload/upload-batch.js';
+import { recordOf, RecordList } from '../../src/records/record-list.js';
+import type { BatchStatus } from '../../src/platform/contract/batches.js';
+import { createRequestLimit } from '../../src/platform/request-limit.js';
+import { answer, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
+
+interface Counts {
+  readonly ok?: number;
+  readonly failed?: number;
+  readonly pending?: number;
+  readonly total?: number;
+  readonly completed?: boolean;
+}
+/** A status with these counts, these messages about failures, and these records pending. */
+function statusOf(counts: Counts, failures: readonly string[] = [], waiting: readonly string[] = []): BatchStatus {
+  const { ok = 0, failed = 0, pending = 0, total = ok + failed + pending, completed = true } = counts;
+  return {
+    batchId: 'p1',
+    progress: {
+      totalRecords: total,
+      processedRecords: ok + failed,
+      successfulRecords: ok,
+      pendingRecords: pending,
+      failedRecords: failed,
+    },
+    completedAt: completed ? '2026-01-01T00:00:00Z' : null,
+    errors: { recordErrors: [...failures] },
+    pendingResources: waiting.map((id) => ({
+      resourceExternalId: id,
+      missingDependencies: [],
+      expiresAt: '2026-01-02T00:00:00Z',
+    })),
+  };
+}
+const failed = (id: string): string => `externalId ${JSON.stringify(id)}: /name is too long`;
+
+it.each([
+  ['all were accepted', statusOf({ ok: 3 }), 3, 'accepted accepted accepted'],
+  ['none was accepted', statusOf({ failed: 3 }), 3, 'rejected rejected rejected'],
+  ['some wait', statusOf({ ok: 2, pending: 1 }, [], ['c']), 3, 'accepted accepted waiting'],
+  ['one has failed, and is named', statusOf({ ok: 2, failed: 1 }, [failed('a')]), 3, '? ? ?'],
+  ['one has failed, and none is named', statusOf({ ok: 2, failed: 1 }, ['/name is too long']), 3, '? ? ?'],
+  ['more wait than are listed', statusOf({ ok: 1, pending: 2 }, [], ['c']), 3, '? ? waiting'],
+  ['more are listed than wait', statusOf({ ok: 3 }, [], ['c']), 3, '? ? waiting'],
+  ['one is named as failed that is not counted', statusOf({ ok: 3 }, [failed('a')]), 3, '? ? ?'],
+  ['the counters are of fewer records than were sent', statusOf({ ok: 2 }), 3, '? ? ?'],
+  ['the counters are of more records than were sent', statusOf({ ok: 4 }), 3, '? ? ?'],
+  ['nothing is counted yet', statusOf({ total: 3, completed: false }), 3, '? ? ?'],
+])('accepts only outcomes that the counters prove, if %s', (_, status, sent, expected) => {
+  const { listed, others } = countedIn(status, ['a', 'b', 'c'], sent);
+  expect(['a', 'b', 'c'].map((id) => (listed.has(id) ? 'waiting' : (others ?? '?'))).join(' ')).toBe(expected);
+});
+
+it.each([
+  ['the platform says that it is complete', statusOf({ ok: 1, total: 3 }), true],
+  ['nothing is open but what waits', statusOf({ ok: 2, pending: 1, completed: false }), true],
+  ['some are not processed yet', statusOf({ ok: 1, pending: 1, total: 3, completed: false }), false],
+  ['all are processed, but it is not complete', statusOf({ ok: 3, completed: false }), false],
+  ['nothing has happened', statusOf({ total: 3, completed: false }), false],
+])('decides whether a batch is settled, if %s', (_, status, expected) => {
+  expect(isSettled(status)).toBe(expected);
+});
+
+const NEW = recordOf('north', 'a', ['a'], JSON.stringify({ customerId: 'a', name: 'new' }));
+
+/** A batch of one record, whose status is this, and of which the platform stores so much (null: nothing). */
+async function settled(
+  status: BatchStatus,
+  stored: object | null,
+  onConflict: 'upsert' | 'reject',
+): Promise<BatchOutcomes> {
+  const resource = { resourceExternalId: 'a', data: stored };
+  const nothing = answer(404, { success: false, message: 'not there' });
+  const say: Answer = (response, request) => {
+    const isStatus = request.url.startsWith('/api/batches/');
+    (isStatus ? success(status) : stored === null ? nothing : success({ result: resource }))(response, request);
+  };
+  const { client: platform } = await stubPlatform([say]);
+  const schema = { name: 'customer', schema: { type: 'object', properties: {} } };
+  const context = {
+    deps: { platform },
+    sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, limit: createRequestLimit(4) },
+    mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
+    signal: new AbortController().signal,
+    partition: { runId: '1' },
+  } as unknown as PartitionContext;
+  const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of([NEW]), platformBatchId: 'p1' };
+  const sent: SentBatch = { ...batch, intendedAt: 0, noted: Promise.resolve() };
+  const logger = new DefaultLogger('ERROR', () => undefined);
+  return new MockActivityEnvironment({}, { logger }).run(() => batchOutcomes(context, sent));
+}
+const outcomeOf = (outcomes: BatchOutcomes): string =>
+  outcomes === ALL_ACCEPTED ? 'accepted' : outcomes.get('a')!.kind;
+
+const UNKNOWN = statusOf({ total: 1 });
+const REFUSED = statusOf({ failed: 1 }, [failed('a')]);
+const OLD = { customerId: 'a', name: 'old' };
+it.each([
+  ['unknown', 'the version that was sent', NEW.data, UNKNOWN, 'upsert', 'accepted'],
+  ['unknown', 'an older version', OLD, UNKNOWN, 'upsert', 'unknown'],
+  ['unknown', 'nothing', null, UNKNOWN, 'upsert', 'unknown'],
+  ['refused', 'the version that was sent', NEW.data, REFUSED, 'upsert', 'rejected'],
+  ['refused since it exists', 'the version that was sent', NEW.data, REFUSED, 'reject', 'accepted'],
+  ['refused since it exists', 'an older version', OLD, REFUSED, 'reject', 'rejected'],
+] as const)(
+  'reads back a record that is %s if the platform stores %s',
+  async (_, _stored, stored, status, how, outcome) => {
+    expect(outcomeOf(await settled(status, stored, how))).toBe(outcome);
+  },
+);
+
+it.each([
+  ['another one has failed', statusOf({ ok: 1, failed: 1 })],
+  ['another one waits', statusOf({ ok: 1, pending: 1 })],
+  ['one has failed by its name', statusOf({ ok: 1 }, [failed('a')])],
+  ['one waits by its name', statusOf({ ok: 1 }, [], ['a'])],
+])('does not consider the whole batch accepted if %s', async (_, status) => {
+  expect(await settled(status, OLD, 'upsert')).not.toBe(ALL_ACCEPTED);
+});

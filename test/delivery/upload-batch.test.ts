@@ -1,0 +1,106 @@
+/** A POST that is late: its intent is renewed first, so that a successor's wait counts from there, or it is not sent. */
+import { expect, it } from 'vitest';
+import type { PartitionContext } from '../../src/delivery/partition-context.js';
+import { NO_METERS } from '../../src/domain/meters.js';
+import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
+import { createRequestLimit } from '../../src/platform/request-limit.js';
+import type { IntendedBatch } from '../../src/ledger/batch-intents.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import { answer, errorOf, stubPlatform, type Answer } from '../platform/stub-platform.js';
+import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
+
+const the = ledgerForTests();
+const { newPartition, claim } = the;
+
+/** The client by itself would wait for an answer for ten minutes. */
+async function contextOf(partition: AcquiredPartition, inDoubtDelay: number, answers: readonly Answer[]) {
+  const { client: platform, seen } = await stubPlatform(answers, { requestTimeout: 600_000 });
+  const upload = { inDoubtDelay };
+  const context = {
+    deps: { ledger: the.ledger, platform },
+    sync: { spec: { name: 'shop', upload, mappings: [] }, limit: createRequestLimit(4) },
+    mapping: {
+      spec: { schema: { name: 'customer' }, options: { onConflict: 'upsert', ignoreUnknownFields: false } },
+      meter: NO_METERS.mapping(the.mappingId, 'shop', 'customers'),
+    },
+    partition,
+    signal: new AbortController().signal,
+  };
+  return { context: context as unknown as PartitionContext, seen };
+}
+
+const taken: Answer = answer(202, { success: true, data: { batchId: 'platform-1', recordCount: 1 } });
+
+/** Answers when the ledger has been asked how many seconds ago, by its own clock, it was told of the intent. */
+const whenLooked =
+  (ages: number[], then: Answer): Answer =>
+  (response, request) =>
+    void the.database
+      .query<{ age: number }>(
+        `SELECT extract(epoch FROM clock_timestamp() - intended_at)::float8 AS age FROM partner_sync.batches
+         WHERE mapping_id = $1`,
+        [the.mappingId],
+      )
+      .then(([row]) => {
+        ages.push(row!.age);
+        then(response, request);
+      });
+
+/** The attempt was frozen for so many seconds between its intent and the POST. */
+async function frozen(batch: IntendedBatch, seconds: number): Promise<IntendedBatch> {
+  await the.database.query(
+    `UPDATE partner_sync.batches SET intended_at = intended_at - $1 * interval '1 second' WHERE id = $2`,
+    [seconds, batch.id],
+  );
+  return { ...batch, intendedAt: batch.intendedAt - seconds * 1000 };
+}
+
+it('renews an intent that is too old before it sends the batch', async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim(partition, [record('a', '1')])).batches;
+  const ages: number[] = [];
+  const { context, seen } = await contextOf(partition, 600, [whenLooked(ages, taken)]);
+
+  const { sent } = await uploadBatch(context, await frozen(batch!, 1_000));
+
+  expect(seen).toHaveLength(1);
+  expect(ages[0]).toBeLessThan(300);
+  expect(sent).toMatchObject([{ id: batch!.id, platformBatchId: 'platform-1' }]);
+  await sent[0]!.noted;
+});
+
+it('sends nothing when another attempt has taken over while it was frozen', async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim(partition, [record('a', '1')])).batches;
+  const { context, seen } = await contextOf(partition, 600, [taken]);
+  await the.ledger.partitions.acquire(partition.id);
+
+  const error = await errorOf(uploadBatch(context, await frozen(batch!, 1_000)));
+
+  expect(error.code).toBe('fenced_off');
+  expect(seen).toEqual([]);
+});
+
+it('sends nothing a second time after a lost answer when another attempt has taken over meanwhile', async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim(partition, [record('a', '1')])).batches;
+  const lost: Answer = (response) => void the.ledger.partitions.acquire(partition.id).then(() => response.destroy());
+  const { context, seen } = await contextOf(partition, 2, [lost, taken]);
+
+  const error = await errorOf(uploadBatch(context, batch!));
+
+  expect(error.code).toBe('fenced_off');
+  expect(seen).toHaveLength(1);
+});
+
+it("gives up a POST that may outlast a successor's wait for it, and sends the batch again", async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim(partition, [record('a', '1')])).batches;
+  const never: Answer = () => undefined;
+  const { context, seen } = await contextOf(partition, 2, [never, taken]);
+
+  const { sent } = await uploadBatch(context, batch!);
+
+  expect(seen.length).toBeGreaterThan(1);
+  await sent[0]!.noted;
+});

@@ -1,0 +1,68 @@
+/** docs/monitoring.md lists the metrics that a worker serves, and explains each alert that is shipped. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS, type Metric } from '../../src/domain/metrics.js';
+import { anchorsOf, readPage, ROOT, sectionOf, tableIn } from './pages.js';
+
+interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly annotations: { readonly summary: string; readonly runbook: string };
+}
+
+const page = readPage('docs/monitoring.md');
+const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const TABLES: Readonly<Record<string, Readonly<Record<string, Metric>>>> = {
+  'What each worker measures': WORKER_METRICS,
+  'What is read from the ledger': LEDGER_METRICS,
+};
+
+describe.each(Object.entries(TABLES))('the metrics: %s', (heading, metrics) => {
+  it('are all in the table, with type, labels and meaning', () => {
+    const rows = Object.entries(metrics).map(([name, { type, labels, meaning }]) => [
+      `\`${METRIC_PREFIX}${name}\``,
+      type,
+      labels.map((label) => `\`${label}\``).join(', '),
+      meaning,
+    ]);
+    expect(tableIn(sectionOf(page, heading))).toEqual(rows);
+  });
+
+  it('have names of the conventions: counters end with _total, durations and times with _seconds', () => {
+    for (const [name, { type, meaning }] of Object.entries(metrics)) {
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+      expect(/duration|timestamp/.test(name), name).toBe(name.endsWith('_seconds'));
+      expect(meaning, name).not.toMatch(/\.$/);
+    }
+  });
+});
+
+describe('the alert rules', () => {
+  const { groups } = parse(text('deploy/prometheus/alerts.yml')) as { groups: { rules: AlertRule[] }[] };
+  const rules = groups.flatMap((group) => group.rules);
+
+  it('are all explained on the page, and say so', () => {
+    const headings = [...sectionOf(page, 'Alerts').matchAll(/^### (\w+)$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(rules.map(({ alert }) => alert));
+    const anchors = anchorsOf(page);
+    for (const { alert, annotations } of rules) {
+      const [url, anchor] = annotations.runbook.split('#');
+      expect(url, alert).toBe('docs/monitoring.md');
+      expect(anchors, alert).toContain(anchor);
+      expect(annotations.summary.length, alert).toBeGreaterThan(20);
+    }
+  });
+
+  it('and the dashboard name only metrics that exist', () => {
+    const known = new Set(Object.keys({ ...WORKER_METRICS, ...LEDGER_METRICS }));
+    const both = text('deploy/prometheus/alerts.yml') + text('deploy/grafana/partner-sync.json');
+    const named = [...both.matchAll(/partner_sync_(\w+)/g)].map(([, name]) =>
+      name!.replace(/(?<=_seconds)_(bucket|sum|count)$/, ''),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});

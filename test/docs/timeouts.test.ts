@@ -1,0 +1,57 @@
+/** docs/operations.md shows the table of timeouts and retries as the code has it. */
+import { describe, expect, it } from 'vitest';
+import type { JsonObject, JsonValue } from '../../src/domain/json.js';
+import { durationText, TIMEOUT_SECTIONS, type DurationName } from '../../src/domain/timeouts.js';
+import type { TimeoutEntry } from '../../src/domain/timeouts/entry.js';
+import { languageSchema } from '../../src/mapping/language/language-schema.js';
+import { readPage, sectionOf, tableIn } from './pages.js';
+
+const OPERATIONS = readPage('docs/operations.md');
+
+function valueOf({ value, unit }: TimeoutEntry): string {
+  if (unit === 'times') return `x ${value}`;
+  if (unit === 'attempts') return value === 1 ? 'once' : `${value} times`;
+  return `${value} ${unit}`;
+}
+
+const rowOf = (entry: TimeoutEntry): string[] => [entry.bounds, valueOf(entry), entry.why, entry.setting ?? ''];
+
+describe.each(Object.entries(TIMEOUT_SECTIONS))('the timeouts of: %s', (heading, entries) => {
+  it('are on the page, in the order of the table, and no others', () => {
+    const rows = Object.values(entries).map(rowOf);
+    expect(tableIn(sectionOf(OPERATIONS, heading))).toEqual(rows);
+  });
+});
+
+it('has a section on the page for each part of the table', () => {
+  const section = sectionOf(OPERATIONS, 'Timeouts and retries');
+  const headings = [...section.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
+  expect(headings).toEqual(Object.keys(TIMEOUT_SECTIONS));
+});
+
+/** `['upload', 'waitForPending']` of a file of the language: the schema of that key. */
+function keyOf(kind: 'sync' | 'mapping', path: readonly string[]): JsonObject {
+  const schema = languageSchema(kind);
+  return path.reduce<JsonObject>((at, key) => {
+    const options = [at, ...((at['anyOf'] as JsonObject[] | undefined) ?? [])].map((part) => schema.resolve(part));
+    const properties = options.map((part) => (part['properties'] ?? {}) as Readonly<Record<string, JsonObject>>);
+    const found = properties.find((part) => part[key] !== undefined)![key]!;
+    return found['items'] === undefined ? found : schema.resolve(found['items'] as JsonObject);
+  }, schema.root);
+}
+
+const defaultOf = (kind: 'sync' | 'mapping', path: readonly string[]): JsonValue | undefined =>
+  keyOf(kind, path)['default'];
+
+it.each([
+  ['sync', ['source', 'statementTimeout'], 'sourceStatement'],
+  ['sync', ['upload', 'inDoubtDelay'], 'inDoubtDelay'],
+  ['sync', ['upload', 'batchDeadline'], 'batchDeadline'],
+  ['sync', ['upload', 'waitForPending'], 'waitForPending'],
+  ['sync', ['schedules', 'catchupWindow'], 'catchupWindow'],
+  ['sync', ['schedules', 'jitter'], 'scheduleJitter'],
+  ['mapping', ['cursor', 'overlap'], 'overlap'],
+  ['mapping', ['options', 'dependencyWaitTimeout'], 'dependencyWait'],
+] as const)('is the source of the default of %j in the %s files', (kind, path, name: DurationName) => {
+  expect(defaultOf(kind, path)).toBe(durationText(name));
+});

@@ -1,0 +1,88 @@
+/** Many dead letters of one chunk: each is kept and counted, in statements of bounded size. */
+import { expect, it } from 'vitest';
+import { DeadLetterList } from '../../src/records/dead-letter-list.js';
+import type { FailedRow } from '../../src/domain/record.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
+
+const the = ledgerForTests();
+const { newPartition, outcome, deliver } = the;
+const COUNT = 5000;
+
+const deadLetterOf = (no: number): FailedRow => ({
+  kind: 'failed',
+  tenant: no % 2 === 0 ? 'north' : null,
+  externalId: no % 3 === 0 ? null : `o"${no}\\`,
+  sourceKey: [`o{${no}}`, String(no)],
+  code: 'record_invalid',
+  pointer: '/email',
+  rule: 'format: email',
+  reason: 'not a valid email',
+  shape: `text(${no}) aaa`,
+});
+const tenantIdOf = (tenant: string | null): number => (tenant === null ? 0 : the.tenantIds.get(tenant)!);
+const unmapped = (deadLetters: Iterable<FailedRow>) => ({
+  deadLetters: DeadLetterList.of(deadLetters),
+  tenantIdOf,
+});
+
+it('stores every dead letter of a chunk unchanged, and counts each for its tenant', async () => {
+  const partition = await newPartition();
+  const deadLetters = Array.from({ length: COUNT }, (_, no) => deadLetterOf(no));
+  await the.ledger.checkpoint(partition, await outcome(null, [], 'accepted', { unmapped: unmapped(deadLetters) }));
+
+  const rows = await the.database.query(
+    `SELECT source_key, external_id, tenant_id, code, pointer, rule, reason, shape, times FROM partner_sync.dead_letters
+     WHERE mapping_id = $1 ORDER BY id`,
+    [the.mappingId],
+  );
+  expect(rows).toEqual(
+    deadLetters.map(({ sourceKey, externalId, tenant, code, pointer, rule, reason, shape }) => ({
+      source_key: sourceKey,
+      external_id: externalId,
+      tenant_id: tenantIdOf(tenant),
+      code,
+      pointer,
+      rule,
+      reason,
+      shape,
+      times: 1,
+    })),
+  );
+  const counts = await the.database.query(
+    'SELECT tenant_id, read::int, dead_lettered::int FROM partner_sync.partition_counts WHERE partition_id = $1 ORDER BY tenant_id',
+    [partition.id],
+  );
+  const half = { read: COUNT / 2, dead_lettered: COUNT / 2 };
+  expect(counts).toEqual([
+    { tenant_id: 0, ...half },
+    { tenant_id: tenantIdOf('north'), ...half },
+  ]);
+});
+
+it('writes many dead letters in several statements of bounded size', async () => {
+  await the.database.query(`
+    CREATE TABLE statements (dead_letters bigint);
+    CREATE FUNCTION count_dead_letters() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN INSERT INTO public.statements SELECT count(*) FROM written; RETURN NULL; END';
+    CREATE TRIGGER counted AFTER INSERT ON partner_sync.dead_letters REFERENCING NEW TABLE AS written
+      FOR EACH STATEMENT EXECUTE FUNCTION count_dead_letters()`);
+  const deadLetters = Array.from({ length: COUNT }, (_, no) => deadLetterOf(no));
+  await the.ledger.checkpoint(
+    await newPartition(),
+    await outcome(null, [], 'accepted', { unmapped: unmapped(deadLetters) }),
+  );
+  const statements = await the.database.query('SELECT dead_letters::int FROM statements');
+  expect(statements.map((s) => s['dead_letters'] as number)).toEqual([2000, 2000, 1000]);
+});
+
+it('counts how often a row has failed, and deletes its dead letter once its record is delivered', async () => {
+  const one = { ...deadLetterOf(2), sourceKey: ['a'] };
+  const times = async () =>
+    the.database.query('SELECT times, reason FROM partner_sync.dead_letters WHERE mapping_id = $1', [the.mappingId]);
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', { unmapped: unmapped([one]) }));
+  const changed = unmapped([{ ...one, reason: 'another' }]);
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', { unmapped: changed }));
+  expect(await times()).toEqual([{ times: 2, reason: 'another' }]);
+  await deliver(await newPartition(), [record('a', '1')]);
+  expect(await times()).toEqual([]);
+});

@@ -1,0 +1,32 @@
+/** Runs and partitions in a ledger, as a workflow would begin them. */
+import { randomUUID } from 'node:crypto';
+import type { Ledger } from '../../src/ledger/ledger.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+
+async function newRun(ledger: Ledger): Promise<string> {
+  const { id } = await ledger.runs.begin({
+    sync: 'shop',
+    kind: 'backfill',
+    mode: 'backfill',
+    input: { sync: 'shop' },
+    mappingVersion: 'v1',
+    workflowId: 'w',
+    firstExecutionRunId: randomUUID(),
+    start: { trigger: 'other', by: null },
+  });
+  return id;
+}
+
+/** A partition of a run of its own, as the first attempt holds it. */
+export async function newPartitionOf(
+  ledger: Ledger,
+  mappingId: number,
+  movesPosition = true,
+  run?: string,
+): Promise<AcquiredPartition> {
+  const runId = run ?? (await newRun(ledger));
+  const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
+  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition }]);
+  const [planned] = await ledger.partitions.planned(runId, mappingId);
+  return ledger.partitions.acquire(planned!.id);
+}

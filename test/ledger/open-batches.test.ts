@@ -1,0 +1,171 @@
+/** Open batches, their parts, and what happens to them after their attempt has died. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { RecordList } from '../../src/records/record-list.js';
+import type { MappedRecord } from '../../src/domain/record.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { OpenBatch } from '../../src/ledger/batches.js';
+import type { SentRecord } from '../../src/ledger/sent-records.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
+import { newPartitionOf } from './new-partition.js';
+
+const the = ledgerForTests();
+const { newPartition, reading, claim, outcome } = the;
+/** Of each record that the ledger knows, the run that sent it: a mirror run looks for the rows of all others. */
+const runsOfRecords = async (partition: AcquiredPartition): Promise<Record<string, number>> => {
+  const plan = await the.ledger.removals.open(partition.runId, the.mappingId, '{}');
+  const { records } = (await the.ledger.removals.scan(plan, 10))!;
+  return Object.fromEntries(records.map(({ externalId, runId }) => [externalId, runId]));
+};
+
+const [a, b, c] = [record('a', '1'), record('b', '1'), record('c', '1')];
+
+const outcomesOf = (batch: OpenBatch, outcome: SentRecord['outcome']): SentRecord[] =>
+  batch.externalIds.map((externalId, i) => ({
+    tenantId: batch.tenantId,
+    externalId,
+    contentHash: batch.contentHashes[i]!,
+    outcome,
+  }));
+
+/** A batch of a run that ended without settling it, as a later run finds it. */
+async function abandoned(records: readonly MappedRecord[]) {
+  const dead = await newPartition();
+  const [batch] = (await claim(dead, records)).batches;
+  await the.ledger.runs.end(dead.runId, 'failed');
+  const successor = await newPartition();
+  const [left] = await the.ledger.batches.leftBehind(successor);
+  return { batch: batch!, left: left!, successor };
+}
+
+it('does not claim a record of a batch that the platform has already accepted', async () => {
+  const [mine, other] = [await newPartition(), await newPartition()];
+  const [batch] = (await claim(mine, [a])).batches;
+  await the.ledger.batches.markSent(batch!, 'platform-1');
+
+  expect((await claim(other, [record('a', '2')])).skipReasons).toEqual(['busy']);
+});
+
+it("does not reopen a batch that was given up when its dead attempt stores the platform's id late", async () => {
+  const { batch, left, successor } = await abandoned([a]);
+  await the.ledger.batches.recover(successor, left, outcomesOf(left, 'unknown'), []);
+
+  await the.ledger.batches.markSent(batch, 'platform-1');
+
+  expect(await the.ledger.batches.leftBehind(successor)).toEqual([]);
+  expect((await claim(await newPartition(), [a])).skipReasons).toEqual([undefined]);
+});
+
+it('keeps apart the contents of several batches', async () => {
+  const partition = await newPartition();
+  const cut = (all: RecordList) => [all.slice(0, 1), all.slice(1)];
+  const read = { ...(await reading()), tenantIds: the.tenantIds };
+  await the.ledger.claim(partition, { ...read, records: RecordList.of([a, b, c]), cut });
+
+  const open = await the.ledger.batches.leftBehind(partition);
+
+  expect(open.map((o) => [o.externalIds, o.contentHashes])).toEqual([
+    [['a'], [a.contentHash]],
+    [
+      ['b', 'c'],
+      [b.contentHash, c.contentHash],
+    ],
+  ]);
+});
+
+it("replaces a batch by its parts, which have the batch's read sequence number", async () => {
+  const partition = await newPartition();
+  const read = await reading();
+  const [whole] = (await claim(partition, [a, b, c], read)).batches;
+
+  await the.ledger.batches.split(partition, whole!, [RecordList.of([a, b]), RecordList.of([c])]);
+
+  const open = await the.ledger.batches.leftBehind(partition);
+  expect(open.map((o) => [o.externalIds, o.contentHashes, o.readSeq, o.records])).toEqual([
+    [['a', 'b'], [a.contentHash, b.contentHash], read.readSeqEnd, 2],
+    [['c'], [c.contentHash], read.readSeqEnd, 1],
+  ]);
+});
+
+it('leaves a record to the run that sent it, whichever run recovers or polls its batch', async () => {
+  const { left, successor } = await abandoned([a, b]);
+  const accepted = outcomesOf(left, 'accepted');
+  await the.ledger.batches.recover(successor, left, accepted.slice(0, 1), ['b']);
+  expect(await runsOfRecords(successor)).toEqual({ a: Number(left.runId) });
+
+  const pending = { kind: 'poll', batchId: left.id, sentBy: left.runId, seen: 1, ...(await reading()) } as const;
+  await the.ledger.checkpoint(
+    successor,
+    await outcome(null, [b], 'accepted', { reading: pending, settled: [left.id], records: accepted.slice(1) }),
+  );
+  expect(await runsOfRecords(successor)).toEqual({ a: Number(left.runId), b: Number(left.runId) });
+});
+
+it('leaves the batches of a dead run to runs that read the same mapping', async () => {
+  const { left } = await abandoned([a]);
+  const another = await newPartitionOf(the.ledger, await the.ledger.ids.mappingId('shop', randomUUID()));
+
+  expect(await the.ledger.batches.leftBehind(another)).toEqual([]);
+  expect((await the.ledger.batches.leftBehind(await newPartition())).map((o) => o.id)).toEqual([left.id]);
+});
+
+it('continues polling a recovered batch, even if another partition of the run finds it too', async () => {
+  const { left, successor } = await abandoned([a, b]);
+  await the.ledger.batches.recover(successor, left, [], ['a', 'b']);
+
+  await the.ledger.batches.recover(await newPartition(), left, outcomesOf(left, 'unknown'), []);
+
+  expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['a', 'b']]);
+  expect(await the.ledger.batches.withPending(await the.ledger.ids.mappingId('shop', randomUUID()))).toEqual([]);
+  expect((await claim(await newPartition(), [a])).skipReasons).toEqual(['pending']);
+});
+
+it("reads a row again that changed before its dead attempt's record was found pending", async () => {
+  const dead = await newPartition();
+  await claim(dead, [a]);
+  await the.ledger.runs.end(dead.runId, 'failed');
+  const successor = await newPartition();
+  // The row is read anew while the batch is still to be recovered.
+  const changed = record('a', '2');
+  expect((await claim(successor, [changed])).skipReasons).toEqual(['busy']);
+  const tenantId = the.tenantIds.get('north')!;
+  const entry = { tenantId, externalId: 'a', sourceKey: ['a'], missing: [], expiresAt: null };
+  const busy = { ...entry, reason: 'busy', batchId: null, contentHash: null, dueIn: 3600 } as const;
+  await the.ledger.checkpoint(successor, await outcome(null, [changed], 'waiting', { waiting: [busy] }));
+  const [left] = await the.ledger.batches.leftBehind(successor);
+  await the.ledger.batches.recover(successor, left!, [], ['a']);
+
+  const pending = { kind: 'poll', batchId: left!.id, sentBy: left!.runId, seen: 1, ...(await reading()) } as const;
+  await the.ledger.checkpoint(
+    successor,
+    await outcome(null, [a], 'accepted', { reading: pending, settled: [left!.id] }),
+  );
+
+  const due = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 10);
+  expect(due.map((row) => row.externalId)).toEqual(['a']);
+});
+
+it('does not count a record that a dead attempt left pending, since its row is counted when it is read again', async () => {
+  const { left, successor } = await abandoned([a]);
+  await the.ledger.batches.recover(successor, left, [], ['a']);
+
+  const pending = { kind: 'poll', batchId: left.id, sentBy: left.runId, seen: 1, ...(await reading()) } as const;
+  await the.ledger.checkpoint(
+    successor,
+    await outcome(null, [a], 'accepted', { reading: pending, settled: [left.id] }),
+  );
+
+  const none = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
+  expect(await the.ledger.counts.progress(successor.runId)).toMatchObject([none]);
+  expect(await the.ledger.waiting.outlook(the.mappingId, successor.runId)).toMatchObject({ waiting: 0 });
+});
+
+it('writes nothing for an attempt that has outlived its run, even if it left no batch open', async () => {
+  const frozen = await newPartition();
+  await the.ledger.runs.end(frozen.runId, 'failed');
+
+  await expect(claim(frozen, [a])).rejects.toMatchObject({ code: 'fenced_off' });
+  await expect(the.ledger.checkpoint(frozen, await outcome(null, [], 'unchanged'))).rejects.toMatchObject({
+    code: 'fenced_off',
+  });
+});

@@ -1,0 +1,107 @@
+/** Readings of the same rows by several runs: the newest is not lost, and each row is counted once. */
+import { expect, it } from 'vitest';
+import type { MappedRecord } from '../../src/domain/record.js';
+import { END_OF_PARTITION, type WaitingRecord } from '../../src/ledger/checkpoint-input.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+
+const the = ledgerForTests();
+const { newPartition, reading, claim, outcome } = the;
+const [a, b] = [record('a', '1'), record('b', '1')];
+const changed = record('a', '2');
+
+/** Writes that the record was busy in another batch, and that its row is to be read again in `dueIn` seconds. */
+async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading, dueIn = 3600): Promise<void> {
+  const waiting: WaitingRecord = {
+    tenantId: the.tenantIds.get(r.tenant)!,
+    externalId: r.externalId,
+    sourceKey: r.sourceKey,
+    reason: 'busy',
+    batchId: null,
+    contentHash: null,
+    missing: [],
+    expiresAt: null,
+    dueIn,
+  };
+  const first = { reading: { kind: 'scan', ...read } as const };
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { ...first, waiting: [waiting] }));
+}
+const counts = async (partition: AcquiredPartition): Promise<object | undefined> =>
+  (
+    await the.database.query(
+      `SELECT read::int, accepted::int, unchanged::int, waiting::int FROM partner_sync.partition_counts WHERE partition_id = $1`,
+      [partition.id],
+    )
+  )[0];
+
+it('does not lose a newer reading to the outcome of an older one', async () => {
+  const [slow, quick] = [await newPartition(), await newPartition()];
+  const early = await reading();
+  const claimed = await claim(slow, [a], early);
+  const late = await reading();
+  expect((await claim(quick, [changed], late)).skipReasons).toEqual(['busy']);
+  await noteBusy(quick, changed, late);
+
+  const first = { reading: { kind: 'scan', ...early } as const };
+  await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', first));
+
+  expect(await the.ledger.waiting.outlook(the.mappingId, quick.runId)).toMatchObject({ waiting: 1 });
+  expect(await counts(quick)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
+});
+
+it('does not lose the newest of three readings, even if an older one is stored after it', async () => {
+  const [oldest, sent, newest] = [await newPartition(), await newPartition(), await newPartition()];
+  const [first, second, third] = [await reading(), await reading(), await reading()];
+  const claimed = await claim(sent, [a], second);
+  expect((await claim(newest, [changed], third)).skipReasons).toEqual(['busy']);
+  expect((await claim(oldest, [record('a', '0')], first)).skipReasons).toEqual(['busy']);
+  await noteBusy(newest, changed, third);
+  await noteBusy(oldest, record('a', '0'), first);
+
+  const outcomeOfSecond = { reading: { kind: 'scan', ...second } as const };
+  await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', outcomeOfSecond));
+
+  expect(await the.ledger.waiting.outlook(the.mappingId, newest.runId)).toMatchObject({ waiting: 1 });
+});
+
+it('counts a waiting row for the run that read it last', async () => {
+  const [before, after] = [await newPartition(), await newPartition()];
+  await noteBusy(before, a, await reading());
+  await noteBusy(after, a, await reading());
+  expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
+  expect(await counts(after)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
+
+  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  await the.ledger.checkpoint(before, await outcome(await claim(before, [a]), [a], 'accepted', again));
+
+  expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
+  expect(await counts(after)).toEqual({ read: 1, accepted: 1, unchanged: 0, waiting: 0 });
+});
+
+it('counts a row that was read twice in one chunk twice as read, and once as unchanged', async () => {
+  const partition = await newPartition();
+  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', { readTwice: 1 }));
+  expect(await counts(partition)).toEqual({ read: 2, accepted: 1, unchanged: 1, waiting: 0 });
+});
+
+it('leaves a partition done when its waiting records are read again', async () => {
+  const partition = await newPartition();
+  await the.ledger.checkpoint(partition, END_OF_PARTITION);
+
+  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', again));
+
+  expect((await the.ledger.partitions.acquire(partition.id)).done).toBe(true);
+});
+
+it('waits at the end of a run for records that are due within seconds, not for those due hours later', async () => {
+  const partition = await newPartition();
+  await noteBusy(partition, a, await reading(), 20);
+  await noteBusy(partition, b, await reading(), 3600);
+
+  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({
+    waiting: 2,
+    pending: 0,
+    dueSoon: 1,
+  });
+});

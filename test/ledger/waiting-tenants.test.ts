@@ -1,0 +1,147 @@
+/** Records of two tenants with the same external id wait independently. */
+import { expect, it } from 'vitest';
+import type { MappedRecord } from '../../src/domain/record.js';
+import type { WaitingRecord } from '../../src/ledger/checkpoint-input.js';
+import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
+
+const the = ledgerForTests();
+const { newPartition, reading, claim, outcome } = the;
+const tenantId = (name: string): number => the.tenantIds.get(name)!;
+
+/** The record of each tenant, and a row of its own behind each. */
+const [north, south] = [record('a', '1', 'north'), record('a', '1', 'south')];
+
+const waitOf = (r: MappedRecord, more: Partial<WaitingRecord> = {}): WaitingRecord => ({
+  tenantId: tenantId(r.tenant),
+  externalId: r.externalId,
+  sourceKey: [r.tenant, r.externalId],
+  reason: 'unknown',
+  batchId: null,
+  contentHash: null,
+  missing: [],
+  expiresAt: null,
+  dueIn: -1,
+  ...more,
+});
+
+/** Both wait, as a first reading has left them. */
+async function bothWait(more: Partial<WaitingRecord> = {}): Promise<AcquiredPartition> {
+  const partition = await newPartition();
+  const waiting = [north, south].map((r) => waitOf(r, more));
+  await the.ledger.checkpoint(partition, await outcome(null, [north, south], 'waiting', { waiting }));
+  return partition;
+}
+
+const dueTenants = async (): Promise<number[]> =>
+  (await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 10)).map((row) => row.tenantId).sort();
+
+const counts = (partition: AcquiredPartition) =>
+  the.database.query(
+    `SELECT tenant_id, read::int, accepted::int, waiting::int FROM partner_sync.partition_counts WHERE partition_id = $1 ORDER BY 1`,
+    [partition.id],
+  );
+
+/** The platform holds both for a dependency, each in a batch of its tenant. */
+async function bothPending(): Promise<AcquiredPartition> {
+  const partition = await newPartition();
+  for (const r of [north, south]) await hold(partition, r);
+  return partition;
+}
+
+/** The record is sent, and the platform holds it for a dependency. */
+async function hold(partition: AcquiredPartition, r: MappedRecord): Promise<void> {
+  const id = (await claim(partition, [r])).batches[0]!.id!;
+  const wait = waitOf(r, { reason: 'dependency', batchId: id, contentHash: r.contentHash });
+  const pending = [{ id, externalIds: [r.externalId] }];
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { pending, waiting: [wait] }));
+}
+
+it("ends the wait of one tenant's record, and not that of another tenant's", async () => {
+  const partition = await bothWait();
+
+  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [north]), [north], 'accepted', again));
+
+  expect(await dueTenants()).toEqual([tenantId('south')]);
+  expect(await counts(partition)).toEqual([
+    { tenant_id: tenantId('north'), read: 1, accepted: 1, waiting: 0 },
+    { tenant_id: tenantId('south'), read: 1, accepted: 0, waiting: 1 },
+  ]);
+});
+
+it("makes one tenant's record due when its parent has arrived, and not that of another tenant", async () => {
+  await bothWait({ reason: 'expired', dueIn: 3600 });
+  expect(await dueTenants()).toEqual([]);
+
+  await the.ledger.waiting.makeDue(the.mappingId, [{ tenantId: tenantId('north'), externalId: 'a' }]);
+
+  expect(await dueTenants()).toEqual([tenantId('north')]);
+});
+
+it('reports the tenant of a waiting record', async () => {
+  const partition = await newPartition();
+  await the.ledger.checkpoint(partition, await outcome(null, [south], 'waiting', { waiting: [waitOf(south)] }));
+
+  const keys = ['north', 'south'].map((name) => ({ tenantId: tenantId(name), externalId: 'a' }));
+  expect([...(await the.ledger.waiting.among(the.mappingId, keys)).keys()]).toEqual([`${tenantId('south')}/a`]);
+});
+
+it('marks only the pending record whose own row has changed', async () => {
+  const partition = await bothPending();
+
+  expect((await claim(partition, [record('a', '2', 'north')])).skipReasons).toEqual(['pending']);
+
+  const changed = await the.database.query(
+    'SELECT tenant_id FROM partner_sync.waiting WHERE mapping_id = $1 AND changed',
+    [the.mappingId],
+  );
+  expect(changed).toEqual([{ tenant_id: tenantId('north') }]);
+});
+
+it('sends a record whose id is pending only for another tenant', async () => {
+  const partition = await newPartition();
+  await hold(partition, south);
+
+  expect((await claim(partition, [north])).skipReasons).toEqual([undefined]);
+  expect((await claim(partition, [south])).skipReasons).toEqual(['pending']);
+});
+
+it("lets the arrival of one tenant's parent release only this tenant's child", async () => {
+  const partition = await bothPending();
+  const [ofNorth] = (await the.ledger.batches.withPending(the.mappingId)).filter((b) => b.tenant === 'north');
+
+  await the.ledger.checkpoint(partition, {
+    ...(await outcome(null, [north], 'accepted')),
+    reading: { kind: 'poll', batchId: ofNorth!.id, sentBy: ofNorth!.runId, seen: 1, ...(await reading()) },
+    settled: [ofNorth!.id],
+  });
+
+  expect((await the.ledger.batches.withPending(the.mappingId)).map((b) => b.tenant)).toEqual(['south']);
+  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({ waiting: 1, pending: 1 });
+});
+
+it('finds the children of one tenant after those of another, whatever their ids', async () => {
+  const partition = await newPartition();
+  const rows = [record('y', '1', 'north'), record('z', '1', 'north'), record('a', '1', 'south')];
+  const waiting = rows.map((r) => waitOf(r, { reason: 'expired', dueIn: 3600 }));
+  await the.ledger.checkpoint(partition, await outcome(null, rows, 'waiting', { waiting }));
+  const now = await the.ledger.waiting.now();
+
+  const found: string[] = [];
+  const next = (after: RecordPlace) => the.ledger.waiting.parked(the.mappingId, now, after, 1);
+  for (let page = await next(FIRST_PLACE); page.length > 0; page = await next(page[0]!))
+    found.push(...page.map((row) => `${row.tenantId}/${row.externalId}`));
+
+  expect(found).toEqual(rows.map((r) => `${tenantId(r.tenant)}/${r.externalId}`));
+});
+
+it('reports why a parent will not come for the batch of its own tenant only', async () => {
+  const partition = await bothPending();
+  const [ofNorth] = (await the.ledger.batches.withPending(the.mappingId)).filter((b) => b.tenant === 'north');
+
+  await the.ledger.waiting.setReason(ofNorth!.id, 'parent_missing', ['a']);
+
+  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({ waiting: 2, pending: 1 });
+});

@@ -1,0 +1,62 @@
+/** Chunks that are delivered concurrently: the position passes none that is unfinished. */
+import { randomUUID } from 'node:crypto';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Dependencies } from '../../src/delivery/dependencies.js';
+import { loadPartition } from '../../activities/load-partition.js';
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import { openShop, SYNC } from './shop.js';
+
+/** The first chunk of a load has 4,000 rows. */
+const ROWS = 4_500;
+
+it('does not move the position past a failed chunk, even if the next one was delivered', async () => {
+  const shop = await openShop({ upload: { batchSize: 500 } });
+  onTestFinished(() => shop.close());
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'Customer ' || i, 'A' FROM generate_series(1, ${ROWS}) i`,
+  );
+  const deps = await shop.parts.dependencies();
+  const { ledger, platform } = deps;
+  const { spec } = await shop.parts.openSync(SYNC);
+  const { id: runId } = await ledger.runs.begin({
+    sync: SYNC,
+    kind: 'backfill',
+    mode: 'backfill',
+    input: { sync: SYNC },
+    mappingVersion: spec.version,
+    workflowId: randomUUID(),
+    firstExecutionRunId: randomUUID(),
+    start: { trigger: 'other', by: null },
+  });
+  const mappingId = await ledger.ids.mappingId(SYNC, 'customers');
+  const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
+  await ledger.partitions.plan(runId, mappingId, [{ ...bounds, byCursor: true, movesPosition: true }]);
+  const [partition] = await ledger.partitions.planned(runId, mappingId);
+  const ref = { runId, sync: SYNC, mapping: 'customers', partitionId: partition!.id };
+  const { signal } = new AbortController();
+
+  let secondIsThere = (): void => undefined;
+  const second = new Promise<void>((resolve) => (secondIsThere = resolve));
+  const uploadResources: typeof platform.uploadResources = async (schema, body, query, options) => {
+    const text = (body as Buffer).toString();
+    if (text.includes('"customerId":"1"')) {
+      await second;
+      throw new PartnerSyncError('platform_unauthorized', 'answered 401');
+    }
+    const answer = await platform.uploadResources(schema, body, query, options);
+    if (text.includes(`"customerId":"${ROWS}"`)) secondIsThere();
+    return answer;
+  };
+  const findBatch: typeof platform.findBatch = (id, options) => platform.findBatch(id, options);
+  const failing = {
+    ...deps,
+    platform: { uploadResources, findBatch, awaitsToken: () => false },
+  } as unknown as Dependencies;
+
+  await expect(loadPartition(failing, ref, signal)).rejects.toMatchObject({ code: 'platform_unauthorized' });
+  expect(await ledger.partitions.position(mappingId)).toBeNull();
+
+  expect(await loadPartition(deps, ref, signal)).toMatchObject({ done: true, progress: [{ read: ROWS }] });
+  expect(await shop.store.query('SELECT count(*)::int AS n FROM sandbox.resources')).toEqual([{ n: ROWS }]);
+  expect(await ledger.partitions.position(mappingId)).toMatchObject({ key: [String(ROWS)] });
+});

@@ -1,0 +1,93 @@
+/** Rows with the same external id, far apart in the order of reading. */
+import { expect, it } from 'vitest';
+import { shopForTest, SYNC, type Shop } from './shop.js';
+
+/** More than the three chunks that are in progress at once. */
+const ROWS = 56_500;
+const FILES = {
+  'customers.mapping.yaml': `schema: customer
+source: { table: shop.customers }
+key: [id]
+fields: { customerId: name, status: status }
+`,
+};
+const duplicates = async (shop: Shop) =>
+  (await (await shop.parts.ledger()).deadLetters.page(SYNC, {}, '0', 100)).map((l) => [
+    l.sourceKey[0],
+    l.externalId,
+    l.code,
+  ]);
+const both = [
+  ['5', 'c5', 'duplicate_external_id'],
+  ['56000', 'c5', 'duplicate_external_id'],
+];
+
+it(
+  'makes dead letters of both, sends neither, and delivers both once they are fixed',
+  { timeout: 180_000 },
+  async () => {
+    const shop = await shopForTest({ files: FILES, upload: { batchSize: 500 } });
+    await shop.source.query(
+      `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, ${ROWS}) i`,
+    );
+    await shop.source.query(
+      `CREATE INDEX ON shop.customers (name); UPDATE shop.customers SET name = 'c5', status = 'B' WHERE id = 56000`,
+    );
+
+    const first = await shop.run({ mappings: ['customers'], mode: 'full' });
+    expect(first).toMatchObject({
+      outcome: 'complete_with_dead_letters',
+      total: { read: ROWS, accepted: ROWS - 1, deadLettered: 1 },
+    });
+    expect((await duplicates(shop)).sort()).toEqual([...both].sort());
+    expect(await shop.stored('customer', 'c5')).toMatchObject({ status: 'A' });
+
+    shop.proxy.forget();
+    for (let i = 0; i < 2; i++)
+      expect((await shop.run({ mappings: ['customers'], mode: 'full' })).total).toMatchObject({
+        unchanged: ROWS - 2,
+        deadLettered: 2,
+      });
+    expect(shop.proxy.uploads()).toBe(0);
+
+    await shop.source.query(`UPDATE shop.customers SET name = 'c56000' WHERE id = 56000`);
+    expect((await shop.backfill({ replay: {} })).outcome).toBe('complete');
+    expect(await duplicates(shop)).toEqual([]);
+    expect(await shop.stored('customer', 'c56000')).toMatchObject({ status: 'B' });
+    expect(await shop.stored('customer', 'c5')).toMatchObject({ status: 'A' });
+  },
+);
+
+it('are detected in neighbouring chunks, one of which is uploaded while the other is read', async () => {
+  const shop = await shopForTest({
+    files: FILES,
+    upload: { batchSize: 500, waitForPending: '20s' },
+    sandbox: { processingDelay: 300 },
+  });
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, 17000) i;
+     UPDATE shop.customers SET name = 'c3999', status = 'B' WHERE id = 16900`,
+  );
+  const report = await shop.run({ mappings: ['customers'], mode: 'full' });
+  expect(report.outcome).toBe('complete_with_dead_letters');
+  expect((await duplicates(shop)).map(([key]) => key).sort()).toEqual(['16900', '3999']);
+  // Whichever was sent first; the other has not overwritten it.
+  expect(shop.proxy.requests.filter((r) => r.upload && r.body.includes('"c3999"'))).toHaveLength(1);
+});
+
+it('does not mistake a row that keeps changing within one run for a duplicate', async () => {
+  const shop = await shopForTest({ files: FILES });
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, 'c1', 'A')`);
+  await shop.run({ mappings: ['customers'] });
+  let changes = 0;
+  shop.proxy.fail((request) => {
+    if (!request.upload || changes++ > 0) return undefined;
+    void shop.source.query(`UPDATE shop.customers SET status = 'C' WHERE id = 1`);
+    return { forward: true, answer: 'pass', after: 500 };
+  });
+  await shop.source.query(`UPDATE shop.customers SET status = 'B' WHERE id = 1`);
+  await shop.run({ mappings: ['customers'] });
+  expect((await shop.run({ mappings: ['customers'] })).outcome).toBe('complete');
+  expect(await shop.stored('customer', 'c1')).toMatchObject({ status: 'C' });
+  expect(await duplicates(shop)).toEqual([]);
+});

@@ -1,0 +1,53 @@
+/** A table in which every row fails needs no more memory than one that passes: dead letters are stored in columns, in chunks. */
+import { serialize } from 'node:v8';
+import { expect, it } from 'vitest';
+import { DeadLetterList } from '../../src/records/dead-letter-list.js';
+import type { FailedRow } from '../../src/domain/record.js';
+import { newChunk } from '../../src/reading/chunk.js';
+
+const letterOf = (no: number): FailedRow => ({
+  kind: 'failed',
+  tenant: no % 2 === 0 ? 'north' : null,
+  externalId: no % 3 === 0 ? null : `Zoë ${no}`,
+  sourceKey: [`o${no}`, String(no)],
+  code: 'record_invalid',
+  pointer: no % 5 === 0 ? '/email' : '/phone',
+  rule: 'format: email',
+  reason: 'not a valid email',
+  shape: no % 7 === 0 ? '' : `text(${no}) aaa`,
+});
+const deadLetters = Array.from({ length: 2000 }, (_, no) => letterOf(no));
+
+it('returns every dead letter unchanged, from a thread too', () => {
+  const list = DeadLetterList.of(deadLetters);
+  expect([...list]).toEqual(deadLetters);
+  expect([...list.tenants]).toEqual(['north']);
+  expect([...DeadLetterList.received(structuredClone(list.post()))]).toEqual(deadLetters);
+});
+
+it('sends of each dead letter what is its own, and what went wrong once', () => {
+  const sent = serialize(DeadLetterList.of(deadLetters).post()).length;
+  expect(sent / deadLetters.length).toBeLessThan(64);
+});
+
+it('ends a chunk after some thousands of failing rows', () => {
+  const page = { columns: [], rows: Array.from({ length: 2000 }, (_, i) => [String(i)]) };
+  const noRow = {
+    bytes: new Uint8Array(),
+    starts: new Int32Array(),
+    ends: new Int32Array(),
+    text: () => null,
+    texts: () => [],
+  };
+  const failing = {
+    compiled: () => ({ columns: ['id'], append: () => letterOf(1), inBytes: () => noRow, map: () => letterOf(1) }),
+  };
+  const chunk = newChunk('1');
+  let pages = 0;
+  for (let isLast = false; !isLast; pages++) {
+    isLast = chunk.isFullWith(page, 100);
+    chunk.add(page, failing, 100);
+  }
+  expect(pages).toBe(2);
+  expect(chunk.finish('2', null).deadLetters.length).toBe(4000);
+});

@@ -1,0 +1,46 @@
+/** The catalog of a database: its tables and its server. */
+import { describe, expect, it } from 'vitest';
+import type { Opened } from './opened.js';
+
+/** Tables, keys, and the server. */
+export function catalogue(at: Opened): void {
+  const { dialect } = at;
+  const { instant } = dialect;
+
+  describe('the catalogue', () => {
+    it('lists tables, views, keys, foreign keys and indexes', async () => {
+      await at.database.run(
+        `CREATE TABLE parents (id integer PRIMARY KEY, code varchar(10) NOT NULL UNIQUE, alias varchar(10) UNIQUE)`,
+      );
+      await at.database.run(
+        `CREATE TABLE children (a int NOT NULL, b int NOT NULL, parent int, at ${instant}, PRIMARY KEY (b, a), FOREIGN KEY (parent) REFERENCES parents (id))`,
+      );
+      await at.database.run(`CREATE INDEX by_change ON children (at, a)`);
+      const [children] = await at.source.tables(['children']);
+      expect(children).toMatchObject({ table: 'children', kind: 'table', primaryKey: ['b', 'a'], readable: true });
+      expect(children!.uniqueKeys).toEqual([['b', 'a']]);
+      expect(children!.foreignKeys.map(({ columns, table, parentColumns }) => [columns, table, parentColumns])).toEqual(
+        [[['parent'], 'parents', ['id']]],
+      );
+      expect(children!.indexes.find((i) => i.name === 'by_change')!.columns).toEqual(['at', 'a']);
+      expect(children!.columns.map((c) => [c.name, c.type, c.nullable])).toEqual([
+        ['a', 'integer', false],
+        ['b', 'integer', false],
+        ['parent', 'integer', true],
+        ['at', dialect.name === 'SQLite' ? 'timestamp' : 'timestamptz', dialect.name !== 'MariaDB'],
+      ]);
+      // The alias may be missing in many rows: it names none.
+      expect((await at.source.tables(['parents']))[0]!.uniqueKeys).toEqual([['id'], ['code']]);
+      expect(await at.source.tables(['no_such_table'])).toEqual([]);
+    });
+
+    it('reports server, version and clock', async () => {
+      const server = await at.source.server();
+      expect(server.product).toBe(dialect.name);
+      expect(server.version).toMatch(/^\d+\./);
+      expect(server.clock).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+      expect(server).toMatchObject({ standby: false, seesOpenTransactions: true, grantForOpenTransactions: null });
+      expect(Math.abs(Date.parse(server.clock) - Date.now())).toBeLessThan(60_000);
+    });
+  });
+}

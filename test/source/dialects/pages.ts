@@ -1,0 +1,138 @@
+/** Pages of rows, by key and by cursor. */
+import { describe, expect, it } from 'vitest';
+import type { PartnerSyncError } from '../../../src/domain/errors.js';
+import { ALL, codeOf, plan, readAll } from '../reading.js';
+import type { Opened } from './opened.js';
+
+/** What holds of every page. */
+export function pages(at: Opened): void {
+  const { dialect } = at;
+  const { numbers, instant } = dialect;
+
+  describe('pages', () => {
+    it('contain each row once, in order, at every page size, with a composite key beyond 2^53', async () => {
+      await at.database.run(`CREATE TABLE pairs (a varchar(10) NOT NULL, b bigint NOT NULL, PRIMARY KEY (a, b))`);
+      await at.database.run(
+        `INSERT INTO pairs SELECT CASE i % 3 WHEN 0 THEN 'x' WHEN 1 THEN 'y' ELSE 'z' END, 9007199254740990 + i FROM ${numbers(60)}`,
+      );
+      const whole = ['x', 'y', 'z'].flatMap((a, m) =>
+        Array.from({ length: 60 }, (_, i) => i + 1)
+          .filter((i) => i % 3 === m)
+          .map((i) => `${a}|${9007199254740990n + BigInt(i)}`),
+      );
+      for (const size of [1, 2, 7, 20, 60, 100])
+        expect(await readAll(at.source, plan('pairs', ['a', 'b']), size), `pages of ${size}`).toEqual(whole);
+    });
+
+    it('contain 10,000 rows with one cursor value in pages of 100', async () => {
+      await at.database.run(`CREATE TABLE tied (id int PRIMARY KEY, at ${instant})`);
+      await at.database.run(`INSERT INTO tied SELECT i, '2020-01-01 10:00:00.123456' FROM ${numbers(10_000)}`);
+      const rows = await readAll(at.source, plan('tied', ['id'], 'at'), 100);
+      expect(rows.map((row) => Number(row.split('|')[0]))).toEqual(Array.from({ length: 10_000 }, (_, i) => i + 1));
+    });
+
+    it('follow a cursor whose timestamps differ by microseconds', async () => {
+      await at.database.run(`CREATE TABLE close_by (id int PRIMARY KEY, at ${instant})`);
+      for (let i = 0; i < 30; i++)
+        await at.database.run(
+          `INSERT INTO close_by VALUES (${100 - i}, '2020-01-01 10:00:00.0000${10 + Math.floor(i / 4)}')`,
+        );
+      const rows = await readAll(at.source, plan('close_by', ['id'], 'at'), 3);
+      const stamps = rows.map((row) => row.split('|')[1]!);
+      expect(new Set(rows).size).toBe(30);
+      expect(stamps).toEqual([...stamps].sort());
+    });
+
+    it('distinguish keys that differ but compare equal in the database', async () => {
+      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[dialect.name]!;
+      await at.database.run(`CREATE TABLE folded (k ${fold})`);
+      const keys = ['a', 'A', 'b', 'B', 'é', 'e', 'E', 'a ', 'ss', 'ß', '😀', 'ﬀ'];
+      for (const k of keys) await at.database.run(`INSERT INTO folded VALUES ('${k}')`);
+      for (const size of [1, 2, 3, 5])
+        expect((await readAll(at.source, plan('folded', ['k']), size)).sort(), `pages of ${size}`).toEqual(
+          [...keys].sort(),
+        );
+    });
+
+    it('skip no row that shares its key: if a page would end between two such rows, the key is refused', async () => {
+      await at.database.run(`CREATE TABLE shared (k int)`);
+      for (const k of [1, 2, 2, 3]) await at.database.run(`INSERT INTO shared VALUES (${k})`);
+      const outcomes = [1, 2, 3, 4].map((size) =>
+        readAll(at.source, plan('shared', ['k']), size).catch((e: PartnerSyncError) => e.code),
+      );
+      const refused = 'source_key_unusable';
+      const whole = ['1', '2', '2', '3'];
+      expect(await Promise.all(outcomes)).toEqual([refused, refused, whole, whole]);
+    });
+
+    it('skip no row whose key equals another one in the database, though its text differs', async () => {
+      const cases: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+        PostgreSQL: {
+          numeric: ['1.0', '1.00', '10', '100'],
+          'double precision': [`'0'`, `'-0'`, `'1'`],
+          real: [`'0'`, `'-0'`],
+          interval: [`'1 month'`, `'30 days'`],
+          jsonb: [`'[1.0]'`, `'[1.00]'`],
+        },
+        MariaDB: { "enum('a', 'A') COLLATE utf8mb4_bin": [`'a'`, `'A'`] },
+        SQLite: { 'string COLLATE NOCASE': [`'a'`, `'A'`, '1'], 'COLLATE NOCASE': [`'a'`, `'A'`, '1'] },
+      };
+      for (const [i, [type, values]] of Object.entries(cases[dialect.name]!).entries()) {
+        await at.database.run(`CREATE TABLE equal_${i} (k ${type})`);
+        for (const value of values) await at.database.run(`INSERT INTO equal_${i} VALUES (${value})`);
+        const whole = await readAll(at.source, plan(`equal_${i}`, ['k']), values.length);
+        expect(new Set(whole).size, type).toBe(values.length);
+        for (let size = 1; size < values.length; size++) {
+          const rows = await readAll(at.source, plan(`equal_${i}`, ['k']), size).catch((e: PartnerSyncError) => e.code);
+          expect([whole, 'source_key_unusable'], `${type}, pages of ${size}`).toContainEqual(rows);
+        }
+      }
+    });
+
+    it('refuse a key that is NULL in any row', async () => {
+      await at.database.run(`CREATE TABLE holes (k int)`);
+      for (const k of ['1', '2', 'NULL', '3']) await at.database.run(`INSERT INTO holes VALUES (${k})`);
+      expect(await codeOf(readAll(at.source, plan('holes', ['k']), 2))).toBe('source_key_unusable');
+    });
+
+    it('continue past rows that are deleted, updated and inserted behind the position', async () => {
+      await at.database.run(`CREATE TABLE moving (id int PRIMARY KEY, name varchar(10))`);
+      await at.database.run(`INSERT INTO moving SELECT i * 10, 'n' FROM ${numbers(50)}`);
+      const rows = await readAll(at.source, plan('moving', ['id'], null, ['name']), 5, ALL, async (page) => {
+        const behind = (page + 1) * 50;
+        await at.database.run(`DELETE FROM moving WHERE id = ${behind}`);
+        await at.database.run(`INSERT INTO moving VALUES (${behind - 5}, 'late')`);
+        await at.database.run(`UPDATE moving SET name = 'changed' WHERE id > ${behind}`);
+      });
+      expect(rows.map((row) => Number(row.split('|')[0]))).toEqual(Array.from({ length: 50 }, (_, i) => (i + 1) * 10));
+      expect(rows.at(-1)).toBe('500|changed');
+    });
+
+    it('respect their bounds: from inclusive, to exclusive, through key inclusive', async () => {
+      await at.database.run(`CREATE TABLE bounded (a int, b int, at int, PRIMARY KEY (a, b))`);
+      await at.database.run(`INSERT INTO bounded SELECT i, i + 100, i FROM ${numbers(20)}`);
+      const byCursor = plan('bounded', ['a', 'b'], 'at');
+      const between = { ...ALL, cursorFrom: '5', cursorBefore: '8' };
+      expect(await readAll(at.source, byCursor, 2, between)).toEqual(['5|105|5', '6|106|6', '7|107|7']);
+      const through = { ...ALL, throughKey: ['3', '102'] };
+      expect(await readAll(at.source, plan('bounded', ['a', 'b']), 2, through)).toEqual(['1|101', '2|102']);
+    });
+
+    it('reflect a change of the table between two pages, with its new types', async () => {
+      await at.database.run(`CREATE TABLE changing (id int PRIMARY KEY, v int)`);
+      await at.database.run(`INSERT INTO changing SELECT i, i FROM ${numbers(4)}`);
+      const read = plan('changing', ['id'], null, ['v']);
+      const first = await at.source.readPage(read, ALL, 2);
+      expect(first.columns[1]!.type).toBe('integer');
+      const widen = {
+        PostgreSQL: 'ALTER TABLE changing ALTER v TYPE numeric(10,1)',
+        MariaDB: 'ALTER TABLE changing MODIFY v decimal(10,1)',
+        SQLite: `ALTER TABLE changing DROP COLUMN v; ALTER TABLE changing ADD COLUMN v decimal(10,1) DEFAULT 3.5`,
+      }[dialect.name]!;
+      await at.database.run(widen);
+      const second = await at.source.readPage(read, { ...ALL, after: { cursor: null, key: ['2'] } }, 2);
+      expect(second.columns[1]!.type).toBe('decimal');
+      expect([...second.rows].map(([id]) => id)).toEqual(['3', '4']);
+    });
+  });
+}

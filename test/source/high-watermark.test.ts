@@ -1,0 +1,89 @@
+/** The high watermark of timestamps without a zone when clocks are set back: the repeated hour is not read too early. */
+import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
+import { describe, expect, it } from 'vitest';
+import { highWatermarkText } from '../../src/source/high-watermark.js';
+import type { CursorColumn } from '../../src/source/dialect.js';
+import { here, mariadb, postgres, sqlite } from './dialect-databases.js';
+import { ALL, open, placeOf, plan } from './reading.js';
+
+const cursor = (zone: string): CursorColumn => ({
+  name: 'at',
+  type: 'timestamp',
+  databaseType: 'timestamp',
+  zone,
+  from: 't q',
+});
+const highWatermarkAt = (instant: Temporal.Instant, zone: string): string =>
+  highWatermarkText(instant.toString({ fractionalSecondDigits: 6 }), cursor(zone), { digits: 6, utcSuffix: '' });
+const localText = (instant: Temporal.Instant, zone: string): string =>
+  instant.toZonedDateTimeISO(zone).toPlainDateTime().toString({ fractionalSecondDigits: 6 }).replace('T', ' ');
+
+/** When a zone's clocks are changed in a year, for the first or second time; where they are not, its first moment. */
+function change(zone: string, year: number, second: boolean): Temporal.Instant {
+  const begin = Temporal.ZonedDateTime.from({ timeZone: zone, year, month: 1, day: 1 });
+  const first = begin.getTimeZoneTransition('next');
+  return (second ? first?.getTimeZoneTransition('next') : first)?.toInstant() ?? begin.toInstant();
+}
+
+it('never passes a local time that a clock will show again', () => {
+  const zones = [
+    'Europe/London',
+    'America/St_Johns',
+    'Australia/Lord_Howe',
+    'Asia/Kolkata',
+    'UTC',
+    'Africa/Casablanca',
+  ];
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.integer({ min: 1990, max: 2025 }),
+      fc.boolean(),
+      fc.integer({ min: -240, max: 240 }),
+      fc.integer({ min: 0, max: 480 }),
+      (zone, year, second, minutes, later) => {
+        const now = change(zone, year, second).add({ minutes });
+        const shown = localText(now.add({ minutes: later }), zone);
+        expect(shown >= highWatermarkAt(now, zone), `${shown} in ${zone}`).toBe(true);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+describe.each(here([postgres, mariadb, sqlite]))('$name', ({ create, local, name }) => {
+  it('reads every row of the night in which clocks are set back, whenever a run happens', async () => {
+    const database = await create();
+    const source = open(database.url);
+    try {
+      // A partner's clock in London: 01:00 to 02:00 comes twice on 25 October 2020.
+      const [zone, first] = ['Europe/London', Temporal.Instant.from('2020-10-24T23:30:00Z')];
+      await database.run(`CREATE TABLE night (id int PRIMARY KEY, at ${local})`);
+      const read = { ...plan('night', ['id'], 'at'), cursorZone: zone };
+      const seen = new Set<string>();
+      let after = null as ReturnType<typeof placeOf> | null;
+      const run = async (now: Temporal.Instant): Promise<void> => {
+        // From the position itself, without an overlap that would read again what was skipped.
+        while (true) {
+          const page = await source.readPage(read, { ...ALL, after, cursorBefore: highWatermarkAt(now, zone) }, 3);
+          if (page.rows.length === 0) return;
+          for (const [id] of page.rows) seen.add(id!);
+          after = placeOf(read, page);
+        }
+      };
+      const minutes = 240;
+      for (let minute = 0; minute < minutes; minute++) {
+        const now = first.add({ minutes: minute });
+        await database.run(`INSERT INTO night VALUES (${minute}, '${localText(now, zone)}')`);
+        if (minute % 7 === 0) await run(now.add({ seconds: 1 }));
+      }
+      // Whole again an hour after the clocks were set back, and not before.
+      await run(first.add({ minutes }));
+      expect(seen.size, name).toBe(minutes);
+    } finally {
+      await source.close();
+      await database.drop();
+    }
+  });
+});

@@ -1,0 +1,52 @@
+/** What only SQLite does: values of any type in any column, and texts that are not UTF-8. */
+import BetterSqlite, { type Database } from 'better-sqlite3';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Source } from '../../src/domain/source.js';
+import { here, sqlite, type TestDatabase } from './dialect-databases.js';
+import { ALL, open, plan, readAll } from './reading.js';
+
+describe.each(here([sqlite]))('$name', ({ create }) => {
+  let database: TestDatabase;
+  let source: Source;
+  beforeAll(async () => {
+    database = await create();
+    await database.run('PRAGMA journal_mode = WAL');
+    source = open(database.url);
+  });
+  afterAll(async () => {
+    await source?.close();
+    await database?.drop();
+  });
+
+  it('reads a table in one part if a column of integers holds something else', async () => {
+    for (const [i, values] of [`(1), ('A-17')`, '(1.5), (2)'].entries()) {
+      await database.run(`CREATE TABLE loose_${i} (id int NOT NULL UNIQUE); INSERT INTO loose_${i} VALUES ${values}`);
+      expect(await source.splitKeys(plan(`loose_${i}`, ['id']), 1)).toEqual([{ after: null, through: null }]);
+    }
+  });
+
+  it('gives each row its own text if a row is written while texts that are not UTF-8 are read again', async () => {
+    await database.run(
+      `CREATE TABLE latin (id int PRIMARY KEY, name text);
+       INSERT INTO latin VALUES (2, CAST(x'4afc7267' AS text)), (3, CAST(x'52e96d79' AS text))`,
+    );
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the database
+    const { prepare } = BetterSqlite.prototype;
+    const writer = await database.connect();
+    const prepared = vi.spyOn(BetterSqlite.prototype, 'prepare').mockImplementation(function (this: Database, sql) {
+      if (sql.startsWith('WITH page')) void writer.run(`INSERT INTO latin VALUES (1, 'Ann')`);
+      return prepare.call(this, sql);
+    });
+    onTestFinished(async () => {
+      prepared.mockRestore();
+      await writer.end();
+    });
+    const page = await source.readPage(plan('latin', ['id'], null, ['name']), ALL, 10);
+    // A byte that is no UTF-8 is read as a lone surrogate.
+    expect([...page.rows]).toEqual([
+      ['2', 'J\udcfcrg'],
+      ['3', 'R\udce9my'],
+    ]);
+    expect(await readAll(source, plan('latin', ['id']), 10)).toEqual(['1', '2', '3']);
+  });
+});

@@ -1,0 +1,79 @@
+/** Pausing a run: it begins nothing new, keeps its lease, and loses nothing. */
+import { expect, it } from 'vitest';
+import { runInProcess } from '../cli/in-process.js';
+import { eventually, fill, shopForTest } from '../pipeline/shop.js';
+
+it('pauses a run while it works, and lets it go on to the same end', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 300);
+  let uploads = 0;
+  let paused = false;
+  const command = (...args: string[]) => runInProcess(args, shop.env);
+  // The first upload is held until the run is paused, so that it is paused in the middle of its first mapping.
+  shop.proxy.fail(({ upload }) =>
+    upload && ++uploads === 1 && !paused ? { forward: true, answer: 'pass', after: 3000 } : undefined,
+  );
+  const handle = await shop.start('sync', { sync: 'shop' });
+  await eventually('the first upload', () => Promise.resolve(uploads > 0));
+
+  const pause = await command('pause', 'shop', '--reason', 'maintenance');
+  paused = true;
+  expect(pause).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('paused: loads that are under way end') as string,
+  });
+  await eventually(
+    'the first mapping is loaded',
+    async () => (await shop.state.query('SELECT 1 FROM partner_sync.partitions WHERE done')).length === 1,
+  );
+  const before = shop.proxy.uploads();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(shop.proxy.uploads()).toBe(before);
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+  expect(await handle.query<{ pause: object }, []>('progress')).toMatchObject({ pause: { reason: 'maintenance' } });
+
+  const again = await command('pause', 'shop');
+  expect(again).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/pause: the run is paused since .* by .* \(maintenance\) already/) as string,
+  });
+  const beside = await shop.start('sync', { sync: 'shop' });
+  await expect(beside.result()).rejects.toThrow();
+  expect(await shop.state.query(`SELECT failure_code FROM partner_sync.runs ORDER BY id DESC LIMIT 1`)).toEqual([
+    { failure_code: 'run_in_progress' },
+  ]);
+
+  expect(await command('resume', 'shop')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('resumed; it was paused since') as string,
+  });
+  expect(await handle.result()).toMatchObject({ outcome: 'complete', total: { read: 900, accepted: 900 } });
+  expect(await shop.differences()).toBe(0);
+  expect(await command('pause', 'shop')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no run of shop is working') as string,
+  });
+});
+
+it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 5);
+  shop.proxy.fail(({ upload, no }) =>
+    upload && no === 0 ? { forward: true, answer: 'pass', after: 4000 } : undefined,
+  );
+  const handle = await shop.start('sync', { sync: 'shop' });
+  await eventually('the first upload', () => Promise.resolve(shop.proxy.uploads() > 0));
+  const update = (name: string, input: unknown): Promise<string> =>
+    handle.executeUpdate<string, [unknown]>(name, { args: [input] }).then(
+      (answer) => answer,
+      (error: Error) => (error.cause as Error).message,
+    );
+
+  expect(await update('pause', { reson: 'typo' })).toBe('pause: unknown field "reson"; allowed: by, reason');
+  expect(await update('pause', 'now')).toBe('pause: expected nothing, or an object such as {"reason":"maintenance"}');
+  expect(await update('pause', { reason: 7 })).toBe('pause: "reason" must be text of at most 200 characters');
+  expect(await update('resume', undefined)).toBe('resume: the run is not paused');
+  expect(await handle.result()).toMatchObject({ outcome: 'complete' });
+  const { events } = await handle.fetchHistory();
+  expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
+});

@@ -1,0 +1,23 @@
+/** Concurrent work of which one failure ends all. */
+import { CancellationScope, ContinueAsNew, isCancellation } from '@temporalio/workflow';
+
+/**
+ * Runs all `works` side by side. When one fails, the others are cancelled and awaited, so that none outlives the run.
+ * Then throws the failure that began it, rather than a cancellation that followed from it.
+ */
+export async function allOrNone(works: readonly (() => Promise<void>)[]): Promise<void> {
+  const scope = new CancellationScope();
+  const results = await scope.run(() =>
+    Promise.allSettled(
+      works.map((work) =>
+        work().catch((error: unknown) => {
+          scope.cancel();
+          throw error;
+        }),
+      ),
+    ),
+  );
+  const failures = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
+  if (failures.length > 0)
+    throw failures.find((error) => error instanceof ContinueAsNew || !isCancellation(error)) ?? failures[0];
+}

@@ -1,0 +1,73 @@
+/** Loads one mapping: its partitions side by side, each by as many loads in a row as it takes. */
+import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
+import type { RunInput } from '../src/domain/run.js';
+import type { LoadResult } from '../src/domain/work.js';
+import { inTurn, planMapping, summarized, type Loads } from './activities.js';
+import { allOrNone } from './all-or-none.js';
+import { continueIfLong, isHistoryLong } from './continue-run.js';
+import type { RunView } from './run-view.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/** One pass over a mapping, in the stage that it belongs to. */
+export interface MappingLoad {
+  readonly mapping: string;
+  /** Whether this is the pass that leaves out the references that are part of a circle. */
+  readonly firstPass: boolean;
+  /** Index of the stage that it belongs to, from which a continued execution begins. */
+  readonly stage: number;
+}
+
+/**
+ * Plans the partitions, or finds them planned, and loads all that are not done. Throws `ContinueAsNew` when the history
+ * is long; what is planned and loaded by then is in the ledger.
+ */
+export async function loadMapping(
+  run: CheckedRun,
+  input: RunInput,
+  { mapping, firstPass, stage }: MappingLoad,
+  view: RunView,
+): Promise<void> {
+  const { runId, sync, mode } = run;
+  const { partitionIds, concurrency } = await planMapping({ runId, sync, mapping, mode, input, firstPass });
+  const { replay } = input;
+  const loadWith = (loads: Loads, partitionId: string): Promise<LoadResult> =>
+    replay === undefined
+      ? loads.loadPartition({ runId, sync, mapping, partitionId })
+      : loads.replayDeadLetters({ runId, sync, mapping, partitionId, filter: replay });
+  const summaryOf = (partitionId: string): string =>
+    `${mapping}${firstPass ? ', first pass' : ''}: part ${partitionIds.indexOf(partitionId) + 1} of ${partitionIds.length}`;
+  const queue = [...partitionIds];
+  const loadFromQueue = async (): Promise<void> => {
+    for (let partitionId = queue.shift(); partitionId !== undefined; partitionId = queue.shift()) {
+      let done = false;
+      while (!done) {
+        await view.untilRunning();
+        if (isHistoryLong()) return;
+        const result = await loadInTurn(summaryOf(partitionId), (loads) => loadWith(loads, partitionId));
+        view.showLoaded(result.progress);
+        ({ done } = result);
+      }
+    }
+  };
+  await allOrNone(Array.from({ length: Math.min(concurrency, partitionIds.length) }, () => loadFromQueue));
+  await continueIfLong(run, input, { stagesDone: stage }, view);
+}
+
+/**
+ * Waits for a worker with room for a load. If none has any for too long, any worker gets it, so that a mapping whose
+ * loads are stuck does not hold up the others (ADR 0025).
+ */
+async function loadInTurn(summary: string, loadWith: (loads: Loads) => Promise<LoadResult>): Promise<LoadResult> {
+  try {
+    return await loadWith(inTurn(summary));
+  } catch (error) {
+    if (isNeverStarted(error)) return loadWith(summarized(summary));
+    throw error;
+  }
+}
+
+/** Only then is it safe to hand the load on: one that has started may still be running. */
+const isNeverStarted = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof TimeoutFailure &&
+  error.cause.timeoutType === 'SCHEDULE_TO_START';

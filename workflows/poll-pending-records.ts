@@ -1,0 +1,58 @@
+/**
+ * Polls records without a final outcome: those that the platform keeps pending, and those that are to be sent again.
+ */
+import { sleep } from '@temporalio/workflow';
+import type { RunWait } from '../src/domain/run.js';
+import { seconds } from '../src/domain/timeouts.js';
+import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
+import { shortSummary, summarized } from './activities.js';
+import { waitLine } from '../src/domain/wait-line.js';
+import type { RunView } from './run-view.js';
+
+/** Which records to poll for, and how long. */
+export interface PendingPoll {
+  readonly mappings: readonly string[];
+  /** When to stop, in milliseconds since 1970. */
+  readonly until: number;
+  /** Whether to wait for records that are pending for a parent as well, or only for those about to be sent again. */
+  readonly waitForParents: boolean;
+}
+
+/**
+ * Polls, with growing pauses, until nothing is left to wait for or the time is up. Polls once at least.
+ *
+ * @param betweenPolls called before each pause; a wait of days has to continue as a new execution
+ */
+export async function pollPendingRecords(
+  { runId, sync }: OpenedRun,
+  { mappings, until, waitForParents }: PendingPoll,
+  view: RunView,
+  betweenPolls: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  let pause = seconds('pollFirstPause');
+  let summary = `waiting records of ${mappings.join(', ')}`;
+  while (true) {
+    await view.untilRunning();
+    const results = await summarized(summary).pollPending({ runId, sync, mappings });
+    const open = results.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
+    const left = (until - Date.now()) / 1000;
+    if (open.length === 0 || left <= 0) break;
+    await betweenPolls();
+    const waits = waitsOf(open, left);
+    view.showWaits(waits);
+    if (waits.length > 0) summary = waits.map(waitLine).join('; ');
+    if (open.some((result) => result.dueSoon > 0)) pause = Math.min(pause, seconds('pollLongestPauseWhileDue'));
+    await sleep(`${Math.min(pause, Math.max(1, left))}s`, { summary: shortSummary(summary) });
+    pause = Math.min(seconds('pollLongestPause'), pause * 2);
+  }
+  view.showWaits([]);
+}
+
+/** What the run shows of the wait. `left`: seconds until it stops polling. */
+const waitsOf = (results: PollPendingResult, left: number): RunWait[] =>
+  results
+    .filter((result) => result.pending > 0)
+    .map(({ mapping, pending, parents, pendingFor }) => {
+      const wait = Math.max(0, Math.min(left, pendingFor));
+      return { mapping, parents, records: pending, until: new Date(Date.now() + wait * 1000).toISOString() };
+    });

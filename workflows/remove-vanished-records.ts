@@ -1,0 +1,41 @@
+/** The last step of a mirror run: records whose rows have vanished from the source. */
+import type { RunInput } from '../src/domain/run.js';
+import { milliseconds } from '../src/domain/timeouts.js';
+import { summarized } from './activities.js';
+import { allOrNone } from './all-or-none.js';
+import { continueIfLong, isHistoryLong, type RunMark } from './continue-run.js';
+import { pollPendingRecords } from './poll-pending-records.js';
+import type { RunView } from './run-view.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/** Marks them as removed, children before parents, and only once every row has been read and settled. */
+export async function removeVanishedRecords(
+  run: CheckedRun,
+  input: RunInput,
+  mark: RunMark,
+  view: RunView,
+): Promise<void> {
+  for (const mappings of [...run.stages].reverse()) {
+    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, view)));
+    await continueIfLong(run, input, mark, view);
+    await pollPendingRecords(
+      run,
+      { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
+      view,
+    );
+  }
+}
+
+async function removeOf({ runId, sync }: CheckedRun, mapping: string, view: RunView): Promise<void> {
+  let done = false;
+  while (!done && !isHistoryLong()) {
+    await view.untilRunning();
+    const result = await summarized(`${mapping}: records whose rows have vanished`).removeVanished({
+      runId,
+      sync,
+      mapping,
+    });
+    view.showLoaded(result.progress);
+    ({ done } = result);
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * What a run shows while it is working: the response to the query `progress`, and the current details in the Web UI.
+ */
+import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { rateOf, type MappingProgress, type RunReport, type RunWait } from '../src/domain/run.js';
+import { pauseLine, type Pause } from '../src/domain/run-controls.js';
+import type { OpenedRun } from '../src/domain/work.js';
+import { waitLine } from '../src/domain/wait-line.js';
+import { RunControls } from './run-controls.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/** The result of the query `progress`. */
+export interface RunProgress {
+  /** The ledger's id of the run; null before the run is opened. */
+  readonly runId: string | null;
+  /** Counts as of the last finished load. */
+  readonly mappings: readonly MappingProgress[];
+  /** What the run waits for now; empty while it has something else to do. */
+  readonly waits: readonly RunWait[];
+  /** null unless the run is paused. */
+  readonly pause: Pause | null;
+}
+
+/** For `partner-sync run`, which shows it, and for any other Temporal client. */
+export const progressQuery = defineQuery<RunProgress>('progress');
+
+/** Handles the query from its construction on; the details appear once there is a run to show. */
+export class RunView {
+  #run: OpenedRun | CheckedRun | null = null;
+  #mappings: readonly MappingProgress[] = [];
+  #waits: readonly RunWait[] = [];
+  readonly #controls = new RunControls(() => this.#update());
+
+  constructor() {
+    setHandler(progressQuery, () => ({
+      runId: this.#run?.runId ?? null,
+      mappings: this.#mappings,
+      waits: this.#waits,
+      pause: this.#controls.pause,
+    }));
+  }
+
+  showRun(run: OpenedRun | CheckedRun): void {
+    this.#run = run;
+    this.#update();
+  }
+
+  /** Shows the counts after a load: the run is not waiting any more. */
+  showLoaded(mappings: readonly MappingProgress[]): void {
+    this.#mappings = mappings;
+    this.showWaits([]);
+  }
+
+  showWaits(waits: readonly RunWait[]): void {
+    this.#waits = waits;
+    this.#update();
+  }
+
+  /** Resolves at once unless the run is paused, and otherwise when it goes on. */
+  untilRunning(): Promise<void> {
+    return this.#controls.untilRunning();
+  }
+
+  showReport({ mappings }: RunReport): void {
+    this.showLoaded(mappings.map((mapping) => ({ ...mapping, sent: 0, done: true })));
+  }
+
+  #update(): void {
+    if (this.#run !== null) setCurrentDetails(detailsOf(this.#run, this.#mappings, this.#waits, this.#controls.pause));
+  }
+}
+
+/** The details as Markdown: a table of the mappings, and a paragraph for each thing out of the ordinary. */
+function detailsOf(
+  run: OpenedRun | CheckedRun,
+  mappings: readonly MappingProgress[],
+  waits: readonly RunWait[],
+  pause: Pause | null,
+): string {
+  const rows = mappings.map((m) => {
+    const counts = [m.read, m.sent, m.unchanged, m.accepted, m.waiting, m.deadLettered];
+    return `| ${[m.mapping, ...counts, rateOf(m) ?? '-', m.done ? 'read' : 'reading'].join(' | ')} |`;
+  });
+  const stopped = 'stopped' in run ? run.stopped : [];
+  return [
+    `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
+    ...(pause === null ? [] : [`\n**${pauseLine(pause)}**`]),
+    '',
+    '| mapping | read | in flight | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---|',
+    ...rows,
+    ...waits.map((wait) => `\n${waitLine(wait)}`),
+    ...stopped.map(({ mapping, message }) => `\n**Stopped**: ${mapping}: ${message}`),
+  ].join('\n');
+}
+
+const stagesOf = ({ stages, firstPass }: OpenedRun): string =>
+  stages
+    .map((stage, i) => [...(firstPass[i] ?? []).map((name) => `${name} (first pass)`), ...stage].join(' + '))
+    .join(' -> ');

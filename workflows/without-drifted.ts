@@ -1,0 +1,34 @@
+/** Compares the source's columns with those of the last run, and leaves out the mappings that schema drift stops. */
+import type { RunInput } from '../src/domain/run.js';
+import type { OpenedRun, SchemaDrift } from '../src/domain/work.js';
+import { detectSchemaDrift } from './activities.js';
+
+/** A run as it continues: its stages and polled mappings are without those that were stopped. */
+export interface CheckedRun extends OpenedRun, SchemaDrift {
+  /** The mappings that the run was asked for, stopped or not. */
+  readonly asked: readonly string[];
+}
+
+/**
+ * Compares once per run: a continued execution takes over the result. Stages keep their numbers even if they are empty
+ * now, since a continued execution counts them.
+ */
+export async function withoutDrifted(
+  opened: OpenedRun,
+  { continues, acceptChanges = false }: RunInput,
+): Promise<CheckedRun> {
+  const { runId, sync, polled } = opened;
+  const { stopped, notes } =
+    continues ?? (await detectSchemaDrift({ runId, sync, mappings: polled, accept: acceptChanges }));
+  const isStopped = (mapping: string): boolean => stopped.some((other) => other.mapping === mapping);
+  const remaining = (mappings: readonly string[]): string[] => mappings.filter((mapping) => !isStopped(mapping));
+  return {
+    ...opened,
+    asked: opened.stages.flat(),
+    stages: opened.stages.map(remaining),
+    firstPass: opened.firstPass.map(remaining),
+    polled: remaining(polled),
+    stopped,
+    notes,
+  };
+}
