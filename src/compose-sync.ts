@@ -2,7 +2,7 @@
 import { ChunkTurns } from './delivery/chunk-turns.js';
 import { openBatchLimits } from './delivery/batch-limits.js';
 import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
-import { readTenantList } from './reading/tenant-list.js';
+import { readTenantList } from './reading/read-tenant-list.js';
 import { ON_ANOTHER_WORKER } from './domain/another-worker.js';
 import { PartnerSyncError } from './domain/errors.js';
 import type { MappingMeter, Meters } from './domain/meters.js';
@@ -11,7 +11,7 @@ import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/order/running-order.js';
 import { createRequestLimit } from './platform/request-limit.js';
 import type { Chunk } from './reading/chunk.js';
-import { mappedReading } from './reading/mapped-reading.js';
+import { prepareMapping } from './reading/prepared-mapping.js';
 import type { OpenReader } from './reading/reader.js';
 import type { Ids } from './ledger/ids.js';
 
@@ -66,7 +66,7 @@ export function composeSync(
       const mappingSpec = spec.mappings.find((m) => m.name === name)!;
       const mappingId = await (await mappingIds()).mappingId(spec.name, name);
       return {
-        ...mappedReading(mappingSpec, await tenant()),
+        ...prepareMapping(mappingSpec, await tenant()),
         ...shared.get(name)!,
         meter: meters.mapping(mappingId, spec.name, name),
         mappingId,

@@ -15,7 +15,7 @@ import { milliseconds } from './domain/timeouts.js';
 import type { Metrics } from './observability/prometheus.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
-import { startReadingThread } from './reading/thread/thread-reader.js';
+import { startReadingThread } from './reading/thread/start-reading-thread.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { LedgerView } from './ledger/ledger-view.js';
 import { setEngineFlags } from './config/engine-flags.js';

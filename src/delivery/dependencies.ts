@@ -4,7 +4,7 @@ import type { SyncSpec } from '../domain/sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import type { RequestLimit } from '../platform/request-limit.js';
 import type { Chunk } from '../reading/chunk.js';
-import type { MappedReading } from '../reading/mapped-reading.js';
+import type { PreparedMapping as MappedReading } from '../reading/prepared-mapping.js';
 import type { Reader } from '../reading/reader.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';

@@ -3,7 +3,7 @@
  * reads.
  */
 import { probeMapping } from './probe-mapping.js';
-import { readTenantList } from '../reading/tenant-list.js';
+import { readTenantList } from '../reading/read-tenant-list.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Finding } from '../domain/finding.js';
 import type { Probe, ProbeBudget } from '../domain/probe.js';

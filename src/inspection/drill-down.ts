@@ -4,7 +4,8 @@
  */
 import { isInStep, type MappedRecord } from '../domain/record.js';
 import { FIRST_PLACE, type RecordPlace } from '../ledger/record-key.js';
-import { keyRangeBounds, mappedPages } from '../reading/mapped-pages.js';
+import { keyRangeBounds } from '../reading/read-bounds.js';
+import { readMappedPages } from '../reading/read-mapped-pages.js';
 import type { Reconciling } from './reconciling.js';
 import { isRemoved } from '../delivery/removals/removal-record.js';
 import type { DifferingSpan } from './span-sums.js';
@@ -88,7 +89,7 @@ async function compareRange(
   proved: (record: MappedRecord) => boolean,
 ): Promise<void> {
   const bounds = keyRangeBounds(differences.ranges[keyRange]!);
-  for await (const page of mappedPages(reading, bounds, Infinity)) {
+  for await (const page of readMappedPages(reading, bounds, Infinity)) {
     const records = page.rows.map((row) => row.result).filter((result) => result.kind === 'record');
     const ids = await tenantIds(records);
     for (const record of records) {

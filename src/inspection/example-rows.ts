@@ -3,7 +3,8 @@ import type { Source, SourceColumn } from '../domain/source.js';
 import type { MappingSpec, TenantRule } from '../domain/sync.js';
 import type { ExampleRow } from '../mapping/check/examples.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
-import { byKey, EVERYTHING } from '../reading/mapped-pages.js';
+import { EVERYTHING } from '../reading/read-bounds.js';
+import { inKeyOrder } from '../reading/reading-order.js';
 
 /**
  * The first `limit` rows by key, with every column that the mapping reads. Without the cursor in the plan, no high
@@ -16,7 +17,7 @@ export async function readExampleRows(
   limit: number,
 ): Promise<{ columns: readonly SourceColumn[]; rows: ExampleRow[] }> {
   const columns = await source.describe(mapping.relation);
-  const plan = byKey(readPlanOf(mapping, tenant));
+  const plan = inKeyOrder(readPlanOf(mapping, tenant));
   const page = await source.readPage(plan, EVERYTHING, limit);
   const rows = Array.from(page.rows, (row) =>
     Object.fromEntries(plan.columns.map((name, i) => [name, row[i] ?? null])),

@@ -10,7 +10,9 @@ import type { SourceColumn, SourceRow } from '../domain/source.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { NewPartition } from '../ledger/partitions.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
-import { byKey, keyRangeBounds, mappedPages, type MappedRow, type RowSource } from '../reading/mapped-pages.js';
+import { keyRangeBounds } from '../reading/read-bounds.js';
+import { inKeyOrder } from '../reading/reading-order.js';
+import { readMappedPages, type MappedRow, type MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openFailureCauses } from './failure-causes.js';
 import { compareStored, type StoredRecord } from './stored-record.js';
 import { partitionsOf } from '../delivery/run/partitions-of.js';
@@ -74,9 +76,9 @@ export async function previewMapping(sync: OpenSync, mapping: OpenMapping, optio
   );
   const tally = newTally(options.examples);
   for (const partition of partitions) {
-    const plan = partition.byCursor ? mapping.plan : byKey(mapping.plan);
-    const reading: RowSource = { source: sync.source, plan, mapper: (columns) => mapping.mapper(columns) };
-    for await (const { columns, rows } of mappedPages(reading, boundsOf(partition), options.rows - tally.rows)) {
+    const plan = partition.byCursor ? mapping.plan : inKeyOrder(mapping.plan);
+    const reading: MappingWithSource = { source: sync.source, plan, mapper: (columns) => mapping.mapper(columns) };
+    for await (const { columns, rows } of readMappedPages(reading, boundsOf(partition), options.rows - tally.rows)) {
       const predictions = await predict(ledger, mapping, rows);
       rows.forEach((row, i) => tally.add(columns, row, predictions[i]!));
     }

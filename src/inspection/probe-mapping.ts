@@ -2,7 +2,9 @@
 import type { Probe, ProbeBudget } from '../domain/probe.js';
 import type { MapResult } from '../domain/record.js';
 import type { KeyRange, Source } from '../domain/source.js';
-import { byKey, keyRangeBounds, mappedPages, type RowSource } from '../reading/mapped-pages.js';
+import { keyRangeBounds } from '../reading/read-bounds.js';
+import { inKeyOrder } from '../reading/reading-order.js';
+import { readMappedPages, type MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openFailureCauses } from './failure-causes.js';
 
 /** Places of a large table from which rows are read: old rows are unlike new ones. */
@@ -14,8 +16,11 @@ const PLACES = 10;
 const IDS_KEPT = 200_000;
 
 /** Stops at the budget's rows or time, whichever is used up first; the probe tells whether that was all of the rows. */
-export async function probeMapping(reading: RowSource & { source: Source }, budget: ProbeBudget): Promise<Probe> {
-  const ordered: RowSource = { ...reading, plan: byKey(reading.plan) };
+export async function probeMapping(
+  reading: MappingWithSource & { source: Source },
+  budget: ProbeBudget,
+): Promise<Probe> {
+  const ordered: MappingWithSource = { ...reading, plan: inKeyOrder(reading.plan) };
   const deadline = performance.now() + budget.time;
   const cursor = reading.plan.cursor === null ? -1 : reading.plan.columns.indexOf(reading.plan.cursor);
   const tally = newTally();
@@ -24,7 +29,7 @@ export async function probeMapping(reading: RowSource & { source: Source }, budg
   for (const [index, place] of places.entries()) {
     const share = whole ? budget.rows - tally.rows : Math.ceil((budget.rows - tally.rows) / (places.length - index));
     let left = share;
-    for await (const page of mappedPages(ordered, keyRangeBounds(place), share)) {
+    for await (const page of readMappedPages(ordered, keyRangeBounds(place), share)) {
       for (const { row, result } of page.rows) tally.add(result, row[cursor] === null);
       left -= page.rows.length;
       // After each page: the time may be exceeded by one page at most.
@@ -39,7 +44,7 @@ export async function probeMapping(reading: RowSource & { source: Source }, budg
 /** Key ranges spread evenly over the table, or the whole of a small one. */
 async function placesIn(
   source: Source,
-  { plan }: RowSource,
+  { plan }: MappingWithSource,
   rows: number,
 ): Promise<{ places: KeyRange[]; whole: boolean }> {
   const open: KeyRange = { after: null, through: null };

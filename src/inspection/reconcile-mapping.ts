@@ -11,7 +11,8 @@ import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import type { Difference, DifferenceKind, Differences } from './differences.js';
 import { openSample } from './drawn-sample.js';
 import { drillDown } from './drill-down.js';
-import { EVERYTHING, mappedPages } from '../reading/mapped-pages.js';
+import { EVERYTHING } from '../reading/read-bounds.js';
+import { readMappedPages } from '../reading/read-mapped-pages.js';
 import { readBack, type ReadBackDifference } from './read-back.js';
 import { startReconciling, type Reconciling } from './reconciling.js';
 
@@ -95,7 +96,7 @@ async function sumUpRows(
   let rows = 0;
   let keyRange = -1;
   let through: SourceKey | null = null;
-  for await (const page of mappedPages(reading, EVERYTHING, Infinity)) {
+  for await (const page of readMappedPages(reading, EVERYTHING, Infinity)) {
     if (keyRange === -1 || differences.ranges[keyRange]!.rows >= ROWS_OF_A_KEY_RANGE)
       keyRange = differences.beginKeyRange(through);
     const results = page.rows.map((row) => row.result);

@@ -3,7 +3,8 @@ import type { MappedRecord } from '../domain/record.js';
 import type { RecordPlace } from '../ledger/record-key.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';
-import { byKey, type RowSource } from '../reading/mapped-pages.js';
+import { inKeyOrder } from '../reading/reading-order.js';
+import type { MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openSpanSums, type SpanSums } from './span-sums.js';
 
 /** One mapping whose rows and accepted hashes are summed up and compared. */
@@ -11,7 +12,7 @@ export interface Reconciling {
   readonly deps: Views;
   readonly mapping: OpenMapping;
   /** Every row, by key. */
-  readonly reading: RowSource;
+  readonly reading: MappingWithSource;
   /** Where the spans begin, in the ledger's order of records. */
   readonly cuts: readonly RecordPlace[];
   readonly sums: SpanSums;
@@ -34,7 +35,7 @@ export async function startReconciling(
   return {
     deps,
     mapping,
-    reading: { source: sync.source, plan: byKey(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
+    reading: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
     cuts,
     sums: openSpanSums(cuts),
     differences: openDifferences(tell),

@@ -2,8 +2,8 @@
 import type { MapResult } from '../domain/record.js';
 import type { Page, Source, SourceRow } from '../domain/source.js';
 import { lookUpOf } from '../mapping/compile/look-up.js';
-import type { MappedReading } from './mapped-reading.js';
-import { readWhatFits } from './read-by-values.js';
+import type { PreparedMapping } from './prepared-mapping.js';
+import { readRowsByValues } from './read-rows-by-values.js';
 
 /** The rows that map to one of the external ids, and how complete they are. */
 export interface FoundRows {
@@ -21,14 +21,14 @@ const NO_ROWS: Page = { columns: [], rows: [] };
 /** Reads the rows of `ids`. Ids without a row are absent from the result. Throws what the source throws. */
 export async function findRows(
   sync: { readonly source: Pick<Source, 'readByValues'> },
-  mapping: Pick<MappedReading, 'spec' | 'plan' | 'mapper'>,
+  mapping: Pick<PreparedMapping, 'spec' | 'plan' | 'mapper'>,
   ids: readonly string[],
 ): Promise<FoundRows> {
   const how = lookUpOf(mapping.spec);
   const values = how === null ? [] : [...new Set(ids)].flatMap(how.values);
   if (how === null || values.length === 0)
     return { page: NO_ROWS, results: [], certain: how?.certain ?? false, unnamed: 0 };
-  const found = await readWhatFits(sync.source, mapping.plan, how.columns, values);
+  const found = await readRowsByValues(sync.source, mapping.plan, how.columns, values);
   const wanted = new Set(ids);
   const rows: SourceRow[] = [];
   const results: MapResult[] = [];

@@ -1,9 +1,11 @@
 /** Reads a partition page by page, prefetching one page, and yields its rows in chunks of bounded size. */
-import type { Page, Position, ReadBounds, ReadPlan, Source, SourceRow } from '../domain/source.js';
+import type { Page, ReadBounds, Source } from '../domain/source.js';
 import { Records } from '../records/records.js';
-import { keyIn, newChunk, type Chunk, type NewRecords } from './chunk.js';
-import type { MappedReading } from './mapped-reading.js';
-import { averageBytes, FIRST_PAGE_ROWS, pageRowsOf } from './page-rows.js';
+import type { Chunk } from './chunk.js';
+import { ChunkBuilder, type NewRecords } from './chunk-builder.js';
+import type { PreparedMapping } from './prepared-mapping.js';
+import { averageRowLength, FIRST_PAGE_ROWS, rowsPerPage } from './page-size.js';
+import { inKeyOrder, positionIn } from './reading-order.js';
 
 /** Most rows of the first chunk, which is smaller so that sending begins soon. */
 const FIRST_CHUNK_ROWS = 4_000;
@@ -22,13 +24,13 @@ export interface ReadPartition {
  */
 export async function* readChunks(
   source: Pick<Source, 'readPage'>,
-  reading: MappedReading,
+  mapping: PreparedMapping,
   partition: ReadPartition,
   nextReadSeq: () => Promise<string>,
   newRecords: NewRecords = () => new Records(),
 ): AsyncGenerator<Chunk> {
-  const plan: ReadPlan = partition.byCursor ? reading.plan : { ...reading.plan, cursor: null };
-  const place = placeIn(plan);
+  const plan = partition.byCursor ? mapping.plan : inKeyOrder(mapping.plan);
+  const positionOf = positionIn(plan);
   let bounds = partition.bounds;
   let readSeqStart = await nextReadSeq();
   let limit = FIRST_PAGE_ROWS;
@@ -39,35 +41,28 @@ export async function* readChunks(
     return page;
   };
   let next = readAhead();
-  let chunk = newChunk(readSeqStart, newRecords(), FIRST_CHUNK_ROWS);
+  let chunk = new ChunkBuilder(readSeqStart, newRecords(), FIRST_CHUNK_ROWS);
   try {
     for (;;) {
       const page = await next;
       const last = page.rows.at(-1);
       // Only an empty page ends the partition: a short one may come from a connection that failed without an error.
       if (last === undefined) break;
-      bounds = { ...bounds, after: place(last) };
-      const rowBytes = averageBytes(page);
-      limit = pageRowsOf(rowBytes);
-      const isLast = chunk.isFullWith(page, rowBytes);
+      bounds = { ...bounds, after: positionOf(last) };
+      const rowLength = averageRowLength(page);
+      limit = rowsPerPage(rowLength);
+      const isLast = chunk.isFullWith(page, rowLength);
       // This number separates two chunks: drawn after all pages of one have arrived, before any of the next is requested.
       if (isLast) readSeqStart = await nextReadSeq();
       next = readAhead();
-      chunk.add(page, reading, rowBytes);
+      chunk.add(page, mapping, rowLength);
       if (!isLast) continue;
       yield chunk.finish(readSeqStart, bounds.after);
-      chunk = newChunk(readSeqStart, newRecords());
+      chunk = new ChunkBuilder(readSeqStart, newRecords());
     }
     if (chunk.rows > 0) yield chunk.finish(await nextReadSeq(), bounds.after);
   } finally {
     // When the caller stops early, a prefetched page may still be using the source's connection.
     await next.catch(() => undefined);
   }
-}
-
-/** A function from a row to its position in the reading order. */
-function placeIn(plan: ReadPlan): (row: SourceRow) => Position {
-  const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
-  const keyOf = keyIn(plan);
-  return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keyOf(row) });
 }

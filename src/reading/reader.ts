@@ -2,8 +2,9 @@
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openSource } from '../source/open-source.js';
-import type { Chunk, NewRecords } from './chunk.js';
-import type { MappedReading } from './mapped-reading.js';
+import type { Chunk } from './chunk.js';
+import type { NewRecords } from './chunk-builder.js';
+import type { PreparedMapping } from './prepared-mapping.js';
 import { readChunks, type ReadPartition } from './read-chunks.js';
 
 /** An open source; closing `source` closes the reader. */
@@ -11,7 +12,7 @@ export interface Reader {
   readonly source: Source;
   /** {@link readChunks} of this source. */
   readonly chunks: (
-    reading: MappedReading,
+    mapping: PreparedMapping,
     partition: ReadPartition,
     nextReadSeq: () => Promise<string>,
     newRecords?: NewRecords,

@@ -27,9 +27,9 @@ const word = (n: number): string => WORDS[n] ?? String(n);
 const large = (n: number): string => word(n).replace(/^./, (first) => first.toUpperCase());
 const MIB = 1024 * 1024;
 
-const pageRows = many(constant('src/reading/page-rows.ts', 'PAGE_ROWS'));
-const chunkRows = many(constant('src/reading/chunk.ts', 'CHUNK_ROWS'));
-const chunkMib = constant('src/reading/chunk.ts', 'CHUNK_BYTES') / MIB;
+const pageRows = many(constant('src/reading/page-size.ts', 'PAGE_ROWS'));
+const chunkRows = many(constant('src/reading/chunk-builder.ts', 'CHUNK_ROWS'));
+const chunkMib = constant('src/reading/chunk-builder.ts', 'CHUNK_CHARACTERS') / MIB;
 const load = seconds('loadTime');
 const loadsAtOnce = word(constant('src/worker/workers.ts', 'CONCURRENT_LOADS'));
 const heartbeat = seconds('loadHeartbeat');

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Page } from '../../src/domain/source.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { newChunk, resultsOf } from '../../src/reading/chunk.js';
-import { mappedReading } from '../../src/reading/mapped-reading.js';
+import { resultsOf } from '../../src/reading/chunk.js';
+import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
+import { prepareMapping } from '../../src/reading/prepared-mapping.js';
 import { openReader } from '../../src/reading/reader.js';
 import { definition, syncFolder } from '../mapping/sync-on-disk.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
@@ -71,14 +72,14 @@ fields:
   });
   const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
   if (spec.tenant.kind === 'table') throw new Error('the list of tenants is in the file');
-  const reading = mappedReading(spec.mappings[0]!, spec.tenant);
+  const reading = prepareMapping(spec.mappings[0]!, spec.tenant);
   const { source } = openReader(spec.source);
   onTestFinished(() => source.close());
   const page = await source.readPage(reading.plan, ALL, ROWS);
   expect(page.rows.inBytes).toBeTypeOf('function');
 
   const mapped = (rows: Page['rows']) => {
-    const chunk = newChunk('1');
+    const chunk = new ChunkBuilder('1');
     chunk.add({ ...page, rows }, reading, 1);
     return resultsOf(chunk.finish('2', null)).map((result) =>
       result.kind === 'failed' ? result : { ...plainly(result), sourceKey: [...result.sourceKey] },

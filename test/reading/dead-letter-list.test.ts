@@ -3,7 +3,7 @@ import { serialize } from 'node:v8';
 import { expect, it } from 'vitest';
 import { DeadLetterList } from '../../src/records/dead-letter-list.js';
 import type { FailedRow } from '../../src/domain/record.js';
-import { newChunk } from '../../src/reading/chunk.js';
+import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
 
 const letterOf = (no: number): FailedRow => ({
   kind: 'failed',
@@ -42,7 +42,7 @@ it('ends a chunk after some thousands of failing rows', () => {
   const failing = {
     compiled: () => ({ columns: ['id'], append: () => letterOf(1), inBytes: () => noRow, map: () => letterOf(1) }),
   };
-  const chunk = newChunk('1');
+  const chunk = new ChunkBuilder('1');
   let pages = 0;
   for (let isLast = false; !isLast; pages++) {
     isLast = chunk.isFullWith(page, 100);

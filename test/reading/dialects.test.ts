@@ -1,8 +1,8 @@
 /** The same values become the same JSON, whichever database they come from and in whatever form its driver hands them over. */
 import { expect, it, onTestFinished } from 'vitest';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { newChunk } from '../../src/reading/chunk.js';
-import { mappedReading } from '../../src/reading/mapped-reading.js';
+import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
+import { prepareMapping } from '../../src/reading/prepared-mapping.js';
 import { openReader } from '../../src/reading/reader.js';
 import { definition, syncFolder } from '../mapping/sync-on-disk.js';
 import { here, mariadb, postgres, sqlite } from '../source/dialect-databases.js';
@@ -88,10 +88,10 @@ fields:
     });
     const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
     if (spec.tenant.kind === 'table') throw new Error('the tenant is in the file');
-    const reading = mappedReading(spec.mappings[0]!, spec.tenant);
+    const reading = prepareMapping(spec.mappings[0]!, spec.tenant);
     const { source } = openReader(spec.source);
     onTestFinished(() => source.close());
-    const chunk = newChunk('1');
+    const chunk = new ChunkBuilder('1');
     chunk.add(await source.readPage(reading.plan, ALL, 100), reading, 1);
     const { records, deadLetters } = chunk.finish('2', null);
     expect([...deadLetters]).toEqual([]);

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan } from '../../src/domain/source.js';
 import { openReader, type Reader } from '../../src/reading/reader.js';
-import { mappedReading } from '../../src/reading/mapped-reading.js';
-import type * as threadReader from '../../src/reading/thread/thread-reader.js';
+import { prepareMapping } from '../../src/reading/prepared-mapping.js';
+import type * as threadReader from '../../src/reading/thread/start-reading-thread.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { syncFolder } from '../mapping/sync-on-disk.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
@@ -18,7 +18,9 @@ let startReadingThread: typeof threadReader.startReadingThread;
 
 beforeAll(async () => {
   await build();
-  ({ startReadingThread } = (await import(`${DIST}/src/reading/thread/thread-reader.js`)) as typeof threadReader);
+  ({ startReadingThread } = (await import(
+    `${DIST}/src/reading/thread/start-reading-thread.js`
+  )) as typeof threadReader);
   database = await createDatabase();
   await database.query(
     `CREATE TABLE people (id bigint PRIMARY KEY, name text, tenant text);
@@ -43,10 +45,10 @@ async function both() {
     await Promise.all([here.source.close(), there.source.close()]);
     await thread.close();
   });
-  return { reading: mappedReading(spec.mappings[0]!, spec.tenant), here, there, thread };
+  return { reading: prepareMapping(spec.mappings[0]!, spec.tenant), here, there, thread };
 }
 
-function chunksOf(reader: Reader, reading: ReturnType<typeof mappedReading>) {
+function chunksOf(reader: Reader, reading: ReturnType<typeof prepareMapping>) {
   let readSeqs = 0;
   return reader.chunks(reading, RANGE, () => Promise.resolve(String(++readSeqs)));
 }

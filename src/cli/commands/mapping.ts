@@ -8,7 +8,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { readTenantList } from '../../reading/tenant-list.js';
+import { readTenantList } from '../../reading/read-tenant-list.js';
 import { counted } from '../../domain/counted.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding, type Finding } from '../../domain/finding.js';

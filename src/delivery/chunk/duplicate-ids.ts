@@ -9,7 +9,7 @@ import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRows } from '../../reading/find-rows.js';
 import { duplicateRecord } from './dead-letters.js';
 import type { PartitionContext } from '../partition-context.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** By the index of each record whose external id other rows have too: dead letters of all these rows, its own first. */
 export type DuplicateIds = ReadonlyMap<number, readonly FailedRow[]>;

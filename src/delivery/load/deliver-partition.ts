@@ -9,7 +9,7 @@ import { deliverFirstRead } from '../chunk/deliver-rows.js';
 import type { OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { deliverFirstPass } from '../chunk/first-pass.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
  * Delivers chunks while `goesOn` returns true, which is asked between two chunks.

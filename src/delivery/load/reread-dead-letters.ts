@@ -4,7 +4,7 @@ import type { SourceKey } from '../../domain/source.js';
 import { END_OF_PARTITION } from '../../ledger/checkpoint-input.js';
 import type { DeadLetterKey } from '../../ledger/dead-letters.js';
 import { resultsOf, type Chunk } from '../../reading/chunk.js';
-import { LOOK_UP_ROWS, readWhatFits } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS, readRowsByValues as readWhatFits } from '../../reading/read-rows-by-values.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';

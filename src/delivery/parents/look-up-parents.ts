@@ -9,7 +9,7 @@ import { findRows } from '../../reading/find-rows.js';
 import type { ParentStatus, ParentGraph, ParentNode } from './parent-graph.js';
 import { deliveredParents, parentKey, parentMappings, parentsOf, type ParentReference } from './parents.js';
 import type { PartitionContext } from '../partition-context.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** Delivers nothing: a parent that is found in the source has its record and no status yet. */
 export async function lookUpParents(

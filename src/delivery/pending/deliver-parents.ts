@@ -4,7 +4,7 @@ import type { Dependencies } from '../dependencies.js';
 import { distinctParents, parentsOf } from '../parents/parents.js';
 import { resolveParents } from './resolve-parents.js';
 import type { MappingRef } from '../../domain/work.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
  * Reads the planned rows of a mapping and delivers those of their parents that are not delivered yet, eldest first.

@@ -7,7 +7,7 @@ import { recoverPartition } from '../upload/recover-partition.js';
 import { pollBatch } from './poll-batch.js';
 import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type PendingRecord } from './retry-children.js';
 import { retryRecords } from './retry-records.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** Costs only two small queries if no record waits and no child was given up. */
 export async function pollMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<void> {

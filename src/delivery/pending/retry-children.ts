@@ -9,7 +9,7 @@ import { deliveredParents, parentKey, type ParentReference } from '../parents/pa
 import { readDeadLetters } from '../load/reread-dead-letters.js';
 import { resolveParents } from './resolve-parents.js';
 import type { PartitionContext } from '../partition-context.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** A record that the platform keeps pending for its parents. */
 export interface PendingRecord {

@@ -8,7 +8,7 @@ import { deliverFirstRead } from '../chunk/deliver-rows.js';
 import type { PartitionContext } from '../partition-context.js';
 import { vanishedAmong } from './find-vanished.js';
 import { removalOf } from './removal-record.js';
-import { LOOK_UP_ROWS } from '../../reading/read-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
  * Sends the plan's records from the partition's position on, while `goesOn` returns true.

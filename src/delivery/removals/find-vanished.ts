@@ -7,7 +7,8 @@ import type { IndexedRecord } from '../../ledger/record-index/index.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { findRows } from '../../reading/find-rows.js';
-import { EVERYTHING, mappedPages, type MappedRow } from '../../reading/mapped-pages.js';
+import { EVERYTHING } from '../../reading/read-bounds.js';
+import { readMappedPages as mappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
 import { isRemoved, type Named } from './removal-record.js';
 
 /** Blocks of the ledger that are looked through at once: about 500 records, and one query of the source. */

@@ -3,7 +3,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { KeyRange, Position, ReadPlan, SourceKey } from '../../domain/source.js';
 import type { NewPartition } from '../../ledger/partitions.js';
-import { EVERYTHING } from '../../reading/mapped-pages.js';
+import { EVERYTHING } from '../../reading/read-bounds.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */

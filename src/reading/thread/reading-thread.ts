@@ -1,11 +1,12 @@
 /** Entry point of the worker thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
 import type { Page } from '../../domain/source.js';
-import { oneAfterTheOther, type Chunk } from '../chunk.js';
-import { mappedReading, type MappedReading } from '../mapped-reading.js';
+import type { Chunk } from '../chunk.js';
+import { reusedRecords } from '../chunk-builder.js';
+import { prepareMapping, type PreparedMapping } from '../prepared-mapping.js';
 import { openReader, type Reader } from '../reader.js';
-import { connect } from './calls.js';
-import type { OwnerAnswers, PostedMapping, ThreadAnswers } from './messages.js';
+import { connect } from './remote-calls.js';
+import type { OwnerAnswers, PostedMapping, ThreadAnswers } from './thread-protocol.js';
 
 /**
  * How many mappings are kept compiled, the most recently used ones. A sync has some dozens; if its tenants are in a
@@ -14,9 +15,9 @@ import type { OwnerAnswers, PostedMapping, ThreadAnswers } from './messages.js';
 const MAPPINGS_KEPT = 100;
 
 const readers = new Map<number, Reader>();
-const mappings = new Map<number, MappedReading>();
+const mappings = new Map<number, PreparedMapping>();
 /** Readings in progress. `kept`: the ledger records what is sent, and so needs the content hashes. */
-const underWay = new Map<number, { readonly chunks: AsyncGenerator<Chunk>; readonly kept: boolean }>();
+const readings = new Map<number, { readonly chunks: AsyncGenerator<Chunk>; readonly kept: boolean }>();
 
 /** After this many milliseconds without a request the owner is the bottleneck, so this thread takes over the hashing. */
 const IDLE = 10;
@@ -32,8 +33,8 @@ const copyable = (answer: unknown): unknown =>
     : answer;
 
 /** The compiled mapping for this id. The map is in order of use, so its first entry is the least recently used. */
-function compiled({ id, spec, tenant }: PostedMapping): MappedReading {
-  const mapping = mappings.get(id) ?? mappedReading(spec, tenant);
+function compiled({ id, spec, tenant }: PostedMapping): PreparedMapping {
+  const mapping = mappings.get(id) ?? prepareMapping(spec, tenant);
   mappings.delete(id);
   mappings.set(id, mapping);
   if (mappings.size > MAPPINGS_KEPT) mappings.delete(mappings.keys().next().value!);
@@ -54,11 +55,11 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
   begin(id, reader, mapping, partition) {
     const nextReadSeq = () => ask('nextReadSeq', id);
     // A chunk has been copied to the owner before the next one is requested, so all of them can use the same memory.
-    const chunks = readers.get(reader)!.chunks(compiled(mapping), partition, nextReadSeq, oneAfterTheOther());
-    underWay.set(id, { chunks, kept: mapping.spec.options.ledger === 'full' });
+    const chunks = readers.get(reader)!.chunks(compiled(mapping), partition, nextReadSeq, reusedRecords());
+    readings.set(id, { chunks, kept: mapping.spec.options.ledger === 'full' });
   },
   async next(id) {
-    const { chunks, kept } = underWay.get(id)!;
+    const { chunks, kept } = readings.get(id)!;
     // Hashing takes as long as mapping, so whichever thread is less busy does it.
     const hashed = kept && hasTime();
     asked++;
@@ -73,8 +74,8 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
     }
   },
   async end(id) {
-    const { chunks } = underWay.get(id)!;
-    underWay.delete(id);
+    const { chunks } = readings.get(id)!;
+    readings.delete(id);
     await chunks.return(undefined);
   },
 });

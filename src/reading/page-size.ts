@@ -8,18 +8,18 @@ export const FIRST_PAGE_ROWS = 100;
  * (docs/performance.md).
  */
 const PAGE_ROWS = 2000;
-/** Approximate size of a page in characters, so that wide rows do not take more memory. */
-const PAGE_BYTES = 4 * 1024 * 1024;
+/** Approximate number of characters of a page, so that wide rows do not take more memory. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Rows to request for the next page, given the average characters of a row; at least one. */
-export const pageRowsOf = (rowBytes: number): number =>
-  Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_BYTES / rowBytes)));
+export const rowsPerPage = (rowLength: number): number =>
+  Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_CHARACTERS / rowLength)));
 
 /** Average characters of a row, measured on about 20 rows of the page; never zero. */
-export function averageBytes({ rows }: Page): number {
+export function averageRowLength({ rows }: Page): number {
   const step = Math.ceil(rows.length / 20);
-  let bytes = 1;
+  let characters = 1;
   let seen = 0;
-  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows.at(i)!) bytes += value?.length ?? 0;
-  return bytes / Math.max(1, seen);
+  for (let i = 0; i < rows.length; i += step, seen++) for (const value of rows.at(i)!) characters += value?.length ?? 0;
+  return characters / Math.max(1, seen);
 }

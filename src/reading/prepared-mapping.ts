@@ -8,7 +8,7 @@ import { readPlanOf } from '../mapping/compile/read-plan.js';
 export type RowMapper = CompiledMapping['map'];
 
 /** A mapping that is ready to be read. It is bound to one list of tenants. */
-export interface MappedReading {
+export interface PreparedMapping {
   readonly spec: MappingSpec;
   readonly tenant: TenantRule;
   readonly plan: ReadPlan;
@@ -22,7 +22,7 @@ export interface MappedReading {
 }
 
 /** Prepares a mapping for reading; nothing is compiled yet. `tenant` must not be a table that is still to be read. */
-export function mappedReading(spec: MappingSpec, tenant: TenantRule): MappedReading {
+export function prepareMapping(spec: MappingSpec, tenant: TenantRule): PreparedMapping {
   const byTypes = new Map<string, CompiledMapping>();
   const compiled = (columns: readonly SourceColumn[]): CompiledMapping => {
     // As JSON, since a type may contain a comma: numeric(12,2).

@@ -27,16 +27,16 @@ export type ThreadAnswers = {
   open: (reader: number, config: SourceConfig) => void;
   source: (reader: number, method: SourceMethod, args: readonly unknown[]) => Promise<unknown>;
   close: (reader: number) => Promise<void>;
-  /** Starts a reading; its chunks are requested with `next` under the number `chunks`. */
-  begin: (chunks: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
+  /** Starts a reading; its chunks are requested with `next`. */
+  begin: (reading: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
   /** The next chunk; null after the last one. */
-  next: (chunks: number) => Promise<PostedChunk | null>;
+  next: (reading: number) => Promise<PostedChunk | null>;
   /** Ends a reading, finished or not, and releases what it uses. */
-  end: (chunks: number) => Promise<void>;
+  end: (reading: number) => Promise<void>;
 };
 
 /** What the thread's owner offers. */
 export type OwnerAnswers = {
-  /** Draws a read sequence number for the reading `chunks`. */
-  nextReadSeq: (chunks: number) => Promise<string>;
+  /** Draws a read sequence number for a reading. */
+  nextReadSeq: (reading: number) => Promise<string>;
 };

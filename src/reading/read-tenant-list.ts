@@ -4,7 +4,7 @@ import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
 import type { ReadBounds, ReadPlan, Source, SourceColumn } from '../domain/source.js';
 import type { TenantConfig, TenantRule } from '../domain/sync.js';
 import { textForm } from '../mapping/encode/kinds.js';
-import { EVERYTHING } from './mapped-pages.js';
+import { EVERYTHING } from './read-bounds.js';
 
 /** A tenant configuration that names a table or query of the source. */
 export type TenantTable = Extract<TenantConfig, { kind: 'table' }>;

@@ -6,10 +6,10 @@ import { RecordList } from '../../records/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { Chunk } from '../chunk.js';
-import type { MappedReading } from '../mapped-reading.js';
+import type { PreparedMapping } from '../prepared-mapping.js';
 import type { OpenReader, Reader } from '../reader.js';
-import { connect, type Calls } from './calls.js';
-import type { OwnerAnswers, SourceMethod, ThreadAnswers } from './messages.js';
+import { connect, type Calls } from './remote-calls.js';
+import type { OwnerAnswers, PostedChunk, SourceMethod, ThreadAnswers } from './thread-protocol.js';
 
 /** A running reading thread. */
 export interface ReadingThread {
@@ -36,9 +36,9 @@ const SOURCE_METHODS = Object.keys({
 /** Starts the thread, which loads its code at once. A thread that has died is replaced on the next call. */
 export function startReadingThread(): ReadingThread {
   const readSeqs = new Map<number, () => Promise<string>>();
-  const mappingIds = new WeakMap<MappedReading, number>();
+  const mappingIds = new WeakMap<PreparedMapping, number>();
   let numbers = 0;
-  let thread = start({ nextReadSeq: (chunks) => readSeqs.get(chunks)!() });
+  let thread = start({ nextReadSeq: (reading) => readSeqs.get(reading)!() });
   const living = (): Thread => (thread.isLost() ? (thread = start(thread.answers)) : thread);
 
   function openReader(config: SourceConfig): Reader {
@@ -71,30 +71,25 @@ export function startReadingThread(): ReadingThread {
           if (left?.isLost() === false) await left.ask('close', id);
         },
       },
-      chunks: async function* (reading, partition, nextReadSeq): AsyncGenerator<Chunk> {
-        let mapping = mappingIds.get(reading);
-        if (mapping === undefined) mappingIds.set(reading, (mapping = ++numbers));
-        const { spec, tenant } = reading;
+      chunks: async function* (mapping, partition, nextReadSeq): AsyncGenerator<Chunk> {
+        let mappingId = mappingIds.get(mapping);
+        if (mappingId === undefined) mappingIds.set(mapping, (mappingId = ++numbers));
+        const { spec, tenant } = mapping;
         const { byCursor, bounds } = partition;
         const { ask } = await opened();
-        const chunks = ++numbers;
-        readSeqs.set(chunks, nextReadSeq);
+        const reading = ++numbers;
+        readSeqs.set(reading, nextReadSeq);
         try {
-          await ask('begin', chunks, id, { id: mapping, spec, tenant }, { byCursor, bounds });
+          await ask('begin', reading, id, { id: mappingId, spec, tenant }, { byCursor, bounds });
           for (;;) {
-            const chunk = await ask('next', chunks);
+            const chunk = await ask('next', reading);
             if (chunk === null) return;
-            const { records, deadLetters } = chunk;
-            yield {
-              ...chunk,
-              records: RecordList.received(records),
-              deadLetters: DeadLetterList.received(deadLetters),
-            };
+            yield receivedChunk(chunk);
           }
         } finally {
           // The thread may have died, or `begin` may have failed; then there is nothing to end.
-          await ask('end', chunks).catch(() => undefined);
-          readSeqs.delete(chunks);
+          await ask('end', reading).catch(() => undefined);
+          readSeqs.delete(reading);
         }
       },
     };
@@ -106,6 +101,12 @@ export function startReadingThread(): ReadingThread {
     },
   };
 }
+
+const receivedChunk = (chunk: PostedChunk): Chunk => ({
+  ...chunk,
+  records: RecordList.received(chunk.records),
+  deadLetters: DeadLetterList.received(chunk.deadLetters),
+});
 
 /**
  * Two semi-spaces of 8 MiB, and as much again for large objects. Rows stay bytes until they are mapped, so little survives

@@ -14,7 +14,7 @@ const NO_ROWS: Page = { columns: [], rows: [] };
  * As {@link Source.readByValues}, but a value that its column cannot hold (`abc` for an integer), or with another number
  * of parts than there are columns, has no row instead of failing the query. Such values are isolated by halving the list.
  */
-export async function readWhatFits(
+export async function readRowsByValues(
   source: Pick<Source, 'readByValues'>,
   plan: ReadPlan,
   columns: readonly string[],
@@ -31,7 +31,7 @@ export async function readWhatFits(
     if (shaped.length === 1) return NO_ROWS;
     const middle = shaped.length >> 1;
     const halves = [shaped.slice(0, middle), shaped.slice(middle)];
-    const [a, b] = await Promise.all(halves.map((half) => readWhatFits(source, plan, columns, half)));
+    const [a, b] = await Promise.all(halves.map((half) => readRowsByValues(source, plan, columns, half)));
     return { columns: a!.columns.length > 0 ? a!.columns : b!.columns, rows: [...a!.rows, ...b!.rows] };
   }
 }

@@ -1,0 +1,12 @@
+/** The bounds of a reading of all rows, or of the rows of a key range. */
+import type { KeyRange, ReadBounds } from '../domain/source.js';
+
+/** The bounds of a reading of all rows. */
+export const EVERYTHING: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
+
+/** The bounds of a key range. */
+export const keyRangeBounds = ({ after, through }: KeyRange): ReadBounds => ({
+  ...EVERYTHING,
+  after: after === null ? null : { cursor: null, key: after },
+  throughKey: through,
+});
