@@ -1,10 +1,11 @@
 /** A partner's database behind its dialect: runs small statements, and knows the columns and tables they are about. */
 import type { SourceTable } from '../domain/source-catalog.js';
 import type { Relation } from '../domain/source.js';
-import { tablesOf } from './catalog.js';
+import { tablesOf } from './tables-from-catalog.js';
 import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
-import { fromClause, limited, query, type KeysetColumn } from './keyset.js';
-import { inSource, readAgain } from './source-error.js';
+import { fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';
+import { retryRead } from './retry-read.js';
+import { withSourceErrors } from './source-error.js';
 import { tableNameParts } from './table-name.js';
 
 /** What error messages call a relation: the table's name as the mapping writes it. */
@@ -26,8 +27,8 @@ export class ConnectedDatabase {
    * final: the same statement would only take as long again. `what` completes the message `source: <what> failed`.
    */
   attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return readAgain(
-      () => inSource(this.dialect, what, work),
+    return retryRead(
+      () => withSourceErrors(this.dialect, what, work),
       () => false,
     );
   }
@@ -46,7 +47,7 @@ export class ConnectedDatabase {
     const list = names?.map((name) => `q.${dialect.quote(name)}`).join(', ') ?? 'q.*';
     const { fields } = await this.ask(
       `describing ${relationName(relation)}`,
-      query(dialect, (bind) => limited(dialect, list, fromClause(dialect, relation), 0, bind)),
+      queryOf(dialect, (bind) => selectLimited(dialect, list, fromClause(dialect, relation), 0, bind)),
     );
     await this.#learnTypes(fields);
     return fields.map(({ name, code }) => ({
@@ -61,7 +62,7 @@ export class ConnectedDatabase {
     const rest = `${fromClause(dialect, relation)} WHERE q.${dialect.quote(column)} IS NULL`;
     const { rows } = await this.ask(
       `looking for NULL in ${column}`,
-      query(dialect, (bind) => limited(dialect, '1', rest, 1, bind)),
+      queryOf(dialect, (bind) => selectLimited(dialect, '1', rest, 1, bind)),
     );
     return rows.length > 0;
   }
@@ -77,7 +78,7 @@ export class ConnectedDatabase {
   async #learnTypes(fields: readonly RawField[]): Promise<void> {
     const unknown = [...new Set(fields.map(({ code }) => code).filter((code) => !this.#types.has(code)))];
     if (unknown.length === 0) return;
-    const found = await inSource(this.dialect, 'reading the names of column types', () =>
+    const found = await withSourceErrors(this.dialect, 'reading the names of column types', () =>
       this.session.typesOf(unknown),
     );
     for (const [code, type] of found) this.#types.set(code, type);

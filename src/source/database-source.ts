@@ -14,22 +14,22 @@ import type {
 import { ConnectedDatabase, relationName } from './connected-database.js';
 import { timestampMinus } from './cursor-time.js';
 import type { CursorColumn, Dialect, Session } from './dialect.js';
-import { byValuesQuery, fromClause } from './keyset.js';
+import { byValuesQuery, fromClause } from './keyset-query.js';
 import { PageReader } from './page-reader.js';
-import { describedColumn, pageOf, ReadingShapes } from './reading-shape.js';
+import { describedColumn, pageOf, PreparedPlans } from './prepared-plans.js';
 import { splitKeys } from './split-keys.js';
 
 /** Puts together what reads a database; the methods' contracts are those of {@link Source}. */
 export class DatabaseSource implements Source {
   readonly #database: ConnectedDatabase;
-  readonly #shapes: ReadingShapes;
+  readonly #plans: PreparedPlans;
   readonly #pages: PageReader;
 
   /** `statementTimeout` in seconds: pages that come near to it get smaller. */
   constructor(dialect: Dialect, session: Session, statementTimeout: number) {
     this.#database = new ConnectedDatabase(dialect, session);
-    this.#shapes = new ReadingShapes(this.#database, statementTimeout);
-    this.#pages = new PageReader(this.#database, this.#shapes);
+    this.#plans = new PreparedPlans(this.#database, statementTimeout);
+    this.#pages = new PageReader(this.#database, this.#plans);
   }
 
   async describe(relation: Relation): Promise<readonly SourceColumn[]> {
@@ -42,13 +42,13 @@ export class DatabaseSource implements Source {
 
   async readByValues(plan: ReadPlan, columns: readonly string[], values: readonly SourceKey[]): Promise<Page> {
     if (values.length === 0) return { rows: [], columns: [] };
-    const shape = await this.#shapes.of(plan);
+    const prepared = await this.#plans.of(plan);
     const compared = await this.#database.columnsOf(plan.relation, columns);
     const { rows } = await this.#database.ask(
       `reading keys of ${relationName(plan.relation)}`,
-      byValuesQuery(this.#database.dialect, shape, compared, values),
+      byValuesQuery(this.#database.dialect, prepared, compared, values),
     );
-    return pageOf(shape, rows);
+    return pageOf(prepared, rows);
   }
 
   async highWatermark(plan: ReadPlan): Promise<string> {
@@ -68,7 +68,7 @@ export class DatabaseSource implements Source {
   }
 
   async splitKeys(plan: ReadPlan, rows: number): Promise<readonly KeyRange[]> {
-    return splitKeys(this.#database, await this.#shapes.of(plan), rows);
+    return splitKeys(this.#database, await this.#plans.of(plan), rows);
   }
 
   server(): Promise<SourceServer> {
@@ -91,7 +91,7 @@ export class DatabaseSource implements Source {
   async #cursorOf(plan: ReadPlan): Promise<CursorColumn> {
     if (plan.cursor === null)
       throw new PartnerSyncError('config_invalid', `${relationName(plan.relation)} has no cursor`);
-    const { cursor } = await this.#shapes.of(plan);
+    const { cursor } = await this.#plans.of(plan);
     const from = fromClause(this.#database.dialect, plan.relation);
     return { ...cursor!.type, name: plan.cursor, zone: plan.cursorZone ?? null, from };
   }

@@ -2,7 +2,7 @@
 import type { SourceServer } from '../domain/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
 import type { Rows, SourceRow, SourceType } from '../domain/source.js';
-import type { CatalogRows } from './catalog.js';
+import type { CatalogRows } from './tables-from-catalog.js';
 
 /** A value that is bound to a placeholder of a statement. */
 export type Binding = string | number | bigint | Buffer | null | readonly string[];

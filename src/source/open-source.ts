@@ -14,12 +14,12 @@ import { openPostgresSession } from './postgres/session.js';
 import { openSqliteSession } from './sqlite/session.js';
 import { sqlite } from './sqlite/sqlite.js';
 
-interface Kind {
+interface DialectEntry {
   readonly dialect: Dialect;
   readonly open: (config: SourceConfig) => Session;
 }
 
-const KINDS: Readonly<Record<SourceDialect, Kind>> = {
+const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
   postgres: { dialect: postgres, open: openPostgresSession },
   mysql: { dialect: mysql, open: openMysqlSession },
   mssql: { dialect: mssql, open: openMssqlSession },
@@ -35,6 +35,6 @@ export function openSource(config: SourceConfig): Source {
   // The address may contain a password, so it is not quoted.
   if (kind === undefined)
     throw new PartnerSyncError('config_invalid', `the address of the source must be one of: ${SOURCE_ADDRESSES}`);
-  const { dialect, open } = KINDS[kind];
+  const { dialect, open } = DIALECTS[kind];
   return new DatabaseSource(dialect, open(config), config.statementTimeout);
 }

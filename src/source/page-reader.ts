@@ -3,70 +3,71 @@ import { PartnerSyncError } from '../domain/errors.js';
 import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { RawPage } from './dialect.js';
-import { areEqual } from './equal-values.js';
-import { firstRows } from './first-rows.js';
-import { pageQuery } from './keyset.js';
-import { PAGE_BUDGET, type PageFacts } from './page-sizer.js';
-import { keyUnusable, pageOf, type ReadingShape, type ReadingShapes } from './reading-shape.js';
-import { inSource, readAgain } from './source-error.js';
+import { areEqualInDatabase } from './equal-in-database.js';
+import { truncateRows } from './truncate-rows.js';
+import { pageQuery } from './keyset-query.js';
+import { PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
+import { keyUnusable, pageOf, type PreparedPlan, type PreparedPlans } from './prepared-plans.js';
+import { retryRead } from './retry-read.js';
+import { withSourceErrors } from './source-error.js';
 
 /** Carries out `Source.readPage`. */
 export class PageReader {
   readonly #database: ConnectedDatabase;
-  readonly #shapes: ReadingShapes;
+  readonly #plans: PreparedPlans;
 
-  constructor(database: ConnectedDatabase, shapes: ReadingShapes) {
+  constructor(database: ConnectedDatabase, plans: PreparedPlans) {
     this.#database = database;
-    this.#shapes = shapes;
+    this.#plans = plans;
   }
 
   /** See `Source.readPage`. A timeout is tried again with fewer rows, as long as there are fewer to ask for. */
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page> {
-    return readAgain(
+    return retryRead(
       async () => {
         const page = await this.#readOnce(plan, bounds, limit);
         if (page !== null) return page;
-        this.#shapes.forget(plan);
+        this.#plans.forget(plan);
         return (await this.#readOnce(plan, bounds, limit))!;
       },
       () => limit > 1,
     );
   }
 
-  /** One page; null if the types of its columns have changed since the shape was found. */
+  /** One page; null if the types of its columns have changed since the plan was prepared. */
   async #readOnce(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page | null> {
-    const shape = await this.#shapes.of(plan);
-    if (!shape.unique && bounds.after === null) await this.#refuseNullKeys(plan);
-    let wanted = shape.sizer.limit(limit);
+    const prepared = await this.#plans.of(plan);
+    if (!prepared.unique && bounds.after === null) await this.#refuseNullKeys(plan);
+    let wanted = prepared.sizer.limit(limit);
     const started = performance.now();
-    let answer = await this.#run(shape, bounds, wanted, PAGE_BUDGET);
-    shape.sizer.observe({ ...weightOf(answer), milliseconds: performance.now() - started });
+    let answer = await this.#run(prepared, bounds, wanted, PAGE_CHARACTERS);
+    prepared.sizer.observe({ ...weightOf(answer), milliseconds: performance.now() - started });
     // A single row over the budget is read all the same: there is nothing smaller to ask for.
-    if (answer.cut === true && answer.rows.length <= shape.spare) {
+    if (answer.cut === true && answer.rows.length <= prepared.spare) {
       wanted = 1;
-      answer = await this.#run(shape, bounds, wanted);
+      answer = await this.#run(prepared, bounds, wanted);
     }
     const codes = JSON.stringify(answer.fields.map((field) => field.code));
-    if (shape.codes !== null && shape.codes !== codes) return null;
-    shape.codes = codes;
-    if (shape.spare === 0) return pageOf(shape, answer.rows);
-    const complete = answer.cut === true ? answer.rows.length - shape.spare : wanted;
-    refuseTie(plan, shape, answer.rows.at(complete - 1), answer.rows.at(complete));
-    return pageOf(shape, firstRows(answer.rows, complete));
+    if (prepared.codes !== null && prepared.codes !== codes) return null;
+    prepared.codes = codes;
+    if (prepared.spare === 0) return pageOf(prepared, answer.rows);
+    const complete = answer.cut === true ? answer.rows.length - prepared.spare : wanted;
+    refuseTie(plan, prepared, answer.rows.at(complete - 1), answer.rows.at(complete));
+    return pageOf(prepared, truncateRows(answer.rows, complete));
   }
 
-  async #run(shape: ReadingShape, bounds: ReadBounds, rows: number, budget?: number): Promise<RawPage<Rows>> {
+  async #run(prepared: PreparedPlan, bounds: ReadBounds, rows: number, budget?: number): Promise<RawPage<Rows>> {
     const { dialect, session } = this.#database;
     // Each combination of bounds is a statement of its own.
     const given = Object.values(bounds).map((bound) => (bound === null ? '0' : '1'));
-    const name = `${shape.id}_${given.join('')}`;
+    const name = `${prepared.id}_${given.join('')}`;
     const options = budget === undefined ? { name } : { name, budget };
     try {
-      return await inSource(dialect, `reading ${relationName(shape.relation)}`, () =>
-        session.run(pageQuery(dialect, shape, bounds, rows + shape.spare), options),
+      return await withSourceErrors(dialect, `reading ${relationName(prepared.relation)}`, () =>
+        session.run(pageQuery(dialect, prepared, bounds, rows + prepared.spare), options),
       );
     } catch (error) {
-      if (error instanceof PartnerSyncError && error.details['timedOut'] === true) shape.sizer.tooSlow(rows);
+      if (error instanceof PartnerSyncError && error.details['timedOut'] === true) prepared.sizer.tooSlow(rows);
       throw error;
     }
   }
@@ -78,12 +79,12 @@ export class PageReader {
 }
 
 /** The next page begins after the key of this one's last row, and would skip a row with the same key. */
-function refuseTie(plan: ReadPlan, { key, cursor }: ReadingShape, last?: SourceRow, next?: SourceRow): void {
+function refuseTie(plan: ReadPlan, { key, cursor }: PreparedPlan, last?: SourceRow, next?: SourceRow): void {
   if (last === undefined || next === undefined) return;
   const ordering = cursor === null ? key : [...key, cursor];
   const same = ordering.every(({ name, type }) => {
     const index = plan.columns.indexOf(name);
-    return areEqual(type, last[index]!, next[index]!);
+    return areEqualInDatabase(type, last[index]!, next[index]!);
   });
   if (same) throw keyUnusable(plan, 'two rows share it');
 }

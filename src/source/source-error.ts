@@ -1,15 +1,13 @@
-/** Turns drivers' errors into those of the catalogue, and repeats reads that a lost session or a lock has ended. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Turns drivers' errors into those of the catalogue. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Classified, Dialect } from './dialect.js';
-import { explained } from './source-error-words.js';
-import { milliseconds } from '../domain/timeouts.js';
+import { withMeaning } from './error-code-meanings.js';
 
 /**
  * Runs `work`; what it throws becomes a {@link PartnerSyncError} `source: <what> failed`. Drivers' messages may quote rows,
  * so only their code is shown.
  */
-export async function inSource<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
+export async function withSourceErrors<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -17,29 +15,10 @@ export async function inSource<T>(dialect: Dialect, what: string, work: () => Pr
     const { code, shown, timedOut = false, unfitValue = false } = dialect.classify(error);
     throw new PartnerSyncError(
       code,
-      `source: ${what} failed (${explained(shown)})`,
+      `source: ${what} failed (${withMeaning(shown)})`,
       { databaseCode: shown, timedOut, unfitValue },
       { cause: error },
     );
-  }
-}
-
-/** Before the second and the third attempt. What lasts longer is left to Temporal, which tries the activity again. */
-const PAUSES = [milliseconds('sourceSecondAttempt'), milliseconds('sourceThirdAttempt')];
-
-/** Repeats `read` after transient errors; `onTimeout` says whether a statement timeout counts as one. */
-export async function readAgain<T>(read: () => Promise<T>, onTimeout: () => boolean): Promise<T> {
-  let attempt = 0;
-  while (true) {
-    try {
-      return await read();
-    } catch (error) {
-      const pause = PAUSES[attempt];
-      if (pause === undefined || !(error instanceof PartnerSyncError) || !error.retryable) throw error;
-      if (error.details['timedOut'] === true && !onTimeout()) throw error;
-      await sleep(pause);
-    }
-    attempt++;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Splits a table by its key, so that several partitions of it can be read side by side. */
 import type { KeyRange } from '../domain/source.js';
 import type { ConnectedDatabase } from './connected-database.js';
-import { fromClause, type Reading } from './keyset.js';
+import { fromClause, type KeysetPlan } from './keyset-query.js';
 
 const WHOLE: readonly KeyRange[] = [{ after: null, through: null }];
 
@@ -11,7 +11,7 @@ const WHOLE: readonly KeyRange[] = [{ after: null, through: null }];
  */
 export async function splitKeys(
   database: ConnectedDatabase,
-  { relation, key }: Reading,
+  { relation, key }: KeysetPlan,
   rows: number,
 ): Promise<readonly KeyRange[]> {
   const [column, ...others] = key;

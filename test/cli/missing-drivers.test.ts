@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { DRIVERS } from '../../src/source/driver.js';
+import { DRIVERS } from '../../src/source/load-driver.js';
 import { build } from '../pipeline/worker-process.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
-import { highWatermarkText } from '../../src/source/high-watermark.js';
+import { highWatermarkText } from '../../src/source/high-watermark-text.js';
 import type { CursorColumn } from '../../src/source/dialect.js';
 import { here, mariadb, postgres, sqlite } from './dialect-databases.js';
 import { ALL, open, placeOf, plan } from './reading.js';

@@ -7,7 +7,7 @@ import * as tedious from 'tedious';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { SourceType } from '../../src/domain/source.js';
-import { pageQuery, type KeysetColumn } from '../../src/source/keyset.js';
+import { pageQuery, type KeysetColumn } from '../../src/source/keyset-query.js';
 import { literal } from '../../src/source/mssql/literals.js';
 import { mssql } from '../../src/source/mssql/mssql.js';
 import { connectionOf, runOn, type TdsConnection, type TdsDriver } from '../../src/source/mssql/session.js';

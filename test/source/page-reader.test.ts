@@ -4,7 +4,7 @@ import type { ReadBounds, ReadPlan } from '../../src/domain/source.js';
 import type { ConnectedDatabase } from '../../src/source/connected-database.js';
 import { PageReader } from '../../src/source/page-reader.js';
 import { PageSizer } from '../../src/source/page-sizer.js';
-import type { ReadingShape, ReadingShapes } from '../../src/source/reading-shape.js';
+import type { PreparedPlan, PreparedPlans } from '../../src/source/prepared-plans.js';
 import { postgres } from '../../src/source/postgres/postgres.js';
 
 const plan: ReadPlan = { relation: { table: 't' }, columns: ['id'], key: ['id'], cursor: null };
@@ -25,7 +25,7 @@ function readerOf(rows: readonly (readonly string[])[]): PageReader {
     described: [],
     sizer: new PageSizer(60),
     codes: null,
-  } as unknown as ReadingShape;
+  } as unknown as PreparedPlan;
   const answers = [
     { rows: rows.slice(0, 1), fields: [], cut: true },
     { rows, fields: [] },
@@ -35,7 +35,7 @@ function readerOf(rows: readonly (readonly string[])[]): PageReader {
     hasNull: () => Promise.resolve(false),
     session: { run: () => Promise.resolve(answers.shift()) },
   } as unknown as ConnectedDatabase;
-  return new PageReader(database, { of: () => Promise.resolve(shape) } as unknown as ReadingShapes);
+  return new PageReader(database, { of: () => Promise.resolve(shape) } as unknown as PreparedPlans);
 }
 
 it('keeps the row that was only looked at out of a page of one oversized row', async () => {

@@ -1,6 +1,6 @@
 /** Messages as a PostgreSQL server writes them. */
 import type { ByteRow } from '../../src/domain/source.js';
-import { MessageRows } from '../../src/source/postgres/message-rows.js';
+import { UndecodedRows } from '../../src/source/postgres/undecoded-rows.js';
 
 export function message(code: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5);
@@ -31,7 +31,7 @@ export const rowMessage = (row: readonly (string | Buffer | null)[]): Buffer =>
 export function messageRow(row: readonly (string | Buffer | null)[]): ByteRow {
   const before = message('N', Buffer.from('Sa notice\0\0'));
   const bytes = Buffer.concat([before, rowMessage(row)]);
-  const rows = new MessageRows();
+  const rows = new UndecodedRows();
   rows.add(bytes, before.length, bytes.length);
   return rows.inBytes(0);
 }

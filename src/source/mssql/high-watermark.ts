@@ -7,7 +7,7 @@
  */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Dialect, Session } from '../dialect.js';
-import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark.js';
+import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
 
 /** With the offset of now: a time from before the clocks were set back comes out too late (docs/sources.md). */
 const utc = (local: string): string => `DATEADD(second, DATEDIFF(second, SYSDATETIME(), SYSUTCDATETIME()), ${local})`;

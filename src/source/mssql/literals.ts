@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isUuid } from '../../domain/names.js';
-import { bytesInHex } from '../bytes.js';
+import { hexDigitsOf } from '../hex-digits.js';
 import type { ColumnType } from '../dialect.js';
 
 const WHOLE = /^-?\d+$/;
@@ -55,7 +55,7 @@ function expressionOf({ type, databaseType }: ColumnType, given: string): string
     case 'boolean':
       return given === 't' || given === '1' ? as('1') : given === 'f' || given === '0' ? as('0') : undefined;
     case 'bytes': {
-      const digits = bytesInHex(given);
+      const digits = hexDigitsOf(given);
       return digits === undefined ? undefined : `0x${digits}`;
     }
     case 'uuid':

@@ -6,10 +6,10 @@ import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
-import { loadDriver } from '../driver.js';
-import { abandon, connectionsOf, SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../load-driver.js';
+import { discardConnection, connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
 import { tlsOptions } from '../tls.js';
-import { unescaped } from '../unescaped.js';
+import { percentDecoded } from '../percent-decoded.js';
 import { codeOf, typeOfCode, type ColumnMetadata } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -34,7 +34,7 @@ export function openMssqlSession(config: SourceConfig): Session {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: TdsConnection) => runOn(driver, connection, sql, budget)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
-    connections: () => connectionsOf(knex),
+    connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
 }
@@ -56,7 +56,7 @@ export function runOn(driver: TdsDriver, connection: TdsConnection, sql: string,
     let failed: Error | undefined;
     const request = new driver.Request(readingOnly(sql), (error) => {
       // The server may still send rows of a response that was given up.
-      if (errorCode(error) === 'ETIMEOUT') abandon(connection);
+      if (errorCode(error) === 'ETIMEOUT') discardConnection(connection);
       if (error) return reject(error);
       if (failed !== undefined) return reject(failed);
       resolve({
@@ -164,9 +164,9 @@ export function connectionOf({ connection, statementTimeout }: SourceConfig) {
     throw new PartnerSyncError('config_invalid', 'the address of the source must name a host and a database');
   return {
     server: url.hostname,
-    user: unescaped(url.username),
-    password: unescaped(url.password),
-    database: unescaped(url.pathname.slice(1)),
+    user: percentDecoded(url.username),
+    password: percentDecoded(url.password),
+    database: percentDecoded(url.pathname.slice(1)),
     options: {
       port: url.port === '' ? 1433 : Number(url.port),
       appName: 'partner-sync',

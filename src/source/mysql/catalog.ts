@@ -1,5 +1,5 @@
 /** Queries of the catalogue of MySQL and MariaDB. */
-import type { CatalogRows } from '../catalog.js';
+import type { CatalogRows } from '../tables-from-catalog.js';
 import type { Session } from '../dialect.js';
 import { textLiteral } from './literals.js';
 

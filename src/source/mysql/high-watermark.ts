@@ -9,7 +9,7 @@
  * once a run.
  */
 import type { Dialect, Session } from '../dialect.js';
-import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark.js';
+import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
 
 /**
  * InnoDB reports the start of a transaction in the system's time zone, whatever the session's is. If that zone sets its

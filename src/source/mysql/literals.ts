@@ -4,7 +4,7 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { bytesInHex } from '../bytes.js';
+import { hexDigitsOf } from '../hex-digits.js';
 import type { ColumnType } from '../dialect.js';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
@@ -31,7 +31,7 @@ export function literal({ type, databaseType }: ColumnType, text: string): strin
       if (text === 'f' || text === '0') return '0';
       break;
     case 'bytes': {
-      const digits = bytesInHex(text);
+      const digits = hexDigitsOf(text);
       if (digits !== undefined) return `X'${digits}'`;
       break;
     }

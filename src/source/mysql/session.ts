@@ -7,10 +7,10 @@ import { errorCode } from '../../domain/foreign-text.js';
 import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
-import { loadDriver } from '../driver.js';
-import { abandon, connectionsOf, SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../load-driver.js';
+import { discardConnection, connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
 import { tlsOptions } from '../tls.js';
-import { unescaped } from '../unescaped.js';
+import { percentDecoded } from '../percent-decoded.js';
 import { codeOf, decoderOf, typeOfCode } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -27,7 +27,7 @@ export function openMysqlSession(config: SourceConfig): Session {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: Connection) => runOn(connection, sql, budget, timeout)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
-    connections: () => connectionsOf(knex),
+    connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
 }
@@ -47,7 +47,7 @@ function runOn(connection: Connection, sql: string, budget: number, timeout: num
     connection.query({ sql, timeout, rowsAsArray: true, typeCast: keep }, (error, answer, fields) => {
       if (error !== null) {
         if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') {
-          abandon(connection);
+          discardConnection(connection);
           connection.destroy();
         }
         return reject(error);
@@ -107,9 +107,9 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
   return {
     host: url.hostname,
     port: url.port === '' ? 3306 : Number(url.port),
-    user: unescaped(url.username),
-    password: unescaped(url.password),
-    database: unescaped(url.pathname.slice(1)),
+    user: percentDecoded(url.username),
+    password: percentDecoded(url.password),
+    database: percentDecoded(url.pathname.slice(1)),
     charset: 'utf8mb4',
     connectTimeout: milliseconds('sourceConnect'),
     ...(ssl === undefined ? {} : { ssl: { ...ssl } }),

@@ -6,7 +6,7 @@
  * clock minus a delay instead (pg_read_all_stats makes the high watermark exact).
  */
 import type { Dialect } from '../dialect.js';
-import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark.js';
+import { highWatermarkText, UNSEEN_TRANSACTIONS_DELAY } from '../high-watermark-text.js';
 
 const DELAY = `interval '${UNSEEN_TRANSACTIONS_DELAY} seconds'`;
 const HIGH_WATERMARK_SQL = `

@@ -1,7 +1,7 @@
 /** The dialect of PostgreSQL 12 and later. */
 import { errorCode } from '../../domain/foreign-text.js';
 import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
-import { bytesInHex } from '../bytes.js';
+import { hexDigitsOf } from '../hex-digits.js';
 import type { Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
@@ -31,7 +31,7 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** A bound of a bytea column; without the mark \x its digits would be taken for characters. */
 function bytesLiteral(databaseType: string, text: string): string {
-  const digits = bytesInHex(text);
+  const digits = hexDigitsOf(text);
   if (digits !== undefined) return `\\x${digits}`;
   throw new PartnerSyncError('config_invalid', `source: a bound is not a valid value of a ${databaseType} column`, {
     unfitValue: true,

@@ -8,8 +8,8 @@ import { isReadablePostgresAddress } from '../../domain/source-address.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
 import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
-import { connectionsOf, SILENT, withConnection } from '../pool.js';
-import { tapRows } from './row-messages.js';
+import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
+import { installRowTap } from './row-tap.js';
 import { askForText, type TextAnswer } from './text-query.js';
 import { readTypes } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
@@ -61,7 +61,7 @@ export function openPostgresSession(config: SourceConfig): Session {
   return {
     run,
     typesOf: (codes) => readTypes(run, codes),
-    connections: () => connectionsOf(knex),
+    connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
 }
@@ -86,7 +86,7 @@ function openPool(config: SourceConfig): Knex {
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
         limitAnswers(connection, answerLimit(config));
-        tapRows(connection);
+        installRowTap(connection);
         connection
           .query(
             `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import type { Rows, SourceRow } from '../../domain/source.js';
 import { answerWithin } from '../../postgres/answer-deadline.js';
-import { MessageRows } from './message-rows.js';
-import { takeRows } from './row-messages.js';
+import { UndecodedRows } from './undecoded-rows.js';
+import { divertRows } from './row-tap.js';
 
 /** The result of one query. */
 export interface TextAnswer {
@@ -46,7 +46,7 @@ export function askForText(
 type Callback = (error: Error | undefined, result: pg.QueryResult) => void;
 
 class TextQuery extends pg.Query {
-  readonly #messages = new MessageRows();
+  readonly #messages = new UndecodedRows();
   /** Rows that the driver has read itself. */
   readonly #texts: SourceRow[] = [];
   #left: number;
@@ -66,7 +66,7 @@ class TextQuery extends pg.Query {
 
   /** Called by the driver when the query is to be sent; returns an error if it cannot be. */
   override readonly submit = (connection: pg.Connection): void => {
-    takeRows(connection, (buffer, from, end) => {
+    divertRows(connection, (buffer, from, end) => {
       if (this.#fits(end - from)) this.#messages.add(buffer, from, end);
     });
     return pg.Query.prototype.submit.call(this, connection);

@@ -1,5 +1,5 @@
 /** Queries of SQLite's catalogue. */
-import type { CatalogRows } from '../catalog.js';
+import type { CatalogRows } from '../tables-from-catalog.js';
 import type { Session } from '../dialect.js';
 
 const flag = (condition: string): string => `CASE WHEN ${condition} THEN 't' ELSE 'f' END`;

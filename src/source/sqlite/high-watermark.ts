@@ -7,7 +7,7 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import type { CursorColumn, Dialect } from '../dialect.js';
-import { highWatermarkText, noHighWatermark } from '../high-watermark.js';
+import { highWatermarkText, noHighWatermark } from '../high-watermark-text.js';
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:([ T])\d\d:\d\d:\d\d(?:\.(\d{1,9}))?(Z|\+00(?::?00)?)?)?$/;
 const USUAL = '0000-00-00 00:00:00';

@@ -7,8 +7,8 @@ import type { SourceRow } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import { decodeText } from '../decode-text.js';
 import type { Binding, PageOptions, RawPage, Session } from '../dialect.js';
-import { loadDriver } from '../driver.js';
-import { connectionsOf, SILENT, withConnection } from '../pool.js';
+import { loadDriver } from '../load-driver.js';
+import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
 import { affinityOf, typeOfDeclared } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -37,7 +37,7 @@ export function openSqliteSession(config: SourceConfig): Session {
       // In a transaction, so that a second reading of the same rows finds them as they were.
       withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))()),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
-    connections: () => connectionsOf(knex),
+    connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
 }

@@ -1,7 +1,7 @@
 /** The dialect of SQLite, of the version that the driver includes. */
 import { errorCode } from '../../domain/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
-import { bytesInHex } from '../bytes.js';
+import { hexDigitsOf } from '../hex-digits.js';
 import type { ColumnType, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
 import { sqliteCatalog } from './catalog.js';
@@ -19,7 +19,7 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** A bound in the column's type; numbers as numbers, since SQLite may read a decimal text one bit off. */
 function bound({ type }: ColumnType, text: string): string | bigint | number | Buffer {
-  const digits = type === 'bytes' ? bytesInHex(text) : undefined;
+  const digits = type === 'bytes' ? hexDigitsOf(text) : undefined;
   if (digits !== undefined) return Buffer.from(digits, 'hex');
   if (type === 'boolean') return text === 't' ? 1n : text === 'f' ? 0n : text;
   if (type !== 'integer' && type !== 'decimal' && type !== 'float') return text;

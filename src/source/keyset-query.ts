@@ -9,8 +9,8 @@ export interface KeysetColumn {
   readonly type: ColumnType;
 }
 
-/** The columns and the order of what is read from a relation. */
-export interface Reading {
+/** What is read from a relation, and in which order: a read plan with the types of its columns. */
+export interface KeysetPlan {
   readonly relation: Relation;
   readonly columns: readonly KeysetColumn[];
   readonly key: readonly KeysetColumn[];
@@ -38,22 +38,22 @@ export function fromClause(dialect: Dialect, relation: Relation): string {
 }
 
 /** The query whose text `write` returns, with what it binds meanwhile. */
-export function query(dialect: Dialect, write: (bind: Bind) => string): Query {
+export function queryOf(dialect: Dialect, write: (bind: Bind) => string): Query {
   const bindings: Binding[] = [];
   const sql = write((value) => dialect.placeholder(bindings.push(value)));
   return { sql, bindings };
 }
 
 /** `SELECT list FROM rest`, limited to `rows` rows. */
-export const limited = (dialect: Dialect, list: string, rest: string, rows: number, bind: Bind): string =>
+export const selectLimited = (dialect: Dialect, list: string, rest: string, rows: number, bind: Bind): string =>
   `SELECT ${dialect.top?.(rows) ?? ''}${list} FROM ${rest} ${dialect.limit(rows, bind)}`;
 
 /** One page of at most `limit` rows within `bounds`, ordered by cursor and key. */
-export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds, limit: number): Query {
-  const { key, cursor } = reading;
+export function pageQuery(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds, limit: number): Query {
+  const { key, cursor } = plan;
   const columns = cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
-  const order = termsOf(dialect, columns, reading.unique);
-  return query(dialect, (bind) => {
+  const order = termsOf(dialect, columns, plan.unique);
+  return queryOf(dialect, (bind) => {
     const conditions: string[] = [];
     if (bounds.after !== null) {
       const { after } = bounds;
@@ -69,13 +69,13 @@ export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds
     bound(bounds.cursorFrom, '>=');
     bound(bounds.cursorBefore, '<');
     if (bounds.throughKey !== null)
-      conditions.push(...compare(dialect, termsOf(dialect, key, reading.unique), '<=', bounds.throughKey, bind));
+      conditions.push(...compare(dialect, termsOf(dialect, key, plan.unique), '<=', bounds.throughKey, bind));
     const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const by = order.map((term) => term.sql).join(', ');
-    return limited(
+    return selectLimited(
       dialect,
-      selectList(dialect, reading),
-      `${fromClause(dialect, reading.relation)}${where} ORDER BY ${by}`,
+      selectList(dialect, plan),
+      `${fromClause(dialect, plan.relation)}${where} ORDER BY ${by}`,
       limit,
       bind,
     );
@@ -85,15 +85,15 @@ export function pageQuery(dialect: Dialect, reading: Reading, bounds: ReadBounds
 /** The rows whose `columns` equal one of `values`, in key order. */
 export function byValuesQuery(
   dialect: Dialect,
-  reading: Reading,
+  plan: KeysetPlan,
   columns: readonly KeysetColumn[],
   values: readonly SourceKey[],
 ): Query {
-  return query(dialect, (bind) => {
+  return queryOf(dialect, (bind) => {
     const one = (value: SourceKey): string =>
       `(${columns.map((c, i) => `${expression(dialect, c)} = ${dialect.value(c.type, value[i]!, bind)}`).join(' AND ')})`;
-    const by = reading.key.map((column) => expression(dialect, column)).join(', ');
-    return `SELECT ${selectList(dialect, reading)} FROM ${fromClause(dialect, reading.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
+    const by = plan.key.map((column) => expression(dialect, column)).join(', ');
+    return `SELECT ${selectList(dialect, plan)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
   });
 }
 
@@ -105,7 +105,7 @@ function expression(dialect: Dialect, column: KeysetColumn): string {
   return column.type.order?.(name) ?? name;
 }
 
-const selectList = (dialect: Dialect, { columns }: Reading): string =>
+const selectList = (dialect: Dialect, { columns }: KeysetPlan): string =>
   columns
     .map((column) => {
       const name = columnSql(dialect, column);

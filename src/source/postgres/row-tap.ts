@@ -5,7 +5,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Client, Connection } from 'pg';
-import { int32, MESSAGE_HEADER as HEADER } from './message-rows.js';
+import { int32, MESSAGE_HEADER as HEADER } from './undecoded-rows.js';
 
 const DATA_ROW = 'D'.charCodeAt(0);
 const READY_FOR_QUERY = 'Z'.charCodeAt(0);
@@ -15,7 +15,7 @@ export type TakeRow = (buffer: Buffer, from: number, end: number) => void;
 const taps = new WeakMap<Connection, RowTap>();
 
 /** Installs a tap in a session that has just been opened. */
-export function tapRows(client: Client): void {
+export function installRowTap(client: Client): void {
   const { connection } = client as unknown as { readonly connection: Connection & { readonly stream: Duplex } };
   const [driver, ...others] = connection.stream.listeners('data') as ((bytes: Buffer) => void)[];
   // A version of the driver that listens in another way keeps reading its rows itself.
@@ -26,7 +26,7 @@ export function tapRows(client: Client): void {
 }
 
 /** Diverts the rows of the next query to `take`. */
-export function takeRows(connection: Connection, take: TakeRow): void {
+export function divertRows(connection: Connection, take: TakeRow): void {
   taps.get(connection)?.take(take);
 }
 

@@ -3,8 +3,8 @@ import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import type { Client, Connection } from 'pg';
 import { expect, it } from 'vitest';
-import { MessageRows } from '../../src/source/postgres/message-rows.js';
-import { takeRows, tapRows } from '../../src/source/postgres/row-messages.js';
+import { UndecodedRows } from '../../src/source/postgres/undecoded-rows.js';
+import { divertRows, installRowTap } from '../../src/source/postgres/row-tap.js';
 import { message, rowMessage } from './postgres-messages.js';
 
 const notice = (text: string): Buffer => message('N', Buffer.from(`S${text}\0\0`));
@@ -16,7 +16,7 @@ function session() {
   const connection = Object.assign(new EventEmitter(), { stream }) as unknown as Connection;
   const told: Buffer[] = [];
   stream.on('data', (bytes: Buffer) => told.push(Buffer.from(bytes)));
-  tapRows({ connection } as unknown as Client);
+  installRowTap({ connection } as unknown as Client);
   return {
     connection,
     arrives: (bytes: Buffer) => void stream.emit('data', bytes),
@@ -36,8 +36,8 @@ it('returns the rows and passes the rest to the driver, in any pieces', () => {
   fc.assert(
     fc.property(ROWS, fc.string({ maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 400 })), (rows, text, sizes) => {
       const { connection, arrives, told } = session();
-      const taken = new MessageRows();
-      takeRows(connection, (...message) => taken.add(...message));
+      const taken = new UndecodedRows();
+      divertRows(connection, (...message) => taken.add(...message));
       const others = [notice(text), message('C', Buffer.from('SELECT\0')), READY];
       const middle = Math.floor(rows.length / 2);
       const all = Buffer.concat([
@@ -62,11 +62,11 @@ it('returns the rows and passes the rest to the driver, in any pieces', () => {
 
 it('leaves the rows of other queries to the driver, before and after', () => {
   const { connection, arrives, told } = session();
-  const taken = new MessageRows();
+  const taken = new UndecodedRows();
   const [before, own, after] = [['before'], ['own'], ['after']].map(rowMessage) as [Buffer, Buffer, Buffer];
 
   arrives(Buffer.concat([before, READY]));
-  takeRows(connection, (...message) => taken.add(...message));
+  divertRows(connection, (...message) => taken.add(...message));
   arrives(Buffer.concat([own, READY]));
   arrives(Buffer.concat([after, READY]));
 
@@ -76,7 +76,7 @@ it('leaves the rows of other queries to the driver, before and after', () => {
 
 it('leaves what is not a message to the driver', () => {
   const { connection, arrives, told } = session();
-  takeRows(connection, () => expect.unreachable());
+  divertRows(connection, () => expect.unreachable());
   const nonsense = Buffer.from('D\0\0\0\0 and so on', 'latin1');
 
   arrives(nonsense);

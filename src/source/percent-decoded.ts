@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 
 /** The decoded part. Throws `config_invalid` for a stray %, as in a password that was not encoded. */
-export function unescaped(part: string): string {
+export function percentDecoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -1,13 +1,13 @@
-/** What has to be known of a read plan before its first page, and is looked up once: types of columns, uniqueness of the key. */
+/** Prepares read plans: looks up once what has to be known before the first page, the types of columns and whether the key is unique. */
 import { createHash } from 'node:crypto';
 import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
-import type { KeysetColumn, Reading } from './keyset.js';
+import type { KeysetColumn, KeysetPlan } from './keyset-query.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { PageSizer } from './page-sizer.js';
 
-/** A plan with the facts of its columns, and what its pages so far have taught. */
-export interface ReadingShape extends Reading {
+/** A plan with the types of its columns, and what was learnt from its pages so far. */
+export interface PreparedPlan extends KeysetPlan {
   /** Changes with the types of the columns: a prepared statement must not outlive them. */
   readonly id: string;
   /**
@@ -21,11 +21,11 @@ export interface ReadingShape extends Reading {
   codes: string | null;
 }
 
-/** The shapes of the plans that one source reads. */
-export class ReadingShapes {
+/** The prepared plans of one source. */
+export class PreparedPlans {
   readonly #database: ConnectedDatabase;
   readonly #statementTimeout: number;
-  readonly #shapes = new Map<string, Promise<ReadingShape>>();
+  readonly #prepared = new Map<string, Promise<PreparedPlan>>();
   /** Plans are long-lived objects; hashing one for every page would show in a profile. */
   readonly #ids = new WeakMap<ReadPlan, string>();
 
@@ -35,20 +35,20 @@ export class ReadingShapes {
     this.#statementTimeout = statementTimeout;
   }
 
-  /** The shape of a plan, found at its first use. A look-up that fails is not remembered. */
-  of(plan: ReadPlan): Promise<ReadingShape> {
+  /** The plan prepared, at its first use. A failure is not remembered. */
+  of(plan: ReadPlan): Promise<PreparedPlan> {
     const id = this.#idOf(plan);
-    const known = this.#shapes.get(id);
+    const known = this.#prepared.get(id);
     if (known !== undefined) return known;
-    const shape = this.#find(plan);
-    this.#shapes.set(id, shape);
-    shape.catch(() => this.#shapes.delete(id));
-    return shape;
+    const prepared = this.#prepare(plan);
+    this.#prepared.set(id, prepared);
+    prepared.catch(() => this.#prepared.delete(id));
+    return prepared;
   }
 
-  /** Looks the shape up again at its next use. */
+  /** Prepares the plan anew at its next use. */
   forget(plan: ReadPlan): void {
-    this.#shapes.delete(this.#idOf(plan));
+    this.#prepared.delete(this.#idOf(plan));
   }
 
   #idOf(plan: ReadPlan): string {
@@ -57,7 +57,7 @@ export class ReadingShapes {
     return id;
   }
 
-  async #find(plan: ReadPlan): Promise<ReadingShape> {
+  async #prepare(plan: ReadPlan): Promise<PreparedPlan> {
     const columns = await this.#database.columnsOf(plan.relation, plan.columns);
     const named = (name: string): KeysetColumn => columns[plan.columns.indexOf(name)]!;
     const unique = await this.#isUnique(plan);
@@ -90,7 +90,7 @@ export const describedColumn = ({ name, type }: KeysetColumn): SourceColumn => (
 });
 
 /** Rows of the database as a page: values whose text still differs from the promised form are put right. */
-export function pageOf({ columns, described }: ReadingShape, rows: Rows): Page {
+export function pageOf({ columns, described }: PreparedPlan, rows: Rows): Page {
   const finishes = columns.flatMap(({ type }, i) => (type.finish === undefined ? [] : [[i, type.finish] as const]));
   if (finishes.length === 0) return { rows, columns: described };
   const finished = Array.from(rows, (row) => [...row]);

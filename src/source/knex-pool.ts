@@ -23,10 +23,10 @@ export async function withConnection<C extends object, T>(
 }
 
 /** How many connections of the pool are in use. */
-export const connectionsOf = (knex: Knex): number => (knex.client as ConnectionPool<object>).pool?.numUsed() ?? 0;
+export const connectionsInUse = (knex: Knex): number => (knex.client as ConnectionPool<object>).pool?.numUsed() ?? 0;
 
 /** Makes the pool discard a connection whose state is not known any more. */
-export function abandon(connection: object): void {
+export function discardConnection(connection: object): void {
   (connection as { __knex__disposed?: unknown }).__knex__disposed = 'abandoned';
 }
 

@@ -40,7 +40,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /** `SQLSTATE 28P01` as `SQLSTATE 28P01: the server rejected the user name or password`; unchanged if the code is not known. */
-export function explained(shown: string): string {
+export function withMeaning(shown: string): string {
   const number = /^error (\d+)/.exec(shown)?.[1];
   const state = /SQLSTATE (\w{5})/.exec(shown)?.[1];
   const words =

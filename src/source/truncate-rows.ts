@@ -1,8 +1,8 @@
-/** The beginning of a list of rows, without decoding or copying them. */
+/** Truncates a list of rows without decoding or copying them. */
 import type { Rows } from '../domain/source.js';
 
 /** The first `count` rows of `rows`, or all if there are fewer; rows that are still bytes stay so. */
-export function firstRows(rows: Rows, count: number): Rows {
+export function truncateRows(rows: Rows, count: number): Rows {
   if (rows.length <= count) return rows;
   const { inBytes } = rows;
   const first: Rows = {

@@ -11,7 +11,7 @@ const NARROW = 1024;
 const NOT_ASCII = /[\x80-\xff]/;
 
 /** Rows in the order they were added. {@link inBytes} reuses one object: its row is valid until the next call. */
-export class MessageRows implements Rows {
+export class UndecodedRows implements Rows {
   readonly #buffers: Buffer[] = [];
   readonly #from: number[] = [];
   readonly #end: number[] = [];
