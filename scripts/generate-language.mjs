@@ -15,7 +15,7 @@ const built = spawnSync(process.execPath, ['scripts/build.mjs', '--prepare'], { 
 if (built.status !== 0) process.exit(built.status ?? 1);
 
 const { mappingSchema } = await import('../dist/src/mapping/language/mapping-schema.js');
-const { transformTable } = await import('../dist/src/mapping/transforms/language.js');
+const { transformTable } = await import('../dist/src/mapping/transforms/describe-transforms.js');
 
 await write(SCHEMA, JSON.stringify(mappingSchema(), null, 2));
 await write(

@@ -1,6 +1,6 @@
 /** Decides which foreign keys become references: those that lead to the external id of another mapping. */
 import type { SourceTable } from '../domain/source-catalog.js';
-import { textForm } from '../mapping/encode/kinds.js';
+import { textForm } from '../mapping/encode/value-kind.js';
 import { cycleOf } from '../mapping/order/stages.js';
 
 /** A column that refers to another table; tables are named as mappings write them. */

@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
-import { languageFolder } from '../mapping/language/package-folder.js';
+import { languageFolder } from '../mapping/language/language-folder.js';
 import type { DraftedFile } from './write-files.js';
 
 /** The JSON Schemas that the first line of each file names, for completion in editors. */

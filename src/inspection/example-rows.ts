@@ -1,7 +1,7 @@
 /** Reads rows of a mapping from which examples are made. */
 import type { Source, SourceColumn } from '../domain/source.js';
 import type { MappingSpec, TenantRule } from '../domain/sync.js';
-import type { ExampleRow } from '../mapping/check/examples.js';
+import type { ExampleRow } from '../mapping/check/run-examples.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 import { EVERYTHING } from '../reading/read-bounds.js';
 import { inKeyOrder } from '../reading/reading-order.js';

@@ -6,7 +6,7 @@ import type { StoredDeadLetter } from '../domain/dead-letter.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { MapResult } from '../domain/record.js';
 import type { SourceKey } from '../domain/source.js';
-import { maskedShape } from '../mapping/encode/mask.js';
+import { maskedShape } from '../mapping/encode/masked-shape.js';
 import type { BatchState, WaitingState } from '../ledger/record-states.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { findRows } from '../reading/find-rows.js';
@@ -67,7 +67,7 @@ export interface Explanation {
   readonly mapping: string;
   readonly schema: string;
   readonly externalId: string;
-  /** Whether an id without a row certainly has none; false if the mapping transforms the id (see look-up.ts). */
+  /** Whether an id without a row certainly has none; false if the mapping transforms the id (see external-id-look-up.ts). */
   readonly certain: boolean;
   readonly records: readonly ExplainedRecord[];
 }

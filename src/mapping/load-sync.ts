@@ -16,13 +16,13 @@ import { readDefinition } from './language/read-definition.js';
 import { readMapping } from './language/read-mapping.js';
 import { readSync } from './language/read-sync.js';
 import { readSyncFolder } from './sync-folder.js';
-import { syncVersion, type SyncFile } from './sync-version.js';
+import { syncVersion, type VersionedSettings } from './sync-version.js';
 import { didYouMean } from './language/violation-message.js';
 
 export { listSyncs } from './sync-folder.js';
 
 /** What linting a sync found. */
-export interface LintResult {
+export interface CheckedSync {
   /** Errors and warnings, by file and then by line. */
   readonly findings: readonly Finding[];
   /** null if any finding is an error. */
@@ -36,7 +36,7 @@ export interface LintResult {
  * missing, the error's details say that another worker may have them.
  */
 export async function loadSync(mappingsFolder: string, syncName: string, env: Environment): Promise<SyncSpec> {
-  const { sync, findings } = await lintSync(mappingsFolder, syncName, env);
+  const { sync, findings } = await checkSyncFiles(mappingsFolder, syncName, env);
   if (sync !== null) return sync;
   const errors = findings.filter((finding) => finding.severity === 'error');
   throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), {
@@ -52,7 +52,7 @@ const LACKING = ['sync_missing', 'file_missing', 'env_missing'];
  * All findings of all files. Never throws for what they contain, and reads nothing but the folder of the sync: the
  * source is compared by checkLive in src/cli.
  */
-export async function lintSync(mappingsFolder: string, syncName: string, env: Environment): Promise<LintResult> {
+export async function checkSyncFiles(mappingsFolder: string, syncName: string, env: Environment): Promise<CheckedSync> {
   const folder = await readSyncFolder(mappingsFolder, syncName);
   const read = (file: string, kind: LanguageFileKind): Promise<LanguageFile> =>
     LanguageFile.read(mappingsFolder, file, kind, env);
@@ -99,7 +99,7 @@ export async function lintSync(mappingsFolder: string, syncName: string, env: En
             ...spec,
             options: { ...spec.options, longestExternalId: head.upload.longestExternalId },
           })),
-          version: syncVersion(syncFile!.value as unknown as SyncFile, contents),
+          version: syncVersion(syncFile!.value as unknown as VersionedSettings, contents),
         },
     locate: (file, path) => byName.get(file)?.place(path) ?? { line: 0, column: 0 },
   };

@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import type { JsonValue } from '../domain/json.js';
 
 /** The parts of sync.yaml that are hashed. */
-export interface SyncFile {
+export interface VersionedSettings {
   readonly tenant: JsonValue;
   readonly upload?: { readonly longestExternalId?: number };
 }
@@ -16,7 +16,7 @@ export interface SyncFile {
  * does not change the version. Of sync.yaml, the tenants and the longest external id count; the connection does not, so
  * a password can be rotated during a run.
  */
-export function syncVersion({ tenant, upload }: SyncFile, contents: ReadonlyMap<string, JsonValue>): string {
+export function syncVersion({ tenant, upload }: VersionedSettings, contents: ReadonlyMap<string, JsonValue>): string {
   const files = [...contents].sort(([a], [b]) => (a < b ? -1 : 1));
   const longestExternalId = upload?.longestExternalId;
   return hash('sha256', JSON.stringify({ tenant, longestExternalId, files }), 'hex').slice(0, 16);

@@ -3,7 +3,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
 import type { ReadBounds, ReadPlan, Source, SourceColumn } from '../domain/source.js';
 import type { TenantConfig, TenantRule } from '../domain/sync.js';
-import { textForm } from '../mapping/encode/kinds.js';
+import { textForm } from '../mapping/encode/value-kind.js';
 import { EVERYTHING } from './read-bounds.js';
 
 /** A tenant configuration that names a table or query of the source. */

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { cronProblem } from '../../src/mapping/language/cron.js';
+import { cronProblem } from '../../src/mapping/language/cron-problem.js';
 
 let connection: Connection;
 beforeAll(async () => {

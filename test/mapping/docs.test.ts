@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
-import { runExamples } from '../../src/mapping/check/examples.js';
+import { runExamples } from '../../src/mapping/check/run-examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { TRANSFORMS } from '../../src/mapping/transforms/registry.js';
 import { columns, definition, ENV, lint, syncFolder } from './sync-on-disk.js';

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { formatFinding } from '../../src/domain/finding.js';
-import { runExamples, type ExampleRow, type ExamplesFile } from '../../src/mapping/check/examples.js';
+import { runExamples, type ExampleRow, type ExamplesFile } from '../../src/mapping/check/run-examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { recordExamples } from '../../src/mapping/check/record-examples.js';
+import { makeExamples } from '../../src/mapping/check/make-examples.js';
 import { columns, definition, ENV, syncFolder } from './sync-on-disk.js';
 
 const MAPPING = `schema: person
@@ -107,7 +107,7 @@ describe('recording', () => {
     const folder = syncFolder({ 'people.mapping.yaml': MAPPING, 'person.schema.json': SCHEMA });
     const sync = await loadSync(folder, 'shop', ENV);
     const types = columns({ id: 'integer', email: 'text', level: 'text', secret: 'text' });
-    return recordExamples(existing, sync.mappings[0]!, sync.tenant, types, rows);
+    return makeExamples(existing, sync.mappings[0]!, sync.tenant, types, rows);
   };
   const ROW = { id: '4711', email: ' Zoë.Doe7@Example.org', level: 'G', secret: 'Canary' };
 

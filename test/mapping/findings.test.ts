@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { formatFinding } from '../../src/domain/finding.js';
-import { lintSync, listSyncs, loadSync } from '../../src/mapping/load-sync.js';
+import { checkSyncFiles, listSyncs, loadSync } from '../../src/mapping/load-sync.js';
 import { definition, ENV, FILES, findingsOf, lint, syncFolder } from './sync-on-disk.js';
 
 const sync = (more: string) => ({ 'sync.yaml': `${FILES['sync.yaml']}${more}` });
@@ -242,9 +242,9 @@ describe('the typical mistakes are named with their place', () => {
   it('names a sync that does not exist, and those that do', async () => {
     const folder = syncFolder();
     expect(await listSyncs(folder)).toEqual(['shop']);
-    const { findings } = await lintSync(folder, 'shpo', ENV);
+    const { findings } = await checkSyncFiles(folder, 'shpo', ENV);
     expect(findings.map(formatFinding)).toEqual(['shpo error sync_missing there is no such sync. Syncs: shop']);
-    expect((await lintSync(folder, '../shop', ENV)).findings[0]!.kind).toBe('bad_name');
+    expect((await checkSyncFiles(folder, '../shop', ENV)).findings[0]!.kind).toBe('bad_name');
   });
 });
 
@@ -335,17 +335,17 @@ describe('files that cannot be trusted', () => {
     const folder = syncFolder({ 'people.mapping.yaml': null });
     const outside = syncFolder();
     symlinkSync(join(outside, 'shop', 'people.mapping.yaml'), join(folder, 'shop', 'people.mapping.yaml'));
-    const { findings } = await lintSync(folder, 'shop', ENV);
+    const { findings } = await checkSyncFiles(folder, 'shop', ENV);
     expect(findings.map((finding) => finding.kind)).toEqual(['outside_folder']);
     symlinkSync(join(outside, 'shop'), join(folder, 'other'));
-    expect((await lintSync(folder, 'other', ENV)).findings[0]!.kind).toBe('outside_folder');
+    expect((await checkSyncFiles(folder, 'other', ENV)).findings[0]!.kind).toBe('outside_folder');
   });
 
   it('are refused if a folder has their name', async () => {
     const folder = syncFolder({ 'people.mapping.yaml': null });
     mkdirSync(join(folder, 'shop', 'people.mapping.yaml'));
     writeFileSync(join(folder, 'shop', 'b.mapping.yaml'), FILES['people.mapping.yaml']!);
-    expect((await lintSync(folder, 'shop', ENV)).findings.map((finding) => finding.kind)).toContain('not_a_file');
+    expect((await checkSyncFiles(folder, 'shop', ENV)).findings.map((finding) => finding.kind)).toContain('not_a_file');
   });
 });
 

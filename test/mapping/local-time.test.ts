@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
-import { localTimeReader } from '../../src/mapping/transforms/zoned-time.js';
+import { localTimeReader } from '../../src/mapping/transforms/local-time-reader.js';
 import { inCampaign } from '../campaign.js';
 
 /** Clock changes at midnight, by half an hour, across the date line, in mid-minute, far from UTC, and none. */

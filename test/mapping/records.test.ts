@@ -4,7 +4,7 @@ import type { MappedRecord, MapResult } from '../../src/domain/record.js';
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { columnsOf } from '../../src/mapping/compile/read-plan.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
-import { lookUpOf } from '../../src/mapping/compile/look-up.js';
+import { lookUpOf } from '../../src/mapping/compile/external-id-look-up.js';
 import { columns, definition, ENV, FILES, lint, mapper } from './sync-on-disk.js';
 
 const TEXT = { type: 'string' };

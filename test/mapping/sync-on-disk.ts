@@ -7,7 +7,7 @@ import { compileMapping, type CompiledMapping } from '../../src/mapping/compile/
 import { formatFinding } from '../../src/domain/finding.js';
 import type { JsonObject } from '../../src/domain/json.js';
 import type { SourceColumn, SourceType } from '../../src/domain/source.js';
-import { lintSync, type LintResult } from '../../src/mapping/load-sync.js';
+import { checkSyncFiles, type CheckedSync } from '../../src/mapping/load-sync.js';
 
 export const ENV = { SHOP_URL: 'postgres://reader:hunter2@db.example.org/shop' };
 
@@ -40,7 +40,7 @@ export function syncFolder(files: Readonly<Record<string, string | null>> = {}):
 export const lint = (
   files: Readonly<Record<string, string | null>> = {},
   env: Record<string, string> = ENV,
-): Promise<LintResult> => lintSync(syncFolder(files), 'shop', env);
+): Promise<CheckedSync> => checkSyncFiles(syncFolder(files), 'shop', env);
 
 /** Findings as people see them, without the folder. */
 export async function findingsOf(

@@ -1,7 +1,7 @@
 /** Values arrive exactly or not at all: one case for each kind of value that is easily damaged. */
 import { describe, expect, it } from 'vitest';
 import type { SourceType } from '../../src/domain/source.js';
-import { maskedShape } from '../../src/mapping/encode/mask.js';
+import { maskedShape } from '../../src/mapping/encode/masked-shape.js';
 import { mapper } from './sync-on-disk.js';
 
 async function mapped(type: SourceType, property: object, value: string, field = 'v'): Promise<unknown> {

@@ -9,7 +9,7 @@ import { formatFinding } from '../../domain/finding.js';
 import type { ProbeBudget } from '../../domain/probe.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { withoutPasswords } from '../../domain/without-passwords.js';
-import { lintSync } from '../../mapping/load-sync.js';
+import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
@@ -54,7 +54,7 @@ export function addCheck(program: Command): void {
       withViewParts<[string], CheckFlags>(async ({ parts, output }, given, options) => {
         // Somebody may pass an address by mistake, and the name is printed. The name of a sync is not affected.
         const name = withoutPasswords(given);
-        const lint = await lintSync(await parts.mappingsFolder(), name, parts.env);
+        const lint = await checkSyncFiles(await parts.mappingsFolder(), name, parts.env);
         const skipped = skippedOf(lint.sync, options);
         const live: LiveCheck =
           lint.sync === null || skipped !== null

@@ -8,7 +8,7 @@
  */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
-import { lintSync } from '../../mapping/load-sync.js';
+import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
 import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
@@ -64,7 +64,7 @@ export function addDoctor(program: Command): void {
  * cannot be made without them.
  */
 async function examineFiles(parts: ViewParts, name: string): Promise<{ examined: Examined[]; sync: SyncSpec | null }> {
-  const { sync, findings } = await lintSync(await parts.mappingsFolder(), name, parts.env);
+  const { sync, findings } = await checkSyncFiles(await parts.mappingsFolder(), name, parts.env);
   const errors = findings.filter((f) => f.severity === 'error');
   const examined =
     errors.length === 0

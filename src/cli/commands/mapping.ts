@@ -13,10 +13,10 @@ import { counted } from '../../domain/counted.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding, type Finding } from '../../domain/finding.js';
 import type { SyncSpec } from '../../domain/sync.js';
-import { runExamples } from '../../mapping/check/examples.js';
+import { runExamples } from '../../mapping/check/run-examples.js';
 import { loadSync } from '../../mapping/load-sync.js';
 import { readExampleRows } from '../../inspection/example-rows.js';
-import { recordExamples } from '../../mapping/check/record-examples.js';
+import { makeExamples } from '../../mapping/check/make-examples.js';
 import { readSyncFolder } from '../../mapping/sync-folder.js';
 import { openSource } from '../../source/open-source.js';
 import { count } from '../arguments.js';
@@ -98,7 +98,7 @@ async function record(folder: string, sync: SyncSpec, chosen: readonly string[],
       const { columns, rows: read } = await readExampleRows(source, mapping, tenant, rows);
       const path = join(folder, file);
       const existing = examples.has(mapping.name) ? await readFile(path, 'utf8') : '';
-      await writeFile(path, recordExamples(existing, mapping, tenant, columns, read));
+      await writeFile(path, makeExamples(existing, mapping, tenant, columns, read));
       output.note(
         `${file}: added ${counted(read.length, 'example')} with masked values; review whether they show what you intend`,
       );

@@ -3,7 +3,7 @@ import type { Preview, PreviewedRow, Prediction } from '../../inspection/preview
 import type { JsonValue } from '../../domain/json.js';
 import type { FieldSpec, MappingSpec } from '../../domain/sync.js';
 import { fieldColumns } from '../../mapping/compile/read-plan.js';
-import { maskedShape } from '../../mapping/encode/mask.js';
+import { maskedShape } from '../../mapping/encode/masked-shape.js';
 import { table } from './text-table.js';
 
 /** Prints a value. Masked by default: others see a terminal, and its text is pasted into tickets. */

@@ -2,7 +2,7 @@
 import { times } from '../../domain/timeouts.js';
 import { PARENT_REASONS, type ParentCode } from '../../domain/parent.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
-import { maskedShape } from '../../mapping/encode/mask.js';
+import { maskedShape } from '../../mapping/encode/masked-shape.js';
 import { namesOf, type ParentReference } from '../parents/parents.js';
 
 type Named = Pick<MappedRecord, 'tenant' | 'externalId' | 'sourceKey'>;

@@ -1,7 +1,7 @@
 /** Reads a partition from its position on, delivers its chunks and writes their checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import { END_OF_PARTITION, type CheckpointInput } from '../../ledger/checkpoint-input.js';
-import { lookUpOf, type LookUp } from '../../mapping/compile/look-up.js';
+import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { chunksInOrder } from './chunks-in-order.js';

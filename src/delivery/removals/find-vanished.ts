@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { SourceColumn } from '../../domain/source.js';
-import { isSurelyFound, lookUpOf } from '../../mapping/compile/look-up.js';
+import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import type { IndexedRecord } from '../../ledger/record-index/index.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';

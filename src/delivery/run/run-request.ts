@@ -3,7 +3,7 @@ import { unknownMapping } from '../../domain/unknown-mapping.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput, RunKind } from '../../domain/run.js';
 import type { MappingSpec, SyncSpec } from '../../domain/sync.js';
-import { lookUpOf } from '../../mapping/compile/look-up.js';
+import { lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { mappingNode } from '../../mapping/order/stages.js';
 
 /** The mode that the run has in the ledger and in its report. */

@@ -5,7 +5,7 @@
 import type { JsonValue } from '../../domain/json.js';
 import type { ParentName } from '../../domain/parent.js';
 import type { MappedRecord } from '../../domain/record.js';
-import { maskedShape } from '../../mapping/encode/mask.js';
+import { maskedShape } from '../../mapping/encode/masked-shape.js';
 
 /** Words that rejections consist of: one that is also in the row tells nothing about the row. */
 const HARMLESS = new Set(

@@ -4,7 +4,7 @@ import type { MappingSpec } from '../../domain/sync.js';
 import { brokenRules } from './check-fields.js';
 import type { CheckedMapping } from './check-references.js';
 import type { LanguageFile } from '../language/language-file.js';
-import { lookUpOf } from '../compile/look-up.js';
+import { lookUpOf } from '../compile/external-id-look-up.js';
 import type { Path } from '../language/place.js';
 import type { SyncHead } from '../language/read-sync.js';
 import { requiredOf } from '../definition/target.js';

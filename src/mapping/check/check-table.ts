@@ -5,7 +5,7 @@
 import type { Finding } from '../../domain/finding.js';
 import type { CatalogColumn, SourceTable } from '../../domain/source-catalog.js';
 import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync.js';
-import { lookUpOf } from '../compile/look-up.js';
+import { lookUpOf } from '../compile/external-id-look-up.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';
 

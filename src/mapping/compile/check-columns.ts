@@ -7,9 +7,10 @@ import { nearest } from '../../domain/names.js';
 import { referencesOf } from '../../domain/references.js';
 import type { SourceColumn } from '../../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
-import { saysItself } from './deleted-record.js';
-import { planField, type PlacedColumn } from './field-plan.js';
-import { textForm } from '../encode/kinds.js';
+import { marksDeletionByItself } from './deleted-record.js';
+import type { PlacedColumn } from './field-writer.js';
+import { planField } from './plan-field.js';
+import { textForm } from '../encode/value-kind.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 import { targetOf } from '../definition/target.js';
 import { fieldColumns, namedColumns } from './read-plan.js';
@@ -79,7 +80,7 @@ export function checkColumns(
     );
 
   const deletes = mapping.deletes?.column == null ? undefined : byName.get(mapping.deletes.column);
-  if (deletes !== undefined && mapping.deletes?.values === null && !saysItself(deletes.type))
+  if (deletes !== undefined && mapping.deletes?.values === null && !marksDeletionByItself(deletes.type))
     report(
       'deletes_values',
       ['deletes', 'column'],

@@ -12,13 +12,14 @@ import { referencesOf } from '../../domain/references.js';
 import type { ByteRow, SourceColumn, SourceRow } from '../../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
 import { TextRow } from '../../records/text-row.js';
-import { valueAt } from '../encode/byte-json.js';
+import { valueAt } from '../encode/written-value.js';
 import { checkColumns } from './check-columns.js';
 import { columnsOf } from './read-plan.js';
-import { deletedRecords, deletedRows } from './deleted-record.js';
+import { deletedRecords, deletedRowTest } from './deleted-record.js';
 import { definitionValidator } from '../definition/definition-validator.js';
 import { idUnusable, noExternalId, tenantUnknown, type Failure } from './row-failure.js';
-import { planField, type PlannedField } from './field-plan.js';
+import type { PlannedField } from './field-writer.js';
+import { planField } from './plan-field.js';
 import type { Locate } from '../language/place.js';
 import { externalIdText } from './record-check.js';
 import { recordWriter } from './record-writer.js';
@@ -76,7 +77,7 @@ export function compileMapping(
   const writeId = fields.get(externalIdField)!.writer(null);
   const longestId = mapping.options.longestExternalId;
   const surelyShort = Math.min(SURELY_SHORT, longestId);
-  const isDeleted = deletedRows(mapping.deletes, placed);
+  const isDeleted = deletedRowTest(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
 
   const key = mapping.key.map((name) => selected.indexOf(name));

@@ -4,19 +4,19 @@ import type { MappedRecord } from '../../domain/record.js';
 import type { ByteRow, SourceType } from '../../domain/source.js';
 import type { DeletesSpec, MappingSpec } from '../../domain/sync.js';
 import { targetOf } from '../definition/target.js';
-import type { PlacedColumn } from './field-plan.js';
+import type { PlacedColumn } from './field-writer.js';
 
 /**
  * Whether a `deletes` column of this type needs no list of values: it is true, or contains the time of the deletion.
  */
-export const saysItself = (type: SourceType): boolean =>
+export const marksDeletionByItself = (type: SourceType): boolean =>
   type === 'boolean' || type === 'timestamptz' || type === 'timestamp' || type === 'date';
 
 /**
  * A function that tells whether a row is marked as deleted; null if the mapping has no column for that. Without a list
  * of values, a boolean column means deleted if it is true, any other column if it is not NULL.
  */
-export function deletedRows(
+export function deletedRowTest(
   deletes: DeletesSpec | null,
   placed: (name: string) => PlacedColumn,
 ): ((row: ByteRow) => boolean) | null {

@@ -3,11 +3,12 @@
  * type.
  */
 import type { TransformCall } from '../../domain/sync.js';
-import { textCopier, type ByteTable, type CopyValue } from '../encode/byte-json.js';
-import { conversion, type LastStep, type Proven } from '../encode/conversion.js';
-import { textForm, type Kind, type MappedValue, type Step } from '../encode/kinds.js';
+import { textCopier, type ByteTable, type CopyValue } from '../encode/copy-value.js';
+import { conversionOf, type LastStep, type Proven } from '../encode/conversion.js';
+import { textForm, type Kind, type MappedValue, type Step } from '../encode/value-kind.js';
 import { Rejection } from '../encode/rejection.js';
 import type { Target } from '../definition/target.js';
+import type { FieldProblem } from './field-writer.js';
 import { TRANSFORMS } from '../transforms/registry.js';
 
 /** The composed steps, or why they do not fit together. */
@@ -46,7 +47,7 @@ export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], tar
     tables.push(transform.bytes);
     current = transform.gives === 'same' ? accepted.kind : transform.gives;
   }
-  const last = conversion(current, target);
+  const last = conversionOf(current, target);
   if ('problem' in last) return { problem: last.problem, transform: null };
   if (last.step !== null) steps.push(last.step);
   return { run: composed(steps), copy: copier(tables, last), proven: last.proven };
@@ -101,4 +102,14 @@ function copier(steps: readonly (ByteTable | undefined)[], { copy }: LastStep): 
   if (tables.some((table) => table === undefined)) return null;
   const through = (byte: number): number => tables.reduce((changed, table) => table![changed]!, byte);
   return textCopier(Uint8Array.from({ length: 256 }, (_, byte) => through(byte)));
+}
+
+/** A problem of a pipeline as one of its field: at the transform that does not fit, otherwise at the column or template, as the subject of the sentence. */
+export function pipelineProblem(
+  found: { problem: string; transform: number | null },
+  of: string,
+  subject: string,
+): FieldProblem {
+  if (found.transform !== null) return { path: ['transforms', found.transform], message: found.problem };
+  return { path: [of], message: `${subject} ${found.problem}` };
 }

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { SchemaDefinitionFile } from '../../domain/sync.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
 import { noExternalId, notEncodable, type Failure } from './row-failure.js';
-import { maskedShape } from '../encode/mask.js';
+import { maskedShape } from '../encode/masked-shape.js';
 import { firstViolation } from './record-violation.js';
 import { LONE_SURROGATE } from '../encode/write-value.js';
 

@@ -6,10 +6,10 @@ import type { ByteRange } from '../../records/records.js';
 import type { RecordTexts } from '../../records/record-texts.js';
 import type { ByteRow } from '../../domain/source.js';
 import type { SchemaDefinitionFile } from '../../domain/sync.js';
-import { isEmptyTextAt, rangeOfText } from '../encode/byte-json.js';
+import { isEmptyTextAt, findTextRange } from '../encode/written-value.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
 import { fieldRejected, type Failure } from './row-failure.js';
-import type { PlannedField } from './field-plan.js';
+import type { PlannedField } from './field-writer.js';
 import { recordCheck } from './record-check.js';
 import { requiredOf } from '../definition/target.js';
 import { unprovenRules } from './unproven-rules.js';
@@ -69,7 +69,7 @@ export function recordWriter(
       }
       if (outcome === false) isProven = false;
       else if (outcome !== true) return fieldRejected(field.name, outcome);
-      if (field.isId) rangeOfText(from, json, id);
+      if (field.isId) findTextRange(from, json, id);
       if (!field.mayBeEmpty && isEmptyTextAt(from, json)) isProven = false;
     }
     json.room(2);

@@ -1,7 +1,7 @@
 /** The reasons why a row gives no record, in the form in which dead letters report them. */
 import { encodeJson, type JsonObject } from '../../domain/json.js';
 import type { FailedRow } from '../../domain/record.js';
-import { maskedShape } from '../encode/mask.js';
+import { maskedShape } from '../encode/masked-shape.js';
 import type { Rejection } from '../encode/rejection.js';
 
 /** The part of an {@link FailedRow} that states the reason; it contains no value of the row. */

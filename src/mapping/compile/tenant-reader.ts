@@ -1,8 +1,8 @@
 /** Determines the tenant of a row: that of the sync, or the one that is declared for the value of the tenant column. */
 import type { ByteRow } from '../../domain/source.js';
 import type { TenantConfig } from '../../domain/sync.js';
-import type { PlacedColumn } from './field-plan.js';
-import { textForm } from '../encode/kinds.js';
+import type { PlacedColumn } from './field-writer.js';
+import { textForm } from '../encode/value-kind.js';
 import { Rejection } from '../encode/rejection.js';
 
 /**

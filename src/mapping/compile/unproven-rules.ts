@@ -11,7 +11,7 @@ import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { referencesOf } from '../../domain/references.js';
 import type { Proven } from '../encode/conversion.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
-import type { FieldWriter } from './field-plan.js';
+import type { FieldWriter } from './field-writer.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';
 
 /** What is left to test of a field: nothing, that its text is not empty, or all its rules with a validator. */

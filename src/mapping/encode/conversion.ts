@@ -1,20 +1,12 @@
 /**
  * The last step of every field: from the kind that a value has to the JSON type that the schema definition asks for.
  */
-import {
-  copyBoolean,
-  copyDate,
-  copyInstant,
-  copyInteger,
-  copyNumber,
-  PLAIN_BYTES,
-  type ByteTable,
-  type CopyValue,
-} from './byte-json.js';
-import { dateFromDatabase, instantFromDatabase } from './date-text.js';
+import { copyDate, copyInstant } from './copy-date.js';
+import { copyBoolean, copyInteger, copyNumber, PLAIN_BYTES, type ByteTable, type CopyValue } from './copy-value.js';
+import { dateFromDatabase, instantFromDatabase } from './date-from-database.js';
 import { exactInteger, exactNumber } from './exact-number.js';
 import { exactJson } from './exact-json.js';
-import { textForm, type Kind, type Step } from './kinds.js';
+import { textForm, type Kind, type Step } from './value-kind.js';
 import { Rejection } from './rejection.js';
 import type { Target } from '../definition/target.js';
 
@@ -40,7 +32,7 @@ export type Conversion = LastStep | { readonly problem: string };
  * Chooses the conversion by kind and target. Conversions never lose anything: whatever needs a decision, such as the
  * zone of a local time, is a problem that names the transform to use.
  */
-export function conversion(kind: Kind, target: Target): Conversion {
+export function conversionOf(kind: Kind, target: Target): Conversion {
   switch (kind) {
     case 'other':
       return { problem: 'has no conversion; turn it into text in the query' };

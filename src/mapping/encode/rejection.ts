@@ -1,5 +1,5 @@
 /** The reason why a value cannot be mapped. */
-import { maskedShape } from './mask.js';
+import { maskedShape } from './masked-shape.js';
 
 /**
  * Returned by the steps of a field, not thrown: bad rows are expected, and must not cost a stack trace each. The value

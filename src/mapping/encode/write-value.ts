@@ -1,4 +1,4 @@
-/** Writes the JSON of a mapped value, for fields whose bytes cannot be copied (`byte-json.ts`). */
+/** Writes the JSON of a mapped value, for fields whose bytes cannot be copied (`copy-value.ts`). */
 import { encodeJson, type JsonValue } from '../../domain/json.js';
 import type { RecordTexts } from '../../records/record-texts.js';
 

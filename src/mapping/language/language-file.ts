@@ -7,8 +7,8 @@ import { withoutPasswords } from '../../domain/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { formatPath, type Path, type Place } from './place.js';
-import { readSourceText } from './source-text.js';
-import { withoutFaults, type PartialFile } from './set-aside.js';
+import { readSyncFile } from './read-sync-file.js';
+import { withoutFaults, type PartialFile } from './partial-file.js';
 import { violationsOf } from './violations.js';
 import { parseYaml, type ParsedDocument } from './yaml-document.js';
 
@@ -38,7 +38,7 @@ export class LanguageFile {
    */
   static async read(folder: string, file: string, kind: LanguageFileKind, env: Environment): Promise<LanguageFile> {
     const self = new LanguageFile(file);
-    const source = await readSourceText(folder, file);
+    const source = await readSyncFile(folder, file);
     if ('problem' in source) self.report(source.kind, [], source.problem);
     else self.understand(source.text, kind, env);
     return self;

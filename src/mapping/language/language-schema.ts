@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../domain/json.js';
 import { LANGUAGE_FORMATS } from './language-formats.js';
-import { languageFolder } from './package-folder.js';
+import { languageFolder } from './language-folder.js';
 import { asObject } from '../definition/target.js';
 
 /** The kinds of file of a sync, each with a JSON Schema of the same name in mappings/. */

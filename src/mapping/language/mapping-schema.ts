@@ -9,7 +9,7 @@
 import type { JsonObject } from '../../domain/json.js';
 import { columnName } from './column-name.js';
 import { durationText } from '../../domain/timeouts.js';
-import { transformDefinition } from '../transforms/language.js';
+import { transformDefinition } from '../transforms/describe-transforms.js';
 import { FIELD } from './field-schema.js';
 import { DELETES, OPTIONS } from './mapping-options.js';
 

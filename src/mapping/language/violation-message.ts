@@ -31,7 +31,7 @@ export type Show = (path: Path, value: unknown) => { readonly text: string; read
  * An error of ajv in words, for the value at `path`. Suggestions are made for values of the file only: the nearest word
  * to a secret would give it away.
  */
-export function inWords(error: ErrorObject, path: Path, show: Show): Violation {
+export function violationOf(error: ErrorObject, path: Path, show: Show): Violation {
   const params = error.params as Record<string, unknown>;
   const parent = (error.parentSchema ?? {}) as JsonObject;
   const title = typeof parent['title'] === 'string' ? parent['title'] : undefined;

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../domain/json.js';
 import type { LanguageSchema } from './language-schema.js';
 import { pathOfPointer, type Path } from './place.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';
-import { choiceViolation, inWords, type Show, type Violation } from './violation-message.js';
+import { choiceViolation, violationOf, type Show, type Violation } from './violation-message.js';
 
 /** What is wrong with `value`. `show` writes a value as the author did, so that no secret is quoted. */
 export function violationsOf(language: LanguageSchema, value: unknown, show: Show): Violation[] {
@@ -28,7 +28,7 @@ function explain(language: LanguageSchema, part: JsonObject, value: unknown, bas
     ...errors
       // An error about the name of a key is reported once, by `propertyNames` itself.
       .filter((error) => !inChoice(error) && error.propertyName === undefined)
-      .map((error) => inWords(error, pathOf(error), show)),
+      .map((error) => violationOf(error, pathOf(error), show)),
     ...choices.flatMap((choice) => {
       const branches = (choice.schema as JsonObject[]).map((branch) => language.resolve(branch));
       const meant = branchMeant(branches, choice.data);

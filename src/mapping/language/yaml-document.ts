@@ -17,7 +17,7 @@ import {
 } from 'yaml';
 import type { JsonValue } from '../../domain/json.js';
 import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
-import { nestingAtMost } from './nesting.js';
+import { nestingAtMost } from './estimate-nesting.js';
 import type { Path, Place } from './place.js';
 
 /** Deeper nesting is an attack or an accident, and every walk over the values is recursive. */

@@ -1,5 +1,5 @@
 /** The transform `boolean`: the source's own spellings of yes and no. */
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import { rejected, SCALAR, textsOption, type Transform } from './transform.js';
 
 /**

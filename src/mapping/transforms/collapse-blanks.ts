@@ -1,5 +1,5 @@
 /** The transform `collapseBlanks`: one blank where people typed many. */
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import type { Transform } from './transform.js';
 
 /**

@@ -2,7 +2,7 @@
  * The transform `dateTime`: local dates and times to points in time. The source stored no zone, so the mapping must
  * name it.
  */
-import { localTimeReader } from './zoned-time.js';
+import { localTimeReader } from './local-time-reader.js';
 import { rejected, textOption, type Transform } from './transform.js';
 
 /**

@@ -2,7 +2,7 @@
  * The transform `emptyToNull`: the empty text becomes null, so the platform deletes the field rather than storing
  * nothing in it.
  */
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import type { Transform } from './transform.js';
 
 /**

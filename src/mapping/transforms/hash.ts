@@ -1,6 +1,6 @@
 /** The transform `hash`: a fingerprint in place of the value, for ids that must not leave the source as they are. */
 import { hash as digest } from 'node:crypto';
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import { textOption, type Transform } from './transform.js';
 
 /**

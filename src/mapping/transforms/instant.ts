@@ -3,7 +3,7 @@
  * name their zone, and counts since 1970.
  */
 import { Temporal } from 'temporal-polyfill';
-import { instantFromDatabase, utcText } from '../encode/date-text.js';
+import { instantFromDatabase, utcText } from '../encode/date-from-database.js';
 import { rejected, textOption, type Transform } from './transform.js';
 
 const COUNT = /^(-?)(\d{1,15})(?:\.(\d{1,9}))?$/;

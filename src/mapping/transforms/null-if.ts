@@ -1,5 +1,5 @@
 /** The transform `nullIf`: the source's own spellings of "nothing" become null. */
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import { SCALAR, textsOption, type Transform } from './transform.js';
 
 /**

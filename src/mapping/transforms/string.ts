@@ -1,5 +1,5 @@
 /** The transform `string`: any value as its text. */
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import type { Transform } from './transform.js';
 
 /**

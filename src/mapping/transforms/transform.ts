@@ -1,7 +1,7 @@
 /** The interface of all transforms, and what they share for reading their options. */
 import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { ByteTable } from '../encode/byte-json.js';
-import type { Kind } from '../encode/kinds.js';
+import type { ByteTable } from '../encode/copy-value.js';
+import type { Kind } from '../encode/value-kind.js';
 import { Rejection } from '../encode/rejection.js';
 
 /** An input with the expected output or rejection; the tests run all of them, and the documentation shows some. */

@@ -1,6 +1,6 @@
 /** The transform `uppercase`. */
-import { asciiTable } from '../encode/byte-json.js';
-import { TEXT_KINDS } from '../encode/kinds.js';
+import { asciiTable } from '../encode/copy-value.js';
+import { TEXT_KINDS } from '../encode/value-kind.js';
 import type { Transform } from './transform.js';
 
 /**

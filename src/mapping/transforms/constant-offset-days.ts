@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 /** A day with a constant offset, and the days around it as `2010-12-01`. */
-export interface SteadyDay {
+export interface ConstantOffsetDay {
   /** Minutes by which local time is ahead of UTC. */
   readonly utcOffset: number;
   readonly dayBefore: string;
@@ -21,8 +21,8 @@ const FURTHEST_HOURS = 26;
  * A function from a day (`2010-12-01`) to its offset in `zone`; null near a clock change, if the offset is not in whole
  * minutes (before railway time), in the years 1 and 9999, and for days that do not exist.
  */
-export function steadyDays(zone: string): (date: string) => SteadyDay | null {
-  const known = new Map<string, SteadyDay | null>();
+export function constantOffsetDays(zone: string): (date: string) => ConstantOffsetDay | null {
+  const known = new Map<string, ConstantOffsetDay | null>();
   return (date) => {
     let day = known.get(date);
     if (day === undefined) {
@@ -33,7 +33,7 @@ export function steadyDays(zone: string): (date: string) => SteadyDay | null {
   };
 }
 
-function steadyDay(date: string, zone: string): SteadyDay | null {
+function steadyDay(date: string, zone: string): ConstantOffsetDay | null {
   let day: Temporal.PlainDate;
   try {
     day = Temporal.PlainDate.from(date);

@@ -3,8 +3,8 @@
  * otherwise by minute.
  */
 import { Temporal } from 'temporal-polyfill';
-import { unreadableDate, utcText, withoutTrailingZeros } from '../encode/date-text.js';
-import { steadyDays, type SteadyDay } from './steady-days.js';
+import { unreadableDate, utcText, withoutTrailingZeros } from '../encode/date-from-database.js';
+import { constantOffsetDays, type ConstantOffsetDay } from './constant-offset-days.js';
 
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(?::([0-5]\d(?:\.\d{1,9})?))?)?$/;
 /** Minutes kept per zone, for days with a clock change; bounded, so that memory does not grow. */
@@ -21,7 +21,7 @@ export interface LocalTimeProblem {
  * returns RFC 3339 in UTC. `lenient`: in a gap, the time is shifted forward; of a repeated time, the first is taken.
  */
 export function localTimeReader(zone: string, lenient: boolean): (text: string) => string | LocalTimeProblem {
-  const steady = steadyDays(zone);
+  const steady = constantOffsetDays(zone);
   /** Local minute to UTC minute; null if seconds matter (old zones changed within a minute) or the time is rejected. */
   const minutes = new Map<string, string | null>();
   return (text) => {
@@ -46,7 +46,7 @@ export function localTimeReader(zone: string, lenient: boolean): (text: string) 
 }
 
 /** The minute in UTC; undefined for a time of day that does not exist. */
-function onSteadyDay(date: string, hourMinute: string, day: SteadyDay): string | undefined {
+function onSteadyDay(date: string, hourMinute: string, day: ConstantOffsetDay): string | undefined {
   const hour = Number(hourMinute.slice(0, 2));
   const minute = Number(hourMinute.slice(3));
   if (hour > 23 || minute > 59) return undefined;

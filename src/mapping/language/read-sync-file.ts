@@ -6,13 +6,13 @@ import { relative, isAbsolute, join } from 'node:path';
 const LARGEST = 1024 * 1024;
 
 /** The text, or why it was not read, with the kind of the finding. */
-export type SourceText = { readonly text: string } | { readonly problem: string; readonly kind: string };
+export type SyncFileText = { readonly text: string } | { readonly problem: string; readonly kind: string };
 
 /**
  * The text of `file` (relative to `folder`). Symbolic links out of the folder, devices, large files and text that is
  * not UTF-8 are problems. Never rejects.
  */
-export async function readSourceText(folder: string, file: string): Promise<SourceText> {
+export async function readSyncFile(folder: string, file: string): Promise<SyncFileText> {
   try {
     const real = await realpath(join(folder, file));
     if (!isInside(await realpath(folder), real))

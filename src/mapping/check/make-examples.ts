@@ -7,7 +7,7 @@ import type { SourceColumn, SourceType } from '../../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
 import { columnsOf } from '../compile/read-plan.js';
 import { compileMapping } from '../compile/compile-mapping.js';
-import { mapRow, type Example, type ExampleRow } from './examples.js';
+import { mapRow, type Example, type ExampleRow } from './run-examples.js';
 import { asObject, propertiesOf } from '../definition/target.js';
 
 const HEAD = '# yaml-language-server: $schema=../examples.schema.json\n';
@@ -18,7 +18,7 @@ const HEAD = '# yaml-language-server: $schema=../examples.schema.json\n';
  * The expected record is what the mapping makes of the masked row, so a value that only works unmasked, such as a phone
  * number, becomes an example of a rejection, which a person is asked to review.
  */
-export function recordExamples(
+export function makeExamples(
   existing: string,
   mapping: MappingSpec,
   tenant: TenantConfig,

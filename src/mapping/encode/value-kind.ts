@@ -1,7 +1,7 @@
 /** The kinds of value between a column and a field, by which the steps of a field are checked against each other. */
 import type { JsonValue } from '../../domain/json.js';
 import type { SourceType } from '../../domain/source.js';
-import { dateFromDatabase, instantFromDatabase } from './date-text.js';
+import { dateFromDatabase, instantFromDatabase } from './date-from-database.js';
 import { Rejection } from './rejection.js';
 
 /**
@@ -16,7 +16,7 @@ export type MappedValue = JsonValue | Rejection;
 export type Step = (value: string) => MappedValue;
 
 /** A kind, and the step that leads to it. */
-export interface Typed {
+export interface KindAndStep {
   readonly kind: Kind;
   /** null if the value stays as it is. */
   readonly step: Step | null;
@@ -39,7 +39,7 @@ export const TEXT_KINDS = [
 ] as const satisfies readonly Kind[];
 
 /** How a value of this kind is written as text; undefined if there is no single right way. */
-export function textForm(kind: Kind): Typed | undefined {
+export function textForm(kind: Kind): KindAndStep | undefined {
   switch (kind) {
     case 'boolean':
       return { kind, step: booleanText };
