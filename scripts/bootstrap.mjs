@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endWithOwner } from './end-with-owner.mjs';
 import { presentTemporal } from './get-temporal.mjs';
-import { isInstalled, npmCi } from './install.mjs';
-import { holdLock } from './lock.mjs';
-import { isBuilt } from './source-hash.mjs';
-import { whenStarterIsGone } from './starter.mjs';
-import { meetNeeds } from './test-needs.mjs';
+import { isInstalled, npmCi } from './npm-ci.mjs';
+import { holdLock } from './lock-file.mjs';
+import { isBuilt } from './is-built.mjs';
+import { whenStarterIsGone } from './watch-npm.mjs';
+import { providePrerequisites } from './test-prerequisites.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -87,7 +87,7 @@ async function bootstrap({ run, drains, tests, env: own }, args) {
     return 1;
   }
   const { env, leftOut } = tests
-    ? await meetNeeds(ROOT, [...run.slice(VITEST.length), ...args], runToEnd)
+    ? await providePrerequisites(ROOT, [...run.slice(VITEST.length), ...args], runToEnd)
     : { env: {}, leftOut: [] };
   const code = await runToEnd([...run, ...args], { drains, env: { ...process.env, ...env, ...own } });
   temporal?.kill();

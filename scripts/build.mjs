@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isBuilt, recordBuild, sourceHash } from './source-hash.mjs';
+import { isBuilt, recordBuild, sourceHash } from './is-built.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = 'node_modules/typescript/bin/tsc';

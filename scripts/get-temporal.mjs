@@ -8,7 +8,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setInterval } from 'node:timers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { holdLock } from './lock.mjs';
+import { holdLock } from './lock-file.mjs';
 
 const VERSION = '1.5.1';
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@v${VERSION}`;

@@ -1,7 +1,7 @@
 /** Continues a long run as a new execution, before Temporal's history of it becomes too large. */
 import { makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { ContinuedRun, RunInput, RunReport } from '../src/domain/run.js';
-import type { RunView } from './run-view.js';
+import type { RunDetails } from './run-details.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** Whether Temporal suggests a new execution; then nothing new is begun in this one. */
@@ -14,10 +14,15 @@ export type RunMark = Pick<ContinuedRun, 'stagesDone' | 'pollUntil'>;
  * If the history is long, ends this execution by throwing `ContinueAsNew`. The next execution has the same workflow
  * type and the same run in the ledger, and goes on at the mark.
  */
-export async function continueIfLong(run: CheckedRun, input: RunInput, mark: RunMark, view: RunView): Promise<void> {
+export async function continueIfLong(
+  run: CheckedRun,
+  input: RunInput,
+  mark: RunMark,
+  details: RunDetails,
+): Promise<void> {
   if (!isHistoryLong()) return;
   // A pause is not carried over.
-  await view.untilRunning();
+  await details.controls.untilRunning();
   const { runId, stopped, notes } = run;
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });

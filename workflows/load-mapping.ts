@@ -5,7 +5,7 @@ import type { LoadResult } from '../src/domain/work.js';
 import { inTurn, planMapping, summarized, type Loads } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueIfLong, isHistoryLong } from './continue-run.js';
-import type { RunView } from './run-view.js';
+import type { RunDetails } from './run-details.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** One pass over a mapping, in the stage that it belongs to. */
@@ -25,7 +25,7 @@ export async function loadMapping(
   run: CheckedRun,
   input: RunInput,
   { mapping, firstPass, stage }: MappingLoad,
-  view: RunView,
+  details: RunDetails,
 ): Promise<void> {
   const { runId, sync, mode } = run;
   const { partitionIds, concurrency } = await planMapping({ runId, sync, mapping, mode, input, firstPass });
@@ -41,16 +41,16 @@ export async function loadMapping(
     for (let partitionId = queue.shift(); partitionId !== undefined; partitionId = queue.shift()) {
       let done = false;
       while (!done) {
-        await view.untilRunning();
+        await details.controls.untilRunning();
         if (isHistoryLong()) return;
         const result = await loadInTurn(summaryOf(partitionId), (loads) => loadWith(loads, partitionId));
-        view.showLoaded(result.progress);
+        details.showLoaded(result.progress);
         ({ done } = result);
       }
     }
   };
   await allOrNone(Array.from({ length: Math.min(concurrency, partitionIds.length) }, () => loadFromQueue));
-  await continueIfLong(run, input, { stagesDone: stage }, view);
+  await continueIfLong(run, input, { stagesDone: stage }, details);
 }
 
 /**

@@ -5,25 +5,25 @@ import { planMapping, summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { loadMapping } from './load-mapping.js';
 import { pollPendingRecords } from './poll-pending-records.js';
-import type { RunView } from './run-view.js';
+import type { RunDetails } from './run-details.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /**
  * Loads the stage with this index, then polls its records that are about to be sent again, since the next stage needs
  * them.
  */
-export async function loadStage(run: CheckedRun, input: RunInput, stage: number, view: RunView): Promise<void> {
+export async function loadStage(run: CheckedRun, input: RunInput, stage: number, details: RunDetails): Promise<void> {
   const full = run.stages[stage]!;
   const firstPass = run.firstPass[stage] ?? [];
   const mappings = [...firstPass, ...full];
-  if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, view);
+  if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, details);
   const load = (mapping: string, isFirstPass: boolean) => () =>
-    loadMapping(run, input, { mapping, firstPass: isFirstPass, stage }, view);
+    loadMapping(run, input, { mapping, firstPass: isFirstPass, stage }, details);
   await allOrNone([...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))]);
   await pollPendingRecords(
     run,
     { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
-    view,
+    details,
   );
 }
 
@@ -32,11 +32,11 @@ async function deliverSampleParents(
   run: CheckedRun,
   input: RunInput,
   mappings: readonly string[],
-  view: RunView,
+  details: RunDetails,
 ): Promise<void> {
   const { runId, sync, mode } = run;
   for (const mapping of mappings) {
-    await view.untilRunning();
+    await details.controls.untilRunning();
     await planMapping({ runId, sync, mapping, mode, input });
     await summarized(`${mapping}: parents of the sample`).deliverParents({ runId, sync, mapping });
   }

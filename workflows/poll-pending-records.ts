@@ -7,7 +7,7 @@ import { seconds } from '../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
 import { shortSummary, summarized } from './activities.js';
 import { waitLine } from '../src/domain/wait-line.js';
-import type { RunView } from './run-view.js';
+import type { RunDetails } from './run-details.js';
 
 /** Which records to poll for, and how long. */
 export interface PendingPoll {
@@ -26,26 +26,26 @@ export interface PendingPoll {
 export async function pollPendingRecords(
   { runId, sync }: OpenedRun,
   { mappings, until, waitForParents }: PendingPoll,
-  view: RunView,
+  details: RunDetails,
   betweenPolls: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   let pause = seconds('pollFirstPause');
   let summary = `waiting records of ${mappings.join(', ')}`;
   while (true) {
-    await view.untilRunning();
+    await details.controls.untilRunning();
     const results = await summarized(summary).pollPending({ runId, sync, mappings });
     const open = results.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
     const left = (until - Date.now()) / 1000;
     if (open.length === 0 || left <= 0) break;
     await betweenPolls();
     const waits = waitsOf(open, left);
-    view.showWaits(waits);
+    details.showWaits(waits);
     if (waits.length > 0) summary = waits.map(waitLine).join('; ');
     if (open.some((result) => result.dueSoon > 0)) pause = Math.min(pause, seconds('pollLongestPauseWhileDue'));
     await sleep(`${Math.min(pause, Math.max(1, left))}s`, { summary: shortSummary(summary) });
     pause = Math.min(seconds('pollLongestPause'), pause * 2);
   }
-  view.showWaits([]);
+  details.showWaits([]);
 }
 
 /** What the run shows of the wait. `left`: seconds until it stops polling. */

@@ -5,7 +5,7 @@ import { summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueIfLong, isHistoryLong, type RunMark } from './continue-run.js';
 import { pollPendingRecords } from './poll-pending-records.js';
-import type { RunView } from './run-view.js';
+import type { RunDetails } from './run-details.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** Marks them as removed, children before parents, and only once every row has been read and settled. */
@@ -13,29 +13,29 @@ export async function removeVanishedRecords(
   run: CheckedRun,
   input: RunInput,
   mark: RunMark,
-  view: RunView,
+  details: RunDetails,
 ): Promise<void> {
   for (const mappings of [...run.stages].reverse()) {
-    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, view)));
-    await continueIfLong(run, input, mark, view);
+    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, details)));
+    await continueIfLong(run, input, mark, details);
     await pollPendingRecords(
       run,
       { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
-      view,
+      details,
     );
   }
 }
 
-async function removeOf({ runId, sync }: CheckedRun, mapping: string, view: RunView): Promise<void> {
+async function removeOf({ runId, sync }: CheckedRun, mapping: string, details: RunDetails): Promise<void> {
   let done = false;
   while (!done && !isHistoryLong()) {
-    await view.untilRunning();
+    await details.controls.untilRunning();
     const result = await summarized(`${mapping}: records whose rows have vanished`).removeVanished({
       runId,
       sync,
       mapping,
     });
-    view.showLoaded(result.progress);
+    details.showLoaded(result.progress);
     ({ done } = result);
   }
 }

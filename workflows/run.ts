@@ -23,7 +23,7 @@ import { pollPendingRecords } from './poll-pending-records.js';
 import { removeVanishedRecords } from './remove-vanished-records.js';
 import { RunAttributes, runStart } from './run-attributes.js';
 import { asRunFailure, codedFailure, recordingFailure, throwIfUndelivered } from './run-failure.js';
-import { RunView } from './run-view.js';
+import { RunDetails } from './run-details.js';
 import { withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
@@ -40,20 +40,20 @@ export const backfill = (input: BackfillInput): Promise<RunReport> => run('backf
 
 const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
   asRunFailure(async () => {
-    const view = new RunView();
+    const details = new RunDetails();
     const { firstExecutionRunId } = workflowInfo();
     const start = runStart();
     const input = await recordingFailure(kind, start, given, () => checkRunInput(kind, given));
     const opened = await recordingFailure(kind, start, input, () =>
       openRun({ kind, input, firstExecutionRunId, start }),
     );
-    view.showRun(opened);
+    details.showRun(opened);
     const attributes = new RunAttributes(opened);
     attributes.opened(opened, start);
     const report = await closing(opened, attributes, async () =>
-      carryOut(await withoutDrifted(opened, input), input, view),
+      carryOut(await withoutDrifted(opened, input), input, details),
     );
-    view.showReport(report);
+    details.showReport(report);
     attributes.reported(report);
     throwIfUndelivered(report, opened.failOn);
     return report;
@@ -74,15 +74,15 @@ async function closing<T>({ runId, sync }: OpenedRun, attributes: RunAttributes,
 }
 
 /** All steps after opening. A continued execution repeats none of the stages that are done. */
-async function carryOut(run: CheckedRun, input: RunInput, view: RunView): Promise<RunReport> {
+async function carryOut(run: CheckedRun, input: RunInput, details: RunDetails): Promise<RunReport> {
   const { runId, sync, mode } = run;
-  view.showRun(run);
+  details.showRun(run);
   for (let stage = input.continues?.stagesDone ?? 0; stage < run.stages.length; stage++)
-    await loadStage(run, input, stage, view);
+    await loadStage(run, input, stage, details);
   const until = input.continues?.pollUntil ?? Date.now() + run.waitForPending * 1000;
   const mark = { stagesDone: run.stages.length, pollUntil: until };
-  await pollPendingRecords(run, { mappings: run.polled, until, waitForParents: true }, view, () =>
-    continueIfLong(run, input, mark, view),
+  await pollPendingRecords(run, { mappings: run.polled, until, waitForParents: true }, details, () =>
+    continueIfLong(run, input, mark, details),
   );
   // Every row was read, so a dead letter that is still open may be that of a row which is gone.
   if (mode === 'full' || mode === 'mirror')
@@ -91,7 +91,7 @@ async function carryOut(run: CheckedRun, input: RunInput, view: RunView): Promis
       sync,
       mappings: run.stages.flat(),
     });
-  if (mode === 'mirror') await removeVanishedRecords(run, input, mark, view);
+  if (mode === 'mirror') await removeVanishedRecords(run, input, mark, details);
   return closeRun({ runId, sync, stopped: ofAsked(run, run.stopped), notes: ofAsked(run, run.notes) });
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
-import { leftBehind } from './left-behind.js';
+import { leftoverServer } from './leftover-server.js';
 import { milliseconds, seconds } from '../domain/timeouts.js';
 
 /** Identifies one start of the process, for the readiness check. */
@@ -72,7 +72,7 @@ export async function startManagedProcess(input: ManagedProcessInput): Promise<M
     if (isAlive(current.pid)) await endProcess(current.pid, steps);
   };
 
-  const leftover = leftBehind(pidFile, input.command.slice(0, 3).join(' '));
+  const leftover = leftoverServer(pidFile, input.command.slice(0, 3).join(' '));
   if (leftover !== undefined) {
     log(`Stopping the ${name} that an earlier run left behind (pid ${leftover})`);
     await endProcess(leftover, [{ signal: 'SIGTERM', waitMs: milliseconds('leftoverTermination') }]);

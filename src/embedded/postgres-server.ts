@@ -10,10 +10,10 @@ import { Client, escapeIdentifier } from 'pg';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
 import type { EndingStep } from './end-with-owner.js';
-import { initialiseCluster, SUPERUSER } from './initdb.js';
-import { leftBehind } from './left-behind.js';
+import { initialiseCluster, SUPERUSER } from './initialise-cluster.js';
+import { leftoverServer } from './leftover-server.js';
 import { rememberedPorts } from './ports.js';
-import { postgresHome, type PostgresHome } from './postgres-home.js';
+import { preparePostgres, type PostgresInstallation } from './postgres-installation.js';
 import { milliseconds, seconds, times } from '../domain/timeouts.js';
 
 /** How to start the server. */
@@ -62,10 +62,10 @@ const SHUT_DOWN: readonly EndingStep[] = [
  * Throws `state_unreachable` with the end of the log if the server does not start.
  */
 export async function startPostgres({ folder, log, settings = {} }: StartPostgresInput): Promise<EmbeddedPostgres> {
-  const home = await postgresHome(folder, log);
+  const home = await preparePostgres(folder, log);
   const data = join(home.folder, 'data');
   const password = initialiseCluster(home, data);
-  const living = leftBehind(join(data, 'postmaster.pid'), data);
+  const living = leftoverServer(join(data, 'postmaster.pid'), data);
   if (living !== undefined) {
     // A killed run left this server behind, perhaps with other settings.
     log(`Stopping the PostgreSQL that an earlier run left behind (pid ${living})`);
@@ -101,7 +101,7 @@ export async function startPostgres({ folder, log, settings = {} }: StartPostgre
 
 /** Starts the server process with these settings as command-line options. */
 function launch(
-  home: PostgresHome,
+  home: PostgresInstallation,
   data: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<DetachedProcess> {

@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { loadOnlineRetail } from './online-retail/load-shop.js';
-import { createShopReader } from './online-retail/shop-reader.js';
+import { createShopReader } from './online-retail/create-shop-reader.js';
 import { startPostgres, type EmbeddedPostgres } from './postgres-server.js';
 import { secretFile } from './stack-folder.js';
 import { findTemporal } from './temporal-cli.js';

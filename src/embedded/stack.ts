@@ -1,13 +1,13 @@
 /** Starts and stops the whole stack for `demo` and `dev`: PostgreSQL, Temporal, the sandbox and a worker. */
 import { join } from 'node:path';
 import { ENGINE_OPTIONS } from '../config/engine-flags.js';
-import { startManagedProcess, type ManagedProcess } from './managed-process.js';
+import { startManagedProcess, type ManagedProcess, type ManagedProcessInput } from './managed-process.js';
 import { packageRoot } from '../cli/package-root.js';
 import { rememberedPorts } from './ports.js';
 import { makeStackFolder, publishStack, refuseSecondOwner, withdrawStack } from './stack-folder.js';
 import { childEnvironment, sandboxFixture, stackEnvironment, type MintToken } from './stack-environment.js';
 import { startServers, type StackServers } from './stack-servers.js';
-import { workerPolls } from './worker-polls.js';
+import { isWorkerPolling } from './is-worker-polling.js';
 import { milliseconds, times } from '../domain/timeouts.js';
 
 /** How to run the stack. */
@@ -62,24 +62,14 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       ...ENGINE_OPTIONS,
       join(packageRoot(), 'dist', 'src', 'cli', 'main.js'),
     ];
-    let fail: (message: string) => void = () => undefined;
-    const failed = new Promise<string>((resolve) => (fail = resolve));
-    const onDeath = (message: string): void => {
-      log(message);
-      fail(message);
+    const death = firstDeath(log);
+    const shared: ChildOptions = {
+      env: childEnvironment(env, { ownTemporal: servers.temporal !== undefined }),
+      cwd: folder,
+      folder,
+      log,
+      onDeath: death.report,
     };
-    // The death of a worker costs only time: its successor resumes from the ledger.
-    let restarts = 0;
-    const onWorkerDeath = (message: string): void => {
-      if (++restarts > times('workerRestarts')) return onDeath(message);
-      log(`${message.split('\n')[0]} Starting it again ...`);
-      children.worker?.restart().then(
-        () => log('The worker is up again'),
-        (error: unknown) => onDeath(error instanceof Error ? error.message : String(error)),
-      );
-    };
-    const told = childEnvironment(env, { ownTemporal: servers.temporal !== undefined });
-    const shared = { env: told, cwd: folder, folder, log, onDeath };
     if (processes.includes('sandbox')) {
       const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
       children.sandbox = await startManagedProcess({
@@ -98,8 +88,8 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         ...shared,
         name: 'worker',
         command: [...cli, 'worker'],
-        onDeath: onWorkerDeath,
-        isReady: (started) => workerPolls({ ...servers, taskQueue: env['PARTNER_SYNC_TASK_QUEUE']!, ...started }),
+        onDeath: restarter(() => children.worker, shared),
+        isReady: (started) => isWorkerPolling({ ...servers, taskQueue: env['PARTNER_SYNC_TASK_QUEUE']!, ...started }),
         drainMs: milliseconds('stackWorkerDrain'),
       });
       log('The worker is up');
@@ -125,7 +115,7 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       sandboxUrl,
       temporalAddress,
       uiUrl: temporal?.uiUrl,
-      failed,
+      failed: death.message,
       stop,
       sandbox: children.sandbox,
       worker: children.worker,
@@ -135,6 +125,38 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+/** What all child processes of the stack have in common. */
+type ChildOptions = Pick<ManagedProcessInput, 'env' | 'cwd' | 'folder' | 'log' | 'onDeath'>;
+
+/** `message` resolves with the first message that is given to `report`, which logs all of them. */
+function firstDeath(log: (line: string) => void) {
+  let resolve: (message: string) => void = () => undefined;
+  const message = new Promise<string>((resolved) => (resolve = resolved));
+  const report = (text: string): void => {
+    log(text);
+    resolve(text);
+  };
+  return { message, report };
+}
+
+/**
+ * What to do when the worker has died: start it again, a few times. Its death costs only time, since its successor
+ * resumes from the ledger.
+ */
+function restarter(worker: () => ManagedProcess | undefined, { log, onDeath }: ChildOptions) {
+  let restarts = 0;
+  return (message: string): void => {
+    if (++restarts > times('workerRestarts')) return onDeath(message);
+    log(`${message.split('\n')[0]} Starting it again ...`);
+    worker()
+      ?.restart()
+      .then(
+        () => log('The worker is up again'),
+        (error: unknown) => onDeath(error instanceof Error ? error.message : String(error)),
+      );
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.js';
 import { endProcess, isAlive, spawnDetached, tailOf, type DetachedProcess } from './detached-process.js';
 import type { EndingStep } from './end-with-owner.js';
-import { leftBehind } from './left-behind.js';
+import { leftoverServer } from './leftover-server.js';
 import { freePort, rememberedPorts } from './ports.js';
 import { milliseconds, seconds, times } from '../domain/timeouts.js';
 
@@ -55,7 +55,7 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
   const database = join(folder, 'temporal.db');
   const logFile = join(folder, 'temporal.log');
   const pidFile = join(folder, 'temporal.pid');
-  const living = leftBehind(pidFile, database);
+  const living = leftoverServer(pidFile, database);
   if (living !== undefined) {
     // Two servers on one SQLite file would corrupt each other's histories.
     input.log(`Stopping the Temporal server that an earlier run left behind (pid ${living})`);

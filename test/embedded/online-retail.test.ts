@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
-import { createShopReader } from '../../src/embedded/online-retail/shop-reader.js';
+import { createShopReader } from '../../src/embedded/online-retail/create-shop-reader.js';
 
 const FILE = new URL('../../src/embedded/online-retail/online-retail-2010-12.csv.gz', import.meta.url);
 const DATABASE = 'embedded_online_retail';

@@ -11,7 +11,7 @@ import { marksDeletionByItself } from './deleted-record.js';
 import type { PlacedColumn } from './field-writer.js';
 import { planField } from './plan-field.js';
 import { textForm } from '../encode/value-kind.js';
-import { formatPath, type Locate, type Path } from '../language/place.js';
+import { formatPath, type Locate, type Path, type Place } from '../language/place.js';
 import { targetOf } from '../definition/target.js';
 import { fieldColumns, namedColumns } from './read-plan.js';
 
@@ -32,7 +32,7 @@ export function checkColumns(
   locate: Locate = NOWHERE,
 ): Finding[] {
   const findings: Finding[] = [];
-  const report = (kind: string, path: Path, message: string): void => {
+  const report: Report = (kind, path, message) => {
     const { line, column } = locate(mapping.file, path);
     findings.push({ severity: 'error', kind, file: mapping.file, line, column, path: formatPath(path), message });
   };
@@ -40,62 +40,12 @@ export function checkColumns(
   const relation = locate(mapping.file, ['source', 'table']).written ?? where;
   const byName = new Map(columns.map((column) => [column.name, column]));
 
-  for (const name of new Set(columns.map((column) => column.name)))
-    if (columns.filter((column) => column.name === name).length > 1)
-      report(
-        'duplicate_column',
-        ['source'],
-        `${relation} gives two columns the name "${name}"; rename one with AS in the query`,
-      );
-
-  for (const { name, path } of namedColumns(mapping, tenant)) {
-    if (byName.has(name)) continue;
-    const written = locate(mapping.file, path).written;
-    const near = written === undefined ? nearest(name, [...byName.keys()]) : undefined;
-    report(
-      'column_missing',
-      path,
-      `no column "${written ?? name}" in ${relation}${path[0] === 'source' ? ' (the tenant column of sync.yaml)' : ''}.` +
-        `${near === undefined ? '' : ` Did you mean "${near}"?`} Columns: ${listed([...byName.keys()])}`,
-    );
-  }
-
-  const cursor = mapping.cursor === null ? undefined : byName.get(mapping.cursor.column);
-  const zoned = mapping.cursor?.zone !== undefined;
-  if (
-    cursor !== undefined &&
-    cursor.type !== 'timestamptz' &&
-    cursor.type !== 'date' &&
-    // SQL Server's change counter is not a time, but its source has a high watermark for it.
-    cursor.databaseType !== 'rowversion' &&
-    !(cursor.type === 'timestamp' && zoned)
-  )
-    report(
-      'cursor_type',
-      ['cursor'],
-      `the cursor is ${cursor.databaseType}; an incremental run needs timestamp with time zone or date.` +
-        (cursor.type === 'timestamp'
-          ? ` Name the zone of its local times: cursor: { column: ${cursor.name}, zone: Europe/London }`
-          : ''),
-    );
-
-  const deletes = mapping.deletes?.column == null ? undefined : byName.get(mapping.deletes.column);
-  if (deletes !== undefined && mapping.deletes?.values === null && !marksDeletionByItself(deletes.type))
-    report(
-      'deletes_values',
-      ['deletes', 'column'],
-      `${deletes.name} is ${deletes.databaseType}: say which of its values mean deleted, such as values: ['1']`,
-    );
-
-  const references = new Map(referencesOf(mapping.schema.schema).map((ref) => [ref.field, ref]));
-  // The plan is thrown away, so the index does not matter.
-  const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
-  for (const [field, spec] of mapping.fields) {
-    if (fieldColumns(spec).some((name) => !byName.has(name))) continue;
-    const plan = planField(spec, targetOf(mapping.schema.schema, field), references.get(field) ?? null, placed);
-    if ('problems' in plan)
-      for (const { path, message } of plan.problems) report('no_conversion', ['fields', field, ...path], message);
-  }
+  checkDuplicates(columns, relation, report);
+  for (const { name, path } of namedColumns(mapping, tenant))
+    if (!byName.has(name)) reportMissing(name, path, [...byName.keys()], relation, locate(mapping.file, path), report);
+  checkCursor(mapping, byName, report);
+  checkDeletesColumn(mapping, byName, report);
+  checkFieldPlans(mapping, byName, report);
   const tenantColumn = tenant.kind === 'constant' ? undefined : byName.get(tenant.column);
   if (tenantColumn !== undefined && textForm(tenantColumn.type) === undefined)
     report(
@@ -104,6 +54,78 @@ export function checkColumns(
       `the tenant column of sync.yaml is ${tenantColumn.databaseType}, which has no text form`,
     );
   return findings;
+}
+
+type Report = (kind: string, path: Path, message: string) => void;
+type Columns = ReadonlyMap<string, SourceColumn>;
+
+function checkDuplicates(columns: readonly SourceColumn[], relation: string, report: Report): void {
+  for (const name of new Set(columns.map((column) => column.name)))
+    if (columns.filter((column) => column.name === name).length > 1)
+      report(
+        'duplicate_column',
+        ['source'],
+        `${relation} gives two columns the name "${name}"; rename one with AS in the query`,
+      );
+}
+
+function reportMissing(
+  name: string,
+  path: Path,
+  known: readonly string[],
+  relation: string,
+  { written }: Place,
+  report: Report,
+): void {
+  const near = written === undefined ? nearest(name, known) : undefined;
+  const ofTenant = path[0] === 'source' ? ' (the tenant column of sync.yaml)' : '';
+  const suggestion = near === undefined ? '' : ` Did you mean "${near}"?`;
+  report(
+    'column_missing',
+    path,
+    `no column "${written ?? name}" in ${relation}${ofTenant}.${suggestion} Columns: ${listed(known)}`,
+  );
+}
+
+function checkCursor({ cursor }: MappingSpec, byName: Columns, report: Report): void {
+  const column = cursor === null ? undefined : byName.get(cursor.column);
+  if (column === undefined || hasHighWatermark(column, cursor?.zone !== undefined)) return;
+  const advice =
+    column.type === 'timestamp'
+      ? ` Name the zone of its local times: cursor: { column: ${column.name}, zone: Europe/London }`
+      : '';
+  report(
+    'cursor_type',
+    ['cursor'],
+    `the cursor is ${column.databaseType}; an incremental run needs timestamp with time zone or date.${advice}`,
+  );
+}
+
+/** SQL Server's change counter is not a time, but its source has a high watermark for it. */
+const hasHighWatermark = ({ type, databaseType }: SourceColumn, zoned: boolean): boolean =>
+  type === 'timestamptz' || type === 'date' || databaseType === 'rowversion' || (type === 'timestamp' && zoned);
+
+function checkDeletesColumn({ deletes }: MappingSpec, byName: Columns, report: Report): void {
+  const column = deletes?.column == null ? undefined : byName.get(deletes.column);
+  if (column !== undefined && deletes?.values === null && !marksDeletionByItself(column.type))
+    report(
+      'deletes_values',
+      ['deletes', 'column'],
+      `${column.name} is ${column.databaseType}: say which of its values mean deleted, such as values: ['1']`,
+    );
+}
+
+/** Fields with a missing column are left out: that is reported already. */
+function checkFieldPlans({ fields, schema: { schema } }: MappingSpec, byName: Columns, report: Report): void {
+  const references = new Map(referencesOf(schema).map((reference) => [reference.field, reference]));
+  // The plan is thrown away, so the index does not matter.
+  const placed = (name: string): PlacedColumn => ({ index: 0, column: byName.get(name)! });
+  for (const [field, spec] of fields) {
+    if (fieldColumns(spec).some((name) => !byName.has(name))) continue;
+    const plan = planField(spec, targetOf(schema, field), references.get(field) ?? null, placed);
+    if ('problems' in plan)
+      for (const { path, message } of plan.problems) report('no_conversion', ['fields', field, ...path], message);
+  }
 }
 
 const listed = (names: readonly string[]): string =>

@@ -5,23 +5,20 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding } from '../../domain/finding.js';
 import type { MapResult, FailedRow } from '../../domain/record.js';
-import { externalIdProblem, SURELY_SHORT } from '../../domain/external-id.js';
-import { Records, type ByteRange } from '../../records/records.js';
-import { RecordTexts } from '../../records/record-texts.js';
+import { Records } from '../../records/records.js';
 import { referencesOf } from '../../domain/references.js';
 import type { ByteRow, SourceColumn, SourceRow } from '../../domain/source.js';
 import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
 import { TextRow } from '../../records/text-row.js';
-import { valueAt } from '../encode/written-value.js';
 import { checkColumns } from './check-columns.js';
 import { columnsOf } from './read-plan.js';
 import { deletedRecords, deletedRowTest } from './deleted-record.js';
 import { definitionValidator } from '../definition/definition-validator.js';
-import { idUnusable, noExternalId, tenantUnknown, type Failure } from './row-failure.js';
-import type { PlannedField } from './field-writer.js';
+import { noExternalId, tenantUnknown, type Failure } from './row-failure.js';
+import type { PlacedColumn, PlannedField } from './field-writer.js';
 import { planField } from './plan-field.js';
 import type { Locate } from '../language/place.js';
-import { externalIdText } from './record-check.js';
+import { externalIdReader } from './external-id-reader.js';
 import { recordWriter } from './record-writer.js';
 import { Rejection } from '../encode/rejection.js';
 import { FORBIDDEN_NAMES, targetOf } from '../definition/target.js';
@@ -61,86 +58,66 @@ export function compileMapping(
   assertRunnable(mapping, tenant, columns, locate);
   const selected = columnsOf(mapping, tenant);
   const byName = new Map(columns.map((column) => [column.name, column]));
-  const placed = (name: string) => ({ index: selected.indexOf(name), column: byName.get(name)! });
+  const placed = (name: string): PlacedColumn => ({ index: selected.indexOf(name), column: byName.get(name)! });
   const { schema, externalIdField } = mapping.schema;
-  const references = new Map(referencesOf(schema).map((reference) => [reference.field, reference]));
-
-  const fields = new Map<string, PlannedField>();
-  for (const [name, spec] of mapping.fields) {
-    const plan = planField(spec, targetOf(schema, name), references.get(name) ?? null, placed);
-    if ('problems' in plan) throw new Error('checkColumns let a field pass that has no plan');
-    fields.set(name, { ...plan, omitNull: spec.omitNull });
-  }
+  const fields = plannedFields(mapping, placed);
   const validator = definitionValidator(schema);
   const writer = recordWriter(mapping.schema, validator, fields);
   const readTenant = tenantReader(tenant, placed);
-  const writeId = fields.get(externalIdField)!.writer(null);
-  const longestId = mapping.options.longestExternalId;
-  const surelyShort = Math.min(SURELY_SHORT, longestId);
+  const externalIds = externalIdReader(mapping, fields);
   const isDeleted = deletedRowTest(mapping.deletes, placed);
   const { json: deletedJson, deletion } = deletedRecords(mapping);
 
   const key = mapping.key.map((name) => selected.indexOf(name));
-  const scratch = new RecordTexts();
-
-  /** The external id of a row. A row that cannot be mapped has one too, since people search dead letters by it. */
-  function nameOf(row: ByteRow): { externalId: string | null; problem: Failure | null } {
-    scratch.undo();
-    const id = typeof writeId(row, scratch) === 'boolean' ? valueAt(0, scratch) : null;
-    const externalId = externalIdText(id);
-    const problem = externalId === null ? undefined : externalIdProblem(externalId, longestId);
-    return { externalId, problem: problem === undefined ? null : idUnusable(externalIdField, id, problem) };
-  }
 
   /** The texts of a row are made only here: most rows never need them. */
-  function unmappable(row: ByteRow, of: string | null, externalId: string | null, failure: Failure): FailedRow {
+  function unmappable(row: ByteRow, rowTenant: string | null, externalId: string | null, failure: Failure): FailedRow {
     const texts = row.texts();
-    return { kind: 'failed', tenant: of, externalId, sourceKey: key.map((column) => texts[column]!), ...failure };
+    return {
+      kind: 'failed',
+      tenant: rowTenant,
+      externalId,
+      sourceKey: key.map((column) => texts[column]!),
+      ...failure,
+    };
   }
 
   function append(row: ByteRow, records: Records): FailedRow | null {
-    const of = readTenant(row);
-    if (of instanceof Rejection) return unmappable(row, null, nameOf(row).externalId, tenantUnknown(of));
-    if (isDeleted?.(row) === true) return appendDeleted(of, row, records);
+    const rowTenant = readTenant(row);
+    if (rowTenant instanceof Rejection)
+      return unmappable(row, null, externalIds.read(row).externalId, tenantUnknown(rowTenant));
+    if (isDeleted?.(row) === true) return appendDeleted(rowTenant, row, records);
     const failure = writer.write(row, records.texts);
-    if (failure === null && isSurelyUsable(writer.id, records.texts)) {
-      records.append(of, writer.id, row, key);
+    if (failure === null && externalIds.isSurelyUsable(writer.id, records.texts)) {
+      records.append(rowTenant, writer.id, row, key);
       return null;
     }
-    const { externalId, problem } = nameOf(row);
+    const { externalId, problem } = externalIds.read(row);
     const why = problem ?? failure;
     if (why === null) {
-      records.append(of, externalId!, row, key);
+      records.append(rowTenant, externalId!, row, key);
       return null;
     }
     records.texts.undo();
-    return unmappable(row, of, externalId, why);
+    return unmappable(row, rowTenant, externalId, why);
   }
 
   /**
    * Like {@link append}, for a row that is marked as deleted. Only its external id is mapped, so that a deleted row
    * whose other columns cannot be mapped any more is no dead letter.
    */
-  function appendDeleted(of: string, row: ByteRow, records: Records): FailedRow | null {
-    const { externalId, problem } = nameOf(row);
+  function appendDeleted(rowTenant: string, row: ByteRow, records: Records): FailedRow | null {
+    const { externalId, problem } = externalIds.read(row);
     if (problem === null && externalId?.isWellFormed() === true) {
       records.texts.write(deletedJson(externalId));
-      records.append(of, externalId, row, key, deletion);
+      records.append(rowTenant, externalId, row, key, deletion);
       return null;
     }
     // Without an external id nothing can be deleted. Mapping the row as usual gives the reason why it has none.
     const failure = problem ?? writer.write(row, records.texts);
     records.texts.undo();
-    return unmappable(row, of, externalId, failure ?? noExternalId(externalIdField));
+    return unmappable(row, rowTenant, externalId, failure ?? noExternalId(externalIdField));
   }
-
-  /**
-   * A cheap test that most external ids pass; {@link externalIdProblem} decides about the others. A text has at least
-   * as many bytes as characters, and the range is empty for an id with escapes. The ids `.` and `..` are left to the
-   * full test.
-   */
-  const isSurelyUsable = ({ from, to }: ByteRange, { bytes, start }: RecordTexts): boolean =>
-    to > from && to - from <= surelyShort && (to - from > 2 || bytes[start + from] !== DOT);
 
   const ofTexts = new TextRow([...key, ...[...fields.values()].flatMap(({ copied }) => copied)]);
   const inBytes = (row: SourceRow): ByteRow => ofTexts.look(row);
@@ -149,7 +126,20 @@ export function compileMapping(
   return { columns: selected, append, inBytes, map };
 }
 
-const DOT = 0x2e;
+/** The fields in the order of the mapping. */
+function plannedFields(
+  { fields, schema: { schema } }: MappingSpec,
+  placed: (name: string) => PlacedColumn,
+): ReadonlyMap<string, PlannedField> {
+  const references = new Map(referencesOf(schema).map((reference) => [reference.field, reference]));
+  const planned = new Map<string, PlannedField>();
+  for (const [name, spec] of fields) {
+    const plan = planField(spec, targetOf(schema, name), references.get(name) ?? null, placed);
+    if ('problems' in plan) throw new Error('checkColumns let a field pass that has no plan');
+    planned.set(name, { ...plan, omitNull: spec.omitNull });
+  }
+  return planned;
+}
 
 /** Throws as {@link compileMapping} does. */
 function assertRunnable(

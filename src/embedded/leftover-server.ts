@@ -10,7 +10,7 @@ import { isAlive } from './detached-process.js';
  * Otherwise the file is removed and the result is undefined. After a restart of the machine or container the pid may
  * belong to another program, and PostgreSQL refuses to start next to the pid file of a running process.
  */
-export function leftBehind(pidFile: string, marker: string): number | undefined {
+export function leftoverServer(pidFile: string, marker: string): number | undefined {
   let pid: number;
   try {
     pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);

@@ -18,7 +18,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { canReach, unprivilegedAccount, type Account } from './unprivileged-account.js';
 
 /** Where the embedded PostgreSQL is and which account runs it. */
-export interface PostgresHome {
+export interface PostgresInstallation {
   /** Contains `data`, the password and the log; owned by the account. */
   readonly folder: string;
   readonly postgres: string;
@@ -34,7 +34,7 @@ const PLATFORM_NAMES: Readonly<Record<string, string>> = { win32: 'windows' };
  * Prepares the folder `wanted` and the binaries for the account. Folder or binaries are moved or copied under the
  * temporary folder if the account cannot reach them. Throws `config_invalid`.
  */
-export async function postgresHome(wanted: string, log: (line: string) => void): Promise<PostgresHome> {
+export async function preparePostgres(wanted: string, log: (line: string) => void): Promise<PostgresInstallation> {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
   const binaries = await installedBinaries();

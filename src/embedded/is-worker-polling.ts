@@ -6,7 +6,7 @@ import { milliseconds } from '../domain/timeouts.js';
 const WORKFLOW_TASK_QUEUE = 1;
 
 /** The worker to look for, and where it polls. */
-export interface WorkerPollsInput {
+export interface WorkerPollingInput {
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   readonly taskQueue: string;
@@ -20,7 +20,7 @@ export interface WorkerPollsInput {
  * Temporal lists a dead worker for minutes and counts the end of its connection as activity. The check therefore
  * compares the pid, which the SDK includes in the identity, and the time of the last poll.
  */
-export async function workerPolls(input: WorkerPollsInput): Promise<boolean> {
+export async function isWorkerPolling(input: WorkerPollingInput): Promise<boolean> {
   const connection = await Connection.connect({
     address: input.temporalAddress,
     connectTimeout: milliseconds('workerProbe'),

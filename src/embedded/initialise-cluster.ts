@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { PostgresHome } from './postgres-home.js';
+import type { PostgresInstallation } from './postgres-installation.js';
 
 /** The role that owns the cluster and every database in it. */
 export const SUPERUSER = 'postgres';
@@ -13,7 +13,7 @@ export const SUPERUSER = 'postgres';
  * Creates the cluster in `data` unless it exists, and returns the superuser's password. Throws `state_unreachable`
  * if initdb fails.
  */
-export function initialiseCluster(home: PostgresHome, data: string): string {
+export function initialiseCluster(home: PostgresInstallation, data: string): string {
   const passwordFile = join(home.folder, 'password');
   if (existsSync(data)) return readFileSync(passwordFile, 'utf8').trim();
   const password = randomBytes(24).toString('base64url');

@@ -25,18 +25,19 @@ export interface RunProgress {
 export const progressQuery = defineQuery<RunProgress>('progress');
 
 /** Handles the query from its construction on; the details appear once there is a run to show. */
-export class RunView {
+export class RunDetails {
   #run: OpenedRun | CheckedRun | null = null;
   #mappings: readonly MappingProgress[] = [];
   #waits: readonly RunWait[] = [];
-  readonly #controls = new RunControls(() => this.#update());
+  /** What people can do to the run, such as pausing it; the details show what they did. */
+  readonly controls = new RunControls(() => this.#update());
 
   constructor() {
     setHandler(progressQuery, () => ({
       runId: this.#run?.runId ?? null,
       mappings: this.#mappings,
       waits: this.#waits,
-      pause: this.#controls.pause,
+      pause: this.controls.pause,
     }));
   }
 
@@ -56,22 +57,18 @@ export class RunView {
     this.#update();
   }
 
-  /** Resolves at once unless the run is paused, and otherwise when it goes on. */
-  untilRunning(): Promise<void> {
-    return this.#controls.untilRunning();
-  }
-
   showReport({ mappings }: RunReport): void {
     this.showLoaded(mappings.map((mapping) => ({ ...mapping, sent: 0, done: true })));
   }
 
   #update(): void {
-    if (this.#run !== null) setCurrentDetails(detailsOf(this.#run, this.#mappings, this.#waits, this.#controls.pause));
+    if (this.#run !== null)
+      setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, this.#waits, this.controls.pause));
   }
 }
 
 /** The details as Markdown: a table of the mappings, and a paragraph for each thing out of the ordinary. */
-function detailsOf(
+function detailsInMarkdown(
   run: OpenedRun | CheckedRun,
   mappings: readonly MappingProgress[],
   waits: readonly RunWait[],

