@@ -6,7 +6,8 @@
  */
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { StoredDeadLetter } from '../../../domain/dead-letter.js';
+import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/dead-letter.js';
+import type { DeadLetterView } from '../../../ledger/dead-letters.js';
 import { EXIT, withViewParts } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
 import { printable } from '../../output/text-table.js';
@@ -51,32 +52,57 @@ export function addExport(parent: Command): void {
         const write = async (text: string): Promise<void> => {
           if (!process.stdout.write(text)) await once(process.stdout, 'drain');
         };
-        let first = true;
-        const json = flags.json === true;
-        await write(
-          json ? `{"version":1,"sync":${JSON.stringify(sync)},"deadLetters":[` : line(COLUMNS.map(([name]) => name)),
-        );
-        // In pages, since a mistake in a mapping can leave a dead letter for every row of a table.
-        let after = '0';
-        while (true) {
-          const page = await deadLetters.page(sync, filterOf(flags), after, PAGE);
-          if (page.length === 0) break;
-          await write(
-            json
-              ? `${first ? '' : ','}${page.map((deadLetter) => JSON.stringify(deadLetter)).join(',')}`
-              : page.map((deadLetter) => line(COLUMNS.map(([, cell]) => cell(deadLetter)))).join(''),
-          );
-          first = false;
-          after = page.at(-1)!.id;
-        }
-        if (json) await write(']}\n');
+        const { head, rows, tail } = flags.json === true ? jsonFormat(sync) : CSV;
+        await write(head);
+        for await (const page of pagesOf(deadLetters, sync, filterOf(flags))) await write(rows(page));
+        await write(tail);
         return EXIT.done;
       }),
     );
 }
 
+/** All dead letters in pages, since a mistake in a mapping can leave one for every row of a table. */
+async function* pagesOf(
+  deadLetters: DeadLetterView,
+  sync: string,
+  filter: DeadLetterFilter,
+): AsyncGenerator<readonly StoredDeadLetter[]> {
+  let page = await deadLetters.page(sync, filter, '0', PAGE);
+  while (page.length > 0) {
+    yield page;
+    page = await deadLetters.page(sync, filter, page.at(-1)!.id, PAGE);
+  }
+}
+
+/** How the list is written: what stands before it, its dead letters page by page, and what stands after it. */
+interface Format {
+  readonly head: string;
+  /** Called once for each page, in their order. */
+  readonly rows: (page: readonly StoredDeadLetter[]) => string;
+  readonly tail: string;
+}
+
+function jsonFormat(sync: string): Format {
+  let separator = '';
+  return {
+    head: `{"version":1,"sync":${JSON.stringify(sync)},"deadLetters":[`,
+    rows(page) {
+      const text = separator + page.map((deadLetter) => JSON.stringify(deadLetter)).join(',');
+      separator = ',';
+      return text;
+    },
+    tail: ']}\n',
+  };
+}
+
 /** RFC 4180 asks for CRLF. */
 const line = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(',')}\r\n`;
+
+const CSV: Format = {
+  head: line(COLUMNS.map(([name]) => name)),
+  rows: (page) => page.map((deadLetter) => line(COLUMNS.map(([, cell]) => cell(deadLetter)))).join(''),
+  tail: '',
+};
 
 /**
  * A spreadsheet would evaluate text that begins like a formula; a leading apostrophe makes it plain text. Cells come
