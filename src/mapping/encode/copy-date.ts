@@ -1,11 +1,19 @@
 /** Copies dates and instants from a database's bytes to JSON; see {@link CopyValue}. */
-import { BLANK, COLON, endOfDigits, isDigit, MINUS, PLUS, POINT, QUOTE, ZERO } from './ascii.js';
+import { byteOf, endOfDigits, isDigit } from './ascii.js';
 import type { CopyValue } from './copy-value.js';
 import { isLeapYear } from './date-from-database.js';
 
+const BLANK = byteOf(' ');
+const COLON = byteOf(':');
+const MINUS = byteOf('-');
+const PLUS = byteOf('+');
+const POINT = byteOf('.');
+const QUOTE = byteOf('"');
+const ZERO = byteOf('0');
+
 /** Lengths of `2010-12-01`, of `2010-12-01 08:26:00`, and of the offset `+00` after it. */
 const [DAY_LENGTH, SECOND_LENGTH, UTC_LENGTH] = [10, 19, 3];
-const [T, Z] = ['T'.charCodeAt(0), 'Z'.charCodeAt(0)];
+const [T, Z] = [byteOf('T'), byteOf('Z')];
 /** Days of each month, from index 1, in a year that is not a leap year. */
 const DAYS = Uint8Array.of(0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31);
 

@@ -6,8 +6,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordTexts } from '../../records/record-texts.js';
 import { isAsciiByte } from '../../records/text-column.js';
-import { BACKSLASH, BLANK, endOfDigits, indexOfByte, MINUS, POINT, QUOTE, ZERO } from './ascii.js';
+import { byteOf, endOfDigits, indexOfByte } from './ascii.js';
 import { ALWAYS_EXACT } from './exact-number.js';
+
+const BACKSLASH = byteOf('\\');
+const BLANK = byteOf(' ');
+const MINUS = byteOf('-');
+const POINT = byteOf('.');
+const QUOTE = byteOf('"');
+const ZERO = byteOf('0');
 
 /**
  * Appends the JSON of the value in `bytes` from `from` to `to` (exclusive) to the record and returns true, if that is
@@ -21,7 +28,7 @@ export type ByteTable = Uint8Array;
 
 /** With this many zeros after the decimal point, JavaScript writes a number with an exponent, as the steps would. */
 const ZEROS_WITHOUT_EXPONENT = 6;
-const [TRUE, FALSE] = ['t'.charCodeAt(0), 'f'.charCodeAt(0)];
+const [TRUE, FALSE] = [byteOf('t'), byteOf('f')];
 
 /** Bytes that JSON leaves unescaped. Bytes beyond ASCII belong to characters that need no escape. */
 export const PLAIN_BYTES: ByteTable = Uint8Array.from({ length: 256 }, (_, byte) =>

@@ -1,7 +1,11 @@
 /** Reads back the value that was written last of a record, without parsing it where its bytes suffice. */
 import type { JsonValue } from '../../domain/json.js';
 import type { RecordTexts } from '../../records/record-texts.js';
-import { BACKSLASH, indexOfByte, isDigit, MINUS, QUOTE } from './ascii.js';
+import { byteOf, indexOfByte, isDigit } from './ascii.js';
+
+const BACKSLASH = byteOf('\\');
+const MINUS = byteOf('-');
+const QUOTE = byteOf('"');
 
 /** Whether the value that was written last, and begins at byte `place` of the record, is a text. */
 export const isTextAt = (place: number, json: RecordTexts): boolean => json.bytes[json.start + place] === QUOTE;
