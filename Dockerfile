@@ -2,6 +2,8 @@
 # Checked statically only: there was no container engine where this was developed.
 #   docker build -t partner-sync .
 #   docker run --rm partner-sync --help
+#   docker run -d --stop-timeout 60 --env-file worker.env -v ./mappings:/mappings:ro partner-sync
+# The image contains no mappings: mount the folder of your syncs at /mappings.
 # Sources other than PostgreSQL need their drivers (docs/sources.md); separate several with spaces:
 #   docker build --build-arg DRIVERS=mysql2@3 -t partner-sync .
 
@@ -23,13 +25,14 @@ FROM node:20-slim
 RUN apt-get update \
   && apt-get install -y --no-install-recommends ca-certificates \
   && rm -rf /var/lib/apt/lists/*
-ENV NODE_ENV=production PARTNER_SYNC_MAPPINGS=/app/mappings
+ENV NODE_ENV=production PARTNER_SYNC_MAPPINGS=/mappings
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/bin ./bin
-COPY --from=build /app/mappings ./mappings
+# The schemas of the mapping language; no sync.
+COPY --from=build /app/mappings/*.schema.json ./mappings/
 # A number, so that Kubernetes can see that the user is not root. The user owns no files here, so the program cannot
 # change itself.
 USER 1000:1000

@@ -1,9 +1,7 @@
 /** The command line's commands, in the groups in which people look for them. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { EXIT_HELP } from './command-context.js';
-import { packageRoot } from './package-root.js';
+import { packageVersion } from './package-version.js';
 
 type Add = (program: Command) => void;
 
@@ -45,10 +43,9 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
  * other word.
  */
 export async function createProgram(first?: string): Promise<Command> {
-  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
   const program = new Command('partner-sync')
     .description("Keeps a messaging platform exactly in step with a partner's own SQL database.")
-    .version(version)
+    .version(packageVersion())
     .showSuggestionAfterError()
     // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
     .enablePositionalOptions()

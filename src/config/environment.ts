@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { PartnerSyncError } from '../domain/errors.js';
 import { platformAddressProblem } from '../domain/platform-address.js';
 import {
+  buildId,
+  deploymentName,
   durationWithin,
   headerName,
   headerWord,
@@ -73,6 +75,25 @@ export const VARIABLES = {
     example: '9465',
     rare: true,
     check: portNumber,
+  },
+  PARTNER_SYNC_WORKER_VERSIONING: {
+    description:
+      "`pinned` or `auto-upgrade`: the worker is a version of a Worker Deployment of Temporal's; runs stay on the version that they began on, or change to the current one",
+    example: 'pinned',
+    default: 'off',
+    check: oneOf('off', 'pinned', 'auto-upgrade'),
+  },
+  PARTNER_SYNC_DEPLOYMENT_NAME: {
+    description: 'name of the Worker Deployment; not set: that of the task queue',
+    example: 'partner-sync',
+    rare: true,
+    check: deploymentName,
+  },
+  PARTNER_SYNC_BUILD_ID: {
+    description: "the worker's version within its Worker Deployment; not set: that of the package",
+    example: '0.1.0-2026-11-23',
+    rare: true,
+    check: buildId,
   },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",

@@ -78,6 +78,18 @@ export const hostAndPort: Check = (value) =>
     ? undefined
     : 'must be a host and a port, such as 127.0.0.1:7233, without scheme, user or path';
 
+/** Accepts the name of a Worker Deployment. Temporal writes it before the build id, with a dot or a colon between them. */
+export const deploymentName: Check = (value) =>
+  /^[A-Za-z0-9](?:[\w-]{0,198}[A-Za-z0-9])?$/.test(value)
+    ? undefined
+    : 'must be the name of a Worker Deployment: letters, digits, "_" and "-", beginning and ending with a letter or digit';
+
+/** Accepts a build id. */
+export const buildId: Check = (value) =>
+  /^[A-Za-z0-9][\w.+-]{0,199}$/.test(value)
+    ? undefined
+    : 'must be a version such as 0.1.0 or 2026-11-23.2: letters, digits, ".", "_", "+" and "-"';
+
 /** Accepts the number of a TCP port. */
 export const portNumber: Check = (value) =>
   /^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65536

@@ -1,6 +1,6 @@
 /**
  * The table of timeouts and retries: every timeout, delay, poll interval, age and number of attempts in the product,
- * with the reason for its value. docs/operations.md shows it, and a test compares the two.
+ * with the reason for its value. docs/reference.md shows it, and a test compares the two.
  */
 import { ACTIVITIES } from './timeouts/activities.js';
 import { COMMANDS } from './timeouts/commands.js';
@@ -10,7 +10,7 @@ import { UNITS, type CountEntry, type DurationEntry, type TimeoutEntry } from '.
 import { PLATFORM } from './timeouts/platform.js';
 import { STACK } from './timeouts/stack.js';
 
-/** The table in parts, by their headings in docs/operations.md. */
+/** The table in parts, by their headings in docs/reference.md. */
 export const TIMEOUT_SECTIONS = {
   'Runs and workers': ACTIVITIES,
   'Records on their way': DELIVERY,

@@ -9,6 +9,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
 import { compileLanguage } from '../mapping/language/language-schema.js';
 import type { Logger } from '../observability/log.js';
+import { deploymentOf } from './deployment.js';
 import { openReadiness } from './readiness.js';
 import { serveMonitoring, type MonitoringServer } from './monitoring-server.js';
 import { assertSyncs, mappingsIn, withFolderWatched } from './mappings-folder.js';
@@ -17,13 +18,20 @@ import { createWorkers } from './workers.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /**
- * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `ready` is called with the
- * name of the task queue before the first task is taken. Throws `config_invalid` for a configuration that cannot work,
+ * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `packageVersion` is what the
+ * worker calls its version if versioning is on. `ready` is called with the name of the task queue before the first task is
+ * taken. Throws `config_invalid` for a configuration that cannot work,
  * without a Temporal server, and when the mappings folder disappears.
  */
-export async function runWorker(parts: WorkerParts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
+export async function runWorker(
+  parts: WorkerParts,
+  log: Logger,
+  packageVersion: string,
+  ready: (taskQueue: string) => void,
+): Promise<void> {
   const target = temporalTarget(parts.env);
   const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
+  const deployment = await deploymentOf(parts.env, taskQueue, packageVersion);
   const folder = await parts.mappingsFolder();
   await assertSyncs(folder);
   // Only once there is a connection to close again: otherwise the process would never end.
@@ -60,6 +68,7 @@ export async function runWorker(parts: WorkerParts, log: Logger, ready: (taskQue
         maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
       },
       { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
+      deployment,
     );
     // This thread has done its part of creating the workers, and waits for the others.
     setTimeout(compileLanguage, milliseconds('workerIdle'));

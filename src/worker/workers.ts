@@ -2,7 +2,7 @@
  * The Temporal workers of one process: one for all tasks, one for loads, and one for questions to this process alone.
  */
 import { hostname } from 'node:os';
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
 import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 
@@ -23,20 +23,25 @@ export interface Workers {
   arePolling(): boolean;
 }
 
-/** Creates the workers; none polls before `run`. */
+/**
+ * Creates the workers; none polls before `run`. With a `deployment`, those that share their task queues with other processes
+ * are of that version.
+ */
 export async function createWorkers(
   taskQueue: string,
   activities: Activities,
   common: Common,
   workflows: Workflows,
+  deployment?: WorkerDeploymentOptions,
 ): Promise<Workers> {
   const { loadPartition, replayDeadLetters, examineWorker } = activities;
   // The SDK's own form. Anyone who reads it from Temporal can derive the queue of this process.
   const identity = `${process.pid}@${hostname()}`;
   const named = { ...common, identity };
+  const versioned = { ...named, ...(deployment && { workerDeploymentOptions: deployment }) };
   const workers = await Promise.all([
-    Worker.create({ ...named, ...workflows, taskQueue, activities }),
-    // Room for questions, however busy the other workers are.
+    Worker.create({ ...versioned, ...workflows, taskQueue, activities }),
+    // Room for questions, however busy the other workers are. A version would bind each new process to queues of old ones.
     Worker.create({
       ...named,
       taskQueue: queueOfWorker(taskQueue, identity),
@@ -44,7 +49,7 @@ export async function createWorkers(
       maxConcurrentActivityTaskExecutions: 2,
     }),
     Worker.create({
-      ...named,
+      ...versioned,
       taskQueue: loadQueueOf(taskQueue),
       activities: { loadPartition, replayDeadLetters },
       maxConcurrentActivityTaskExecutions: CONCURRENT_LOADS,

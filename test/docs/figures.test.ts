@@ -63,19 +63,21 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `up to ${pageRows} rows, read by one query`,
     `about ${chunkRows} rows or ${chunkMib} MiB of rows (the first of a load ${many(constant('src/reading/read-chunks.ts', 'FIRST_CHUNK_ROWS'))})`,
   ],
-  'docs/operations.md': [
+  'docs/deploy.md': [
     `add \`${ENGINE_OPTIONS.join(' ')}\``,
     `lets its loads finish, for ${seconds('workerDrain')} seconds`,
     `when the heartbeat has been missing for ${heartbeat} seconds`,
     `\`upload.requestsAtOnce\` (${defaultOf('requestsAtOnce')}) requests at once for each sync, ${declared('src/ledger/connection.ts', 'poolMax =')} connections to the ledger`,
     `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${declared('src/worker/run-worker.ts', 'maxConcurrentActivityTaskExecutions:')} activities at once and ${loadsAtOnce} loads beside them`,
+    `for ${onAnotherWorker} seconds on whichever worker is free`,
+  ],
+  'docs/repair.md': [
     `for up to \`upload.waitForPending\` (${seconds('waitForPending') / 60} minutes)`,
     `it is sent again ${busyAgain === 1 ? 'a second' : `${busyAgain} seconds`} later`,
     `is sent again after ${tries.map((n) => (n === 1 ? 'a minute' : word(n))).join(', ')}, and then becomes a dead letter`,
     `\`upload.inDoubtDelay\` (${delay} s) later, after a crash ${asOften(afterCrash)} as long,`,
     `for about ${Math.floor(idsAtOnce / 100) * 100} external ids at once`,
     `the first ${constant('src/inspection/differences.ts', 'RANGES_SHOWN')}) and ${word(constant('src/inspection/differences.ts', 'EXAMPLES'))} examples of each kind`,
-    `for ${onAnotherWorker} seconds on whichever worker is free`,
   ],
   'docs/sources.md': [
     `the high watermark is the database's clock minus ${UNSEEN_TRANSACTIONS_DELAY} seconds`,

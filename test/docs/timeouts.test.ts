@@ -1,4 +1,4 @@
-/** docs/operations.md shows the table of timeouts and retries as the code has it. */
+/** docs/reference.md shows the table of timeouts and retries as the code has it. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import { durationText, TIMEOUT_SECTIONS, type DurationName } from '../../src/domain/timeouts.js';
@@ -6,7 +6,7 @@ import type { TimeoutEntry } from '../../src/domain/timeouts/entry.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
 import { readPage, sectionOf, tableIn } from './pages.js';
 
-const OPERATIONS = readPage('docs/operations.md');
+const REFERENCE = readPage('docs/reference.md');
 
 function valueOf({ value, unit }: TimeoutEntry): string {
   if (unit === 'times') return `x ${value}`;
@@ -19,12 +19,12 @@ const rowOf = (entry: TimeoutEntry): string[] => [entry.bounds, valueOf(entry), 
 describe.each(Object.entries(TIMEOUT_SECTIONS))('the timeouts of: %s', (heading, entries) => {
   it('are on the page, in the order of the table, and no others', () => {
     const rows = Object.values(entries).map(rowOf);
-    expect(tableIn(sectionOf(OPERATIONS, heading))).toEqual(rows);
+    expect(tableIn(sectionOf(REFERENCE, heading))).toEqual(rows);
   });
 });
 
 it('has a section on the page for each part of the table', () => {
-  const section = sectionOf(OPERATIONS, 'Timeouts and retries');
+  const section = sectionOf(REFERENCE, 'Timeouts and retries');
   const headings = [...section.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual(Object.keys(TIMEOUT_SECTIONS));
 });

@@ -10,6 +10,7 @@ import { connectTemporal } from '../../worker/temporal-connection.js';
 import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-status.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
+import { examineVersions } from './examine-versions.js';
 import { examineWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
@@ -135,11 +136,15 @@ export const examineTemporal = (
     const temporal = await connectTemporal(parts.env);
     const { client, taskQueue } = temporal;
     try {
+      const versions = await examineVersions(client, taskQueue);
       const { serverVersion } = await client.workflowService.getSystemInfo({});
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
         ...(await examineSearchAttributes(client, fix)),
-        ...(await examineWorkers(client, taskQueue, sync, asked)),
+        ...versions.examined,
+        ...(versions.reachable
+          ? await examineWorkers(client, taskQueue, sync, asked)
+          : [skip('workers', 'were not asked, as they get no work')]),
       ];
     } finally {
       await temporal.close();

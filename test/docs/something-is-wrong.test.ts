@@ -1,0 +1,106 @@
+/** docs/something-is-wrong.md leads from each problem and each alert to commands that exist. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command, Option } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createProgram } from '../../src/cli/program.js';
+import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
+import { readPage, ROOT, sectionOf, tableIn } from './pages.js';
+
+const page = readPage('docs/something-is-wrong.md');
+const program = await createProgram();
+const { groups } = parse(readFileSync(join(ROOT, 'deploy/prometheus/alerts.yml'), 'utf8')) as {
+  groups: { rules: { alert: string; annotations: { runbook: string } }[] }[];
+};
+const ALERTS = groups.flatMap(({ rules }) => rules);
+
+/** The command lines in a text, without `npx partner-sync`. */
+const commandLinesOf = (text: string): string[] =>
+  [...text.matchAll(/(?:`|^)npx partner-sync ([^`#\n]+)/gm)].map(([, words]) => words!.trim());
+
+function isRefused({ parseArg, defaultValue }: Option, value: string): boolean {
+  try {
+    parseArg?.(value, defaultValue);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** What is wrong with a command line: a command, option or argument that the program does not have; null if nothing is. */
+function problemOf(line: string): string | null {
+  const words = line.split(/\s+/);
+  let command: Command = program;
+  for (let next; (next = command.commands.find((each) => each.name() === words[0])) !== undefined; words.shift())
+    command = next;
+  if (command === program || command.commands.length > 0) return `"${line}" names no command that does something`;
+  const given: string[] = [];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (!word.startsWith('-')) {
+      given.push(word);
+      continue;
+    }
+    const option = command.options.find(({ long }) => long === word);
+    if (option === undefined) return `"${line}": there is no ${word}`;
+    if (option.required && (words[0] ?? '-').startsWith('-')) return `"${line}": ${word} needs a value`;
+    // What stands in angle brackets is for the reader to fill in.
+    if (option.required && !words[0]!.startsWith('<') && isRefused(option, words[0]!))
+      return `"${line}": ${word} does not take ${words[0]}`;
+    if (option.variadic) while (words.length > 0 && !words[0]!.startsWith('-')) words.shift();
+    else if (option.required) words.shift();
+  }
+  const expected = command.registeredArguments;
+  const least = expected.filter(({ required }) => required).length;
+  return given.length < least || given.length > expected.length
+    ? `"${line}" has ${given.length} arguments instead of ${least} to ${expected.length}`
+    : null;
+}
+
+const headingsUnder = (heading: string): string[] =>
+  [...sectionOf(page, heading).matchAll(/^### (\S+)$/gm)].map(([, name]) => name!);
+
+describe('the entries', () => {
+  it('are those of the problems that status can name, the worst first', () => {
+    expect(headingsUnder('Problems that status names')).toEqual(HEALTH_TRIGGERS);
+  });
+
+  it('are those of the alert rules, each of which leads to its entry', () => {
+    expect(headingsUnder('Alerts of Prometheus')).toEqual(ALERTS.map(({ alert }) => alert));
+    for (const { alert, annotations } of ALERTS)
+      expect(annotations.runbook).toBe(`docs/something-is-wrong.md#${alert.toLowerCase()}`);
+  });
+
+  it.each([...HEALTH_TRIGGERS, ...ALERTS.map(({ alert }) => alert)])('%s has a command for both', (heading) => {
+    const [, more, mends] = sectionOf(page, heading).split(/^- \*\*(?:Tells more|Mends it):\*\*/m);
+    expect(commandLinesOf(more!)).not.toEqual([]);
+    expect(commandLinesOf(mends!)).not.toEqual([]);
+  });
+
+  it('of the table of other signs have a command for each', () => {
+    const rows = tableIn(sectionOf(page, 'Other signs'));
+    expect(rows.length).toBeGreaterThan(0);
+    for (const [sign, more, mends] of rows)
+      for (const cell of [more!, mends!]) expect(commandLinesOf(cell), sign).not.toEqual([]);
+  });
+});
+
+describe('the commands', () => {
+  it('exist, with these options and arguments', () => {
+    const lines = commandLinesOf(page.text);
+    expect(lines.length).toBeGreaterThan(40);
+    expect(lines.map(problemOf).filter((problem) => problem !== null)).toEqual([]);
+  });
+
+  it.each([
+    ['repair <sync>', 'names no command'],
+    ['schema', 'names no command'],
+    ['status <sync> --all', 'there is no --all'],
+    ['run <sync> --mode', 'needs a value'],
+    ['run <sync> --mode all', '--mode does not take all'],
+    ['explain <sync>', '1 arguments instead of 3'],
+    ['worker <sync>', '1 arguments instead of 0'],
+  ])('would not include "%s"', (line, problem) => {
+    expect(problemOf(line)).toContain(problem);
+  });
+});
