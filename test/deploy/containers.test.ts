@@ -10,7 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.js';
 import { seconds } from '../../src/domain/timeouts.js';
 import { loadQueueOf } from '../../src/domain/work.js';
-import { lintSync } from '../../src/mapping/load-sync.js';
+import { checkSyncFiles } from '../../src/mapping/load-sync.js';
 import { listSyncs } from '../../src/mapping/sync-folder.js';
 import { ROOT } from '../docs/pages.js';
 
@@ -196,7 +196,7 @@ describe('deploy/kubernetes', () => {
 
     expect(await listSyncs(folder)).toEqual(['online-retail']);
     const env = { SOURCE_URL: 'postgres://shop_reader@127.0.0.1:5432/shop', PLATFORM_TENANT: 'demo-shop' };
-    const { sync: loaded, findings } = await lintSync(folder, 'online-retail', env);
+    const { sync: loaded, findings } = await checkSyncFiles(folder, 'online-retail', env);
     expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(loaded!.mappings.length).toBe(3);
   });
