@@ -3,10 +3,12 @@ import { milliseconds } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
+import { approveHold } from '../src/delivery/run/approve-hold.js';
 import { closeRun } from '../src/delivery/run/close-run.js';
 import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
 import type {
   AbandonInput,
+  ApproveHoldInput,
   CloseRunInput,
   DetectSchemaDriftInput,
   MappingRef,
@@ -41,6 +43,7 @@ export const createActivities = (deps: Dependencies) => ({
   removeVanished: (input: MappingRef) => runLoad((signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
   recordFailure: (input: RecordFailureInput) => runActivity(() => recordFailure(deps, input)),
+  approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   closeRun: (input: CloseRunInput) => runActivity(() => closeRun(deps, input)),
   abandonRun: (input: AbandonInput) => runActivity(() => abandonRun(deps, input)),
 });

@@ -21,11 +21,12 @@ const TRANSIENT: RetryPolicy = {
 };
 
 /** Short reads and writes of the ledger. */
-export const { openRun, detectSchemaDrift, planMapping, closeRun, abandonRun } = proxyActivities<Activities>({
-  startToCloseTimeout: milliseconds('bookkeepingAttempt'),
-  scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
-  retry: TRANSIENT,
-});
+export const { openRun, detectSchemaDrift, planMapping, approveHold, closeRun, abandonRun } =
+  proxyActivities<Activities>({
+    startToCloseTimeout: milliseconds('bookkeepingAttempt'),
+    scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
+    retry: TRANSIENT,
+  });
 
 /**
  * Given up sooner than the others: the ledger may be what the run failed for, and the run's end must not wait for it.

@@ -28,7 +28,13 @@ export async function loadMapping(
   details: RunDetails,
 ): Promise<void> {
   const { runId, sync, mode } = run;
-  const { partitionIds, concurrency } = await planMapping({ runId, sync, mapping, mode, input, firstPass });
+  const plan = () => planMapping({ runId, sync, mapping, mode, input, firstPass });
+  let planned = await plan();
+  while (planned.hold !== null) {
+    await details.holds.untilApproved(run, planned.hold);
+    planned = await plan();
+  }
+  const { partitionIds, concurrency } = planned;
   const { replay } = input;
   const loadWith = (loads: Loads, partitionId: string): Promise<LoadResult> =>
     replay === undefined
@@ -45,6 +51,7 @@ export async function loadMapping(
         if (isHistoryLong()) return;
         const result = await loadInTurn(summaryOf(partitionId), (loads) => loadWith(loads, partitionId));
         details.showLoaded(result.progress);
+        if (result.hold !== null) await details.holds.untilApproved(run, result.hold);
         ({ done } = result);
       }
     }

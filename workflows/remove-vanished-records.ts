@@ -26,7 +26,8 @@ export async function removeVanishedRecords(
   }
 }
 
-async function removeOf({ runId, sync }: CheckedRun, mapping: string, details: RunDetails): Promise<void> {
+async function removeOf(run: CheckedRun, mapping: string, details: RunDetails): Promise<void> {
+  const { runId, sync } = run;
   let done = false;
   while (!done && !isHistoryLong()) {
     await details.controls.untilRunning();
@@ -36,6 +37,6 @@ async function removeOf({ runId, sync }: CheckedRun, mapping: string, details: R
       mapping,
     });
     details.showLoaded(result.progress);
-    ({ done } = result);
+    done = result.hold === null ? result.done : !(await details.holds.untilApproved(run, result.hold));
   }
 }

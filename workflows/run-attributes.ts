@@ -25,6 +25,11 @@ export class RunAttributes {
     this.#set({ sync, mode, trigger, outcome: 'running' });
   }
 
+  /** Whether the run waits for approval. */
+  onHold(isHeld: boolean): void {
+    this.#set({ outcome: isHeld ? 'awaiting_approval' : 'running' });
+  }
+
   reported(report: RunReport): void {
     const { waiting, deadLettered } = undeliveredOf(report);
     this.#set({ outcome: report.outcome, waiting, deadLetters: deadLettered });

@@ -2,11 +2,14 @@
  * What a run shows while it is working: the response to the query `progress`, and the current details in the Web UI.
  */
 import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
-import { rateOf, type MappingProgress, type RunReport, type RunWait } from '../src/domain/run.js';
+import { holdUntilLine } from '../src/domain/guard.js';
+import { rateOf, type HoldUntil, type MappingProgress, type RunReport, type RunWait } from '../src/domain/run.js';
 import { pauseLine, type Pause } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
+import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
+import { RunHolds } from './run-holds.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** The result of the query `progress`. */
@@ -19,6 +22,8 @@ export interface RunProgress {
   readonly waits: readonly RunWait[];
   /** null unless the run is paused. */
   readonly pause: Pause | null;
+  /** What awaits approval. */
+  readonly holds: readonly HoldUntil[];
 }
 
 /** For `partner-sync run`, which shows it, and for any other Temporal client. */
@@ -31,6 +36,12 @@ export class RunDetails {
   #waits: readonly RunWait[] = [];
   /** What people can do to the run, such as pausing it; the details show what they did. */
   readonly controls = new RunControls(() => this.#update());
+  /** What waits for approval. */
+  readonly holds = new RunHolds(() => {
+    this.#update();
+    this.#attributes?.onHold(this.holds.list.length > 0);
+  });
+  #attributes: RunAttributes | null = null;
 
   constructor() {
     setHandler(progressQuery, () => ({
@@ -38,7 +49,14 @@ export class RunDetails {
       mappings: this.#mappings,
       waits: this.#waits,
       pause: this.controls.pause,
+      holds: this.holds.list,
     }));
+  }
+
+  /** `attributes` are to say from now on whether the run is on hold. */
+  showOpened(run: OpenedRun, attributes: RunAttributes): void {
+    this.#attributes = attributes;
+    this.showRun(run);
   }
 
   showRun(run: OpenedRun | CheckedRun): void {
@@ -62,8 +80,12 @@ export class RunDetails {
   }
 
   #update(): void {
-    if (this.#run !== null)
-      setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, this.#waits, this.controls.pause));
+    if (this.#run === null) return;
+    const notes = [
+      ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
+      ...this.holds.list.map((held) => `**${holdUntilLine(held)}**`),
+    ];
+    setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, this.#waits, notes));
   }
 }
 
@@ -72,7 +94,7 @@ function detailsInMarkdown(
   run: OpenedRun | CheckedRun,
   mappings: readonly MappingProgress[],
   waits: readonly RunWait[],
-  pause: Pause | null,
+  notes: readonly string[],
 ): string {
   const rows = mappings.map((m) => {
     const counts = [m.read, m.sent, m.unchanged, m.accepted, m.waiting, m.deadLettered];
@@ -81,7 +103,7 @@ function detailsInMarkdown(
   const stopped = 'stopped' in run ? run.stopped : [];
   return [
     `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
-    ...(pause === null ? [] : [`\n**${pauseLine(pause)}**`]),
+    ...notes.map((note) => `\n${note}`),
     '',
     '| mapping | read | in flight | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---|',

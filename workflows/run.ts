@@ -47,8 +47,8 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     const opened = await recordingFailure(kind, start, input, () =>
       openRun({ kind, input, firstExecutionRunId, start }),
     );
-    details.showRun(opened);
     const attributes = new RunAttributes(opened);
+    details.showOpened(opened, attributes);
     attributes.opened(opened, start);
     const report = await closing(opened, attributes, async () =>
       carryOut(await withoutDrifted(opened, input), input, details),

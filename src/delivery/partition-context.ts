@@ -1,6 +1,7 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
 import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import type { GuardLimits } from '../domain/guard.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { PartitionRef, RunRef } from '../domain/work.js';
 import type { AcquiredPartition } from '../ledger/partitions.js';
@@ -13,6 +14,8 @@ export interface PartitionContext {
   readonly sync: OpenSync;
   readonly mapping: OpenMapping;
   readonly partition: AcquiredPartition;
+  /** The limits of a guarded load; undefined for rows that are read again, and for removals. */
+  readonly guard?: GuardLimits | undefined;
   /** What an early chunk of the load has found out, so that later ones need not ask again. */
   readonly known: {
     /** The mapping has no dead letters of duplicate external ids. */

@@ -36,6 +36,12 @@ export const ERROR_CATALOGUE = {
     remedy:
       'Waiting records are sent again by the next runs; `partner-sync explain` says what a record waits for, and `dead-letters list` what to correct.',
   },
+  guard_exceeded: {
+    retry: 'never',
+    meaning: 'The run would have gone beyond a limit of `guard` in sync.yaml, and nobody approved it in time.',
+    remedy:
+      'Look at what the message names, such as with `partner-sync preview`. If it is right, start a run and approve it with `partner-sync approve`; nothing beyond the limit was sent.',
+  },
   run_stopped: {
     retry: 'never',
     meaning: 'The run was cancelled or terminated in Temporal before it ended.',

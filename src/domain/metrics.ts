@@ -98,6 +98,11 @@ export const LEDGER_METRICS = {
     labels: ['sync'],
     meaning: 'removal plans that a person has to approve',
   },
+  mappings_on_hold: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: 'mappings that a run holds because of `guard`, until somebody approves',
+  },
   open_batches: {
     type: 'gauge',
     labels: ['sync', 'state'],

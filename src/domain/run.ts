@@ -5,6 +5,7 @@
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
 import { counted } from './counted.js';
+import type { Hold } from './guard.js';
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from './errors.js';
 import { isSyncName, nearest } from './names.js';
@@ -66,6 +67,12 @@ export interface ContinuedRun {
 export interface MappingNote {
   readonly mapping: string;
   readonly message: string;
+}
+
+/** A mapping that a run holds. */
+export interface HoldUntil extends Hold {
+  /** When the run stops waiting for approval, ISO 8601. */
+  readonly until: string;
 }
 
 /** A mapping that did not run because of schema drift. */

@@ -9,7 +9,7 @@ export interface SearchableRun {
   readonly sync: string;
   readonly mode: string;
   readonly trigger: RunTrigger;
-  /** `running`, an outcome of the report, `failed` or `stopped`. */
+  /** `running`, `awaiting_approval`, an outcome of the report, `failed` or `stopped`. */
   readonly outcome: string;
   /** Records that are waiting: those that this run counts, and those that its mappings have not delivered before. */
   readonly waiting: number;

@@ -33,6 +33,8 @@ export interface JudgedState {
   readonly oldestPosition: { readonly mapping: string; readonly movedAt: Date } | null;
   /** Removal plans that await approval, or are empty. */
   readonly plansAwaitingApproval: number;
+  /** Mappings that a run holds until somebody approves. */
+  readonly mappingsOnHold: number;
 }
 
 /** What can be wrong with a sync, the worst first. */
@@ -68,9 +70,7 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
       (state.lastSuccessAt === null
         ? `no run has succeeded since the first one ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`
         : `the last success was ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`),
-    'awaiting-approval':
-      state.plansAwaitingApproval > 0 &&
-      `${counted(state.plansAwaitingApproval, 'removal plan awaits', 'removal plans await')} a decision of a person`,
+    'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
     incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(streak, 'ended incomplete'),
     waiting:
       oldestWaitingAt !== null &&
@@ -98,6 +98,14 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
  */
 export const usualLimit = ({ usualGap, usualDuration }: JudgedState): number | null =>
   usualGap === null ? null : 2 * usualGap + (usualDuration ?? 0);
+
+const awaited = ({ mappingsOnHold, plansAwaitingApproval }: JudgedState): string =>
+  [
+    ...(mappingsOnHold === 0 ? [] : [`a run holds ${counted(mappingsOnHold, 'mapping')} until somebody approves`]),
+    ...(plansAwaitingApproval === 0
+      ? []
+      : [`${counted(plansAwaitingApproval, 'removal plan awaits', 'removal plans await')} a decision of a person`]),
+  ].join('; ');
 
 const inARow = (runs: number, what: string): string =>
   runs === 1 ? `the latest run ${what}` : `the latest ${runs} runs ${what}`;

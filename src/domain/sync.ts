@@ -1,4 +1,5 @@
 /** The content of `sync.yaml` and `*.mapping.yaml`, once loaded. */
+import type { GuardLimits } from './guard.js';
 import type { JsonObject, JsonValue } from './json.js';
 import type { Relation } from './source.js';
 
@@ -193,6 +194,8 @@ export interface SyncSpec {
   readonly mode: RunMode;
   readonly upload: UploadConfig;
   readonly failOn: FailOn;
+  /** null: no run is ever on hold. */
+  readonly guard: GuardLimits | null;
   readonly limits: SyncLimits;
   readonly schedules: readonly ScheduleConfig[];
   /** In order of file name; the running order comes from {@link stagesOf}. */

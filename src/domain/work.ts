@@ -1,5 +1,6 @@
 /** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
 import type { DeadLetterFilter } from './dead-letter.js';
+import type { Hold } from './guard.js';
 import type { MappingNote, MappingProgress, RunInput, RunKind, StoppedMapping } from './run.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
@@ -43,6 +44,8 @@ export interface OpenedRun {
   /** Seconds for which the run polls records that the platform keeps pending, before it ends with them waiting. */
   readonly waitForPending: number;
   readonly failOn: FailOn;
+  /** Seconds for which a run that its guard holds waits for approval; null if the sync has no guard. */
+  readonly guardWait: number | null;
   /** Names of the search attributes that the namespace has. */
   readonly searchAttributes: readonly string[];
 }
@@ -58,6 +61,8 @@ export interface PlannedPartitions {
   readonly partitionIds: readonly string[];
   /** How many partitions may be loaded at the same time. */
   readonly concurrency: number;
+  /** As in {@link LoadResult}. */
+  readonly hold: Hold | null;
 }
 
 /**
@@ -111,6 +116,8 @@ export interface SweepInput extends RunRef {
 export interface LoadResult {
   /** Whether the partition is read to its end; otherwise another load continues it. */
   readonly done: boolean;
+  /** Why the run must not go on with the mapping until somebody approves it; null if nothing is wrong. */
+  readonly hold: Hold | null;
   readonly progress: readonly MappingProgress[];
 }
 
@@ -128,6 +135,9 @@ export interface SchemaDrift {
   /** Changes that stop nothing. */
   readonly notes: readonly MappingNote[];
 }
+
+/** Input of `approveHold`. */
+export type ApproveHoldInput = MappingRef;
 
 /** Input of `closeRun`. */
 export interface CloseRunInput extends RunRef, SchemaDrift {}

@@ -20,6 +20,7 @@ import type { Knex } from 'knex';
 import { isInStep } from '../domain/record.js';
 import type { RecordList } from '../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
+import { checkGuard, type ChunkGuard } from './guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
 import { hashAt, inTransaction, prepared } from './statements.js';
 import { lockPartition, type AcquiredPartition } from './partitions.js';
@@ -45,6 +46,8 @@ export interface ClaimRequest {
   readonly tenantIds: ReadonlyMap<string, number>;
   /** Cuts the claimed records into batches of one tenant each. */
   readonly cut: (claimed: RecordList) => readonly RecordList[];
+  /** Limits that the claim must not exceed; undefined for rows that are read again. */
+  readonly guard?: ChunkGuard | undefined;
 }
 
 export interface Claimed {
@@ -56,14 +59,21 @@ export interface Claimed {
 /** An arbitrary constant; the second number of the advisory lock is the mapping's. */
 const CLAIM_LOCK = 7_160_346;
 
-/** Throws `fenced_off` when a newer attempt has taken the partition over. */
+/**
+ * Throws `fenced_off` when a newer attempt has taken the partition over, and {@link GuardExceeded} if the run is to be
+ * held.
+ */
 export async function claimChunk(
   knex: Knex,
   inFlight: InFlightRecords,
   partition: AcquiredPartition,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  if (!partition.keepsRecords) return claimAll(request);
+  const { guard } = request;
+  if (!partition.keepsRecords) {
+    if (guard !== undefined) await checkGuard(knex, partition, guard, []);
+    return claimAll(request);
+  }
   // Taken before the transaction: a process that is frozen in it must know afterwards how old its intents are.
   const intendedAt = Date.now();
   const keys = keysOf(request);
@@ -72,8 +82,15 @@ export async function claimChunk(
     if (await lockClaims(trx, partition)) await noteSeen(trx, partition.mappingId, keys, request);
     // In this order: a batch that is settled in between is seen in at least one of the two.
     const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
-    const skipReasons = await compareWithIndex(trx, partition, keys, request);
+    const { skipReasons, changed } = await compareWithIndex(trx, partition, keys, request);
     for (const [index, reason] of inFlightReasons) skipReasons[index] = reason;
+    if (guard !== undefined)
+      await checkGuard(
+        trx,
+        partition,
+        guard,
+        changed.filter((index) => skipReasons[index] === undefined),
+      );
     const sent = request.records.pick((index) => skipReasons[index] === undefined);
     return {
       batches: await insertIntents(trx, partition, request.readSeqEnd, cut(request, sent), intendedAt),
@@ -128,18 +145,26 @@ async function noteSeen(
   );
 }
 
-/** Why records are not sent, as far as the record index knows. */
+/** What the record index knows of the records. */
+interface Compared {
+  /** Why records are not sent. */
+  readonly skipReasons: (SkipReason | undefined)[];
+  /** Records that the platform has accepted, in an earlier run, with other content. */
+  readonly changed: readonly number[];
+}
+
 async function compareWithIndex(
   trx: Knex,
   { mappingId, runId }: AcquiredPartition,
   keys: RecordKeys,
   { records, readSeqStart, eachOnce }: ClaimRequest,
-): Promise<(SkipReason | undefined)[]> {
+): Promise<Compared> {
   const thisRun = Number(runId);
   // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
   const reasons = records.externalIds.map((_, i): SkipReason | undefined =>
     records.deletionAt(i) === undefined ? undefined : 'unchanged',
   );
+  const changed: number[] = [];
   let hashes: Buffer | undefined;
   const ownHashes = (): Buffer => (hashes ??= records.hashes);
   const inStep = (sentBy: number): SkipReason => (sentBy === thisRun ? 'accepted' : 'unchanged');
@@ -147,6 +172,7 @@ async function compareWithIndex(
     const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
     if (isInStep(own, known.contentHash)) return inStep(known.runId);
     if (eachOnce === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
+    if (known.runId !== thisRun && known.contentHash !== null) changed.push(index);
     // If the two readings took place at the same time, it cannot be told which is newer.
     return known.readSeq >= Number(readSeqStart) ? 'busy' : undefined;
   };
@@ -154,7 +180,7 @@ async function compareWithIndex(
     hashes: ownHashes,
     see: (first, count, sentBy) => reasons.fill(inStep(sentBy), first, first + count),
   });
-  return reasons;
+  return { skipReasons: reasons, changed };
 }
 
 /** If the mapping keeps no records, all are sent, and only batches with pending records are written to the ledger. */

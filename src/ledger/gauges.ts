@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import { milliseconds } from '../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../domain/metrics.js';
+import { IS_ON_HOLD } from './guards.js';
 import { inTransaction } from './statements.js';
 
 export interface Gauges {
@@ -72,6 +73,9 @@ const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
     FROM mappings m LEFT JOIN LATERAL (
       SELECT state FROM removal_plans WHERE mapping_id = m.id ORDER BY id DESC LIMIT ${LATEST}) p ON true
     WHERE ${IN_SYNCS} GROUP BY 1`,
+  mappings_on_hold: `
+    SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS value
+    FROM ${SYNCS} WHERE EXISTS (SELECT FROM mappings WHERE mappings.sync = s.sync)`,
   open_batches: `
     SELECT m.sync, b.state, sum(b.batches)::float8 AS value
     FROM mappings m CROSS JOIN LATERAL (${openBatches.join(' UNION ALL ')}) b WHERE ${IN_SYNCS} GROUP BY 1, 2`,

@@ -3,6 +3,7 @@ import { openCounts, type CountsView } from './counts.js';
 import { openIdsView, type IdsView } from './ids.js';
 import { assertMigrated, guarded, openLedgerDatabase } from './connection.js';
 import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
+import { openGuards, type Guards } from './guards.js';
 import { openPartitions, type Partitions } from './partitions.js';
 import { openRecordStates, type RecordStates } from './record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './accepted-hashes.js';
@@ -24,6 +25,7 @@ export interface LedgerView {
   readonly deadLetters: DeadLetterView;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Pick<Removals, 'awaitingApproval' | 'needingAttention' | 'ofRun' | 'page'>;
+  readonly guards: Pick<Guards, 'onHold'>;
   readonly recordStates: RecordStates;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   close(): Promise<void>;
@@ -50,6 +52,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     deadLetters: guarded(openDeadLetterView(knex)),
     acceptedHashes: guarded(openAcceptedHashes(knex)),
     removals: guarded(openRemovals(knex)),
+    guards: guarded(openGuards(knex)),
     recordStates: guarded(openRecordStates(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     close: () => knex.destroy(),

@@ -14,6 +14,7 @@ import {
   openLedgerDatabase,
   retryOnDeadlock,
 } from './connection.js';
+import { openGuards, type Guards } from './guards.js';
 import { openInFlightRecords } from './in-flight-records.js';
 import { openBatches, type OpenBatches } from './batches.js';
 import { openDeadLetters, type DeadLetters } from './dead-letters.js';
@@ -43,13 +44,17 @@ export interface Ledger {
   readonly deadLetters: DeadLetters;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Removals;
+  readonly guards: Guards;
   readonly recordStates: RecordStates;
   readonly schemaIds: SchemaIds;
   readonly seenColumns: SeenColumns;
   readonly gauges: Gauges;
   /** Draws the next read sequence number; see `read_sequence` in the migration. */
   nextReadSeq(): Promise<string>;
-  /** Decides which records of a chunk are sent and writes the intents of their batches. Throws `fenced_off`. */
+  /**
+   * Decides which records of a chunk are sent and writes the intents of their batches. Throws `fenced_off`, and
+   * `guard_exceeded` (`GuardExceeded`) if the run is to be put on hold.
+   */
   claim(partition: AcquiredPartition, request: ClaimRequest): Promise<Claimed>;
   /** Writes what became of a chunk and moves the partition's position, in one transaction. Throws `fenced_off`. */
   checkpoint(partition: AcquiredPartition, chunk: CheckpointInput): Promise<void>;
@@ -78,6 +83,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     deadLetters: guarded(openDeadLetters(knex)),
     acceptedHashes: guarded(openAcceptedHashes(knex)),
     removals: guarded(openRemovals(knex)),
+    guards: guarded(openGuards(knex)),
     recordStates: guarded(openRecordStates(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     seenColumns: guarded(openSeenColumns(knex)),

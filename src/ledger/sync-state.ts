@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { JudgedState } from '../domain/sync-health.js';
 import type { RunFailure } from '../domain/work.js';
+import { IS_ON_HOLD } from './guards.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {
@@ -60,7 +61,8 @@ export function openSyncStates(knex: Knex): SyncStates {
            coalesce(n.waiting, 0)::float8 AS waiting, n.since AS "oldestWaitingAt", coalesce(n.dead_letters, 0)::float8 AS "deadLetters",
            p.mapping AS position_mapping, p.moved_at AS position_moved_at,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
-            WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval"
+            WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
+           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS "mappingsOnHold"
          FROM syncs s
            LEFT JOIN bad b ON b.sync = s.sync AND b.no = 1
            LEFT JOIN usual u ON u.sync = s.sync

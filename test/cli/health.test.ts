@@ -22,6 +22,7 @@ const WELL: JudgedState = {
   deadLetters: 0,
   oldestPosition: null,
   plansAwaitingApproval: 0,
+  mappingsOnHold: 0,
 };
 
 describe('a sync', () => {

@@ -19,6 +19,7 @@ const openedRun = (mode: string): OpenedRun => ({
   mode,
   waitForPending: 0,
   failOn: 'never',
+  guardWait: null,
   searchAttributes: [],
   stages: STAGES,
   firstPass: STAGES.map(() => []),
@@ -35,21 +36,23 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
   const activities: Activities = {
     openRun: () => Promise.resolve(openedRun('full')),
     detectSchemaDrift: () => Promise.resolve({ stopped: [], notes: [] }),
-    planMapping: ({ mapping }) => Promise.resolve({ partitionIds: [`${mapping}-a`, `${mapping}-b`], concurrency: 2 }),
+    planMapping: ({ mapping }) =>
+      Promise.resolve({ partitionIds: [`${mapping}-a`, `${mapping}-b`], concurrency: 2, hold: null }),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadPartition({ partitionId }) {
       notes.push(`load ${partitionId}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
       notes.push(`loaded ${partitionId}`);
-      return { done: notes.filter((n) => n === `loaded ${partitionId}`).length === 2, progress: [] };
+      return { done: notes.filter((n) => n === `loaded ${partitionId}`).length === 2, hold: null, progress: [] };
     },
     replayDeadLetters: ({ partitionId }) =>
-      Promise.resolve(void notes.push(`replay ${partitionId}`)).then(() => ({ done: true, progress: [] })),
+      Promise.resolve(void notes.push(`replay ${partitionId}`)).then(() => ({ done: true, hold: null, progress: [] })),
     sweepDeadLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
     removeVanished: ({ mapping }) =>
-      Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, progress: [] })),
+      Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, hold: null, progress: [] })),
     pollPending: ({ mappings }) =>
       Promise.resolve(void notes.push(...mappings.map((mapping) => `poll ${mapping}`))).then(() => []),
+    approveHold: () => Promise.resolve(),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
     examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
@@ -114,7 +117,7 @@ it('runs two loads at once in a process', async () => {
       most = Math.max(most, ++running);
       await new Promise((resolve) => setTimeout(resolve, 100));
       running--;
-      return { done: true, progress: [] };
+      return { done: true, hold: null, progress: [] };
     },
   }));
   expect(end).toBe('complete');
@@ -131,7 +134,7 @@ it('eventually gives loads that wait behind stuck ones to any worker', async () 
       taken.push(partitionId);
       if (taken.length <= 2) await done;
       if (taken.length === 4) othersDone();
-      return { done: true, progress: [] };
+      return { done: true, hold: null, progress: [] };
     },
   }));
   expect(end).toBe('complete');
@@ -203,7 +206,7 @@ it('releases the lease if a mapping fails, and reports that failure instead of t
     loadPartition: ({ partitionId }) =>
       partitionId === 'customers-a'
         ? Promise.reject(ApplicationFailure.nonRetryable('the platform refused the token', 'platform_unauthorized'))
-        : new Promise((resolve) => setTimeout(() => resolve({ done: true, progress: [] }), 300)),
+        : new Promise((resolve) => setTimeout(() => resolve({ done: true, hold: null, progress: [] }), 300)),
   }));
   expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
   expect(notes).toEqual(['abandoned']);

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Parts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
-import type { MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';
+import type { HoldUntil, MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';
+import { holdUntilLine } from '../../domain/guard.js';
 import { waitLine } from '../../domain/wait-line.js';
 import type { Output } from '../output/output.js';
 import { createProgress, type ProgressDisplay } from './progress.js';
@@ -100,6 +101,7 @@ async function untilOpened(watching: Watching): Promise<string | null> {
 async function untilEnded(watching: Watching, runId: string): Promise<void> {
   const { parts, handle, display, note, ended } = watching;
   const noteWaits = whenChanged(note);
+  const noteHolds = whenChanged(note);
   const noteTrouble = whenChanged(note);
   while (true) {
     await pause(display.every, ended);
@@ -109,6 +111,8 @@ async function untilEnded(watching: Watching, runId: string): Promise<void> {
     display.show(progress);
     const waits = progress.some((m) => m.waiting > 0) ? await bounded(watching, () => waitsOf(handle)) : [];
     noteWaits(waits.map((wait) => `  ${waitLine(wait)}`).join('\n'));
+    const held = await bounded(watching, () => holdsOf(handle));
+    noteHolds(held.map((hold) => `  ${holdUntilLine(hold)}`).join('\n'));
     const trouble = await bounded(watching, () => troubleOf(handle));
     noteTrouble(trouble === null ? '' : `  retrying: ${trouble}`);
   }
@@ -146,12 +150,23 @@ async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
 }
 
 const queryProgress = (handle: WorkflowHandle) =>
-  handle.query<{ runId: string | null; mappings: MappingProgress[]; waits: RunWait[] }, []>('progress');
+  handle.query<{ runId: string | null; mappings: MappingProgress[]; waits: RunWait[]; holds: HoldUntil[] }, []>(
+    'progress',
+  );
 
 /** What the run waits for, which is shown because a long silence would look like a hang. */
 async function waitsOf(handle: WorkflowHandle): Promise<readonly RunWait[]> {
   try {
     return (await queryProgress(handle)).waits;
+  } catch {
+    return [];
+  }
+}
+
+/** What the run waits for a person to approve. */
+async function holdsOf(handle: WorkflowHandle): Promise<readonly HoldUntil[]> {
+  try {
+    return (await queryProgress(handle)).holds;
   } catch {
     return [];
   }

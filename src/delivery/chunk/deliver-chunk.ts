@@ -4,6 +4,7 @@ import type { IntendedBatch } from '../../ledger/batch-intents.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { RecordList } from '../../records/record-list.js';
 import { ChunkResultBuilder, type ChunkResult, type DeliveryRules } from './chunk-result.js';
+import { guardedClaim, type FailedRows } from './guarded-claim.js';
 import { cutBatches } from '../upload/cut-batches.js';
 import type { PartitionContext } from '../partition-context.js';
 import { duplicatesAmong, knownDuplicates } from './duplicate-ids.js';
@@ -44,7 +45,15 @@ export async function deliverChunk(
   outcomes.addUnmapped(deadLetters);
   for (const row of unsendable.values()) outcomes.addDeadLetter(row);
   outcomes.addDuplicates(duplicates);
-  const batches = await claim(context, chunk, without(unique, unsendable), tenantIds, outcomes);
+  const failed: FailedRows = {
+    count: deadLetters.length + unsendable.size + duplicates.size,
+    *[Symbol.iterator]() {
+      yield* deadLetters;
+      yield* unsendable.values();
+      for (const [own] of duplicates.values()) yield own!;
+    },
+  };
+  const batches = await claim(context, chunk, { records: without(unique, unsendable), failed }, tenantIds, outcomes);
   await sendBatches(context, chunk, batches, outcomes);
   return outcomes.result;
 }
@@ -55,16 +64,18 @@ const without = (records: RecordList, left: ReadonlyMap<number, unknown>): Recor
 /** Returns the batches that are to be sent, and adds the outcomes of the records that are not. */
 async function claim(
   context: PartitionContext,
-  { readSeqStart, readSeqEnd }: Chunk,
-  records: RecordList,
+  chunk: Chunk,
+  { records, failed }: { readonly records: RecordList; readonly failed: FailedRows },
   tenantIds: ReadonlyMap<string, number>,
   outcomes: ChunkResultBuilder,
 ): Promise<IntendedBatch[]> {
   const { deps, mapping, partition } = context;
+  const { readSeqStart, readSeqEnd } = chunk;
   const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batches.now());
   // The second of two passes sends again what the first has sent without some fields.
   const eachOnce = mapping.deferred.size === 0;
-  const claimed = await deps.ledger.claim(partition, { readSeqStart, readSeqEnd, records, eachOnce, tenantIds, cut });
+  const request = { readSeqStart, readSeqEnd, records, eachOnce, tenantIds, cut };
+  const claimed = await guardedClaim(context, chunk, failed, request);
   outcomes.addClaimed(records, claimed.skipReasons);
   const sentInThisRun = records.pick((index) => claimed.skipReasons[index] === 'sent_in_this_run');
   if (sentInThisRun.length === 0) return [...claimed.batches];

@@ -1,6 +1,8 @@
 /** One load of a partition: acquires it, settles what dead attempts left open, and works for a bounded time. */
+import type { Hold } from '../../domain/guard.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { LoadResult, PartitionRef } from '../../domain/work.js';
+import { GuardExceeded } from '../../ledger/guards.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';
 import { recoverPartition } from '../upload/recover-partition.js';
@@ -18,10 +20,16 @@ export async function carryForward(
 ): Promise<LoadResult> {
   const context = await acquirePartition(deps, ref, signal);
   let { done } = context.partition;
+  let hold: Hold | null = null;
   if (!done) {
     await recoverPartition(context);
     const deadline = performance.now() + milliseconds('loadTime');
-    done = await work(context, () => performance.now() < deadline);
+    try {
+      done = await work(context, () => performance.now() < deadline);
+    } catch (error) {
+      if (!(error instanceof GuardExceeded)) throw error;
+      hold = error.hold;
+    }
   }
-  return { done, progress: await deps.ledger.counts.progress(ref.runId) };
+  return { done, hold, progress: await deps.ledger.counts.progress(ref.runId) };
 }

@@ -18,15 +18,19 @@ import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
  * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
  */
 export async function deliverPartition(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
-  const { deps, mapping, partition, signal } = context;
+  const { deps, sync, mapping, partition, signal } = context;
   const { externalIds } = partition;
   const deliver = partition.firstPass ? deliverFirstPass : deliverFirstRead;
+  const guarded: PartitionContext = {
+    ...context,
+    guard: partition.firstPass ? undefined : (sync.spec.guard ?? undefined),
+  };
   const done = await chunksInOrder(
     externalIds === null ? chunksOf(context) : readIds(context, externalIds),
     mapping.turns,
     () => goesOn() && !signal.aborted,
     {
-      deliver: (chunk): Promise<Omit<CheckpointInput, 'position' | 'done'>> => deliver(context, chunk),
+      deliver: (chunk): Promise<Omit<CheckpointInput, 'position' | 'done'>> => deliver(guarded, chunk),
       finish: (chunk, outcome) =>
         deps.ledger.checkpoint(partition, { ...outcome, position: chunk.position, done: false }),
     },

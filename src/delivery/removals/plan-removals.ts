@@ -34,7 +34,12 @@ export async function planRemovals(
   empty ||= await isEmpty(sync, mapping);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);
-  const needsApproval = isTooMany([...tenants, total], mapping.spec.deletes!.hold);
+  const { guard } = sync.spec;
+  const limits = [
+    mapping.spec.deletes!.hold,
+    ...(guard === null ? [] : [{ records: guard.records, percent: guard.gone }]),
+  ];
+  const needsApproval = limits.some((limit) => isTooMany([...tenants, total], limit));
   const state = empty ? 'empty' : needsApproval ? 'awaiting_approval' : 'due';
   await removals.decide(plan, state, { records: total.records, accepted: total.accepted });
   return open();

@@ -50,6 +50,7 @@ export async function openRun(
     polled: order.flatMap((stage) => stage.full).filter((name) => connected.has(name)),
     waitForPending: spec.upload.waitForPending,
     failOn: spec.failOn,
+    guardWait: spec.guard?.wait ?? null,
     stages: stages.map((stage) => stage.full),
     // A replay makes both passes over each chunk (deliver-rows.ts).
     firstPass: input.replay === undefined ? stages.map((stage) => stage.firstPass) : [],

@@ -1,7 +1,10 @@
 /** Plans the partitions of a mapping that a run reads, and writes them to the ledger once. */
+import type { Hold } from '../../domain/guard.js';
 import type { RunInput } from '../../domain/run.js';
 import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
+import { RUN_MODES } from '../../domain/sync.js';
+import { isEmpty } from '../removals/find-vanished.js';
 import { assertVersion } from '../partition-context.js';
 import { ALL_BY_KEY, isReadInOrder, partitionsOf } from './partitions-of.js';
 
@@ -33,9 +36,25 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
     if (plan.firstPass) await partitions.planFirstPass(plan.runId, mapping.mappingId);
   }
   return {
+    hold: await holdOfEmpty(deps, sync, mapping, plan),
     partitionIds: (await planned()).filter((r) => !r.done).map((r) => r.id),
     concurrency: isReadInOrder(mapping.spec, plan.mode) ? 1 : CONCURRENCY,
   };
+}
+
+/** A guarded run is put on hold if the source has no row of a mapping whose records the platform has. */
+async function holdOfEmpty(
+  { ledger: { guards } }: Dependencies,
+  sync: OpenSync,
+  mapping: OpenMapping,
+  { runId, mode }: PlanInput,
+): Promise<Hold | null> {
+  if (sync.spec.guard === null || !(RUN_MODES as readonly string[]).includes(mode)) return null;
+  const { accepted, approved } = await guards.begin(runId, mapping.mappingId);
+  if (approved || accepted === 0 || !(await isEmpty(sync, mapping))) return null;
+  const hold: Hold = { mapping: mapping.spec.name, cause: 'empty', records: 0, of: accepted, limit: null };
+  await guards.hold(runId, mapping.mappingId, hold, []);
+  return hold;
 }
 
 /** Writes what the run reads of the mapping, as the source and the position are now. */

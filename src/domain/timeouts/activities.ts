@@ -105,6 +105,13 @@ export const ACTIVITIES = {
     why: 'records that wait for a parent complete soon, or not before somebody intervenes',
     setting: '`upload.waitForPending`',
   },
+  guardWait: {
+    value: 24,
+    unit: 'h',
+    bounds: 'the time for which a run that its guard holds waits for approval, before it fails',
+    why: 'somebody looks at it on the next day at the latest',
+    setting: '`guard.wait`',
+  },
   pollFirstPause: {
     value: 1,
     unit: 's',

@@ -224,6 +224,21 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX dead_letters_by_code ON dead_letters (mapping_id, code, id);
     CREATE INDEX dead_letters_lacking_parents ON dead_letters (mapping_id, id) WHERE missing IS NOT NULL;
 
+    -- What a guarded run has done to the records of a mapping, and what it is on hold for.
+    CREATE TABLE guards (
+      run_id bigint NOT NULL REFERENCES runs,
+      mapping_id smallint NOT NULL REFERENCES mappings,
+      -- Records of the mapping that the platform had accepted when the run began with it.
+      accepted bigint NOT NULL,
+      -- Those of them that the run has claimed with other content.
+      changed bigint NOT NULL DEFAULT 0,
+      -- Counts, and keys of some of the rows.
+      hold json,
+      examples text[],
+      hold_at timestamptz,
+      approved_at timestamptz,
+      PRIMARY KEY (run_id, mapping_id)
+    );
     -- The records of a mapping whose rows a mirror run found vanished.
     CREATE TABLE removal_plans (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

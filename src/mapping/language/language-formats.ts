@@ -37,6 +37,7 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   // An activity waits for twice as long, and has half an hour.
   'in-doubt-delay': within('0s', '10m'),
   'pending-time': within('0s', '7d'),
+  'guard-wait': within('1s', '7d'),
   'schedule-time': overAYear,
   'cursor-overlap': within('0s', '3650d'),
 };

@@ -2,6 +2,7 @@
  * Turns a sync.yaml whose form is valid into a `SyncHead`: durations in seconds, sizes in bytes, defaults filled in.
  */
 import { durationSeconds, secondsOr, sizeBytes } from '../../domain/duration.js';
+import type { GuardLimits } from '../../domain/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
 import type { Relation } from '../../domain/source.js';
 import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
@@ -23,6 +24,7 @@ interface SyncFile {
     waitForPending?: string;
   };
   failOn?: FailOn;
+  guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
   limits?: { success?: string; waiting?: string; deadLetters?: number; lag?: string };
   schedules?: ScheduleFile[];
 }
@@ -55,6 +57,7 @@ export function readSync(file: LanguageFile): SyncHead {
     mode = 'incremental',
     upload = {},
     failOn,
+    guard,
     limits = {},
     schedules = [],
   } = file.value as unknown as SyncFile;
@@ -81,6 +84,7 @@ export function readSync(file: LanguageFile): SyncHead {
       waitForPending: secondsOr(upload.waitForPending, 'waitForPending'),
     },
     failOn: failOn ?? 'incomplete',
+    guard: guard === undefined ? null : readGuard(guard),
     limits: {
       ...DEFAULT_LIMITS,
       ...(limits.success !== undefined && { success: durationSeconds(limits.success) }),
@@ -91,6 +95,15 @@ export function readSync(file: LanguageFile): SyncHead {
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
 }
+
+/** Percentages are texts such as `30 %`, so that nobody takes them for numbers of records. */
+const readGuard = ({ changed, deadLettered, gone, records, wait }: NonNullable<SyncFile['guard']>): GuardLimits => ({
+  changed: parseFloat(changed ?? '30 %'),
+  deadLettered: parseFloat(deadLettered ?? '5 %'),
+  gone: parseFloat(gone ?? '1 %'),
+  records: records ?? 100,
+  wait: secondsOr(wait, 'guardWait'),
+});
 
 /** A list of tenants in the source stays a description here; each run reads the list. */
 function readTenant(tenant: TenantFile): TenantConfig {

@@ -4,12 +4,11 @@
  * Reads and writes the ledger only; the rows and the platform are not touched. Without a terminal it needs `--yes`.
  * Exit codes: 0 done (also if there was nothing to drop), 1 not confirmed or failed, 2 wrong usage or configuration.
  */
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { counted } from '../../../domain/counted.js';
-import { PartnerSyncError } from '../../../domain/errors.js';
 import { withParts, EXIT } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
+import { confirmed } from '../../output/confirmed.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
 
 interface DropFlags extends FilterFlags {
@@ -51,19 +50,3 @@ export function addDrop(parent: Command): void {
 
 const whatHappens = (found: number, sync: string, flags: string): string =>
   `This deletes ${counted(found, 'dead letter')} of ${sync}${flags}. The rows stay undelivered until a run reads them again.`;
-
-/**
- * Asks on the terminal; only `y` and `yes` confirm. Throws `input_invalid` if stdin is not a terminal, since a script
- * would wait forever for an answer.
- */
-async function confirmed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY)
-    throw new PartnerSyncError('input_invalid', `${question} Without a terminal, confirm with --yes.`);
-  // On stderr, so that stdout has nothing but the result.
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
-}

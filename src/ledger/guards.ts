@@ -1,0 +1,121 @@
+/** Guards: how much of a mapping's records each run has changed, and which runs are on hold until somebody approves. */
+import type { Knex } from 'knex';
+import { PartnerSyncError } from '../domain/errors.js';
+import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../domain/guard.js';
+import type { AcquiredPartition } from './partitions.js';
+
+/** A mapping that a run which has not ended holds. */
+export interface MappingOnHold extends Hold {
+  readonly run: string;
+  readonly since: Date;
+  /** Keys of some of the rows concerned, as in the source. */
+  readonly examples: readonly string[];
+}
+
+export interface Guards {
+  /**
+   * Guards the mapping in this run; the first call notes how many of its records the platform has accepted by then.
+   * Returns that number, and whether somebody has approved what the run does.
+   */
+  begin(runId: string, mappingId: number): Promise<{ readonly accepted: number; readonly approved: boolean }>;
+  /** Notes that the run holds the mapping; a hold that was noted before stays as it is. */
+  hold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
+  /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. */
+  approve(runId: string, mappingId: number): Promise<void>;
+  /**
+   * The mappings that runs of the sync hold now, the first one first, without those that are on hold for
+   * their removal plan.
+   */
+  onHold(sync: string): Promise<readonly MappingOnHold[]>;
+}
+
+/** What a claim needs to know of its chunk to be guarded. */
+export interface ChunkGuard {
+  readonly mapping: string;
+  readonly limits: GuardLimits;
+  /** Rows of the chunk, and those of them that are dead letters before anything is sent. */
+  readonly rows: number;
+  readonly deadLettered: number;
+}
+
+/** Thrown by a claim that would go beyond a limit: nothing of the chunk is claimed. */
+export class GuardExceeded extends PartnerSyncError {
+  /** @param changed the records of the request that would change, by index */
+  constructor(
+    readonly hold: Hold,
+    readonly changed: readonly number[],
+  ) {
+    super('guard_exceeded', holdLine(hold));
+  }
+}
+
+/**
+ * Adds the chunk to what the run has changed of the mapping; throws {@link GuardExceeded} if that is more than a limit.
+ * Does nothing in a run that is not guarded, or is approved.
+ */
+export async function checkGuard(
+  trx: Knex,
+  { runId, mappingId }: Pick<AcquiredPartition, 'runId' | 'mappingId'>,
+  { mapping, limits, rows, deadLettered }: ChunkGuard,
+  changed: readonly number[],
+): Promise<void> {
+  // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
+  const { rows: found } = await trx.raw<{ rows: GuardedCounts[] }>(
+    `UPDATE guards g SET changed = g.changed + :changed
+     FROM (SELECT coalesce(sum(c.read), 0) AS read, coalesce(sum(c.dead_lettered), 0) AS dead_lettered
+           FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
+           WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned') c
+     WHERE g.run_id = :run AND g.mapping_id = :mapping AND g.approved_at IS NULL
+     RETURNING g.accepted::float8 AS accepted, g.changed::float8 AS changed, (c.read + :rows)::float8 AS read,
+       (c.dead_lettered + :deadLettered)::float8 AS "deadLettered"`,
+    { run: runId, mapping: mappingId, changed: changed.length, rows, deadLettered },
+  );
+  const hold = found[0] === undefined ? null : holdOf(mapping, found[0], limits);
+  if (hold !== null) throw new GuardExceeded(hold, changed);
+}
+
+export function openGuards(knex: Knex): Guards {
+  return {
+    async begin(runId, mappingId) {
+      await knex.raw(
+        `INSERT INTO guards (run_id, mapping_id, accepted)
+         SELECT :run, :mapping, coalesce((SELECT sum(accepted) FROM record_blocks WHERE mapping_id = :mapping), 0)
+         ON CONFLICT (run_id, mapping_id) DO NOTHING`,
+        { run: runId, mapping: mappingId },
+      );
+      const { rows } = await knex.raw<{ rows: { accepted: number; approved: boolean }[] }>(
+        `SELECT accepted::float8 AS accepted, approved_at IS NOT NULL AS approved FROM guards
+         WHERE run_id = ? AND mapping_id = ?`,
+        [runId, mappingId],
+      );
+      return rows[0]!;
+    },
+    async hold(runId, mappingId, hold, examples) {
+      await knex.raw(
+        `UPDATE guards SET hold_at = now(), hold = CAST(:hold AS json), examples = CAST(:examples AS text[])
+         WHERE run_id = :run AND mapping_id = :mapping AND hold_at IS NULL AND approved_at IS NULL`,
+        { run: runId, mapping: mappingId, hold: JSON.stringify(hold), examples: [...examples] },
+      );
+    },
+    async approve(runId, mappingId) {
+      await knex.transaction(async (trx) => {
+        const of = { run_id: runId, mapping_id: mappingId };
+        await trx('guards').where(of).update({ approved_at: knex.fn.now() });
+        await trx('removal_plans')
+          .where({ ...of, state: 'awaiting_approval' })
+          .update({ state: 'due', approved_at: knex.fn.now() });
+      });
+    },
+    async onHold(sync) {
+      const { rows } = await knex.raw<{ rows: { run: string; since: Date; hold: Hold; examples: string[] }[] }>(
+        `SELECT g.run_id AS run, g.hold_at AS since, g.hold, g.examples FROM guards g JOIN runs ON runs.id = g.run_id
+         WHERE ${IS_ON_HOLD} AND runs.sync = ? ORDER BY g.hold_at, g.mapping_id`,
+        [sync],
+      );
+      return rows.map(({ hold, ...held }) => ({ ...hold, ...held }));
+    },
+  };
+}
+
+/** Whether the guard `g` of the run `runs` holds a mapping. */
+export const IS_ON_HOLD = 'runs.ended_at IS NULL AND g.hold_at IS NOT NULL AND g.approved_at IS NULL';

@@ -1,0 +1,151 @@
+/** The guard of a sync: a run that would do too much to the records of a mapping is on hold until somebody approves. */
+import { expect, it } from 'vitest';
+import { runInProcess } from '../cli/in-process.js';
+import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, reportOf, shopForTest, type Shop } from './shop.js';
+
+const GUARD = '{ changed: 30 %, deadLettered: 5 %, gone: 10 %, records: 5 }';
+const DELETES = 'deletes: { action: { set: { status: gone } }, hold: { records: 1000, percent: 100 } }\n';
+
+/** A shop whose 20 customers, with an order and a line each, are on the platform; its sync has the guard. */
+async function guardedShop(guard = GUARD): Promise<Shop> {
+  const shop = await shopForTest({ guard });
+  await fill(shop, 20);
+  expect((await shop.run()).outcome).toBe('complete');
+  return shop;
+}
+
+const held = (shop: Shop) => eventually('the run is on hold', async () => (await mappingsOnHold(shop)).length > 0);
+const mappingsOnHold = async (shop: Shop): Promise<string[]> =>
+  (await (await shop.parts.ledger()).guards.onHold('shop')).map(({ mapping }) => mapping);
+const command = (shop: Shop, ...args: string[]) => runInProcess(args, shop.env);
+/** How many customers on the platform have a name that the tests have changed. */
+const changedOnPlatform = async (shop: Shop): Promise<number> =>
+  (
+    await shop.store.query<{ n: string }>(
+      `SELECT count(*) AS n FROM sandbox.resources WHERE data->>'name' LIKE 'Changed %'`,
+    )
+  ).map(({ n }) => Number(n))[0]!;
+
+it('sends nothing of a mapping of which a run would change too much, until somebody approves', async () => {
+  const shop = await guardedShop();
+  await shop.source.query(
+    `UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE id <= 7`,
+  );
+  const run = await shop.start('sync', { sync: 'shop' });
+  await held(shop);
+  expect(await changedOnPlatform(shop)).toBe(0);
+  expect((await run.query<{ holds: object[] }, []>('progress')).holds).toMatchObject([
+    { mapping: 'customers', cause: 'changed', records: 7, of: 20, limit: 30 },
+  ]);
+
+  const status = await command(shop, 'status', 'shop');
+  expect(status).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('a run holds 1 mapping until somebody approves') as string,
+  });
+  const unasked = await command(shop, 'approve', 'shop');
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('confirm with --yes') as string });
+  expect(unasked.stderr).toContain('customers: 7 records would change, of 20 (guard.changed: 30 %)');
+  expect(unasked.stderr).toMatch(/rows with these keys are among them:\n {4}1\n {4}2\n/);
+  expect(await command(shop, 'approve', 'shop', 'lines', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('not on hold: lines; on hold: customers') as string,
+  });
+  expect(await changedOnPlatform(shop)).toBe(0);
+
+  expect(await command(shop, 'approve', 'shop', '--yes', '--reason', 'new names')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('approved, the run goes on: customers: 7 records would change') as string,
+  });
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
+  expect(await changedOnPlatform(shop)).toBe(7);
+  expect(await shop.differences()).toBe(0);
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  expect(await command(shop, 'approve', 'shop', '--yes')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no run of shop is working') as string,
+  });
+});
+
+it('lets through what is within the limits, and rows that are new', async () => {
+  const shop = await guardedShop();
+  await shop.source.query(
+    `UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE id <= 6`,
+  );
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'New ' || i, 'A' FROM generate_series(21, 90) i`,
+  );
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await changedOnPlatform(shop)).toBe(6);
+});
+
+it('fails when nobody approves in time, and holds the next run for the same rows', async () => {
+  const shop = await guardedShop(GUARD.replace('}', ', wait: 1s }'));
+  await shop.source.query(`UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp()`);
+  const failed = { type: 'guard_exceeded', message: expect.stringContaining('20 records would change') as string };
+  expect(await failureOf(await shop.start('sync', { sync: 'shop' }))).toMatchObject(failed);
+  expect(await failureOf(await shop.start('sync', { sync: 'shop' }))).toMatchObject(failed);
+  expect(await changedOnPlatform(shop)).toBe(0);
+
+  // A backfill has been asked for.
+  expect(await shop.backfill({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete' });
+  expect(await changedOnPlatform(shop)).toBe(20);
+});
+
+it('sends nothing of a chunk of which too many rows would become dead letters', async () => {
+  const shop = await guardedShop();
+  await shop.source.query(
+    `UPDATE shop.customers SET email = 'no address', updated_at = clock_timestamp() WHERE id <= 6`,
+  );
+  await shop.source.query(
+    `UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE id = 7`,
+  );
+  const run = await shop.start('sync', { sync: 'shop' });
+  await held(shop);
+  expect(await shop.state.query('SELECT 1 FROM partner_sync.dead_letters')).toHaveLength(0);
+  expect(await changedOnPlatform(shop)).toBe(0);
+  await run.executeUpdate('approve');
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete_with_dead_letters', total: { deadLettered: 6 } });
+});
+
+it('is on hold if a table is empty whose records the platform has', async () => {
+  const shop = await guardedShop();
+  await shop.source.query('TRUNCATE shop.lines');
+  const run = await shop.start('sync', { sync: 'shop' });
+  await held(shop);
+  expect(await mappingsOnHold(shop)).toEqual(['lines']);
+  await run.cancel();
+  await expect(run.result()).rejects.toThrow();
+  expect(await mappingsOnHold(shop)).toEqual([]);
+});
+
+it('removes vanished records within the run once somebody has approved', async () => {
+  const shop = await shopForTest({
+    guard: GUARD,
+    files: { 'customers.mapping.yaml': `${CUSTOMERS}${DELETES}` },
+  });
+  await fill(shop, 60);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers WHERE id > 50');
+  await shop.source.query('DELETE FROM shop.lines; DELETE FROM shop.orders');
+  const run = await shop.start('sync', { sync: 'shop', mode: 'mirror', mappings: ['customers'] });
+  await eventually('the run is on hold', async () => {
+    const { holds } = await run.query<{ holds: object[] }, []>('progress');
+    return holds.length > 0;
+  });
+  expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(
+    'customers: 10 records would be removed, of 60 (guard.gone: 10 %)',
+  );
+  expect(await reportOf(run)).toMatchObject({ removals: [{ mapping: 'customers', state: 'done', marked: 10 }] });
+});
+
+const CUSTOMERS = `schema: customer
+source: { table: shop.customers }
+key: [id]
+cursor: { column: updated_at, overlap: 0s }
+fields:
+  customerId: id
+  name: name
+  email: email
+  status: { column: status, transforms: [{ values: { map: { A: active }, otherwise: reject } }] }
+`;

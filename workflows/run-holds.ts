@@ -1,0 +1,92 @@
+/** Mappings that a run holds because of its sync's guard, and the Update `approve` that lets it go on. */
+import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
+import { formatSeconds } from '../src/domain/duration.js';
+import { holdLine, type Hold } from '../src/domain/guard.js';
+import type { HoldUntil } from '../src/domain/run.js';
+import { checkApproveInput, type ApproveInput } from '../src/domain/run-controls.js';
+import type { OpenedRun } from '../src/domain/work.js';
+import { approveHold } from './activities.js';
+
+const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
+
+/** Handles the Update from its construction on. */
+export class RunHolds {
+  readonly #changed: () => void;
+  readonly #held = new Map<string, HoldUntil>();
+  /** Mappings that a person has approved and whose wait is not over yet. */
+  readonly #approvals = new Set<string>();
+  readonly #waits = new Map<string, Promise<boolean>>();
+  /** Mappings in which the run may go beyond the limits; what a load that began before has found is out of date. */
+  readonly #approved = new Set<string>();
+
+  /** `changed` is called when a hold has begun or ended. */
+  constructor(changed: () => void) {
+    this.#changed = changed;
+    setHandler(
+      approveUpdate,
+      (input?: ApproveInput) => {
+        const approved = this.#named(input);
+        for (const { mapping } of approved) this.#approvals.add(mapping);
+        return `approved, the run goes on: ${approved.map(holdLine).join('; ')}`;
+      },
+      {
+        description: 'Approves what the run is on hold for. Input: nothing, or {"mappings":["..."],"reason":"..."}',
+        validator: (input?: ApproveInput) => {
+          checkApproveInput(input);
+          const held = this.list.map(({ mapping }) => mapping);
+          if (held.length === 0) throw new Error('approve: the run is not on hold');
+          const others = (input?.mappings ?? []).filter((mapping) => !held.includes(mapping));
+          if (others.length > 0)
+            throw new Error(`approve: not on hold: ${others.join(', ')}; on hold: ${held.join(', ')}`);
+        },
+      },
+    );
+  }
+
+  /** What the run is on hold for now. */
+  get list(): readonly HoldUntil[] {
+    return [...this.#held.values()];
+  }
+
+  /**
+   * Waits until a person approves, for as long as the sync allows; loads of one mapping wait together. Returns whether
+   * somebody has, and fails with `guard_exceeded` if that must have happened for the run to go on.
+   */
+  async untilApproved(run: OpenedRun, hold: Hold): Promise<boolean> {
+    const { mapping } = hold;
+    if (hold.cause !== 'gone' && this.#approved.has(mapping)) return true;
+    let wait = this.#waits.get(mapping);
+    if (wait === undefined) this.#waits.set(mapping, (wait = this.#wait(run, hold)));
+    const isApproved = await wait;
+    this.#waits.delete(mapping);
+    // A plan of removals can be approved later, and hurts nobody until then.
+    if (!isApproved && hold.cause !== 'gone')
+      throw ApplicationFailure.nonRetryable(
+        `${holdLine(hold)}; nobody approved it within ${formatSeconds(run.guardWait ?? 0)}`,
+        'guard_exceeded',
+      );
+    return isApproved;
+  }
+
+  async #wait({ runId, sync, guardWait }: OpenedRun, hold: Hold): Promise<boolean> {
+    const { mapping } = hold;
+    const milliseconds = (guardWait ?? 0) * 1000;
+    this.#held.set(mapping, { ...hold, until: new Date(Date.now() + milliseconds).toISOString() });
+    this.#changed();
+    try {
+      const isApproved = await condition(() => this.#approvals.has(mapping), milliseconds);
+      if (isApproved) await approveHold({ runId, sync, mapping });
+      if (isApproved && hold.cause !== 'gone') this.#approved.add(mapping);
+      return isApproved;
+    } finally {
+      this.#held.delete(mapping);
+      this.#approvals.delete(mapping);
+      this.#changed();
+    }
+  }
+
+  #named(input: ApproveInput | undefined): readonly HoldUntil[] {
+    const { mappings } = input ?? {};
+    return this.list.filter(({ mapping }) => mappings === undefined || mappings.includes(mapping));
+  }
+}
