@@ -1,10 +1,10 @@
 /** The input of a checkpoint: what became of a chunk of rows. */
-import type { ParentCode, ParentName } from '../domain/parent.js';
 import type { FailedRow } from '../domain/record.js';
 import type { Counts } from '../domain/run.js';
 import type { Position, SourceKey } from '../domain/source.js';
 import type { DeadLetterList } from '../records/dead-letter-list.js';
 import type { SentRecord, BulkOutcome } from './sent-records.js';
+import type { WaitingRecord } from './waiting-record.js';
 
 /** The outcome of a row, which is the column of the counts that it is in. */
 export type RowOutcomeKind = Exclude<keyof Counts, 'read'>;
@@ -15,32 +15,6 @@ export interface RowOutcome {
   readonly externalId: string | null;
   readonly sourceKey: SourceKey;
   readonly outcome: RowOutcomeKind;
-}
-
-/** A record that has no final outcome yet. */
-export interface WaitingRecord {
-  readonly tenantId: number;
-  readonly externalId: string;
-  /** Empty if a poll, which does not know the row, writes the entry. */
-  readonly sourceKey: SourceKey;
-  /**
-   * - `dependency`: it is pending until its parent arrives;
-   * - a {@link ParentCode}: it is pending, and its parent will not come as things are;
-   * - `busy`: it was not sent (see `SkipReason`); `expired`: the platform has let it go or rejected it without its
-   *   parent; `unknown`: it cannot be told whether the platform accepted it. All of these are read and sent again.
-   */
-  readonly reason: 'dependency' | 'busy' | 'expired' | 'unknown' | ParentCode;
-  /** The batch in which the record is pending; null when it is to be read and sent again. */
-  readonly batchId: string | null;
-  /** What that batch was sent with, 32 hex digits. */
-  readonly contentHash: string | null;
-  readonly missing: readonly ParentName[];
-  /** The platform's message (masked), if it rejected the record for anything but a missing parent. */
-  readonly rejection?: string | null;
-  /** When the platform lets it go, as the platform has written it; null if it has not said. */
-  readonly expiresAt: string | null;
-  /** Seconds until the row is read again; for a pending record, for which the platform was asked to wait. */
-  readonly dueIn: number;
 }
 
 export interface DeadLetter extends Omit<FailedRow, 'kind' | 'tenant'> {

@@ -28,7 +28,7 @@ interface Entry {
   /** Index of the row among the named ones. */
   readonly index: number;
   readonly partition_id: string;
-  /** The batch in which the record is pending; null when its row is to be read and sent again. */
+  /** The batch in which the record is pending; null if it is queued. */
   readonly batch_id: string | null;
   /** The row has changed while its record was pending. */
   readonly changed: boolean;
@@ -54,14 +54,14 @@ export async function endWaiting(
 
   const named = rowOutcomesOf(chunk).filter((row) => row.externalId !== null);
   const counts: CountsEntry[] = [];
-  const concerned: Record<Statement, RowOutcome[]> = { end: [], resend: [], recount: [], uncount: [] };
+  const concerned: Record<Statement, RowOutcome[]> = { end: [], queue: [], recount: [], uncount: [] };
   for (const entry of await lockEntries(trx, partition, named, reading)) {
     const row = named[entry.index]!;
     arrived.delete(row);
     const change = CHANGES[caseOf(entry, row, reading)];
     if (change === 'keep') continue;
     concerned[change].push(row);
-    if (!entry.counted || change === 'resend') continue;
+    if (!entry.counted || change === 'queue') continue;
     // The row is in the counts of this scan, so in those that had it as waiting it ends as unchanged.
     const outcome = reading.kind === 'scan' ? 'unchanged' : row.outcome;
     const { tenantId } = row;
@@ -74,7 +74,7 @@ export async function endWaiting(
 
 /** How the rows were read, and what an entry is to its row. */
 type Case =
-  | `${'scan' | 'reread'}: ${'waits' | 'newer' | 'pending' | 'due'}`
+  | `${'scan' | 'reread'}: ${'waits' | 'newer' | 'pending' | 'queued'}`
   | `poll: ${'waits' | 'other batch' | 'changed' | 'same batch'}`;
 
 function caseOf(entry: Entry, row: RowOutcome, reading: Reading): Case {
@@ -84,12 +84,12 @@ function caseOf(entry: Entry, row: RowOutcome, reading: Reading): Case {
     return entry.changed ? 'poll: changed' : 'poll: same batch';
   }
   if (entry.newer) return `${reading.kind}: newer`;
-  return entry.batch_id === null ? `${reading.kind}: due` : `${reading.kind}: pending`;
+  return entry.batch_id === null ? `${reading.kind}: queued` : `${reading.kind}: pending`;
 }
 
 /** `keep` leaves an entry as it is; {@link STATEMENTS} has the other changes. */
 type Change = 'keep' | Statement;
-type Statement = 'end' | 'resend' | 'recount' | 'uncount';
+type Statement = 'end' | 'queue' | 'recount' | 'uncount';
 
 /** What becomes of an entry now that its row has an outcome. */
 const CHANGES: Record<Case, Change> = {
@@ -103,12 +103,12 @@ const CHANGES: Record<Case, Change> = {
   // The row has its outcome and counts with that, but claims must see that its record is still pending in a batch.
   'scan: pending': 'uncount',
   'reread: pending': 'uncount',
-  'scan: due': 'end',
-  'reread: due': 'end',
+  'scan: queued': 'end',
+  'reread: queued': 'end',
   // The record has been sent in another batch since the polled one: that batch decides.
   'poll: other batch': 'keep',
   // The platform has accepted the content that the row had before it changed.
-  'poll: changed': 'resend',
+  'poll: changed': 'queue',
   'poll: same batch': 'end',
 };
 
@@ -117,7 +117,7 @@ const OF_RECORDS = `unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(t
 
 const STATEMENTS: Record<Statement, string> = {
   end: `DELETE FROM waiting w USING ${OF_RECORDS}`,
-  resend: `UPDATE waiting w SET batch_id = NULL, reason = 'unknown', changed = false, due_at = now() FROM ${OF_RECORDS}`,
+  queue: `UPDATE waiting w SET batch_id = NULL, reason = 'unknown', changed = false, due_at = now() FROM ${OF_RECORDS}`,
   recount: `UPDATE waiting w SET partition_id = :partition, counted = true FROM ${OF_RECORDS}`,
   uncount: `UPDATE waiting w SET counted = false FROM ${OF_RECORDS}`,
 };

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { SourceKey } from '../domain/source.js';
 import type { MappingOutlook } from '../domain/work.js';
-import type { WaitingRecord } from './checkpoint-input.js';
+import type { PendingReason, WaitingRecord } from './waiting-record.js';
 import { seconds } from '../domain/timeouts.js';
 
 export interface WaitingRow {
@@ -10,15 +10,16 @@ export interface WaitingRow {
   readonly externalId: string;
   readonly sourceKey: SourceKey;
   readonly reason: WaitingRecord['reason'];
-  /** The batch in which the record is pending; null when it is to be read and sent again. */
+  /** The batch in which the record is pending; null if it is queued. */
   readonly batchId: string | null;
   /** What that batch was sent with, 32 hex digits. */
   readonly contentHash: string | null;
-  /** Whether the record is pending, and the platform must have let it go by now. */
-  readonly expired: boolean;
+  /** Whether it is time to send it again; a pending one even if the platform still lists it. */
+  readonly isDue: boolean;
   /** How often it was sent in vain. */
   readonly tries: number;
   readonly missing: WaitingRecord['missing'];
+  /** See `QueuedRecord`; null if it is pending. */
   readonly rejection: string | null;
 }
 
@@ -29,21 +30,20 @@ export interface Waiting {
   /** The records that are pending in this batch. */
   ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
   /**
-   * Up to `limit` records that are to be read and sent again at `asOf` (see {@link now}). One that is tried in vain
-   * becomes due later than `asOf`, so that repeated calls come to an end.
+   * Up to `limit` queued records that are due at `asOf` (see {@link now}). One that is tried in vain becomes due later
+   * than `asOf`, so that repeated calls come to an end.
    */
   due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
   /**
-   * Up to `limit` records that the platform let go without their parents and that are not due yet, from the one after
-   * `after`.
+   * Up to `limit` queued records that lack parents and are not due at `asOf`, from the one after `after`.
    */
-  parked(
+  lackingParents(
     mappingId: number,
     asOf: string,
     after: Pick<WaitingRow, 'tenantId' | 'externalId'>,
     limit: number,
   ): Promise<readonly WaitingRow[]>;
-  /** Makes records due at once, except those that are pending. */
+  /** Makes queued records due at once; pending ones are left as they are. */
   makeDue(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
   /** The records that are waiting, by `tenant id/external id`. */
   among(
@@ -53,8 +53,8 @@ export interface Waiting {
   /** Whether any record of the mapping waits. */
   any(mappingId: number): Promise<boolean>;
   /** Sets the reason of pending records: that their parents may come, or why they will not. */
-  setReason(batchId: string, reason: WaitingRecord['reason'], externalIds: readonly string[]): Promise<void>;
-  /** The time by the database's clock, for {@link due} and {@link parked}. */
+  setReason(batchId: string, reason: PendingReason, externalIds: readonly string[]): Promise<void>;
+  /** The time by the database's clock, for {@link due} and {@link lackingParents}. */
   now(): Promise<string>;
   /** Which of the mapping's waiting records this run has reason to wait for. */
   outlook(mappingId: number, runId: string): Promise<MappingOutlook>;
@@ -64,7 +64,7 @@ export function openWaiting(knex: Knex): Waiting {
   const find = async (condition: string, bindings: (string | number)[]): Promise<WaitingRow[]> => {
     const { rows } = await knex.raw<{ rows: WaitingRow[] }>(
       `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.source_key AS "sourceKey", w.reason,
-         w.batch_id AS "batchId", w.content_hash AS "contentHash", w.batch_id IS NOT NULL AND w.due_at <= now() AS expired,
+         w.batch_id AS "batchId", w.content_hash AS "contentHash", w.due_at <= now() AS "isDue",
          w.tries, coalesce(w.missing, '[]') AS missing, w.rejection
        FROM waiting w WHERE ${condition}`,
       bindings,
@@ -79,9 +79,9 @@ export function openWaiting(knex: Knex): Waiting {
         asOf,
         limit,
       ]),
-    parked: (mappingId, asOf, after, limit) =>
+    lackingParents: (mappingId, asOf, after, limit) =>
       find(
-        `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'expired' AND w.due_at > CAST(? AS timestamptz)
+        `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'lacks_parent' AND w.due_at > CAST(? AS timestamptz)
            AND (w.tenant_id, w.external_id COLLATE "C") > (?, ?) ORDER BY w.tenant_id, w.external_id COLLATE "C" LIMIT ?`,
         [mappingId, asOf, after.tenantId, after.externalId, limit],
       ),

@@ -1,9 +1,10 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. */
 import type { Knex } from 'knex';
 import { isKeepable } from '../domain/external-id.js';
-import type { CheckpointInput, WaitingRecord } from './checkpoint-input.js';
+import type { CheckpointInput } from './checkpoint-input.js';
 import type { AcquiredPartition } from './partitions.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';
+import type { WaitingRecord } from './waiting-record.js';
 
 export async function writeWaiting(
   trx: Knex,
@@ -28,13 +29,13 @@ export async function writeWaiting(
 /**
  * Writes the entries. Where a record has one already, this is the result (test/ledger/waiting-entries.test.ts):
  *
- * | there already                | new     | result                                           |
- * | ---------------------------- | ------- | ------------------------------------------------ |
- * | pending                      | busy    | the one there, `changed` ({@link MARK_CHANGED})  |
- * | anything else                | due     | the new one                                      |
- * | pending, `changed`           | pending | the new one, `changed`                           |
- * | due, perhaps a newer reading | pending | the new one, `changed`                           |
- * | anything else                | pending | the new one                                      |
+ * | there already                   | new            | result                                          |
+ * | ------------------------------- | -------------- | ----------------------------------------------- |
+ * | pending                         | queued as busy | the one there, `changed` ({@link MARK_CHANGED}) |
+ * | anything else                   | queued         | the new one                                     |
+ * | pending, `changed`              | pending        | the new one, `changed`                          |
+ * | queued, perhaps a newer reading | pending        | the new one, `changed`                          |
+ * | anything else                   | pending        | the new one                                     |
  *
  * The new one takes over the key of the one there if it has none, since a poll may not know the row, and goes on
  * counting its `tries`. The first sending counts if its outcome is unknown; a child without its parent is sent again so
@@ -46,10 +47,11 @@ const WRITE = `
   SELECT :mapping, tenant_id, external_id, ARRAY(SELECT jsonb_array_elements_text(source_key)), reason, batch_id,
     content_hash, :partition, missing, rejection, ${plausibleExpiry('expires_at')},
     CASE WHEN batch_id IS NULL THEN now() + due_in * interval '1 second'
-      ELSE ${pendingUntil(plausibleExpiry('expires_at'), 'due_in')} END,
+      ELSE ${pendingUntil(plausibleExpiry('expires_at'), 'dependency_wait')} END,
     :readSeqEnd, :counted, CAST(reason = 'unknown' AS int)
   FROM jsonb_to_recordset(CAST(:entries AS jsonb)) AS e(tenant_id int, external_id text, source_key jsonb, reason text,
-    batch_id bigint, content_hash text, missing jsonb, rejection text, expires_at timestamptz, due_in float8)
+    batch_id bigint, content_hash text, missing jsonb, rejection text, expires_at timestamptz, due_in float8,
+    dependency_wait float8)
   -- One order for all, so that checkpoints cannot deadlock here.
   ORDER BY tenant_id, external_id COLLATE "C"
   ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE SET
@@ -58,7 +60,7 @@ const WRITE = `
     missing = excluded.missing, rejection = excluded.rejection, expires_at = excluded.expires_at, due_at = excluded.due_at,
     read_seq = greatest(w.read_seq, excluded.read_seq),
     changed = excluded.batch_id IS NOT NULL AND (w.changed OR (w.batch_id IS NULL AND w.read_seq >= :readSeqStart)),
-    tries = w.tries + CAST(excluded.reason IN ('unknown', 'expired') AS int)
+    tries = w.tries + CAST(excluded.reason IN ('unknown', 'lacks_parent') AS int)
   WHERE excluded.reason <> 'busy' OR w.batch_id IS NULL`;
 
 /** Pending records stay pending, but their rows are read and sent again once they are free. */
@@ -73,13 +75,16 @@ const entryOf = (record: WaitingRecord) => ({
   external_id: record.externalId,
   source_key: record.sourceKey,
   reason: record.reason,
-  batch_id: record.batchId,
-  content_hash: record.contentHash,
   // The platform may name anything; no record has a name that cannot be stored.
   missing: record.missing.filter(({ externalId, schemaName }) => isKeepable(externalId) && isKeepable(schemaName)),
-  rejection: record.rejection,
-  expires_at: timestampOrNull(record.expiresAt),
-  due_in: record.dueIn,
+  ...(record.kind === 'queued'
+    ? { rejection: record.rejection, due_in: record.dueIn }
+    : {
+        batch_id: record.batchId,
+        content_hash: record.contentHash,
+        expires_at: timestampOrNull(record.expiresAt),
+        dependency_wait: record.dependencyWait,
+      }),
 });
 
 /** ISO 8601; null if the platform's text is not a time. */

@@ -42,6 +42,7 @@ const RETIRED: Readonly<Record<string, Replacement>> = {
   revive: { use: 'retry' },
   wake: { use: 'retry' },
   held: { use: 'pending' },
+  parked: { use: 'queued' },
   met: { use: 'sent in this run' },
   elsewhere: { use: 'on another worker' },
   drift: { use: 'schema drift', after: 'schema' },

@@ -2,9 +2,10 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/claims.js';
-import type { RowOutcomeKind, CheckpointInput, WaitingRecord } from '../../src/ledger/checkpoint-input.js';
+import type { RowOutcomeKind, CheckpointInput } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import type { SentRecord } from '../../src/ledger/sent-records.js';
+import type { WaitingRecord } from '../../src/ledger/waiting-record.js';
 import { seeded } from '../seeded.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
@@ -83,17 +84,7 @@ for (let seed = 1; seed <= 8; seed++)
         const end = (outcome: RowOutcomeKind) =>
           rowOutcomes.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, outcome });
         const wait = (reason: 'busy' | 'unknown') => {
-          waiting.push({
-            tenantId,
-            externalId: r.externalId,
-            sourceKey: r.sourceKey,
-            reason,
-            batchId: null,
-            contentHash: null,
-            missing: [],
-            expiresAt: null,
-            dueIn: -1,
-          });
+          waiting.push(the.queued(r, { reason, dueIn: -1 }));
           end('waiting');
         };
         const reason = claimed.skipReasons[i];

@@ -62,7 +62,7 @@ it('stops counting after 10,000 waiting records and dead letters, but knows the 
     `INSERT INTO partner_sync.waiting (mapping_id, tenant_id, external_id, source_key, reason, partition_id, read_seq,
        counted, since)
      SELECT $1::int, (SELECT id FROM partner_sync.tenants WHERE platform_id = 'north'), i::text, ARRAY[i::text],
-       CASE WHEN i > 200 THEN 'busy' ELSE 'expired' END, $2::bigint, 1, true, now() - (30000 - abs(i - 15000)) * interval '1 second'
+       CASE WHEN i > 200 THEN 'busy' ELSE 'lacks_parent' END, $2::bigint, 1, true, now() - (30000 - abs(i - 15000)) * interval '1 second'
      FROM generate_series(1, 30000) i`,
     [the.mappingId, partition.id],
   );

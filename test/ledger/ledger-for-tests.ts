@@ -7,6 +7,7 @@ import type { Claimed } from '../../src/ledger/claims.js';
 import type { RowOutcomeKind, CheckpointInput } from '../../src/ledger/checkpoint-input.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { PendingRecord, QueuedRecord } from '../../src/ledger/waiting-record.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { newPartitionOf } from './new-partition.js';
 
@@ -95,6 +96,34 @@ export function ledgerForTests() {
     };
   }
 
+  const waitingOf = (r: MappedRecord) => ({
+    tenantId: tenantIds.get(r.tenant)!,
+    externalId: r.externalId,
+    sourceKey: r.sourceKey,
+    missing: [],
+  });
+
+  /** Due in an hour. */
+  const queued = (r: MappedRecord, more: Partial<QueuedRecord> = {}): QueuedRecord => ({
+    ...waitingOf(r),
+    kind: 'queued',
+    reason: 'busy',
+    rejection: null,
+    dueIn: 3600,
+    ...more,
+  });
+
+  const pending = (r: MappedRecord, batchId: string, more: Partial<PendingRecord> = {}): PendingRecord => ({
+    ...waitingOf(r),
+    kind: 'pending',
+    reason: 'dependency',
+    batchId,
+    contentHash: r.contentHash,
+    expiresAt: null,
+    dependencyWait: 3600,
+    ...more,
+  });
+
   const deliver = async (
     partition: AcquiredPartition,
     records: readonly MappedRecord[],
@@ -119,6 +148,8 @@ export function ledgerForTests() {
     reading,
     claim,
     outcome,
+    queued,
+    pending,
     deliver,
   };
 }

@@ -5,7 +5,6 @@ import { recoverPartition } from '../../src/delivery/upload/recover-partition.js
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { RecordList } from '../../src/records/record-list.js';
-import type { WaitingRecord } from '../../src/ledger/checkpoint-input.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -194,19 +193,7 @@ it('writes a checkpoint completely or not at all', async () => {
   const claimed = await claim(partition, rows);
   const broken = await outcome(claimed, rows, 'accepted', {
     position: { cursor: 'x', key: ['a'] },
-    waiting: [
-      {
-        tenantId: 1,
-        externalId: 'z',
-        sourceKey: ['z'],
-        reason: 'nonsense' as 'busy',
-        batchId: null,
-        contentHash: null,
-        missing: [],
-        expiresAt: null,
-        dueIn: 1,
-      },
-    ],
+    waiting: [the.queued(record('z', '1'), { reason: 'nonsense' as 'busy' })],
   });
   expect(await codeOf(the.ledger.checkpoint(partition, broken))).toBe('unexpected');
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
@@ -251,20 +238,14 @@ it('frees the records of a batch whose platform id cannot be part of an address'
 it('keeps a waiting record whatever the platform calls its missing parents', async () => {
   const partition = await newPartition();
   const rows = [record('a', '1')];
-  const wait: WaitingRecord = {
-    tenantId: the.tenantIds.get('north')!,
-    externalId: 'a',
-    sourceKey: ['a'],
-    reason: 'expired',
-    batchId: null,
-    contentHash: null,
+  const wait = the.queued(rows[0]!, {
+    reason: 'lacks_parent',
     missing: ['p', 'p\u0000', '\ud83d', randomBytes(30_000).toString('hex')].map((externalId) => ({
       schemaName: 'parent',
       externalId,
     })),
-    expiresAt: null,
     dueIn: -1,
-  };
+  });
   await the.ledger.checkpoint(partition, await outcome(null, rows, 'waiting', { waiting: [wait] }));
   const [due] = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 1);
   expect(due!.missing).toEqual([{ schemaName: 'parent', externalId: 'p' }]);
@@ -312,17 +293,7 @@ it('keeps ids of any text', async () => {
   const again = await claim(partition, rows);
   expect(again.skipReasons.filter(Boolean).length).toBe(odd.length);
 
-  const waits: WaitingRecord[] = odd.map((id) => ({
-    tenantId: the.tenantIds.get('north')!,
-    externalId: id,
-    sourceKey: [id, id],
-    reason: 'busy',
-    batchId: null,
-    contentHash: null,
-    missing: [],
-    expiresAt: null,
-    dueIn: -1,
-  }));
+  const waits = rows.map((r) => the.queued(r, { sourceKey: [r.externalId, r.externalId], dueIn: -1 }));
   await the.ledger.checkpoint(partition, await outcome(null, rows, 'waiting', { waiting: waits }));
   const due = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 100);
   expect(due.map((row) => row.sourceKey[1]).sort()).toEqual([...odd].sort());
@@ -331,18 +302,8 @@ it('keeps ids of any text', async () => {
 it('does not quote an id that PostgreSQL cannot store', async () => {
   const partition = await newPartition();
   const rowOutcomes = [record('canary\u0000', '1')];
-  const waiting: WaitingRecord = {
-    tenantId: the.tenantIds.get('north')!,
-    externalId: 'canary\u0000',
-    sourceKey: ['1'],
-    reason: 'busy',
-    batchId: null,
-    contentHash: null,
-    missing: [],
-    expiresAt: null,
-    dueIn: 1,
-  };
-  const written = the.ledger.checkpoint(partition, await outcome(null, rowOutcomes, 'waiting', { waiting: [waiting] }));
+  const waiting = rowOutcomes.map((r) => the.queued(r, { sourceKey: ['1'] }));
+  const written = the.ledger.checkpoint(partition, await outcome(null, rowOutcomes, 'waiting', { waiting }));
   const error = await written.catch((e: unknown) => e as Error);
   expect(error).toBeInstanceOf(PartnerSyncError);
   expect((error as Error).message).not.toContain('canary');

@@ -128,10 +128,7 @@ it("reads a row again that changed before its dead attempt's record was found pe
   // The row is read anew while the batch is still to be recovered.
   const changed = record('a', '2');
   expect((await claim(successor, [changed])).skipReasons).toEqual(['busy']);
-  const tenantId = the.tenantIds.get('north')!;
-  const entry = { tenantId, externalId: 'a', sourceKey: ['a'], missing: [], expiresAt: null };
-  const busy = { ...entry, reason: 'busy', batchId: null, contentHash: null, dueIn: 3600 } as const;
-  await the.ledger.checkpoint(successor, await outcome(null, [changed], 'waiting', { waiting: [busy] }));
+  await the.ledger.checkpoint(successor, await outcome(null, [changed], 'waiting', { waiting: [the.queued(changed)] }));
   const [left] = await the.ledger.batches.leftBehind(successor);
   await the.ledger.batches.recover(successor, left!, [], ['a']);
 

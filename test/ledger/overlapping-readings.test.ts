@@ -1,7 +1,7 @@
 /** Readings of the same rows by several runs: the newest is not lost, and each row is counted once. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import { END_OF_PARTITION, type WaitingRecord } from '../../src/ledger/checkpoint-input.js';
+import { END_OF_PARTITION } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
@@ -12,19 +12,11 @@ const changed = record('a', '2');
 
 /** Writes that the record was busy in another batch, and that its row is to be read again in `dueIn` seconds. */
 async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading, dueIn = 3600): Promise<void> {
-  const waiting: WaitingRecord = {
-    tenantId: the.tenantIds.get(r.tenant)!,
-    externalId: r.externalId,
-    sourceKey: r.sourceKey,
-    reason: 'busy',
-    batchId: null,
-    contentHash: null,
-    missing: [],
-    expiresAt: null,
-    dueIn,
-  };
   const first = { reading: { kind: 'scan', ...read } as const };
-  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { ...first, waiting: [waiting] }));
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(null, [r], 'waiting', { ...first, waiting: [the.queued(r, { dueIn })] }),
+  );
 }
 const counts = async (partition: AcquiredPartition): Promise<object | undefined> =>
   (

@@ -2,8 +2,9 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/claims.js';
-import type { CheckpointInput, Reading, WaitingRecord } from '../../src/ledger/checkpoint-input.js';
+import type { CheckpointInput, Reading } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { PendingRecord } from '../../src/ledger/waiting-record.js';
 import { ledgerForTests, record, type Reading as ReadBetween } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -11,30 +12,16 @@ const { newPartition, reading, claim, outcome } = the;
 const [a, b] = [record('a', '1'), record('b', '1')];
 const changed = record('a', '2');
 
-const entryOf = (r: MappedRecord, more: Partial<WaitingRecord>): WaitingRecord => ({
-  tenantId: the.tenantIds.get(r.tenant)!,
-  externalId: r.externalId,
-  sourceKey: r.sourceKey,
-  reason: 'busy',
-  batchId: null,
-  contentHash: null,
-  missing: [],
-  expiresAt: null,
-  dueIn: 3600,
-  ...more,
-});
-
 /** The platform holds all records of the claim's batch. */
 async function notePending(
   partition: AcquiredPartition,
   claimed: Claimed,
   records: readonly MappedRecord[],
   read: ReadBetween,
-  more: Partial<WaitingRecord> = {},
+  more: Partial<PendingRecord> = {},
 ): Promise<string> {
   const id = claimed.batches[0]!.id!;
-  const entry = { reason: 'dependency', batchId: id, ...more } as const;
-  const waiting = records.map((r) => entryOf(r, { ...entry, contentHash: r.contentHash }));
+  const waiting = records.map((r) => the.pending(r, id, more));
   const pending = [{ id, externalIds: records.map((r) => r.externalId) }];
   const first = { reading: { kind: 'scan', ...read } as const, settled: [], records: [] };
   await the.ledger.checkpoint(partition, await outcome(claimed, records, 'waiting', { ...first, pending, waiting }));
@@ -48,7 +35,7 @@ async function hold(partition: AcquiredPartition, records: readonly MappedRecord
 /** Writes that the row was read, but its record was busy. */
 async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: ReadBetween): Promise<void> {
   const first = { reading: { kind: 'scan', ...read } as const };
-  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { ...first, waiting: [entryOf(r, {})] }));
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { ...first, waiting: [the.queued(r)] }));
 }
 
 /** What a poll writes that has seen `seen` records of the batch without an outcome. */
@@ -143,11 +130,11 @@ it('keeps the missing parents of a pending record whose row was read while it wa
   const later = await reading();
   expect((await claim(other, [changed], later)).skipReasons).toEqual(['busy']);
   const missing = [{ schemaName: 'customer', externalId: 'c1' }];
-  const id = await notePending(mine, claimed, [a], read, { missing, rejection: 'too early' });
+  const id = await notePending(mine, claimed, [a], read, { missing });
 
   await noteBusy(other, changed, later);
 
-  expect(await the.ledger.waiting.ofBatch(id)).toMatchObject([{ missing, rejection: 'too early' }]);
+  expect(await the.ledger.waiting.ofBatch(id)).toMatchObject([{ missing }]);
 });
 
 it('does not send a pending record whose row has become a dead letter meanwhile', async () => {

@@ -1,9 +1,9 @@
 /** Records of two tenants with the same external id wait independently. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import type { WaitingRecord } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
+import type { QueuedRecord } from '../../src/ledger/waiting-record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -13,21 +13,12 @@ const tenantId = (name: string): number => the.tenantIds.get(name)!;
 /** The record of each tenant, and a row of its own behind each. */
 const [north, south] = [record('a', '1', 'north'), record('a', '1', 'south')];
 
-const waitOf = (r: MappedRecord, more: Partial<WaitingRecord> = {}): WaitingRecord => ({
-  tenantId: tenantId(r.tenant),
-  externalId: r.externalId,
-  sourceKey: [r.tenant, r.externalId],
-  reason: 'unknown',
-  batchId: null,
-  contentHash: null,
-  missing: [],
-  expiresAt: null,
-  dueIn: -1,
-  ...more,
-});
+const keyOf = (r: MappedRecord) => ({ sourceKey: [r.tenant, r.externalId] });
+const waitOf = (r: MappedRecord, more: Partial<QueuedRecord> = {}): QueuedRecord =>
+  the.queued(r, { ...keyOf(r), reason: 'unknown', dueIn: -1, ...more });
 
 /** Both wait, as a first reading has left them. */
-async function bothWait(more: Partial<WaitingRecord> = {}): Promise<AcquiredPartition> {
+async function bothWait(more: Partial<QueuedRecord> = {}): Promise<AcquiredPartition> {
   const partition = await newPartition();
   const waiting = [north, south].map((r) => waitOf(r, more));
   await the.ledger.checkpoint(partition, await outcome(null, [north, south], 'waiting', { waiting }));
@@ -53,7 +44,7 @@ async function bothPending(): Promise<AcquiredPartition> {
 /** The record is sent, and the platform holds it for a dependency. */
 async function hold(partition: AcquiredPartition, r: MappedRecord): Promise<void> {
   const id = (await claim(partition, [r])).batches[0]!.id!;
-  const wait = waitOf(r, { reason: 'dependency', batchId: id, contentHash: r.contentHash });
+  const wait = the.pending(r, id, keyOf(r));
   const pending = [{ id, externalIds: [r.externalId] }];
   await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { pending, waiting: [wait] }));
 }
@@ -72,7 +63,7 @@ it("ends the wait of one tenant's record, and not that of another tenant's", asy
 });
 
 it("makes one tenant's record due when its parent has arrived, and not that of another tenant", async () => {
-  await bothWait({ reason: 'expired', dueIn: 3600 });
+  await bothWait({ reason: 'lacks_parent', dueIn: 3600 });
   expect(await dueTenants()).toEqual([]);
 
   await the.ledger.waiting.makeDue(the.mappingId, [{ tenantId: tenantId('north'), externalId: 'a' }]);
@@ -125,12 +116,12 @@ it("lets the arrival of one tenant's parent release only this tenant's child", a
 it('finds the children of one tenant after those of another, whatever their ids', async () => {
   const partition = await newPartition();
   const rows = [record('y', '1', 'north'), record('z', '1', 'north'), record('a', '1', 'south')];
-  const waiting = rows.map((r) => waitOf(r, { reason: 'expired', dueIn: 3600 }));
+  const waiting = rows.map((r) => waitOf(r, { reason: 'lacks_parent', dueIn: 3600 }));
   await the.ledger.checkpoint(partition, await outcome(null, rows, 'waiting', { waiting }));
   const now = await the.ledger.waiting.now();
 
   const found: string[] = [];
-  const next = (after: RecordPlace) => the.ledger.waiting.parked(the.mappingId, now, after, 1);
+  const next = (after: RecordPlace) => the.ledger.waiting.lackingParents(the.mappingId, now, after, 1);
   for (let page = await next(FIRST_PLACE); page.length > 0; page = await next(page[0]!))
     found.push(...page.map((row) => `${row.tenantId}/${row.externalId}`));
 

@@ -115,7 +115,7 @@ it('gives up a child that expires repeatedly, and sends it once its parent exist
   // As if it had been sent five times.
   await shop.state.query('UPDATE partner_sync.waiting SET tries = 5');
   await shop.run();
-  await shop.state.query(`UPDATE partner_sync.waiting SET due_at = now() WHERE reason = 'expired'`);
+  await shop.state.query(`UPDATE partner_sync.waiting SET due_at = now() WHERE reason = 'lacks_parent'`);
   shop.proxy.forget();
 
   expect((await shop.backfill({ mapping: 'orders', externalIds: ['none'] })).outcome).toBe('complete');

@@ -9,9 +9,9 @@ import {
   type DeadLetter,
   type RowOutcome,
   type RowOutcomeKind,
-  type WaitingRecord,
 } from '../../ledger/checkpoint-input.js';
 import type { SentRecord, BulkOutcome } from '../../ledger/sent-records.js';
+import type { QueuedRecord, WaitingRecord } from '../../ledger/waiting-record.js';
 import type { DeadLetterList } from '../../records/dead-letter-list.js';
 import type { RecordList } from '../../records/record-list.js';
 import { neverTaken, rejectedRecord } from './dead-letters.js';
@@ -30,6 +30,9 @@ export interface DeliveryRules {
   /** Returns how often the record was sent in vain before; null for a row that is read in its partition's order. */
   readonly triesOf: (record: MappedRecord) => number | null;
 }
+
+/** What names a row, and the record that it maps to. */
+type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
 
 /** Collects the outcomes of a chunk's rows. Each row is added once; {@link result} is then what is to be written. */
 export class ChunkResultBuilder {
@@ -91,7 +94,7 @@ export class ChunkResultBuilder {
     const bulk = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };
     skipReasons.forEach((reason, index) => {
       if (reason === undefined || reason === 'sent_in_this_run') return;
-      if (reason === 'busy') this.#readAgain(records.at(index), 'busy', seconds('readAgain'));
+      if (reason === 'busy') this.#queue(records.at(index), 'busy', seconds('readAgain'));
       else if (reason === 'pending') this.#endRow(records.at(index), 'waiting');
       else {
         const tenant = records.tenantAt(index);
@@ -123,7 +126,6 @@ export class ChunkResultBuilder {
       this.#addOutcome(record, outcome, id);
       if (outcome.kind === 'pending') pending.push(record.externalId);
     }
-    // A batch with pending records has an id: settle-batch.ts has written it to the ledger, so that it can be polled.
     if (pending.length > 0) this.#pending.push({ id: id!, externalIds: pending });
     else if (id !== null) this.#settled.push(id);
   }
@@ -141,21 +143,26 @@ export class ChunkResultBuilder {
         const { missing, message: rejection } = outcome;
         const dueIn = tries === null ? seconds('readAgain') : retryDelay(tries + 1);
         this.#noteSent(record, outcome.proven);
-        return this.#readAgain(record, 'expired', dueIn, { missing, rejection });
+        return this.#queue(record, 'lacks_parent', dueIn, missing, rejection);
       }
       case 'unknown':
         this.#noteSent(record, 'unknown');
         if (tries !== null && tries >= times('childAttempts')) return this.addDeadLetter(neverTaken(record));
-        return this.#readAgain(record, 'unknown', seconds('readAgain'));
+        return this.#queue(record, 'unknown', seconds('readAgain'));
       case 'pending':
-        return this.#wait(record, {
+        this.#waiting.push({
+          ...this.#named(record),
+          kind: 'pending',
           reason: 'dependency',
-          batchId,
+          // A batch with pending records has an id: settle-batch.ts has written it to the ledger, so that it can be
+          // polled.
+          batchId: batchId!,
           contentHash: record.contentHash,
           missing: outcome.missing,
           expiresAt: outcome.expiresAt,
-          dueIn: this.#rules.dependencyWait,
+          dependencyWait: this.#rules.dependencyWait,
         });
+        return this.#endRow(record, 'waiting');
     }
   }
 
@@ -164,19 +171,15 @@ export class ChunkResultBuilder {
     this.#records.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, contentHash, outcome });
   }
 
-  /** The record is in no batch: its row is read and sent again in so many seconds. */
-  #readAgain(
+  /** The record is in no batch: its row is read and sent again in `dueIn` seconds. */
+  #queue(
     record: MappedRecord,
-    reason: WaitingRecord['reason'],
+    reason: QueuedRecord['reason'],
     dueIn: number,
-    about: Partial<Pick<WaitingRecord, 'missing' | 'rejection'>> = {},
+    missing: QueuedRecord['missing'] = [],
+    rejection: string | null = null,
   ): void {
-    this.#wait(record, { reason, batchId: null, contentHash: null, missing: [], expiresAt: null, dueIn, ...about });
-  }
-
-  #wait(record: MappedRecord, about: Omit<WaitingRecord, 'tenantId' | 'externalId' | 'sourceKey'>): void {
-    const { tenant, externalId, sourceKey } = record;
-    this.#waiting.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, sourceKey, ...about });
+    this.#waiting.push({ ...this.#named(record), kind: 'queued', reason, missing, rejection, dueIn });
     this.#endRow(record, 'waiting');
   }
 
@@ -184,10 +187,15 @@ export class ChunkResultBuilder {
     this.#deadLetters.push(deadLetterOf(row, this.#rules.tenantIdOf(row.tenant)));
   }
 
-  #endRow(
-    { tenant, externalId, sourceKey }: Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>,
-    outcome: RowOutcomeKind,
-  ): void {
-    this.#rowOutcomes.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, sourceKey, outcome });
+  #endRow(row: Row, outcome: RowOutcomeKind): void {
+    this.#rowOutcomes.push({ ...this.#named(row), outcome });
+  }
+
+  #named<R extends Row>({ tenant, externalId, sourceKey }: R) {
+    return {
+      tenantId: this.#rules.tenantIdOf(tenant),
+      externalId: externalId as R['externalId'],
+      sourceKey,
+    };
   }
 }

@@ -30,7 +30,7 @@ export async function deliverFirstPass(
     records: acceptedOf(delivery),
     settled: delivery.settled,
     pending: delivery.pending,
-    waiting: delivery.waiting.filter((record) => record.batchId !== null),
+    waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
     deadLetters: [],
     rowOutcomes: [],
     readTwice: 0,

@@ -3,21 +3,22 @@
  * proved to be accepted, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
 import type { OpenBatch } from '../../ledger/batches.js';
-import { NOTHING_TO_WRITE, type RowOutcome, type WaitingRecord } from '../../ledger/checkpoint-input.js';
+import { NOTHING_TO_WRITE, type RowOutcome } from '../../ledger/checkpoint-input.js';
 import type { SentRecord } from '../../ledger/sent-records.js';
 import type { WaitingRow } from '../../ledger/waiting.js';
+import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { countedIn, statusOf, type Counted } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notStored } from '../upload/proven-outcomes.js';
-import type { PendingRecord } from './retry-children.js';
-import { resendLater, retryDelay } from '../chunk/retry-delay.js';
+import type { PendingChild } from './retry-children.js';
+import { retryDelay } from '../chunk/retry-delay.js';
 
 type PolledOutcome = 'accepted' | 'pending' | 'let_go';
 
 /** Writes what has become of the batch's records, and returns those that are still pending. */
-export async function pollBatch(context: PartitionContext, batch: OpenBatch): Promise<PendingRecord[]> {
+export async function pollBatch(context: PartitionContext, batch: OpenBatch): Promise<PendingChild[]> {
   const { deps } = context;
   const status = await statusOf(context, batch.platformBatchId!, batch.tenant);
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
@@ -32,8 +33,8 @@ export async function pollBatch(context: PartitionContext, batch: OpenBatch): Pr
     const row = rows.get(externalId);
     const isListed = counted?.listed.has(externalId) === true;
     if (!isListed && (counted?.others === 'accepted' || stored.has(externalId))) return 'accepted';
-    // The time for which the platform was asked to keep it is over, whatever the platform lists.
-    if (row?.expired === true) return 'let_go';
+    // The platform was asked to keep it until now at most, whatever it lists.
+    if (row?.isDue === true) return 'let_go';
     if (isListed || (row !== undefined && (status === null || unlisted > 0))) return 'pending';
     return 'let_go';
   };
@@ -78,7 +79,7 @@ async function writeChanges(
 ): Promise<void> {
   const { tenantId, runId, readSeq, externalIds } = batch;
   const records: SentRecord[] = [];
-  const waiting: WaitingRecord[] = [];
+  const waiting: QueuedRecord[] = [];
   const rowOutcomes: RowOutcome[] = [];
   for (const [externalId, outcome] of outcomes) {
     const row = rows.get(externalId);
@@ -93,7 +94,7 @@ async function writeChanges(
       // Without a key it need not wait: its row will be read in its partition's order, or a later reading has replaced
       // it.
       const isAwaited = row !== undefined && sourceKey.length > 0;
-      if (isAwaited) waiting.push(resendLater(row, { missing: row.missing, dueIn: retryDelay(row.tries) }));
+      if (isAwaited) waiting.push(queuedWithoutParents(row, row.missing, retryDelay(row.tries)));
       rowOutcomes.push({ tenantId, externalId, sourceKey, outcome: isAwaited ? 'waiting' : 'unchanged' });
     }
   }

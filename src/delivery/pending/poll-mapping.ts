@@ -5,7 +5,7 @@ import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { pollBatch } from './poll-batch.js';
-import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type PendingRecord } from './retry-children.js';
+import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type PendingChild } from './retry-children.js';
 import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
@@ -31,7 +31,7 @@ export async function pollMapping(deps: Dependencies, ref: MappingRef, signal: A
 }
 
 /** Polls the batches with pending records, as many side by side as requests are allowed. */
-async function pollBatches(context: PartitionContext): Promise<PendingRecord[]> {
+async function pollBatches(context: PartitionContext): Promise<PendingChild[]> {
   const { deps, sync, mapping, signal } = context;
   const sideBySide = pLimit(sync.limit.atOnce);
   const polls = (await deps.ledger.batches.withPending(mapping.mappingId)).map((batch) =>

@@ -4,6 +4,7 @@ import type { PendingResource } from '../../platform/contract/batches.js';
 import { rowsIn } from '../../reading/chunk.js';
 import type { OpenBatch } from '../../ledger/batches.js';
 import type { WaitingRow } from '../../ledger/waiting.js';
+import type { PendingReason } from '../../ledger/waiting-record.js';
 import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
 import { readDeadLetters } from '../load/reread-dead-letters.js';
@@ -12,7 +13,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /** A record that the platform keeps pending for its parents. */
-export interface PendingRecord {
+export interface PendingChild {
   readonly batch: OpenBatch;
   readonly externalId: string;
   /** The parents that it lacks according to the ledger. */
@@ -24,13 +25,13 @@ export interface PendingRecord {
 /**
  * Fetches the parents that pending records lack, all at once, and notes for each record whether its parents may come.
  */
-export async function fetchParents(context: PartitionContext, pending: readonly PendingRecord[]): Promise<void> {
-  const missedBy = ({ batch: { tenant }, missing, pending }: PendingRecord): ParentReference[] => {
+export async function fetchParents(context: PartitionContext, pending: readonly PendingChild[]): Promise<void> {
+  const missedBy = ({ batch: { tenant }, missing, pending }: PendingChild): ParentReference[] => {
     const listed = (pending?.missingDependencies ?? []).map((d) => ({ ...d, schemaName: d.schemaName ?? '' }));
     return named(missing.length > 0 ? missing : listed, tenant);
   };
   const statuses = await resolveParents(context, pending.flatMap(missedBy));
-  const reasons = new Map<string, { batchId: string; reason: WaitingRow['reason']; externalIds: string[] }>();
+  const reasons = new Map<string, { batchId: string; reason: PendingReason; externalIds: string[] }>();
   for (const record of pending) {
     const hopeless = missedBy(record)
       .map((parent) => statuses.get(parentKey(parent))!)
@@ -45,13 +46,13 @@ export async function fetchParents(context: PartitionContext, pending: readonly 
     await context.deps.ledger.waiting.setReason(batchId, reason, externalIds);
 }
 
-/** Makes expired records due if all their parents are delivered. `now`: by the ledger's clock. */
+/** Makes queued children due if all their parents are delivered. `now`: by the ledger's clock. */
 export async function retryReadyChildren(context: PartitionContext, now: string): Promise<void> {
   const { waiting } = context.deps.ledger;
   const { mappingId } = context.mapping;
   let after: Pick<WaitingRow, 'tenantId' | 'externalId'> = { tenantId: 0, externalId: '' };
   for (;;) {
-    const rows = await waiting.parked(mappingId, now, after, LOOK_UP_ROWS);
+    const rows = await waiting.lackingParents(mappingId, now, after, LOOK_UP_ROWS);
     const last = rows.at(-1);
     if (last === undefined) return;
     const ready = await readyAmong(context, rows);

@@ -1,13 +1,13 @@
-/** Reads due records again by their keys and delivers them; those that cannot succeed become dead letters. */
+/** Reads the rows of queued records that are due again by their keys and delivers them; those that cannot succeed become dead letters. */
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
-import { rowOutcomesOf, type RowOutcome, type WaitingRecord } from '../../ledger/checkpoint-input.js';
+import { rowOutcomesOf, type RowOutcome } from '../../ledger/checkpoint-input.js';
 import type { WaitingRow } from '../../ledger/waiting.js';
+import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
-import { resendLater } from '../chunk/retry-delay.js';
 import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/first-pass.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
@@ -87,12 +87,12 @@ async function decideRetries(
   context: PartitionContext,
   chunk: Chunk,
   rows: DueRows,
-): Promise<{ readonly chunk: Chunk; readonly waiting: readonly WaitingRecord[] }> {
-  const expired = [...chunk.records].filter((record) => dueOf(rows, record)?.reason === 'expired');
-  if (expired.length === 0) return { chunk, waiting: [] };
-  const parentsOfKey = new Map(expired.map((record) => [keyOf(record), parentsOf(context.mapping, record)]));
+): Promise<{ readonly chunk: Chunk; readonly waiting: readonly QueuedRecord[] }> {
+  const lacking = [...chunk.records].filter((record) => dueOf(rows, record)?.reason === 'lacks_parent');
+  if (lacking.length === 0) return { chunk, waiting: [] };
+  const parentsOfKey = new Map(lacking.map((record) => [keyOf(record), parentsOf(context.mapping, record)]));
   const statuses = await resolveParents(context, [...parentsOfKey.values()].flat());
-  const waiting: WaitingRecord[] = [];
+  const waiting: QueuedRecord[] = [];
   const results: MapResult[] = [];
   for (const result of resultsOf(chunk)) {
     const row = dueOf(rows, result);
@@ -106,7 +106,7 @@ async function decideRetries(
     const { rejection } = row;
     if (decision.kind === 'send') results.push(result);
     else if (decision.kind === 'wait')
-      waiting.push(resendLater(row, { missing: namesOf(missing), rejection: row.rejection, dueIn: decision.dueIn }));
+      waiting.push(queuedWithoutParents(row, namesOf(missing), decision.dueIn, rejection));
     else if (rejection !== null && decision.code === 'parent_unknown')
       // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
       results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });

@@ -155,17 +155,19 @@ export async function up(knex: Knex): Promise<void> {
     ) WITH (toast_tuple_target = 8160);
     ALTER TABLE record_blocks ALTER COLUMN records SET STORAGE EXTERNAL;
 
-    -- Records without a final outcome. Those with a batch_id are pending on the platform until their parents arrive.
-    -- The others are read and sent again. busy: the record was in another batch; expired: it lacked a parent, and the
-    -- platform has let it go or has rejected it; unknown: it cannot be told whether the platform has accepted it.
+    -- Records without a final outcome. Those with a batch_id are pending: the platform keeps them until their parents
+    -- arrive. The others are queued: their rows are read and sent again.
     CREATE TABLE waiting (
       mapping_id smallint NOT NULL REFERENCES mappings,
       tenant_id integer NOT NULL REFERENCES tenants,
       external_id text NOT NULL,
       source_key text[] NOT NULL,
-      reason text NOT NULL CHECK (reason IN ('dependency', 'busy', 'expired', 'unknown',
-        -- Its parent will not come as things are.
-        'parent_missing', 'parent_filtered', 'parent_rejected', 'parent_in_other_tenant', 'parent_unknown')),
+      reason text NOT NULL CHECK (reason IN (
+        -- Pending: its parent may come, or will not as things are.
+        'dependency', 'parent_missing', 'parent_filtered', 'parent_rejected', 'parent_in_other_tenant', 'parent_unknown',
+        -- Queued: it was in another batch; the platform has let go of it, or rejected it, while it lacked a parent; it
+        -- cannot be told whether the platform has accepted it.
+        'busy', 'lacks_parent', 'unknown')),
       batch_id bigint REFERENCES batches,
       partition_id bigint NOT NULL REFERENCES partitions,
       -- What the batch was sent with, 32 hex digits.
@@ -184,7 +186,7 @@ export async function up(knex: Knex): Promise<void> {
       changed boolean NOT NULL DEFAULT false,
       -- How often the record was sent in vain; a first sending counts if its outcome was unknown.
       tries integer NOT NULL DEFAULT 0,
-      -- When the row is read again; with a batch_id: when the platform must have let the record go.
+      -- When it is sent again; a pending record even if the platform still lists it then.
       due_at timestamptz NOT NULL DEFAULT now(),
       since timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (mapping_id, tenant_id, external_id)

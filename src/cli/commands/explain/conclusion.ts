@@ -203,7 +203,7 @@ function unmarked({ mappings }: SyncSpec, mapping: string): string {
 const WAITING: Readonly<Record<string, string>> = {
   ...PARENT_REASONS,
   dependency: 'it is pending on the platform until its parent arrives',
-  expired: 'its parent did not arrive in time; it will be sent again',
+  lacks_parent: 'its parent did not arrive in time; it will be sent again',
   busy: 'it was in flight in another batch, or was read too early; it will be read again',
   unknown: 'its outcome on the platform is unknown; it will be read and sent again',
 };
