@@ -1,9 +1,11 @@
 /**
  * Checkpoints: the outcomes, waiting records, dead letters and counts of a chunk are written in one transaction with
- * the partition's position, so that a position never passes a row without an outcome. Nothing else moves a position.
+ * the partition's resume point and the mapping's position, so that neither ever passes a row without an outcome.
+ * Nothing else moves them.
  */
 import type { Knex } from 'knex';
-import type { CheckpointInput, Reading } from './checkpoint-input.js';
+import type { Position } from '../domain/source.js';
+import { readingOf, resultOf, type CheckpointInput, type ChunkResult } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
 import { lockPartition, type AcquiredPartition } from './partitions.js';
 import { inTransaction, prepared } from './statements.js';
@@ -19,42 +21,45 @@ const WAITING_LOCK = 7_160_345;
 export function checkpoint(
   knex: Knex,
   partition: AcquiredPartition,
-  chunk: CheckpointInput,
+  input: CheckpointInput,
 ): Promise<readonly CountsEntry[]> {
   const { mappingId } = partition;
+  const reading = readingOf(input);
+  const result = resultOf(input);
   return inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
     // Two runs that both found a record busy must see each other's entries, or it would stay in one run's counts as
     // waiting for ever.
-    if (chunk.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, mappingId]);
-    if (!(await isStillPending(trx, chunk.reading))) return [];
+    if (result.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, mappingId]);
+    if (!(await isStillPending(trx, input))) return [];
     if (partition.keepsRecords)
-      await writeSentRecords(trx, mappingId, sentByOf(partition, chunk.reading), chunk.records, chunk.bulkOutcomes);
-    await closeBatches(trx, chunk);
+      await writeSentRecords(trx, mappingId, sentByOf(partition, input), result.sent, result.bulkOutcomes);
+    await closeBatches(trx, result);
     const existing = await existingEntries(trx, mappingId);
-    if (existing.deadLetters) await closeDeadLetters(trx, mappingId, chunk);
-    const ended = await endWaiting(trx, partition, chunk, existing.waiting);
-    await writeWaiting(trx, partition, chunk);
-    await writeDeadLetters(trx, partition, chunk);
-    const counts = [...countsOf(partition, chunk, ended.arrived), ...ended.counts];
+    if (existing.deadLetters) await closeDeadLetters(trx, mappingId, reading, result);
+    const ended = await endWaiting(trx, partition, reading, result, existing.waiting);
+    await writeWaiting(trx, partition, reading, result.waiting);
+    await writeDeadLetters(trx, partition, reading, result);
+    const scanned = input.kind === 'scan' ? countsOf(partition, input, ended.arrived) : [];
+    const counts = [...scanned, ...ended.counts];
     await addToCounts(trx, counts);
-    await movePosition(trx, partition, chunk);
+    await movePosition(trx, partition, 'resumePoint' in input ? input.resumePoint : null);
     return counts;
   });
 }
 
 /** A batch that is polled may have been sent by another run, whose reading of the rows it was. */
-const sentByOf = ({ runId }: AcquiredPartition, reading: Reading): SentBy => ({
-  runId: reading.kind === 'poll' ? reading.sentBy : runId,
-  readSeq: reading.readSeqEnd,
+const sentByOf = ({ runId }: AcquiredPartition, input: CheckpointInput): SentBy => ({
+  runId: input.kind === 'poll' ? input.batch.runId : runId,
+  readSeq: readingOf(input).readSeqEnd,
 });
 
 /** Whether a polled batch is as it was before it was polled. Two runs may poll one batch: only the first one writes. */
-async function isStillPending(trx: Knex, reading: Reading): Promise<boolean> {
-  if (reading.kind !== 'poll') return true;
+async function isStillPending(trx: Knex, input: CheckpointInput): Promise<boolean> {
+  if (input.kind !== 'poll') return true;
   const { rows } = await trx.raw<{ rows: object[] }>(
     `SELECT FROM batches WHERE id = ? AND state = 'pending' AND json_array_length(external_ids) = ? FOR UPDATE`,
-    [reading.batchId, reading.seen],
+    [input.batch.id, input.batch.externalIds.length],
   );
   return rows.length === 1;
 }
@@ -71,7 +76,8 @@ async function existingEntries(trx: Knex, mappingId: number): Promise<{ waiting:
   return rows[0]!;
 }
 
-async function closeBatches(trx: Knex, { settled, pending }: CheckpointInput): Promise<void> {
+async function closeBatches(trx: Knex, { batches }: ChunkResult): Promise<void> {
+  const settled = batches.filter(({ pending }) => pending.length === 0).map(({ id }) => id);
   if (settled.length > 0)
     await prepared(
       trx,
@@ -79,29 +85,25 @@ async function closeBatches(trx: Knex, { settled, pending }: CheckpointInput): P
       `UPDATE batches SET external_ids = NULL, content_hashes = NULL, low = NULL, high = NULL, state = 'settled',
          settled_at = now()
        WHERE id = ANY (CAST(? AS bigint[]))`,
-      [[...settled]],
+      [settled],
     );
-  for (const { id, externalIds } of pending)
-    await trx('batches')
-      .where({ id })
-      .update({ state: 'pending', external_ids: JSON.stringify(externalIds) });
+  for (const { id, pending } of batches)
+    if (pending.length > 0)
+      await trx('batches')
+        .where({ id })
+        .update({ state: 'pending', external_ids: JSON.stringify(pending) });
 }
 
-async function movePosition(
-  trx: Knex,
-  partition: AcquiredPartition,
-  { position, done }: CheckpointInput,
-): Promise<void> {
-  const cursor = position?.cursor ?? null;
-  const key = position === null ? null : [...position.key];
+/** Moves the partition's resume point and, if it is read for that, the mapping's position. */
+async function movePosition(trx: Knex, partition: AcquiredPartition, resumePoint: Position | null): Promise<void> {
+  if (resumePoint === null) return;
+  const { cursor } = resumePoint;
+  const key = [...resumePoint.key];
   await prepared(
     trx,
     'move_position',
-    `UPDATE partitions SET updated_at = now(), done = done OR :done,
-       position_cursor = CASE WHEN :moved THEN :cursor ELSE position_cursor END,
-       position_key = CASE WHEN :moved THEN CAST(:key AS text[]) ELSE position_key END
-     WHERE id = :id`,
-    { id: partition.id, done, moved: position !== null, cursor, key },
+    `UPDATE partitions SET updated_at = now(), resume_cursor = :cursor, resume_key = CAST(:key AS text[]) WHERE id = :id`,
+    { id: partition.id, cursor, key },
   );
   if (cursor !== null)
     await trx.raw(

@@ -7,8 +7,9 @@
  */
 import type { Knex } from 'knex';
 import { NO_COUNTS } from '../domain/run.js';
-import { rowOutcomesOf, type CheckpointInput, type Reading, type RowOutcome } from './checkpoint-input.js';
+import type { ChunkResult, Reading } from './checkpoint-input.js';
 import type { AcquiredPartition } from './partitions.js';
+import { rowOutcomesOf, type RowOutcome } from './row-outcomes.js';
 import type { CountsEntry } from './write-counts.js';
 
 export interface EndedWaiting {
@@ -42,17 +43,18 @@ interface Entry {
 export async function endWaiting(
   trx: Knex,
   partition: AcquiredPartition,
-  chunk: CheckpointInput,
+  reading: Reading,
+  result: ChunkResult,
   anyWaiting: boolean,
 ): Promise<EndedWaiting> {
-  const { reading, rowOutcomes, waiting } = chunk;
+  const { rowOutcomes, waiting } = result;
   const beginning = new Set(waiting.map((w) => `${w.tenantId}/${w.externalId}`));
   const arrived = new Set(
     rowOutcomes.filter((row) => row.outcome === 'waiting' && !beginning.has(`${row.tenantId}/${row.externalId ?? ''}`)),
   );
   if (!anyWaiting) return { counts: [], arrived };
 
-  const named = rowOutcomesOf(chunk).filter((row) => row.externalId !== null);
+  const named = rowOutcomesOf(result).filter((row) => row.externalId !== null);
   const counts: CountsEntry[] = [];
   const concerned: Record<Statement, RowOutcome[]> = { end: [], queue: [], recount: [], uncount: [] };
   for (const entry of await lockEntries(trx, partition, named, reading)) {

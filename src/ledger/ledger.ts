@@ -56,8 +56,8 @@ export interface Ledger {
    * `guard_exceeded` (`GuardExceeded`) if the run is to be put on hold.
    */
   claim(partition: AcquiredPartition, request: ClaimRequest): Promise<Claimed>;
-  /** Writes what became of a chunk and moves the partition's position, in one transaction. Throws `fenced_off`. */
-  checkpoint(partition: AcquiredPartition, chunk: CheckpointInput): Promise<void>;
+  /** Writes what became of a chunk and moves the partition's resume point, in one transaction. Throws `fenced_off`. */
+  checkpoint(partition: AcquiredPartition, input: CheckpointInput): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -91,8 +91,8 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
     claim: (partition, request) =>
       inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),
-    async checkpoint(partition, chunk) {
-      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, chunk)));
+    async checkpoint(partition, input) {
+      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, input)));
       meter.counted(partition.mappingId, counts);
     },
     close: () => knex.destroy(),

@@ -1,4 +1,4 @@
-/** Partitions: what a run reads of a mapping, how far each one is settled, and which attempt may work on it. */
+/** Partitions: what a run reads of a mapping, how far each one has come, and which attempt may work on it. */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../domain/errors.js';
 import { inTransaction, prepared } from './statements.js';
@@ -25,9 +25,9 @@ export interface AcquiredPartition {
   readonly keepsRecords: boolean;
   readonly byCursor: boolean;
   /**
-   * What is left to read. `after` is the partition's position, whose key is that of the last row that is settled; for
-   * `externalIds` how many of them are done, for a replay the id of the last dead letter, for removals tenant and
-   * external id of the last record.
+   * What is left to read. `after` is the partition's resume point, whose key is that of the last row that has its
+   * outcome; for `externalIds` how many of them are done, for a replay the id of the last dead letter, for removals
+   * tenant and external id of the last record.
    */
   readonly bounds: ReadBounds;
   /** Instead of bounds: the external ids to read. */
@@ -51,9 +51,11 @@ export interface Partitions {
   ): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
   acquire(partitionId: string): Promise<AcquiredPartition>;
+  /** Notes that the partition is read to its end. Throws `fenced_off`. */
+  finish(partition: AcquiredPartition): Promise<void>;
   /** How far incremental runs have read the mapping; null before the first one. */
   position(mappingId: number): Promise<Position | null>;
-  /** Id of the run's partition for rows that are read again by their keys; it has no bounds and no position. */
+  /** Id of the run's partition for rows that are read again by their keys; it has no bounds and no resume point. */
   forRetries(runId: string, mappingId: number): Promise<string>;
   /** Id of the run's partition for records whose rows have vanished. */
   forRemovals(runId: string, mappingId: number): Promise<string>;
@@ -79,8 +81,8 @@ interface PartitionRow {
   after_key: string[] | null;
   through_key: string[] | null;
   external_ids: string[] | null;
-  position_cursor: string | null;
-  position_key: string[] | null;
+  resume_cursor: string | null;
+  resume_key: string[] | null;
   done: boolean;
   fencing_token: number;
 }
@@ -140,7 +142,7 @@ export function openPartitions(knex: Knex): Partitions {
       );
       const row = result.rows[0];
       if (row === undefined) throw new PartnerSyncError('unexpected', `no partition ${partitionId} in the ledger`);
-      const key = row.position_key ?? row.after_key;
+      const key = row.resume_key ?? row.after_key;
       return {
         id: row.id,
         runId: row.run_id,
@@ -149,7 +151,7 @@ export function openPartitions(knex: Knex): Partitions {
         keepsRecords: row.keeps_records,
         byCursor: row.by_cursor,
         bounds: {
-          after: key === null ? null : { cursor: row.position_cursor, key },
+          after: key === null ? null : { cursor: row.resume_cursor, key },
           cursorFrom: row.cursor_from,
           cursorBefore: row.cursor_before,
           throughKey: row.through_key,
@@ -160,6 +162,11 @@ export function openPartitions(knex: Knex): Partitions {
         fencingToken: row.fencing_token,
       };
     },
+    finish: (partition) =>
+      inTransaction(knex, async (trx) => {
+        await lockPartition(trx, partition);
+        await trx('partitions').where({ id: partition.id }).update({ done: true });
+      }),
     forRetries: (runId, mappingId) => unplanned(runId, mappingId, 'retries', true),
     forRemovals: (runId, mappingId) => unplanned(runId, mappingId, 'removals', false),
     async position(mappingId) {

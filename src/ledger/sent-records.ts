@@ -1,6 +1,6 @@
 /** Records that were sent, and what the record index keeps of them for later readings. */
 import type { Knex } from 'knex';
-import type { RecordList } from '../records/record-list.js';
+import { isOfRecords, type BulkOutcome } from './row-outcomes.js';
 import { hashAt } from './statements.js';
 import { changeRecords, type RecordEntry } from './record-index/index.js';
 
@@ -11,18 +11,6 @@ export interface SentRecord {
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
   /** What was sent, 32 hex digits. */
   readonly contentHash: string;
-}
-
-/**
- * Records that all have the same outcome and need nothing else written. Nearly all records do, and an object for each
- * would cost more than sending it.
- */
-export interface BulkOutcome {
-  readonly tenantId: number;
-  readonly outcome: 'accepted' | 'unchanged';
-  /** Whether they were sent in this chunk; if not, the ledger has their content already. */
-  readonly sent: boolean;
-  readonly records: RecordList;
 }
 
 /** The accepted hash that each outcome leaves: acceptance sets it, and only an unknown outcome makes it doubtful. */
@@ -44,13 +32,13 @@ export async function writeSentRecords(
   mappingId: number,
   { runId, readSeq }: SentBy,
   outcomes: readonly SentRecord[],
-  bulk: readonly BulkOutcome[] = [],
+  bulkOutcomes: readonly BulkOutcome[] = [],
 ): Promise<void> {
   const sending = { readSeq: Number(readSeq), runId: Number(runId) };
   // The single outcomes come first, then those in bulk.
   const keys = { tenantIds: outcomes.map((o) => o.tenantId), externalIds: outcomes.map((o) => o.externalId) };
   const hashes: Buffer[] = [];
-  for (const { tenantId, sent, records } of bulk) {
+  for (const { tenantId, sent, records } of bulkOutcomes.filter(isOfRecords)) {
     if (!sent) continue;
     hashes.push(records.hashes);
     for (const externalId of records.externalIds) {

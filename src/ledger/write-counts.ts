@@ -1,8 +1,9 @@
 /** The counts of partitions, as checkpoints add to them. */
 import type { Knex } from 'knex';
 import { NO_COUNTS, type Counts } from '../domain/run.js';
-import type { CheckpointInput, RowOutcome, RowOutcomeKind } from './checkpoint-input.js';
+import type { ScanCheckpoint } from './checkpoint-input.js';
 import type { AcquiredPartition } from './partitions.js';
+import { countRows, isOfRecords, type RowOutcome, type RowOutcomeKind } from './row-outcomes.js';
 import { prepared } from './statements.js';
 
 /** What is added to the counts of one tenant in one partition; negative if rows move to another column. */
@@ -12,17 +13,16 @@ export interface CountsEntry extends Counts {
 }
 
 /**
- * What a scan adds to the counts of its own partition; other readings add nothing.
+ * What a scan adds to the counts of its own partition.
  *
  * @param arrived rows whose records were waiting when they were claimed and have been delivered since: they count as
  *   unchanged
  */
 export function countsOf(
   partition: AcquiredPartition,
-  { reading, bulkOutcomes, rowOutcomes, unmapped, readTwice }: CheckpointInput,
+  { rowsRead, result }: ScanCheckpoint,
   arrived: ReadonlySet<RowOutcome>,
 ): CountsEntry[] {
-  if (reading.kind !== 'scan') return [];
   const byTenant = new Map<number, { -readonly [K in keyof CountsEntry]: CountsEntry[K] }>();
   const count = (tenantId: number, outcome: RowOutcomeKind, rows: number): void => {
     let counts = byTenant.get(tenantId);
@@ -30,12 +30,14 @@ export function countsOf(
     counts.read += rows;
     counts[outcome] += rows;
   };
-  for (const { tenantId, outcome, records } of bulkOutcomes) count(tenantId, outcome, records.length);
-  for (const row of rowOutcomes) count(row.tenantId, arrived.has(row) ? 'unchanged' : row.outcome, 1);
-  if (unmapped !== undefined)
-    for (let i = 0; i < unmapped.deadLetters.length; i++)
-      count(unmapped.tenantIdOf(unmapped.deadLetters.tenantAt(i)), 'deadLettered', 1);
+  for (const row of result.rowOutcomes) count(row.tenantId, arrived.has(row) ? 'unchanged' : row.outcome, 1);
+  for (const bulk of result.bulkOutcomes)
+    if (isOfRecords(bulk)) count(bulk.tenantId, bulk.outcome, bulk.records.length);
+    else
+      for (let i = 0; i < bulk.deadLetters.length; i++)
+        count(bulk.tenantIdOf(bulk.deadLetters.tenantAt(i)), bulk.outcome, 1);
   // The tenants of second readings are not known any more, but the sums over all tenants must be right.
+  const readTwice = rowsRead - countRows(result);
   const [anyTenant] = byTenant.values();
   if (anyTenant !== undefined) {
     anyTenant.read += readTwice;

@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 import { isKeepable } from '../domain/external-id.js';
 import { foreignText } from '../domain/foreign-text.js';
 import type { ParentName } from '../domain/parent.js';
-import { deadLettersOf, mappedRowOutcomesOf, type DeadLetter, type CheckpointInput } from './checkpoint-input.js';
+import { deadLettersOf, type ChunkResult, type ReadSeqs } from './checkpoint-input.js';
+import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from './row-outcomes.js';
 import { prepared } from './statements.js';
 import type { AcquiredPartition } from './partitions.js';
 
@@ -13,8 +14,15 @@ const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8
 /**
  * Deletes the dead letters of rows whose records are on the platform now, except dead letters of later readings.
  */
-export async function closeDeadLetters(trx: Knex, mappingId: number, chunk: CheckpointInput): Promise<void> {
-  const delivered = mappedRowOutcomesOf(chunk).filter((e) => e.outcome === 'accepted' || e.outcome === 'unchanged');
+export async function closeDeadLetters(
+  trx: Knex,
+  mappingId: number,
+  { readSeqStart }: ReadSeqs,
+  { rowOutcomes, bulkOutcomes }: RowOutcomes,
+): Promise<void> {
+  const delivered = rowOutcomesOf({ rowOutcomes, bulkOutcomes: bulkOutcomes.filter(isOfRecords) }).filter(
+    ({ outcome }) => outcome === 'accepted' || outcome === 'unchanged',
+  );
   if (delivered.length === 0) return;
   await trx.raw(
     // Locked in the order in which they were first written, mostly that of their rows, as those that are written again.
@@ -23,7 +31,7 @@ export async function closeDeadLetters(trx: Knex, mappingId: number, chunk: Chec
          (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)
        ORDER BY id FOR UPDATE)
      DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
-    [mappingId, chunk.reading.readSeqStart, JSON.stringify(delivered.map((e) => e.sourceKey))],
+    [mappingId, readSeqStart, JSON.stringify(delivered.map((e) => e.sourceKey))],
   );
 }
 
@@ -33,14 +41,19 @@ const LONGEST_REASON = 500;
 /** Most dead letters in one statement: each is in memory several times until it is written. */
 const AT_ONCE = 2000;
 
-export async function writeDeadLetters(trx: Knex, partition: AcquiredPartition, chunk: CheckpointInput): Promise<void> {
+export async function writeDeadLetters(
+  trx: Knex,
+  partition: AcquiredPartition,
+  { readSeqEnd }: ReadSeqs,
+  result: ChunkResult,
+): Promise<void> {
   let deadLetters: DeadLetter[] = [];
-  for (const deadLetter of deadLettersOf(chunk)) {
+  for (const deadLetter of deadLettersOf(result)) {
     if (deadLetters.push(deadLetter) < AT_ONCE) continue;
-    await writeSome(trx, partition, chunk.reading.readSeqEnd, deadLetters);
+    await writeSome(trx, partition, readSeqEnd, deadLetters);
     deadLetters = [];
   }
-  await writeSome(trx, partition, chunk.reading.readSeqEnd, deadLetters);
+  await writeSome(trx, partition, readSeqEnd, deadLetters);
 }
 
 async function writeSome(

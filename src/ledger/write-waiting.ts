@@ -1,7 +1,7 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. */
 import type { Knex } from 'knex';
 import { isKeepable } from '../domain/external-id.js';
-import type { CheckpointInput } from './checkpoint-input.js';
+import type { Reading } from './checkpoint-input.js';
 import type { AcquiredPartition } from './partitions.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';
 import type { WaitingRecord } from './waiting-record.js';
@@ -9,7 +9,8 @@ import type { WaitingRecord } from './waiting-record.js';
 export async function writeWaiting(
   trx: Knex,
   partition: AcquiredPartition,
-  { waiting, reading }: CheckpointInput,
+  reading: Reading,
+  waiting: readonly WaitingRecord[],
 ): Promise<void> {
   if (waiting.length === 0) return;
   const bindings = {

@@ -3,10 +3,11 @@ import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import { RecordList } from '../../src/records/record-list.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
+import type { BulkOutcome } from '../../src/ledger/row-outcomes.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
-const { newPartition, reading } = the;
+const { newPartition, reading, outcome } = the;
 
 /** Delivers records of as many tenants as they name; answers `tenant/id` of all in the ledger's order. */
 async function delivered(records: readonly MappedRecord[]): Promise<string[]> {
@@ -16,19 +17,15 @@ async function delivered(records: readonly MappedRecord[]): Promise<string[]> {
   const cut = (all: RecordList) => names.map((tenant) => all.filter((r) => r.tenant === tenant));
   const read = await reading();
   const { batches } = await the.ledger.claim(partition, { ...read, records: RecordList.of(records), tenantIds, cut });
-  await the.ledger.checkpoint(partition, {
-    reading: { kind: 'scan', ...read },
-    bulkOutcomes: batches.map((b) => ({ tenantId: b.tenantId, outcome: 'accepted', sent: true, records: b.records })),
-    settled: batches.map((b) => b.id!),
-    records: [],
-    pending: [],
-    waiting: [],
-    deadLetters: [],
-    rowOutcomes: [],
-    readTwice: 0,
-    position: null,
-    done: false,
-  });
+  const bulkOutcomes = batches.map(({ tenantId, records }): BulkOutcome => ({
+    outcome: 'accepted',
+    tenantId,
+    sent: true,
+    records,
+  }));
+  const settled = batches.map((b) => ({ id: b.id!, pending: [] }));
+  const parts = { readSeqs: read, bulkOutcomes, batches: settled };
+  await the.ledger.checkpoint(partition, await outcome(null, [], 'accepted', parts));
   return records.map((r) => `${tenantIds.get(r.tenant)!}/${r.externalId}`).sort();
 }
 

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/claims.js';
-import type { RowOutcomeKind, CheckpointInput } from '../../src/ledger/checkpoint-input.js';
+import type { DeadLetter, RowOutcome, RowOutcomeKind } from '../../src/ledger/row-outcomes.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import type { SentRecord } from '../../src/ledger/sent-records.js';
 import type { WaitingRecord } from '../../src/ledger/waiting-record.js';
@@ -27,11 +27,9 @@ it('runs claims and checkpoints of the same records concurrently without a deadl
           const mine = rows.filter((_, i) => claimed.skipReasons[i] === undefined);
           delivered += mine.length;
           // Of all three kinds, so that records are freed by several statements.
-          const records = mine.map(({ externalId, contentHash }, i): SentRecord => {
-            const kind = (['accepted', 'rejected', 'unknown'] as const)[(i + lane + round) % 3]!;
-            return { tenantId: the.tenantIds.get('north')!, externalId, contentHash, outcome: kind };
-          });
-          await the.ledger.checkpoint(partition, await outcome(claimed, mine, 'accepted', { records }));
+          const kinds = ['accepted', 'rejected', 'unknown'] as const;
+          const sent = mine.map((r, i) => the.sent(r, kinds[(i + lane + round) % 3]));
+          await the.ledger.checkpoint(partition, await outcome(claimed, mine, 'accepted', { sent }));
         } catch (error) {
           errors.push(String(error));
         }
@@ -75,14 +73,12 @@ for (let seed = 1; seed <= 8; seed++)
       const { partition, claimed, rows, read, kind } = inFlight.splice(random(inFlight.length), 1)[0]!;
       const tenantId = the.tenantIds.get('north')!;
       const [batch] = claimed.batches;
-      const base = await outcome(claimed, [], 'accepted', { reading: { kind, ...read } });
-      const records: CheckpointInput['records'][number][] = [];
+      const sent: SentRecord[] = [];
       const waiting: WaitingRecord[] = [];
-      const deadLetters: CheckpointInput['deadLetters'][number][] = [];
-      const rowOutcomes: CheckpointInput['rowOutcomes'][number][] = [];
+      const deadLetters: DeadLetter[] = [];
+      const rowOutcomes: RowOutcome[] = [];
       rows.forEach((r, i) => {
-        const end = (outcome: RowOutcomeKind) =>
-          rowOutcomes.push({ tenantId, externalId: r.externalId, sourceKey: r.sourceKey, outcome });
+        const end = (outcome: RowOutcomeKind) => rowOutcomes.push(the.rowOutcome(r, outcome));
         const wait = (reason: 'busy' | 'unknown') => {
           waiting.push(the.queued(r, { reason, dueIn: -1 }));
           end('waiting');
@@ -91,7 +87,7 @@ for (let seed = 1; seed <= 8; seed++)
         if (reason === 'busy' || reason === 'sent_in_this_run') return wait('busy');
         if (reason !== undefined) return void end(reason === 'pending' ? 'waiting' : reason);
         const outcome = pick(['accepted', 'accepted', 'rejected', 'unknown'] as const);
-        records.push({ tenantId, externalId: r.externalId, contentHash: r.contentHash, outcome });
+        sent.push(the.sent(r, outcome));
         if (outcome === 'unknown') return wait('unknown');
         if (outcome === 'accepted') return void end('accepted');
         deadLetters.push({
@@ -106,14 +102,9 @@ for (let seed = 1; seed <= 8; seed++)
         });
         end('deadLettered');
       });
-      await the.ledger.checkpoint(partition, {
-        ...base,
-        records,
-        waiting,
-        deadLetters,
-        rowOutcomes,
-        settled: batch === undefined ? [] : [batch.id!],
-      });
+      const batches = batch === undefined ? [] : [{ id: batch.id!, pending: [] }];
+      const parts = { kind, readSeqs: read, sent, batches, waiting, deadLetters, rowOutcomes };
+      await the.ledger.checkpoint(partition, await outcome(claimed, [], 'accepted', parts));
     };
     const check = async (): Promise<void> => {
       const counts = await the.database.query<Record<string, string>>(

@@ -1,8 +1,8 @@
 /** Dead letters of overlapping readings, and of several syncs and mappings. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { DeadLetter } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { DeadLetter } from '../../src/ledger/row-outcomes.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -24,10 +24,7 @@ const deadLetter = (id: string, more: Partial<DeadLetter> = {}): DeadLetter => (
 const note = async (partition: AcquiredPartition, deadLetters: readonly DeadLetter[], read?: Reading): Promise<void> =>
   the.ledger.checkpoint(
     partition,
-    await outcome(null, [], 'deadLettered', {
-      reading: { kind: 'scan', ...(read ?? (await reading())) },
-      deadLetters,
-    }),
+    await outcome(null, [], 'deadLettered', { readSeqs: read ?? (await reading()), deadLetters }),
   );
 
 const reasons = async (): Promise<string[]> =>
@@ -43,8 +40,7 @@ it('keeps the dead letter of a row that was read after the version that has been
   const claimed = await claim(slow, [a], early);
   await note(quick, [deadLetter('a')]);
 
-  const first = { reading: { kind: 'scan', ...early } as const };
-  await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', first));
+  await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', { readSeqs: early }));
 
   expect(await idsOf()).toEqual(['a']);
   await the.ledger.checkpoint(quick, await outcome(null, [a], 'unchanged'));

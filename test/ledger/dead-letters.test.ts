@@ -20,15 +20,14 @@ const deadLetterOf = (no: number): FailedRow => ({
   shape: `text(${no}) aaa`,
 });
 const tenantIdOf = (tenant: string | null): number => (tenant === null ? 0 : the.tenantIds.get(tenant)!);
-const unmapped = (deadLetters: Iterable<FailedRow>) => ({
-  deadLetters: DeadLetterList.of(deadLetters),
-  tenantIdOf,
+const inBulk = (deadLetters: Iterable<FailedRow>) => ({
+  bulkOutcomes: [{ outcome: 'deadLettered', deadLetters: DeadLetterList.of(deadLetters), tenantIdOf } as const],
 });
 
 it('stores every dead letter of a chunk unchanged, and counts each for its tenant', async () => {
   const partition = await newPartition();
   const deadLetters = Array.from({ length: COUNT }, (_, no) => deadLetterOf(no));
-  await the.ledger.checkpoint(partition, await outcome(null, [], 'accepted', { unmapped: unmapped(deadLetters) }));
+  await the.ledger.checkpoint(partition, await outcome(null, [], 'accepted', inBulk(deadLetters)));
 
   const rows = await the.database.query(
     `SELECT source_key, external_id, tenant_id, code, pointer, rule, reason, shape, times FROM partner_sync.dead_letters
@@ -67,10 +66,7 @@ it('writes many dead letters in several statements of bounded size', async () =>
     CREATE TRIGGER counted AFTER INSERT ON partner_sync.dead_letters REFERENCING NEW TABLE AS written
       FOR EACH STATEMENT EXECUTE FUNCTION count_dead_letters()`);
   const deadLetters = Array.from({ length: COUNT }, (_, no) => deadLetterOf(no));
-  await the.ledger.checkpoint(
-    await newPartition(),
-    await outcome(null, [], 'accepted', { unmapped: unmapped(deadLetters) }),
-  );
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', inBulk(deadLetters)));
   const statements = await the.database.query('SELECT dead_letters::int FROM statements');
   expect(statements.map((s) => s['dead_letters'] as number)).toEqual([2000, 2000, 1000]);
 });
@@ -79,9 +75,9 @@ it('counts how often a row has failed, and deletes its dead letter once its reco
   const one = { ...deadLetterOf(2), sourceKey: ['a'] };
   const times = async () =>
     the.database.query('SELECT times, reason FROM partner_sync.dead_letters WHERE mapping_id = $1', [the.mappingId]);
-  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', { unmapped: unmapped([one]) }));
-  const changed = unmapped([{ ...one, reason: 'another' }]);
-  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', { unmapped: changed }));
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', inBulk([one])));
+  const changed = inBulk([{ ...one, reason: 'another' }]);
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', changed));
   expect(await times()).toEqual([{ times: 2, reason: 'another' }]);
   await deliver(await newPartition(), [record('a', '1')]);
   expect(await times()).toEqual([]);

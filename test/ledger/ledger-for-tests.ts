@@ -4,16 +4,26 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/claims.js';
-import type { RowOutcomeKind, CheckpointInput } from '../../src/ledger/checkpoint-input.js';
+import type { Position } from '../../src/domain/source.js';
+import type { OpenBatch } from '../../src/ledger/batches.js';
+import type { CheckpointInput, ChunkResult, ReadSeqs } from '../../src/ledger/checkpoint-input.js';
+import { countRows, type RowOutcome, type RowOutcomeKind } from '../../src/ledger/row-outcomes.js';
+import type { SentRecord } from '../../src/ledger/sent-records.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import type { PendingRecord, QueuedRecord } from '../../src/ledger/waiting-record.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { newPartitionOf } from './new-partition.js';
 
-export interface Reading {
-  readonly readSeqStart: string;
-  readonly readSeqEnd: string;
+export type Reading = ReadSeqs;
+
+/** Parts of a checkpoint, of whichever kind it is. */
+export interface CheckpointParts extends ChunkResult {
+  /** Of another kind than a scan of as many rows as there are outcomes. */
+  readonly kind: 'scan' | 'reread';
+  readonly readSeqs: ReadSeqs;
+  readonly rowsRead: number;
+  readonly resumePoint: Position | null;
 }
 
 export const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
@@ -59,42 +69,51 @@ export function ledgerForTests() {
       cut: (all) => (all.length === 0 ? [] : [all]),
     });
 
-  /** What a checkpoint writes of a chunk whose rows all have this outcome; `more` replaces parts of it. */
+  /** The checkpoint of a chunk whose rows all have this outcome; `more` replaces parts of it. */
   async function outcome(
     claimed: Claimed | null,
     records: readonly MappedRecord[],
     outcome: RowOutcomeKind,
-    more: Partial<CheckpointInput> = {},
+    { kind = 'scan', readSeqs, rowsRead, resumePoint = null, ...more }: Partial<CheckpointParts> = {},
   ): Promise<CheckpointInput> {
-    const tenantIdOf = (r: MappedRecord): number => tenantIds.get(r.tenant)!;
-    return {
-      reading: { kind: 'scan', ...(await reading()) },
+    const result: ChunkResult = {
+      rowOutcomes: records.map((r) => rowOutcome(r, outcome)),
       bulkOutcomes: [],
-      records:
-        claimed === null
-          ? []
-          : records.map((r) => ({
-              tenantId: tenantIdOf(r),
-              externalId: r.externalId,
-              contentHash: r.contentHash,
-              outcome: 'accepted',
-            })),
-      settled: claimed?.batches.map((b) => b.id!) ?? [],
-      pending: [],
+      sent: claimed === null ? [] : records.map((r) => sent(r)),
+      batches: claimed?.batches.map((b) => ({ id: b.id!, pending: [] })) ?? [],
       waiting: [],
       deadLetters: [],
-      rowOutcomes: records.map((r) => ({
-        tenantId: tenantIdOf(r),
-        externalId: r.externalId,
-        sourceKey: r.sourceKey,
-        outcome,
-      })),
-      readTwice: 0,
-      position: null,
-      done: false,
       ...more,
     };
+    const read = readSeqs ?? (await reading());
+    return kind === 'scan'
+      ? { kind, readSeqs: read, rowsRead: rowsRead ?? countRows(result), result, resumePoint }
+      : { kind, readSeqs: read, result };
   }
+
+  const rowOutcome = ({ tenant, externalId, sourceKey }: MappedRecord, outcome: RowOutcomeKind): RowOutcome => ({
+    tenantId: tenantIds.get(tenant)!,
+    externalId,
+    sourceKey,
+    outcome,
+  });
+
+  const sent = (
+    { tenant, externalId, contentHash }: MappedRecord,
+    outcome: SentRecord['outcome'] = 'accepted',
+  ): SentRecord => ({ tenantId: tenantIds.get(tenant)!, externalId, contentHash, outcome });
+
+  /** The checkpoint of a poll that found these records accepted and all others still pending. */
+  const polled = (batch: OpenBatch, accepted: readonly MappedRecord[]): CheckpointInput => ({
+    kind: 'poll',
+    batch,
+    pending: batch.externalIds.filter((id) => !accepted.some((r) => r.externalId === id)),
+    result: {
+      rowOutcomes: accepted.map((r) => rowOutcome(r, 'accepted')),
+      sent: accepted.map((r) => sent(r)),
+      waiting: [],
+    },
+  });
 
   const waitingOf = (r: MappedRecord) => ({
     tenantId: tenantIds.get(r.tenant)!,
@@ -148,6 +167,9 @@ export function ledgerForTests() {
     reading,
     claim,
     outcome,
+    rowOutcome,
+    sent,
+    polled,
     queued,
     pending,
     deliver,

@@ -93,9 +93,8 @@ it('lets a record that failed be sent again, and keeps no accepted hash of it', 
   for (const sentOutcome of ['rejected', 'unknown'] as const) {
     const claimed = await claim(partition, [a]);
     expect(claimed.skipReasons.some(Boolean)).toBe(false);
-    const { contentHash } = a;
-    const records = [{ tenantId: the.tenantIds.get('north')!, externalId: 'a', contentHash, outcome: sentOutcome }];
-    await the.ledger.checkpoint(partition, await outcome(claimed, [a], 'deadLettered', { records }));
+    const sent = [the.sent(a, sentOutcome)];
+    await the.ledger.checkpoint(partition, await outcome(claimed, [a], 'deadLettered', { sent }));
     const keys = { tenantIds: [the.tenantIds.get('north')!], externalIds: ['a'] };
     expect((await the.ledger.acceptedHashes.hashes(the.mappingId, keys)).size).toBe(0);
   }
@@ -178,11 +177,11 @@ it('moves a position only by a checkpoint, and only for partitions that may move
   await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
 
-  await the.ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { position }));
+  await the.ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { resumePoint: position }));
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
   expect((await the.ledger.partitions.acquire(backfill.id)).bounds.after).toEqual(position);
 
-  await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted', { position }));
+  await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted', { resumePoint: position }));
   expect(await the.ledger.partitions.position(the.mappingId)).toMatchObject(position);
   expect((await the.ledger.partitions.acquire(partition.id)).bounds.after).toEqual(position);
 });
@@ -192,7 +191,7 @@ it('writes a checkpoint completely or not at all', async () => {
   const rows = [record('a', '1')];
   const claimed = await claim(partition, rows);
   const broken = await outcome(claimed, rows, 'accepted', {
-    position: { cursor: 'x', key: ['a'] },
+    resumePoint: { cursor: 'x', key: ['a'] },
     waiting: [the.queued(record('z', '1'), { reason: 'nonsense' as 'busy' })],
   });
   expect(await codeOf(the.ledger.checkpoint(partition, broken))).toBe('unexpected');

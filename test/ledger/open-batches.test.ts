@@ -93,11 +93,8 @@ it('leaves a record to the run that sent it, whichever run recovers or polls its
   await the.ledger.batches.recover(successor, left, accepted.slice(0, 1), ['b']);
   expect(await runsOfRecords(successor)).toEqual({ a: Number(left.runId) });
 
-  const pending = { kind: 'poll', batchId: left.id, sentBy: left.runId, seen: 1, ...(await reading()) } as const;
-  await the.ledger.checkpoint(
-    successor,
-    await outcome(null, [b], 'accepted', { reading: pending, settled: [left.id], records: accepted.slice(1) }),
-  );
+  const [pending] = await the.ledger.batches.withPending(the.mappingId);
+  await the.ledger.checkpoint(successor, the.polled(pending!, [b]));
   expect(await runsOfRecords(successor)).toEqual({ a: Number(left.runId), b: Number(left.runId) });
 });
 
@@ -132,11 +129,8 @@ it("reads a row again that changed before its dead attempt's record was found pe
   const [left] = await the.ledger.batches.leftBehind(successor);
   await the.ledger.batches.recover(successor, left!, [], ['a']);
 
-  const pending = { kind: 'poll', batchId: left!.id, sentBy: left!.runId, seen: 1, ...(await reading()) } as const;
-  await the.ledger.checkpoint(
-    successor,
-    await outcome(null, [a], 'accepted', { reading: pending, settled: [left!.id] }),
-  );
+  const [pending] = await the.ledger.batches.withPending(the.mappingId);
+  await the.ledger.checkpoint(successor, the.polled(pending!, [a]));
 
   const due = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 10);
   expect(due.map((row) => row.externalId)).toEqual(['a']);
@@ -146,11 +140,8 @@ it('does not count a record that a dead attempt left pending, since its row is c
   const { left, successor } = await abandoned([a]);
   await the.ledger.batches.recover(successor, left, [], ['a']);
 
-  const pending = { kind: 'poll', batchId: left.id, sentBy: left.runId, seen: 1, ...(await reading()) } as const;
-  await the.ledger.checkpoint(
-    successor,
-    await outcome(null, [a], 'accepted', { reading: pending, settled: [left.id] }),
-  );
+  const [pending] = await the.ledger.batches.withPending(the.mappingId);
+  await the.ledger.checkpoint(successor, the.polled(pending!, [a]));
 
   const none = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
   expect(await the.ledger.counts.progress(successor.runId)).toMatchObject([none]);

@@ -1,7 +1,6 @@
 /** Readings of the same rows by several runs: the newest is not lost, and each row is counted once. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import { END_OF_PARTITION } from '../../src/ledger/checkpoint-input.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
@@ -12,11 +11,8 @@ const changed = record('a', '2');
 
 /** Writes that the record was busy in another batch, and that its row is to be read again in `dueIn` seconds. */
 async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading, dueIn = 3600): Promise<void> {
-  const first = { reading: { kind: 'scan', ...read } as const };
-  await the.ledger.checkpoint(
-    partition,
-    await outcome(null, [r], 'waiting', { ...first, waiting: [the.queued(r, { dueIn })] }),
-  );
+  const parts = { readSeqs: read, waiting: [the.queued(r, { dueIn })] };
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', parts));
 }
 const counts = async (partition: AcquiredPartition): Promise<object | undefined> =>
   (
@@ -34,8 +30,7 @@ it('does not lose a newer reading to the outcome of an older one', async () => {
   expect((await claim(quick, [changed], late)).skipReasons).toEqual(['busy']);
   await noteBusy(quick, changed, late);
 
-  const first = { reading: { kind: 'scan', ...early } as const };
-  await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', first));
+  await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', { readSeqs: early }));
 
   expect(await the.ledger.waiting.outlook(the.mappingId, quick.runId)).toMatchObject({ waiting: 1 });
   expect(await counts(quick)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
@@ -50,8 +45,7 @@ it('does not lose the newest of three readings, even if an older one is stored a
   await noteBusy(newest, changed, third);
   await noteBusy(oldest, record('a', '0'), first);
 
-  const outcomeOfSecond = { reading: { kind: 'scan', ...second } as const };
-  await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', outcomeOfSecond));
+  await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', { readSeqs: second }));
 
   expect(await the.ledger.waiting.outlook(the.mappingId, newest.runId)).toMatchObject({ waiting: 1 });
 });
@@ -63,7 +57,7 @@ it('counts a waiting row for the run that read it last', async () => {
   expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
   expect(await counts(after)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
 
-  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  const again = { kind: 'reread' } as const;
   await the.ledger.checkpoint(before, await outcome(await claim(before, [a]), [a], 'accepted', again));
 
   expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
@@ -72,15 +66,15 @@ it('counts a waiting row for the run that read it last', async () => {
 
 it('counts a row that was read twice in one chunk twice as read, and once as unchanged', async () => {
   const partition = await newPartition();
-  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', { readTwice: 1 }));
+  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', { rowsRead: 2 }));
   expect(await counts(partition)).toEqual({ read: 2, accepted: 1, unchanged: 1, waiting: 0 });
 });
 
 it('leaves a partition done when its waiting records are read again', async () => {
   const partition = await newPartition();
-  await the.ledger.checkpoint(partition, END_OF_PARTITION);
+  await the.ledger.partitions.finish(partition);
 
-  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  const again = { kind: 'reread' } as const;
   await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', again));
 
   expect((await the.ledger.partitions.acquire(partition.id)).done).toBe(true);

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/claims.js';
-import type { CheckpointInput, Reading } from '../../src/ledger/checkpoint-input.js';
+import type { OpenBatch } from '../../src/ledger/batches.js';
 import type { AcquiredPartition } from '../../src/ledger/partitions.js';
 import type { PendingRecord } from '../../src/ledger/waiting-record.js';
-import { ledgerForTests, record, type Reading as ReadBetween } from './ledger-for-tests.js';
+import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, reading, claim, outcome } = the;
@@ -17,14 +17,14 @@ async function notePending(
   partition: AcquiredPartition,
   claimed: Claimed,
   records: readonly MappedRecord[],
-  read: ReadBetween,
+  read: Reading,
   more: Partial<PendingRecord> = {},
 ): Promise<string> {
   const id = claimed.batches[0]!.id!;
   const waiting = records.map((r) => the.pending(r, id, more));
-  const pending = [{ id, externalIds: records.map((r) => r.externalId) }];
-  const first = { reading: { kind: 'scan', ...read } as const, settled: [], records: [] };
-  await the.ledger.checkpoint(partition, await outcome(claimed, records, 'waiting', { ...first, pending, waiting }));
+  const batches = [{ id, pending: records.map((r) => r.externalId) }];
+  const parts = { readSeqs: read, sent: [], batches, waiting };
+  await the.ledger.checkpoint(partition, await outcome(claimed, records, 'waiting', parts));
   return id;
 }
 /** Sends the records, of which the platform holds all. */
@@ -33,28 +33,17 @@ async function hold(partition: AcquiredPartition, records: readonly MappedRecord
   return notePending(partition, await claim(partition, records, read), records, read);
 }
 /** Writes that the row was read, but its record was busy. */
-async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: ReadBetween): Promise<void> {
-  const first = { reading: { kind: 'scan', ...read } as const };
-  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { ...first, waiting: [the.queued(r)] }));
+async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading): Promise<void> {
+  const parts = { readSeqs: read, waiting: [the.queued(r)] };
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', parts));
 }
 
-/** What a poll writes that has seen `seen` records of the batch without an outcome. */
-async function poll(
-  partition: AcquiredPartition,
-  batchId: string,
-  seen: number,
-  more: Partial<CheckpointInput>,
-): Promise<void> {
-  const pending: Reading = { kind: 'poll', batchId, sentBy: partition.runId, seen, ...(await reading()) };
-  await the.ledger.checkpoint(partition, await outcome(null, [], 'accepted', { reading: pending, ...more }));
+const batchWithPending = async (): Promise<OpenBatch> => (await the.ledger.batches.withPending(the.mappingId))[0]!;
+
+/** Polls the mapping's batch, and finds the record accepted. */
+async function poll(partition: AcquiredPartition, accepted: MappedRecord): Promise<void> {
+  await the.ledger.checkpoint(partition, the.polled(await batchWithPending(), [accepted]));
 }
-const accepted = (r: MappedRecord): Pick<CheckpointInput, 'records' | 'rowOutcomes'> => {
-  const of = { tenantId: the.tenantIds.get(r.tenant)!, externalId: r.externalId };
-  return {
-    records: [{ ...of, contentHash: r.contentHash, outcome: 'accepted' }],
-    rowOutcomes: [{ ...of, sourceKey: r.sourceKey, outcome: 'accepted' }],
-  };
-};
 const due = async (): Promise<string[]> =>
   (await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 10)).map((row) => row.externalId);
 const counts = async (partition: AcquiredPartition): Promise<object | undefined> =>
@@ -67,20 +56,21 @@ const counts = async (partition: AcquiredPartition): Promise<object | undefined>
 
 it('applies only the first of two polls of the same batch', async () => {
   const partition = await newPartition();
-  const id = await hold(partition, [a, b]);
-  const rest = { pending: [{ id, externalIds: ['b'] }] };
-  await poll(partition, id, 2, { ...accepted(a), ...rest });
+  await hold(partition, [a, b]);
+  const batch = await batchWithPending();
+  await the.ledger.checkpoint(partition, the.polled(batch, [a]));
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
 
   // The other one could not make sense of the platform's answer, and would have both records sent again.
-  const [ofA, ofB] = [accepted(a), accepted(b)].map(({ records, rowOutcomes }) => ({
-    records: records.map((r) => ({ ...r, outcome: 'unknown' as const })),
-    rowOutcomes,
-  }));
-  await poll(await newPartition(), id, 2, {
-    records: [...ofA!.records, ...ofB!.records],
-    rowOutcomes: [...ofA!.rowOutcomes, ...ofB!.rowOutcomes],
-    settled: [id],
+  await the.ledger.checkpoint(await newPartition(), {
+    kind: 'poll',
+    batch,
+    pending: [],
+    result: {
+      rowOutcomes: [a, b].map((r) => the.rowOutcome(r, 'accepted')),
+      sent: [a, b].map((r) => the.sent(r, 'unknown')),
+      waiting: [],
+    },
   });
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
@@ -117,7 +107,7 @@ it.each([
   if (when === 'after') await noteBusy(other, changed, later);
   expect((await the.ledger.waiting.ofBatch(id)).map((row) => row.contentHash)).toEqual([a.contentHash]);
 
-  await poll(mine, id, 1, { ...accepted(a), settled: [id] });
+  await poll(mine, a);
 
   expect(await due()).toEqual(['a']);
   expect((await claim(other, [changed])).skipReasons).toEqual([undefined]);
@@ -147,9 +137,9 @@ it('does not send a pending record whose row has become a dead letter meanwhile'
 
 it('counts a row as unchanged if its record stopped being pending after the claim', async () => {
   const [mine, other] = [await newPartition(), await newPartition()];
-  const id = await hold(mine, [a]);
+  await hold(mine, [a]);
   expect((await claim(other, [a])).skipReasons).toEqual(['pending']);
-  await poll(mine, id, 1, { ...accepted(a), settled: [id] });
+  await poll(mine, a);
 
   await the.ledger.checkpoint(other, await outcome(null, [a], 'waiting'));
 
@@ -159,10 +149,10 @@ it('counts a row as unchanged if its record stopped being pending after the clai
 
 it('does not change the counts of a finished run when its pending record is accepted', async () => {
   const over = await newPartition();
-  const id = await hold(over, [a]);
+  await hold(over, [a]);
   await the.ledger.runs.end(over.runId, 'incomplete');
 
-  await poll(await newPartition(), id, 1, { ...accepted(a), settled: [id] });
+  await poll(await newPartition(), a);
 
   expect(await counts(over)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
 });

@@ -29,8 +29,10 @@ const ORDERS = [
 it.each(ORDERS)('%s: %s the reading that was sent last', async (order, _title, skipReasons) => {
   const { a, b } = await readings(order);
   const [partition, sent] = [await newPartition(), [record('x', 'A')]];
-  const reading = { kind: 'scan', ...a } as const;
-  await the.ledger.checkpoint(partition, await outcome(await claim(partition, sent, a), sent, 'accepted', { reading }));
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(await claim(partition, sent, a), sent, 'accepted', { readSeqs: a }),
+  );
 
   expect((await claim(await newPartition(), [record('x', 'B')], b)).skipReasons).toEqual(skipReasons);
 });
@@ -75,8 +77,10 @@ it('remembers the newest reading even after an older one found the same content'
   ];
   const last = { readSeqStart: third, readSeqEnd: await the.ledger.nextReadSeq() };
   const sent = [record('x', 'A')];
-  const reading = { kind: 'scan', ...last } as const;
-  await the.ledger.checkpoint(quick, await outcome(await claim(quick, sent, last), sent, 'accepted', { reading }));
+  await the.ledger.checkpoint(
+    quick,
+    await outcome(await claim(quick, sent, last), sent, 'accepted', { readSeqs: last }),
+  );
 
   const early = { readSeqStart: first, readSeqEnd: second };
   expect((await claim(slow, [record('x', 'A')], early)).skipReasons).toEqual(['unchanged']);

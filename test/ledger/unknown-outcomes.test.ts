@@ -20,8 +20,8 @@ async function changedAndSent(sentOutcome: SentRecord['outcome']): Promise<void>
   await deliver(partition, [record('a', 'old')]);
   const changed = record('a', 'new');
   const claimed = await claim(partition, [changed]);
-  const records = [outcomeOf(changed, sentOutcome)];
-  await the.ledger.checkpoint(partition, await outcome(claimed, [changed], 'deadLettered', { records }));
+  const sent = [the.sent(changed, sentOutcome)];
+  await the.ledger.checkpoint(partition, await outcome(claimed, [changed], 'deadLettered', { sent }));
 }
 
 it('sends a record with an unknown last outcome again, even if its row equals what was accepted before', async () => {

@@ -17,7 +17,7 @@ async function write(
 ): Promise<void> {
   const entry =
     batchId === null ? the.queued(row, { reason: isBusy ? 'busy' : 'lacks_parent' }) : the.pending(row, batchId);
-  const again = { reading: { kind: 'reread', ...read } as const };
+  const again = { kind: 'reread', readSeqs: read } as const;
   await the.ledger.checkpoint(partition, await outcome(null, [row], 'waiting', { ...again, waiting: [entry] }));
 }
 

@@ -7,7 +7,7 @@ import type { QueuedRecord } from '../../src/ledger/waiting-record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
-const { newPartition, reading, claim, outcome } = the;
+const { newPartition, claim, outcome } = the;
 const tenantId = (name: string): number => the.tenantIds.get(name)!;
 
 /** The record of each tenant, and a row of its own behind each. */
@@ -45,14 +45,14 @@ async function bothPending(): Promise<AcquiredPartition> {
 async function hold(partition: AcquiredPartition, r: MappedRecord): Promise<void> {
   const id = (await claim(partition, [r])).batches[0]!.id!;
   const wait = the.pending(r, id, keyOf(r));
-  const pending = [{ id, externalIds: [r.externalId] }];
-  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { pending, waiting: [wait] }));
+  const batches = [{ id, pending: [r.externalId] }];
+  await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { batches, waiting: [wait] }));
 }
 
 it("ends the wait of one tenant's record, and not that of another tenant's", async () => {
   const partition = await bothWait();
 
-  const again = { reading: { kind: 'reread', ...(await reading()) } as const };
+  const again = { kind: 'reread' } as const;
   await the.ledger.checkpoint(partition, await outcome(await claim(partition, [north]), [north], 'accepted', again));
 
   expect(await dueTenants()).toEqual([tenantId('south')]);
@@ -103,11 +103,7 @@ it("lets the arrival of one tenant's parent release only this tenant's child", a
   const partition = await bothPending();
   const [ofNorth] = (await the.ledger.batches.withPending(the.mappingId)).filter((b) => b.tenant === 'north');
 
-  await the.ledger.checkpoint(partition, {
-    ...(await outcome(null, [north], 'accepted')),
-    reading: { kind: 'poll', batchId: ofNorth!.id, sentBy: ofNorth!.runId, seen: 1, ...(await reading()) },
-    settled: [ofNorth!.id],
-  });
+  await the.ledger.checkpoint(partition, the.polled(ofNorth!, [north]));
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((b) => b.tenant)).toEqual(['south']);
   expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({ waiting: 1, pending: 1 });

@@ -3,14 +3,15 @@ import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { IntendedBatch } from '../../ledger/batch-intents.js';
 import type { Claimed } from '../../ledger/claims.js';
+import type { ChunkResult, PolledBatch } from '../../ledger/checkpoint-input.js';
 import {
   deadLetterOf,
-  type CheckpointInput,
+  type BulkOutcome,
   type DeadLetter,
   type RowOutcome,
   type RowOutcomeKind,
-} from '../../ledger/checkpoint-input.js';
-import type { SentRecord, BulkOutcome } from '../../ledger/sent-records.js';
+} from '../../ledger/row-outcomes.js';
+import type { SentRecord } from '../../ledger/sent-records.js';
 import type { QueuedRecord, WaitingRecord } from '../../ledger/waiting-record.js';
 import type { DeadLetterList } from '../../records/dead-letter-list.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -18,9 +19,6 @@ import { neverTaken, rejectedRecord } from './dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
 import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
 import { retryDelay } from './retry-delay.js';
-
-/** What a checkpoint writes of a chunk, except how it was read and how far it takes the partition. */
-export type ChunkResult = Omit<CheckpointInput, 'reading' | 'readTwice' | 'position' | 'done'>;
 
 export interface DeliveryRules {
   /** Returns the tenant's number in the ledger; 0 for null. */
@@ -38,13 +36,11 @@ type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
 export class ChunkResultBuilder {
   readonly #rules: DeliveryRules;
   readonly #bulkOutcomes: BulkOutcome[] = [];
-  readonly #records: SentRecord[] = [];
-  readonly #settled: string[] = [];
-  readonly #pending: { id: string; externalIds: readonly string[] }[] = [];
+  readonly #sent: SentRecord[] = [];
+  readonly #batches: PolledBatch[] = [];
   readonly #waiting: WaitingRecord[] = [];
   readonly #deadLetters: DeadLetter[] = [];
   readonly #rowOutcomes: RowOutcome[] = [];
-  #unmapped: ChunkResult['unmapped'];
 
   constructor(rules: DeliveryRules) {
     this.#rules = rules;
@@ -54,19 +50,18 @@ export class ChunkResultBuilder {
   get result(): ChunkResult {
     return {
       bulkOutcomes: this.#bulkOutcomes,
-      records: this.#records,
-      settled: this.#settled,
-      pending: this.#pending,
+      sent: this.#sent,
+      batches: this.#batches,
       waiting: this.#waiting,
       deadLetters: this.#deadLetters,
       rowOutcomes: this.#rowOutcomes,
-      ...(this.#unmapped === undefined ? {} : { unmapped: this.#unmapped }),
     };
   }
 
-  /** Adds rows that could not be mapped. They stay packed in their list, since they may be all of the chunk. */
+  /** Adds rows that could not be mapped. */
   addUnmapped(deadLetters: DeadLetterList): void {
-    if (deadLetters.length > 0) this.#unmapped = { deadLetters, tenantIdOf: this.#rules.tenantIdOf };
+    const { tenantIdOf } = this.#rules;
+    if (deadLetters.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, deadLetters });
   }
 
   /** Adds a row as a dead letter. */
@@ -117,7 +112,7 @@ export class ChunkResultBuilder {
   addBatch({ id, tenantId, records }: IntendedBatch, outcomes: BatchOutcomes): void {
     if (outcomes === ALL_ACCEPTED) {
       this.#bulkOutcomes.push({ tenantId, outcome: 'accepted', sent: true, records });
-      if (id !== null) this.#settled.push(id);
+      if (id !== null) this.#batches.push({ id, pending: [] });
       return;
     }
     const pending: string[] = [];
@@ -126,8 +121,7 @@ export class ChunkResultBuilder {
       this.#addOutcome(record, outcome, id);
       if (outcome.kind === 'pending') pending.push(record.externalId);
     }
-    if (pending.length > 0) this.#pending.push({ id: id!, externalIds: pending });
-    else if (id !== null) this.#settled.push(id);
+    if (id !== null) this.#batches.push({ id, pending });
   }
 
   #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
@@ -168,7 +162,7 @@ export class ChunkResultBuilder {
 
   /** Adds what the record index keeps of a record that was sent. */
   #noteSent({ tenant, externalId, contentHash }: MappedRecord, outcome: SentRecord['outcome']): void {
-    this.#records.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, contentHash, outcome });
+    this.#sent.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, contentHash, outcome });
   }
 
   /** The record is in no batch: its row is read and sent again in `dueIn` seconds. */

@@ -1,9 +1,10 @@
 /** Takes a chunk of mapped rows to their outcomes: claim, upload, settle. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batch-intents.js';
+import type { ChunkResult } from '../../ledger/checkpoint-input.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { RecordList } from '../../records/record-list.js';
-import { ChunkResultBuilder, type ChunkResult, type DeliveryRules } from './chunk-result.js';
+import { ChunkResultBuilder, type DeliveryRules } from './chunk-result.js';
 import { guardedClaim, type FailedRows } from './guarded-claim.js';
 import { cutBatches } from '../upload/cut-batches.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -42,7 +43,6 @@ export async function deliverChunk(
     dependencyWait: context.mapping.spec.options.dependencyWaitTimeout,
     triesOf,
   });
-  outcomes.addUnmapped(deadLetters);
   for (const row of unsendable.values()) outcomes.addDeadLetter(row);
   outcomes.addDuplicates(duplicates);
   const failed: FailedRows = {
@@ -55,6 +55,7 @@ export async function deliverChunk(
   };
   const batches = await claim(context, chunk, { records: without(unique, unsendable), failed }, tenantIds, outcomes);
   await sendBatches(context, chunk, batches, outcomes);
+  outcomes.addUnmapped(deadLetters);
   return outcomes.result;
 }
 

@@ -4,51 +4,52 @@
  */
 import { encodeJson } from '../../domain/json.js';
 import type { MappedRecord } from '../../domain/record.js';
-import type { CheckpointInput } from '../../ledger/checkpoint-input.js';
+import type { ChunkResult, FirstPassCheckpoint } from '../../ledger/checkpoint-input.js';
+import { isOfRecords } from '../../ledger/row-outcomes.js';
 import type { SentRecord } from '../../ledger/sent-records.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';
 import { recordOf } from '../../records/record-list.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
-import type { ChunkResult } from './chunk-result.js';
 import { deliverChunk } from './deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 
-/** Leaves accepted hashes and pending records only: rows get their outcomes, and are counted, in the second pass. */
-export async function deliverFirstPass(
-  context: PartitionContext,
-  chunk: Chunk,
-): Promise<Omit<CheckpointInput, 'position' | 'done'>> {
+/**
+ * Delivers the chunk, and returns its checkpoint, whose resume point is the chunk's last row. It leaves accepted hashes and
+ * pending records only.
+ */
+export async function deliverFirstPass(context: PartitionContext, chunk: Chunk): Promise<FirstPassCheckpoint> {
   const live = [...chunk.records].filter((record) => record.deletion === undefined);
   const acceptedHashes = await acceptedHashesOf(context.deps, context.mapping, live);
   const unknown = live.filter((record) => !acceptedHashes.has(record));
   const results = unknown.map((record) => withoutFields(record, context.mapping.deferred));
   const delivery = await deliverChunk(context, withResults(chunk, results));
   return {
-    reading: { kind: 'reread', readSeqStart: chunk.readSeqStart, readSeqEnd: chunk.readSeqEnd },
-    bulkOutcomes: [],
-    // Why others were not accepted, the second pass finds out itself.
-    records: acceptedOf(delivery),
-    settled: delivery.settled,
-    pending: delivery.pending,
-    waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
-    deadLetters: [],
-    rowOutcomes: [],
-    readTwice: 0,
+    kind: 'first_pass',
+    readSeqs: chunk,
+    result: {
+      // Why others were not accepted, the second pass finds out itself.
+      sent: acceptedOf(delivery),
+      batches: delivery.batches,
+      waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
+    },
+    resumePoint: chunk.position,
   };
 }
 
 /** The same for rows that were read by their keys. Does nothing if the mapping's references form no circle. */
 export async function deliverFirstPassOfRows(context: PartitionContext, chunk: Chunk): Promise<void> {
   if (context.mapping.deferred.size === 0) return;
-  const outcome = await deliverFirstPass(context, chunk);
-  await context.deps.ledger.checkpoint(context.partition, { ...outcome, position: null, done: false });
+  // The rows are not done before the second pass, so the partition stays where it is.
+  const checkpoint = await deliverFirstPass(context, { ...chunk, position: null });
+  await context.deps.ledger.checkpoint(context.partition, checkpoint);
 }
 
 /** The accepted records one by one: as `bulkOutcomes` they would give their rows an outcome. */
-const acceptedOf = ({ records, bulkOutcomes }: ChunkResult): SentRecord[] => [
-  ...records.filter((record) => record.outcome === 'accepted'),
+const acceptedOf = ({ sent, bulkOutcomes }: ChunkResult): SentRecord[] => [
+  ...sent.filter((record) => record.outcome === 'accepted'),
   ...bulkOutcomes
-    .filter((batch) => batch.sent)
+    .filter(isOfRecords)
+    .filter((bulk) => bulk.sent)
     .flatMap(({ tenantId, records }) =>
       records.map(({ externalId, contentHash }): SentRecord => ({
         tenantId,

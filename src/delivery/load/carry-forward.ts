@@ -8,7 +8,7 @@ import type { Dependencies } from '../dependencies.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 
 /**
- * @param work delivers from the partition's position on, while `goesOn` returns true; returns whether it has reached
+ * @param work delivers from the partition's resume point on, while `goesOn` returns true; returns whether it has reached
  *   the end of the partition
  * @throws PartnerSyncError `mapping_changed` if this worker's files are not those of the run, and what `work` throws
  */

@@ -3,7 +3,7 @@
  *
  * - A chunk is begun only when it is its turn. All loads of a mapping in one process share the turns, so that the
  *   memory of a worker does not grow with the number of its loads.
- * - A chunk is finished (its checkpoint written) only after every chunk before it: a position must never pass rows
+ * - A chunk is finished (its checkpoint written) only after every chunk before it: a resume point must never pass rows
  *   without an outcome.
  * - Once a chunk has failed, no other is begun or finished, and all that were begun are awaited before the failure is
  *   reported: nothing may outlive the attempt, least of all a POST.

@@ -1,11 +1,11 @@
-/** Reads a partition from its position on, delivers its chunks and writes their checkpoints. */
+/** Reads a partition from its resume point on, delivers its chunks and writes their checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import { END_OF_PARTITION, type CheckpointInput } from '../../ledger/checkpoint-input.js';
+import type { CheckpointInput } from '../../ledger/checkpoint-input.js';
 import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { chunksInOrder } from './chunks-in-order.js';
-import { deliverFirstRead } from '../chunk/deliver-rows.js';
+import { deliverScan } from '../chunk/deliver-rows.js';
 import type { OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { deliverFirstPass } from '../chunk/first-pass.js';
@@ -20,7 +20,7 @@ import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 export async function deliverPartition(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
   const { deps, sync, mapping, partition, signal } = context;
   const { externalIds } = partition;
-  const deliver = partition.firstPass ? deliverFirstPass : deliverFirstRead;
+  const deliver = partition.firstPass ? deliverFirstPass : deliverScan;
   const guarded: PartitionContext = {
     ...context,
     guard: partition.firstPass ? undefined : (sync.spec.guard ?? undefined),
@@ -30,17 +30,16 @@ export async function deliverPartition(context: PartitionContext, goesOn: () => 
     mapping.turns,
     () => goesOn() && !signal.aborted,
     {
-      deliver: (chunk): Promise<Omit<CheckpointInput, 'position' | 'done'>> => deliver(guarded, chunk),
-      finish: (chunk, outcome) =>
-        deps.ledger.checkpoint(partition, { ...outcome, position: chunk.position, done: false }),
+      deliver: (chunk): Promise<CheckpointInput> => deliver(guarded, chunk),
+      finish: (_chunk, checkpoint) => deps.ledger.checkpoint(partition, checkpoint),
     },
   );
   signal.throwIfAborted();
-  if (done) await deps.ledger.checkpoint(partition, END_OF_PARTITION);
+  if (done) await deps.ledger.partitions.finish(partition);
   return done;
 }
 
-/** Reads the rows of a backfill's external ids. The position of such a partition is the number of ids that are done. */
+/** Reads the rows of a backfill's external ids. The resume point of such a partition is the number of ids that are done. */
 async function* readIds(context: PartitionContext, externalIds: readonly string[]): AsyncGenerator<Chunk> {
   const { deps, sync, mapping, partition } = context;
   const { columns, values } = idLookUp(mapping);

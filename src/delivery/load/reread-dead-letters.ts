@@ -1,7 +1,6 @@
 /** Reads the rows of dead letters again, to deliver them or to find out which are gone. */
 import type { DeadLetterFilter } from '../../domain/dead-letter.js';
 import type { SourceKey } from '../../domain/source.js';
-import { END_OF_PARTITION } from '../../ledger/checkpoint-input.js';
 import type { DeadLetterKey } from '../../ledger/dead-letters.js';
 import { resultsOf, type Chunk } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS, readRowsByValues as readWhatFits } from '../../reading/read-rows-by-values.js';
@@ -11,7 +10,7 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import type { PartitionContext } from '../partition-context.js';
 
 /**
- * Delivers the rows of a mapping's dead letters, oldest first, while `goesOn` returns true. The position of such a
+ * Delivers the rows of a mapping's dead letters, oldest first, while `goesOn` returns true. The resume point of such a
  * partition is the id of the last dead letter that is done, and its end the newest one when the run began.
  *
  * @param filter which of the dead letters are delivered
@@ -31,11 +30,11 @@ export async function deliverDeadLetters(
     const deadLetters = await deps.ledger.deadLetters.keys(mapping.mappingId, filter, bounds);
     const last = deadLetters.at(-1);
     if (last === undefined) {
-      await deps.ledger.checkpoint(partition, END_OF_PARTITION);
+      await deps.ledger.partitions.finish(partition);
       return true;
     }
     const chunk = await readDeadLetters(context, deadLetters);
-    await deliverAndCheckpoint(context, chunk, { cursor: null, key: [last.id] });
+    await deliverAndCheckpoint(context, { ...chunk, position: { cursor: null, key: [last.id] } });
     after = last.id;
   }
   return false;

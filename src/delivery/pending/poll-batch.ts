@@ -3,7 +3,7 @@
  * proved to be accepted, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
 import type { OpenBatch } from '../../ledger/batches.js';
-import { NOTHING_TO_WRITE, type RowOutcome } from '../../ledger/checkpoint-input.js';
+import type { RowOutcome } from '../../ledger/row-outcomes.js';
 import type { SentRecord } from '../../ledger/sent-records.js';
 import type { WaitingRow } from '../../ledger/waiting.js';
 import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
@@ -77,8 +77,8 @@ async function writeChanges(
   outcomes: ReadonlyMap<string, PolledOutcome>,
   pending: readonly string[],
 ): Promise<void> {
-  const { tenantId, runId, readSeq, externalIds } = batch;
-  const records: SentRecord[] = [];
+  const { tenantId } = batch;
+  const sent: SentRecord[] = [];
   const waiting: QueuedRecord[] = [];
   const rowOutcomes: RowOutcome[] = [];
   for (const [externalId, outcome] of outcomes) {
@@ -87,10 +87,10 @@ async function writeChanges(
     if (outcome === 'accepted') {
       const contentHash = row?.contentHash ?? null;
       // There is no hash only if another checkpoint has taken the record out of the batch.
-      if (contentHash !== null) records.push({ tenantId, externalId, contentHash, outcome });
+      if (contentHash !== null) sent.push({ tenantId, externalId, contentHash, outcome });
       rowOutcomes.push({ tenantId, externalId, sourceKey, outcome });
     } else if (outcome === 'let_go') {
-      records.push({ tenantId, externalId, contentHash: row?.contentHash ?? '', outcome: 'unknown' });
+      sent.push({ tenantId, externalId, contentHash: row?.contentHash ?? '', outcome: 'unknown' });
       // Without a key it need not wait: its row will be read in its partition's order, or a later reading has replaced
       // it.
       const isAwaited = row !== undefined && sourceKey.length > 0;
@@ -98,20 +98,5 @@ async function writeChanges(
       rowOutcomes.push({ tenantId, externalId, sourceKey, outcome: isAwaited ? 'waiting' : 'unchanged' });
     }
   }
-  await deps.ledger.checkpoint(partition, {
-    ...NOTHING_TO_WRITE,
-    reading: {
-      kind: 'poll',
-      batchId: batch.id,
-      sentBy: runId,
-      seen: externalIds.length,
-      readSeqStart: readSeq,
-      readSeqEnd: readSeq,
-    },
-    records,
-    settled: pending.length === 0 ? [batch.id] : [],
-    pending: pending.length === 0 ? [] : [{ id: batch.id, externalIds: pending }],
-    waiting,
-    rowOutcomes,
-  });
+  await deps.ledger.checkpoint(partition, { kind: 'poll', batch, pending, result: { rowOutcomes, sent, waiting } });
 }

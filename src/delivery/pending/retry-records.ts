@@ -1,7 +1,7 @@
 /** Reads the rows of queued records that are due again by their keys and delivers them; those that cannot succeed become dead letters. */
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
-import { rowOutcomesOf, type RowOutcome } from '../../ledger/checkpoint-input.js';
+import { rowOutcomesOf, type RowOutcome } from '../../ledger/row-outcomes.js';
 import type { WaitingRow } from '../../ledger/waiting.js';
 import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
@@ -67,14 +67,14 @@ async function retryTogether(context: PartitionContext, due: readonly WaitingRow
   }));
   const rest = outcomesOfRest(due, [...rowOutcomesOf(delivery), ...stillWaiting]);
   await deps.ledger.checkpoint(partition, {
-    ...delivery,
-    reading: { kind: 'reread', readSeqStart: chunk.readSeqStart, readSeqEnd: chunk.readSeqEnd },
-    // An entry of a record that was sent just now counts more than one of a row that has given the record up.
-    waiting: [...waiting, ...delivery.waiting],
-    rowOutcomes: [...delivery.rowOutcomes, ...stillWaiting, ...rest],
-    readTwice: 0,
-    position: null,
-    done: false,
+    kind: 'reread',
+    readSeqs: chunk,
+    result: {
+      ...delivery,
+      // An entry of a record that was sent just now counts more than one of a row that has given the record up.
+      waiting: [...waiting, ...delivery.waiting],
+      rowOutcomes: [...delivery.rowOutcomes, ...stillWaiting, ...rest],
+    },
   });
 }
 

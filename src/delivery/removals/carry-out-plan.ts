@@ -1,29 +1,28 @@
 /** Carries out a removal plan: its records are marked as the mapping's `deletes` says. */
 import type { SourceKey } from '../../domain/source.js';
-import { END_OF_PARTITION } from '../../ledger/checkpoint-input.js';
 import type { RecordPlace } from '../../ledger/record-key.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import { withResults } from '../../reading/chunk.js';
-import { deliverFirstRead } from '../chunk/deliver-rows.js';
+import { deliverScan } from '../chunk/deliver-rows.js';
 import type { PartitionContext } from '../partition-context.js';
 import { vanishedAmong } from './find-vanished.js';
 import { removalOf } from './removal-record.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
- * Sends the plan's records from the partition's position on, while `goesOn` returns true.
+ * Sends the plan's records from the partition's resume point on, while `goesOn` returns true.
  *
  * @returns whether the end of the plan is reached; the ledger knows it by then
  */
 export async function carryOutPlan(context: PartitionContext, plan: OpenPlan, goesOn: () => boolean): Promise<boolean> {
   const { sync, mapping, partition } = context;
   const { ledger } = context.deps;
-  let after = keyAt(partition.bounds.after?.key);
+  let after = placeAt(partition.bounds.after?.key);
   while (goesOn()) {
     const planned = await ledger.removals.page(plan.id, after, LOOK_UP_ROWS);
     const last = planned.at(-1);
     if (last === undefined) {
-      await ledger.checkpoint(partition, END_OF_PARTITION);
+      await ledger.partitions.finish(partition);
       return true;
     }
     const readSeqStart = await ledger.nextReadSeq();
@@ -32,12 +31,12 @@ export async function carryOutPlan(context: PartitionContext, plan: OpenPlan, go
     const position = { cursor: null, key: [String(last.tenantId), last.externalId] };
     const removed = gone.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq(), position }, removed);
-    await ledger.checkpoint(partition, { ...(await deliverFirstRead(context, chunk)), position, done: false });
+    await ledger.checkpoint(partition, await deliverScan(context, chunk));
     after = last;
   }
   return false;
 }
 
-/** The position of such a partition is the tenant and external id of the last record that is done. */
-const keyAt = (position: SourceKey | undefined): RecordPlace | null =>
-  position === undefined ? null : { tenantId: Number(position[0]), externalId: position[1]! };
+/** The resume point of such a partition is the tenant and external id of the last record that is done. */
+const placeAt = (key: SourceKey | undefined): RecordPlace | null =>
+  key === undefined ? null : { tenantId: Number(key[0]), externalId: key[1]! };

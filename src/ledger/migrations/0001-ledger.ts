@@ -73,11 +73,11 @@ export async function up(knex: Knex): Promise<void> {
       after_key text[],
       through_key text[],
       external_ids text[],
-      -- How far the partition is settled; only a checkpoint moves it. The key is that of the last row; how many of the
-      -- external ids are done; the id of the last dead letter (of a replay); tenant and external id of the last record
-      -- (of removals).
-      position_cursor text,
-      position_key text[],
+      -- The resume point: up to where the rows have their outcomes; only a checkpoint moves it. The key is that of the
+      -- last row; how many of the external ids are done; the id of the last dead letter (of a replay); tenant and
+      -- external id of the last record (of removals).
+      resume_cursor text,
+      resume_key text[],
       -- Rows of dead letters that were looked for and are gone; their dead letters were closed.
       rows_gone bigint NOT NULL DEFAULT 0,
       done boolean NOT NULL DEFAULT false,
