@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { openRun as open } from '../src/delivery/run/open-run.js';
 import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
-import type { RunRow } from '../src/ledger/runs.js';
+import type { RunRow } from '../src/ledger/runs/runs.js';
 import { usableAttributes } from '../src/observability/search-attributes.js';
 
 export async function openRun(deps: Dependencies, input: OpenRunInput): Promise<OpenedRun> {

@@ -13,7 +13,7 @@ import { createRequestLimit } from './platform/request-limit.js';
 import type { Chunk } from './reading/chunk.js';
 import { prepareMapping } from './reading/prepared-mapping.js';
 import type { OpenReader } from './reading/reader.js';
-import type { Ids } from './ledger/ids.js';
+import type { Ids } from './ledger/mappings/ids.js';
 
 /**
  * A sync whose source is open. Its runs share the source, the limits and, unless tenants are listed in the source, the

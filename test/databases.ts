@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
 import { migrate } from '../src/sandbox/migrations.js';
-import { migrateLedger, openLedgerDatabase } from '../src/ledger/connection.js';
+import { migrateLedger, openLedgerDatabase } from '../src/ledger/database/connection.js';
 import { oncePerRun } from './once-per-run.js';
 
 export interface Database {

@@ -4,7 +4,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import type { GuardLimits } from '../domain/guard.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { PartitionRef, RunRef } from '../domain/work.js';
-import type { AcquiredPartition } from '../ledger/partitions.js';
+import type { AcquiredPartition } from '../ledger/runs/partitions.js';
 import type { Chunk } from '../reading/chunk.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
 

@@ -7,7 +7,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import type { MapResult } from '../domain/record.js';
 import type { SourceKey } from '../domain/source.js';
 import { maskedShape } from '../mapping/encode/masked-shape.js';
-import type { BatchState, WaitingState } from '../ledger/record-states.js';
+import type { BatchState, WaitingState } from '../ledger/views/record-states.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { findRows } from '../reading/find-rows.js';
 import { acceptedHashesOf } from '../delivery/accepted-hashes-of.js';

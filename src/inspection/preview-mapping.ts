@@ -8,7 +8,7 @@ import { aloneOf } from '../records/record-list.js';
 import type { RunMode } from '../domain/sync.js';
 import type { SourceColumn, SourceRow } from '../domain/source.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
-import type { NewPartition } from '../ledger/partitions.js';
+import type { NewPartition } from '../ledger/runs/partitions.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
 import { inKeyOrder } from '../reading/reading-order.js';

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../domain/errors.js';
 import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../domain/guard.js';
-import type { AcquiredPartition } from './partitions.js';
+import type { AcquiredPartition } from './runs/partitions.js';
 
 /** A mapping that a run which has not ended holds. */
 export interface MappingOnHold extends Hold {

@@ -1,16 +1,16 @@
 /** The ledger for commands that only read: it cannot write, and neither creates nor updates the tables. */
-import { openCounts, type CountsView } from './counts.js';
-import { openIdsView, type IdsView } from './ids.js';
-import { assertMigrated, guarded, openLedgerDatabase } from './connection.js';
-import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
+import { openCounts, type CountsView } from './views/counts.js';
+import { openIdsView, type IdsView } from './mappings/ids.js';
+import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
+import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
 import { openGuards, type Guards } from './guards.js';
-import { openPartitions, type Partitions } from './partitions.js';
-import { openRecordStates, type RecordStates } from './record-states.js';
-import { openAcceptedHashes, type AcceptedHashes } from './accepted-hashes.js';
+import { openPartitions, type Partitions } from './runs/partitions.js';
+import { openRecordStates, type RecordStates } from './views/record-states.js';
+import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
-import { openRuns, type Runs } from './runs.js';
-import { openSchemaIds, type SchemaIds } from './schema-ids.js';
-import { openSyncStates, type SyncStates } from './sync-state.js';
+import { openRuns, type Runs } from './runs/runs.js';
+import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
+import { openSyncStates, type SyncStates } from './views/sync-state.js';
 
 /**
  * The part of the ledger that writes nothing. Every `Ledger` is a `LedgerView`. Methods throw `state_unreachable`,

@@ -1,11 +1,11 @@
 /** The ledger: all that is known about runs, partitions, records and batches, in one schema of PostgreSQL. */
 import type { Knex } from 'knex';
 import { NO_METERS, type LedgerMeter } from '../domain/meters.js';
-import { openCounts, type CountsView } from './counts.js';
-import { openIds, type Ids } from './ids.js';
-import { checkpoint } from './checkpoint.js';
-import type { CheckpointInput } from './checkpoint-input.js';
-import { claimChunk, type Claimed, type ClaimRequest } from './claims.js';
+import { openCounts, type CountsView } from './views/counts.js';
+import { openIds, type Ids } from './mappings/ids.js';
+import { checkpoint } from './checkpoint/checkpoint.js';
+import type { CheckpointInput } from './checkpoint/checkpoint-input.js';
+import { claimChunk, type Claimed, type ClaimRequest } from './batches/claims.js';
 import {
   guarded,
   inLedger,
@@ -13,21 +13,21 @@ import {
   migrateLedger,
   openLedgerDatabase,
   retryOnDeadlock,
-} from './connection.js';
+} from './database/connection.js';
 import { openGuards, type Guards } from './guards.js';
-import { openInFlightRecords } from './in-flight-records.js';
-import { openBatches, type OpenBatches } from './batches.js';
-import { openDeadLetters, type DeadLetters } from './dead-letters.js';
-import { openGauges, type Gauges } from './gauges.js';
-import { openPartitions, type Partitions, type AcquiredPartition } from './partitions.js';
-import { openRecordStates, type RecordStates } from './record-states.js';
-import { openAcceptedHashes, type AcceptedHashes } from './accepted-hashes.js';
+import { openInFlightRecords } from './batches/in-flight-records.js';
+import { openBatches, type OpenBatches } from './batches/batches.js';
+import { openDeadLetters, type DeadLetters } from './undelivered/dead-letters.js';
+import { openGauges, type Gauges } from './views/gauges.js';
+import { openPartitions, type Partitions, type AcquiredPartition } from './runs/partitions.js';
+import { openRecordStates, type RecordStates } from './views/record-states.js';
+import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
-import { openRuns, type Runs } from './runs.js';
-import { openSchemaIds, type SchemaIds } from './schema-ids.js';
-import { openSeenColumns, type SeenColumns } from './seen-columns.js';
-import { openSyncStates, type SyncStates } from './sync-state.js';
-import { openWaiting, type Waiting } from './waiting.js';
+import { openRuns, type Runs } from './runs/runs.js';
+import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
+import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
+import { openSyncStates, type SyncStates } from './views/sync-state.js';
+import { openWaiting, type Waiting } from './undelivered/waiting.js';
 
 /**
  * Every method throws `state_unreachable` if the database cannot be asked, and `state_refused` if it refuses the

@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import type { RemovalPlan, RemovalState } from '../domain/removal-plan.js';
 import { scanRecords, type ScannedRecords } from './record-index/index.js';
 import type { RecordKeys, RecordPlace } from './record-key.js';
-import { inTransaction } from './statements.js';
+import { inTransaction } from './database/statements.js';
 
 /** A plan as the run that makes it needs it. */
 export interface OpenPlan {

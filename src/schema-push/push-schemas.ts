@@ -4,7 +4,7 @@ import type { DefinitionChange } from '../domain/definition-diff.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
-import type { SchemaIds } from '../ledger/schema-ids.js';
+import type { SchemaIds } from '../ledger/mappings/schema-ids.js';
 import type { PlatformClient } from '../platform/client.js';
 import { pushDefinition } from './push-definition.js';
 import { pushInTurns } from './push-in-turns.js';

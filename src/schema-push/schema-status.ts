@@ -5,7 +5,7 @@ import type { JsonObject } from '../domain/json.js';
 import { referencesOf } from '../domain/references.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
 import { stagesOf } from '../mapping/order/stages.js';
-import type { PushedSchema } from '../ledger/schema-ids.js';
+import type { PushedSchema } from '../ledger/mappings/schema-ids.js';
 
 /**
  * - `new`: not pushed yet.

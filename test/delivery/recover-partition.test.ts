@@ -5,7 +5,7 @@
 import { expect, it, vi } from 'vitest';
 import { recoverPartition } from '../../src/delivery/upload/recover-partition.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
 

@@ -4,8 +4,8 @@ import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import { NO_METERS } from '../../src/domain/meters.js';
 import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
-import type { IntendedBatch } from '../../src/ledger/batch-intents.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { IntendedBatch } from '../../src/ledger/batches/batch-intents.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { answer, errorOf, stubPlatform, type Answer } from '../platform/stub-platform.js';
 import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
 

@@ -67,7 +67,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `add \`${ENGINE_OPTIONS.join(' ')}\``,
     `lets its loads finish, for ${seconds('workerDrain')} seconds`,
     `when the heartbeat has been missing for ${heartbeat} seconds`,
-    `\`upload.requestsAtOnce\` (${defaultOf('requestsAtOnce')}) requests at once for each sync, ${declared('src/ledger/connection.ts', 'poolMax =')} connections to the ledger`,
+    `\`upload.requestsAtOnce\` (${defaultOf('requestsAtOnce')}) requests at once for each sync, ${declared('src/ledger/database/connection.ts', 'poolMax =')} connections to the ledger`,
     `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${declared('src/worker/run-worker.ts', 'maxConcurrentActivityTaskExecutions:')} activities at once and ${loadsAtOnce} loads beside them`,
     `for ${onAnotherWorker} seconds on whichever worker is free`,
   ],

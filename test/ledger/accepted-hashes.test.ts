@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import { RecordList } from '../../src/records/record-list.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
-import type { BulkOutcome } from '../../src/ledger/row-outcomes.js';
+import type { BulkOutcome } from '../../src/ledger/outcomes/row-outcomes.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,11 +1,11 @@
 /** Concurrent runs on one ledger: they do not deadlock, and their counts always add up. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import type { Claimed } from '../../src/ledger/claims.js';
-import type { DeadLetter, RowOutcome, RowOutcomeKind } from '../../src/ledger/row-outcomes.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
-import type { SentRecord } from '../../src/ledger/sent-records.js';
-import type { WaitingRecord } from '../../src/ledger/waiting-record.js';
+import type { Claimed } from '../../src/ledger/batches/claims.js';
+import type { DeadLetter, RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
+import type { WaitingRecord } from '../../src/ledger/undelivered/waiting-record.js';
 import { seeded } from '../seeded.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 

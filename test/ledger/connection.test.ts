@@ -1,8 +1,8 @@
 /** Messages about a state database that fails: enough to fix it, and no value of any row. */
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, inject, it } from 'vitest';
-import { inLedger, openLedgerDatabase } from '../../src/ledger/connection.js';
-import { inTransaction } from '../../src/ledger/statements.js';
+import { inLedger, openLedgerDatabase } from '../../src/ledger/database/connection.js';
+import { inTransaction } from '../../src/ledger/database/statements.js';
 
 it("gives the driver's message when a session breaks, without the values that were sent", async () => {
   const { hostname, port } = new URL(inject('postgresUrl'));

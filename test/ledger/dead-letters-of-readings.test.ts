@@ -1,8 +1,8 @@
 /** Dead letters of overlapping readings, and of several syncs and mappings. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
-import type { DeadLetter } from '../../src/ledger/row-outcomes.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import type { DeadLetter } from '../../src/ledger/outcomes/row-outcomes.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

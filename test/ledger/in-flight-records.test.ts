@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { seeded } from '../seeded.js';
 import { newPartitionOf } from './new-partition.js';

@@ -1,6 +1,6 @@
 /** The ledger for commands that only read: they write nothing, whatever state it is in. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { openLedgerDatabase } from '../../src/ledger/connection.js';
+import { openLedgerDatabase } from '../../src/ledger/database/connection.js';
 import { openLedger } from '../../src/ledger/ledger.js';
 import { FIRST_PLACE } from '../../src/ledger/record-key.js';
 import { openLedgerView } from '../../src/ledger/ledger-view.js';

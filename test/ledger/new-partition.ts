@@ -1,7 +1,7 @@
 /** Runs and partitions in a ledger, as a workflow would begin them. */
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../src/ledger/ledger.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 
 async function newRun(ledger: Ledger): Promise<string> {
   const { id } = await ledger.runs.begin({

@@ -1,10 +1,10 @@
 /** Pending records: whoever polls them and whatever is read meanwhile, none is lost or sent twice. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import type { Claimed } from '../../src/ledger/claims.js';
-import type { OpenBatch } from '../../src/ledger/batches.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
-import type { PendingRecord } from '../../src/ledger/waiting-record.js';
+import type { Claimed } from '../../src/ledger/batches/claims.js';
+import type { OpenBatch } from '../../src/ledger/batches/batches.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import type { PendingRecord } from '../../src/ledger/undelivered/waiting-record.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

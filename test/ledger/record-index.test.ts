@@ -3,10 +3,10 @@ import type { Knex } from 'knex';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
-import { openLedgerDatabase } from '../../src/ledger/connection.js';
+import { openLedgerDatabase } from '../../src/ledger/database/connection.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import { readRecords, type RecordEntry } from '../../src/ledger/record-index/index.js';
-import { writeSentRecords } from '../../src/ledger/sent-records.js';
+import { writeSentRecords } from '../../src/ledger/outcomes/sent-records.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { seeded } from '../seeded.js';
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { FIRST_PLACE } from '../../src/ledger/record-key.js';
 import type { OpenPlan } from '../../src/ledger/removals.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,7 +1,7 @@
-/** What becomes of the waiting entry of a record when another one is written for it (src/ledger/write-waiting.ts). */
+/** What becomes of the waiting entry of a record when another one is written for it (src/ledger/checkpoint/write-waiting.ts). */
 import { expect, it } from 'vitest';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
-import type { QueuedReason } from '../../src/ledger/waiting-record.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import type { QueuedReason } from '../../src/ledger/undelivered/waiting-record.js';
 import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,9 +1,9 @@
 /** Records of two tenants with the same external id wait independently. */
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
-import type { AcquiredPartition } from '../../src/ledger/partitions.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
-import type { QueuedRecord } from '../../src/ledger/waiting-record.js';
+import type { QueuedRecord } from '../../src/ledger/undelivered/waiting-record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -7,7 +7,7 @@
  */
 import type { Command } from 'commander';
 import type { ViewParts } from '../../compose.js';
-import type { ScheduleRuns } from '../../ledger/runs.js';
+import type { ScheduleRuns } from '../../ledger/runs/runs.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';

@@ -3,7 +3,7 @@
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
 import type { RunFailure } from '../../domain/work.js';
-import type { RunRow } from '../../ledger/runs.js';
+import type { RunRow } from '../../ledger/runs/runs.js';
 import { printable } from '../output/text-table.js';
 import type { UnrecordedRun } from './unrecorded-runs.js';
 

@@ -4,7 +4,7 @@ import { formatSeconds } from '../../domain/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { DEFAULT_LIMITS, problemsOf, type HealthProblem } from '../../domain/sync-health.js';
-import type { SyncState } from '../../ledger/sync-state.js';
+import type { SyncState } from '../../ledger/views/sync-state.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
 export interface SyncHealth {

@@ -4,7 +4,7 @@ import type { CommonParts } from '../../compose.js';
 import { counted } from '../../domain/counted.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { HoldUntil } from '../../domain/run.js';
-import type { RunRow } from '../../ledger/runs.js';
+import type { RunRow } from '../../ledger/runs/runs.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { assertKnown } from '../known-sync.js';
 

@@ -1,18 +1,18 @@
 /** The one place that turns the outcomes of a chunk's rows into what a checkpoint writes. */
 import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
-import type { IntendedBatch } from '../../ledger/batch-intents.js';
-import type { Claimed } from '../../ledger/claims.js';
-import type { ChunkResult, PolledBatch } from '../../ledger/checkpoint-input.js';
+import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import type { Claimed } from '../../ledger/batches/claims.js';
+import type { ChunkResult, PolledBatch } from '../../ledger/checkpoint/checkpoint-input.js';
 import {
   deadLetterOf,
   type BulkOutcome,
   type DeadLetter,
   type RowOutcome,
   type RowOutcomeKind,
-} from '../../ledger/row-outcomes.js';
-import type { SentRecord } from '../../ledger/sent-records.js';
-import type { QueuedRecord, WaitingRecord } from '../../ledger/waiting-record.js';
+} from '../../ledger/outcomes/row-outcomes.js';
+import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
+import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
 import type { DeadLetterList } from '../../records/dead-letter-list.js';
 import type { RecordList } from '../../records/record-list.js';
 import { neverTaken, rejectedRecord } from './dead-letters.js';

@@ -1,7 +1,7 @@
 /** Takes a chunk of mapped rows to their outcomes: claim, upload, settle. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { IntendedBatch } from '../../ledger/batch-intents.js';
-import type { ChunkResult } from '../../ledger/checkpoint-input.js';
+import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { RecordList } from '../../records/record-list.js';
 import { ChunkResultBuilder, type DeliveryRules } from './chunk-result.js';

@@ -1,5 +1,5 @@
 /** Delivers chunks whose rows are read for the first time in their run, so that they are counted in the partition. */
-import type { ChunkResult, ScanCheckpoint } from '../../ledger/checkpoint-input.js';
+import type { ChunkResult, ScanCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import { deliverChunk } from './deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';

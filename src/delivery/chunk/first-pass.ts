@@ -4,9 +4,9 @@
  */
 import { encodeJson } from '../../domain/json.js';
 import type { MappedRecord } from '../../domain/record.js';
-import type { ChunkResult, FirstPassCheckpoint } from '../../ledger/checkpoint-input.js';
-import { isOfRecords } from '../../ledger/row-outcomes.js';
-import type { SentRecord } from '../../ledger/sent-records.js';
+import type { ChunkResult, FirstPassCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
+import { isOfRecords } from '../../ledger/outcomes/row-outcomes.js';
+import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';
 import { recordOf } from '../../records/record-list.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';

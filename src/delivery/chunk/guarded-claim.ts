@@ -1,7 +1,7 @@
 /** The claim of a guarded chunk: one that would exceed a limit of the guard holds the run, and nothing is sent. */
 import type { FailedRow } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
-import type { Claimed, ClaimRequest } from '../../ledger/claims.js';
+import type { Claimed, ClaimRequest } from '../../ledger/batches/claims.js';
 import { GuardExceeded } from '../../ledger/guards.js';
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import type { PartitionContext } from '../partition-context.js';

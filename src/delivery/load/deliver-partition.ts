@@ -1,6 +1,6 @@
 /** Reads a partition from its resume point on, delivers its chunks and writes their checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { CheckpointInput } from '../../ledger/checkpoint-input.js';
+import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';

@@ -1,7 +1,7 @@
 /** Reads the rows of dead letters again, to deliver them or to find out which are gone. */
 import type { DeadLetterFilter } from '../../domain/dead-letter.js';
 import type { SourceKey } from '../../domain/source.js';
-import type { DeadLetterKey } from '../../ledger/dead-letters.js';
+import type { DeadLetterKey } from '../../ledger/undelivered/dead-letters.js';
 import { resultsOf, type Chunk } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS, readRowsByValues as readWhatFits } from '../../reading/read-rows-by-values.js';
 import { readKeys } from '../../reading/read-keys.js';

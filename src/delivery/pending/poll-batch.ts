@@ -2,11 +2,11 @@
  * Polls one batch with pending records. The platform has let go of a record that is neither listed as pending nor
  * proved to be accepted, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
-import type { OpenBatch } from '../../ledger/batches.js';
-import type { RowOutcome } from '../../ledger/row-outcomes.js';
-import type { SentRecord } from '../../ledger/sent-records.js';
-import type { WaitingRow } from '../../ledger/waiting.js';
-import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
+import type { OpenBatch } from '../../ledger/batches/batches.js';
+import type { RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
+import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
+import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
+import { queuedWithoutParents, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { countedIn, statusOf, type Counted } from '../upload/batch-status.js';

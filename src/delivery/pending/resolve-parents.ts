@@ -2,7 +2,7 @@
  * Finds out whether the parents that children lack will come, and delivers those that the source has, each after its
  * own parents. A record that needs a parent that will not come is not delivered either.
  */
-import { rowOutcomesOf } from '../../ledger/row-outcomes.js';
+import { rowOutcomesOf } from '../../ledger/outcomes/row-outcomes.js';
 import { withResults } from '../../reading/chunk.js';
 import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';

@@ -2,9 +2,9 @@
 import { isParentCode, type ParentName } from '../../domain/parent.js';
 import type { PendingResource } from '../../platform/contract/batches.js';
 import { rowsIn } from '../../reading/chunk.js';
-import type { OpenBatch } from '../../ledger/batches.js';
-import type { WaitingRow } from '../../ledger/waiting.js';
-import type { PendingReason } from '../../ledger/waiting-record.js';
+import type { OpenBatch } from '../../ledger/batches/batches.js';
+import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
+import type { PendingReason } from '../../ledger/undelivered/waiting-record.js';
 import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
 import { readDeadLetters } from '../load/reread-dead-letters.js';

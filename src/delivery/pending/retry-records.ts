@@ -1,9 +1,9 @@
 /** Reads the rows of queued records that are due again by their keys and delivers them; those that cannot succeed become dead letters. */
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
-import { rowOutcomesOf, type RowOutcome } from '../../ledger/row-outcomes.js';
-import type { WaitingRow } from '../../ledger/waiting.js';
-import { queuedWithoutParents, type QueuedRecord } from '../../ledger/waiting-record.js';
+import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
+import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
+import { queuedWithoutParents, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';

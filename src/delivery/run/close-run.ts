@@ -11,7 +11,7 @@ import {
   type Undelivered,
 } from '../../domain/run.js';
 import type { CloseRunInput } from '../../domain/work.js';
-import type { RunRow } from '../../ledger/runs.js';
+import type { RunRow } from '../../ledger/runs/runs.js';
 
 /**
  * The report of the run, which is the workflow's result. A run that has ended before keeps its outcome, and a second

@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
-import type { NewRun, RunRow } from '../../ledger/runs.js';
+import type { NewRun, RunRow } from '../../ledger/runs/runs.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import { assertVersion } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';

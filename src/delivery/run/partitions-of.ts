@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { KeyRange, Position, ReadPlan, SourceKey } from '../../domain/source.js';
-import type { NewPartition } from '../../ledger/partitions.js';
+import type { NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 

@@ -8,7 +8,7 @@ import type { MappingNote, StoppedMapping } from '../../domain/run.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import type { DetectSchemaDriftInput, SchemaDrift } from '../../domain/work.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import type { SeenColumnsOfMapping } from '../../ledger/seen-columns.js';
+import type { SeenColumnsOfMapping } from '../../ledger/mappings/seen-columns.js';
 import { mappingNode } from '../../mapping/order/stages.js';
 import { openSyncOf } from '../partition-context.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';

@@ -1,8 +1,8 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { segmentProblem } from '../../platform/path.js';
-import type { OpenBatch } from '../../ledger/batches.js';
-import type { SentRecord } from '../../ledger/sent-records.js';
+import type { OpenBatch } from '../../ledger/batches/batches.js';
+import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { countedIn, pollUntilSettled } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { times } from '../../domain/timeouts.js';

@@ -9,7 +9,7 @@ import type { MappingOptions } from '../../domain/sync.js';
 import { isInDoubt } from '../../platform/error.js';
 import { segmentProblem } from '../../platform/path.js';
 import { backoffMs } from '../../platform/retry.js';
-import type { IntendedBatch } from '../../ledger/batch-intents.js';
+import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { maskedMessage } from './platform-message.js';
 

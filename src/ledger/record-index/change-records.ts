@@ -7,7 +7,7 @@
  */
 import type { Knex } from 'knex';
 import { HASH_BYTES } from '../../records/record-list.js';
-import { packTexts, prepared, unpackedTexts } from '../statements.js';
+import { packTexts, prepared, unpackedTexts } from '../database/statements.js';
 import { compareIds, idHex, type RecordKeys } from '../record-key.js';
 import { blocksOf } from './covering-blocks.js';
 import { cutBlock, type WrittenBlock } from './cut-block.js';

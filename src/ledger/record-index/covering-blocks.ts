@@ -1,6 +1,6 @@
 /** Finds the blocks that cover a list of keys, mostly with one query, which suits keys that lie close together. */
 import type { Knex } from 'knex';
-import { prepared } from '../statements.js';
+import { prepared } from '../database/statements.js';
 import { compareIds, idHex, LOWEST, type RecordKeys } from '../record-key.js';
 import { NO_COLUMNS } from './entry-columns.js';
 import { uncovered } from './keys-in-blocks.js';

@@ -1,9 +1,9 @@
 /** Waiting records: what each waits for, and when it is sent again. Checkpoints write them. */
 import type { Knex } from 'knex';
-import type { SourceKey } from '../domain/source.js';
-import type { MappingOutlook } from '../domain/work.js';
+import type { SourceKey } from '../../domain/source.js';
+import type { MappingOutlook } from '../../domain/work.js';
 import type { PendingReason, WaitingRecord } from './waiting-record.js';
-import { seconds } from '../domain/timeouts.js';
+import { seconds } from '../../domain/timeouts.js';
 
 export interface WaitingRow {
   readonly tenantId: number;

@@ -2,7 +2,7 @@
  * Until when a record may be pending: after that it is sent again even if the platform still lists it. These are
  * expressions in SQL, since the ledger's clock decides.
  */
-import { seconds, type DurationName } from '../domain/timeouts.js';
+import { seconds, type DurationName } from '../../domain/timeouts.js';
 
 /** An entry of the table of timeouts, in SQL. */
 const interval = (name: DurationName): string => `interval '${seconds(name)} seconds'`;

@@ -1,8 +1,8 @@
 /** Records that were sent, and what the record index keeps of them for later readings. */
 import type { Knex } from 'knex';
 import { isOfRecords, type BulkOutcome } from './row-outcomes.js';
-import { hashAt } from './statements.js';
-import { changeRecords, type RecordEntry } from './record-index/index.js';
+import { hashAt } from '../database/statements.js';
+import { changeRecords, type RecordEntry } from '../record-index/index.js';
 
 export interface SentRecord {
   readonly tenantId: number;

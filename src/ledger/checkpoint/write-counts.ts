@@ -1,10 +1,10 @@
 /** The counts of partitions, as checkpoints add to them. */
 import type { Knex } from 'knex';
-import { NO_COUNTS, type Counts } from '../domain/run.js';
+import { NO_COUNTS, type Counts } from '../../domain/run.js';
 import type { ScanCheckpoint } from './checkpoint-input.js';
-import type { AcquiredPartition } from './partitions.js';
-import { countRows, isOfRecords, type RowOutcome, type RowOutcomeKind } from './row-outcomes.js';
-import { prepared } from './statements.js';
+import type { AcquiredPartition } from '../runs/partitions.js';
+import { countRows, isOfRecords, type RowOutcome, type RowOutcomeKind } from '../outcomes/row-outcomes.js';
+import { prepared } from '../database/statements.js';
 
 /** What is added to the counts of one tenant in one partition; negative if rows move to another column. */
 export interface CountsEntry extends Counts {

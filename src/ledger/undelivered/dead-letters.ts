@@ -2,9 +2,9 @@
  * Dead letters: for people, and for runs, which read their rows again. Checkpoints write them (write-dead-letters.ts).
  */
 import type { Knex } from 'knex';
-import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../domain/dead-letter.js';
-import type { ParentName } from '../domain/parent.js';
-import type { SourceKey } from '../domain/source.js';
+import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../../domain/dead-letter.js';
+import type { ParentName } from '../../domain/parent.js';
+import type { SourceKey } from '../../domain/source.js';
 
 /** All methods are about one sync or one of its mappings; a sync that no run has seen has no dead letters. */
 export interface DeadLetterView {

@@ -3,10 +3,10 @@
  * the same however large the ledger is (oldest waiting records first, latest runs and plans first).
  */
 import type { Knex } from 'knex';
-import { milliseconds } from '../domain/timeouts.js';
-import type { LedgerMetric, LedgerSample } from '../domain/metrics.js';
-import { IS_ON_HOLD } from './guards.js';
-import { inTransaction } from './statements.js';
+import { milliseconds } from '../../domain/timeouts.js';
+import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
+import { IS_ON_HOLD } from '../guards.js';
+import { inTransaction } from '../database/statements.js';
 
 export interface Gauges {
   /** Resolves when the database has answered. */

@@ -17,15 +17,15 @@
  * breaks the deadlocks that remain possible, and the transaction is run once more (retryOnDeadlock).
  */
 import type { Knex } from 'knex';
-import { isInStep } from '../domain/record.js';
-import type { RecordList } from '../records/record-list.js';
+import { isInStep } from '../../domain/record.js';
+import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { checkGuard, type ChunkGuard } from './guards.js';
+import { checkGuard, type ChunkGuard } from '../guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
-import { hashAt, inTransaction, prepared } from './statements.js';
-import { lockPartition, type AcquiredPartition } from './partitions.js';
-import { changeRecords, readRecords, type RecordEntry } from './record-index/index.js';
-import type { RecordKeys } from './record-key.js';
+import { hashAt, inTransaction, prepared } from '../database/statements.js';
+import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
+import { changeRecords, readRecords, type RecordEntry } from '../record-index/index.js';
+import type { RecordKeys } from '../record-key.js';
 
 /** Why a record of a chunk is not sent now. `busy` is also the reason if its row may have been read too early. */
 export type SkipReason =

@@ -1,6 +1,6 @@
 /** How statements reach the database: in transactions, prepared, and with columns packed into one value each. */
 import type { Knex } from 'knex';
-import { HASH_BYTES } from '../records/record-list.js';
+import { HASH_BYTES } from '../../records/record-list.js';
 
 /**
  * Runs `work` in a transaction and rejects with its error. Knex itself would reject with the error of the ROLLBACK,

@@ -1,10 +1,10 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../domain/external-id.js';
+import { isKeepable } from '../../domain/external-id.js';
 import type { Reading } from './checkpoint-input.js';
-import type { AcquiredPartition } from './partitions.js';
-import { pendingUntil, plausibleExpiry } from './pending-until.js';
-import type { WaitingRecord } from './waiting-record.js';
+import type { AcquiredPartition } from '../runs/partitions.js';
+import { pendingUntil, plausibleExpiry } from '../undelivered/pending-until.js';
+import type { WaitingRecord } from '../undelivered/waiting-record.js';
 
 export async function writeWaiting(
   trx: Knex,

@@ -1,6 +1,6 @@
 /** The ids that the platform gave to schema definitions, since it has no operation to look them up. */
 import type { Knex } from 'knex';
-import type { JsonObject } from '../domain/json.js';
+import type { JsonObject } from '../../domain/json.js';
 
 export interface PushedSchema {
   readonly name: string;

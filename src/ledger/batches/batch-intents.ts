@@ -1,9 +1,9 @@
 /** Intents: batches are written before their POST, so that a crash cannot leave a POST that nobody knows of. */
 import type { Knex } from 'knex';
-import { HASH_BYTES, type RecordList } from '../records/record-list.js';
-import { packTexts, prepared, unpackedTexts } from './statements.js';
-import type { AcquiredPartition } from './partitions.js';
-import { idHex, rangeOf, type IdRange } from './record-key.js';
+import { HASH_BYTES, type RecordList } from '../../records/record-list.js';
+import { packTexts, prepared, unpackedTexts } from '../database/statements.js';
+import type { AcquiredPartition } from '../runs/partitions.js';
+import { idHex, rangeOf, type IdRange } from '../record-key.js';
 
 export interface IntendedBatch {
   /** null if the mapping keeps no records: then the ledger does not know the batch. */

@@ -1,8 +1,8 @@
 /** The state of a sync over all of its runs, from which its health is judged. */
 import type { Knex } from 'knex';
-import type { JudgedState } from '../domain/sync-health.js';
-import type { RunFailure } from '../domain/work.js';
-import { IS_ON_HOLD } from './guards.js';
+import type { JudgedState } from '../../domain/sync-health.js';
+import type { RunFailure } from '../../domain/work.js';
+import { IS_ON_HOLD } from '../guards.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {

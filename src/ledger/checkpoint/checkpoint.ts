@@ -4,12 +4,12 @@
  * Nothing else moves them.
  */
 import type { Knex } from 'knex';
-import type { Position } from '../domain/source.js';
+import type { Position } from '../../domain/source.js';
 import { readingOf, resultOf, type CheckpointInput, type ChunkResult } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
-import { lockPartition, type AcquiredPartition } from './partitions.js';
-import { inTransaction, prepared } from './statements.js';
-import { writeSentRecords, type SentBy } from './sent-records.js';
+import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
+import { inTransaction, prepared } from '../database/statements.js';
+import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
 import { closeDeadLetters, writeDeadLetters } from './write-dead-letters.js';
 import { writeWaiting } from './write-waiting.js';

@@ -4,9 +4,9 @@
  */
 import type { Knex } from 'knex';
 import type { WrittenIntent } from './batch-intents.js';
-import type { RecordList } from '../records/record-list.js';
-import { prepared } from './statements.js';
-import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from './record-key.js';
+import type { RecordList } from '../../records/record-list.js';
+import { prepared } from '../database/statements.js';
+import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from '../record-key.js';
 
 /** A new reading of records, some of which may be pending. */
 export interface Reread {

@@ -1,12 +1,12 @@
 /** Checkpoints write dead letters, and close those whose rows have been delivered since. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../domain/external-id.js';
-import { foreignText } from '../domain/foreign-text.js';
-import type { ParentName } from '../domain/parent.js';
+import { isKeepable } from '../../domain/external-id.js';
+import { foreignText } from '../../domain/foreign-text.js';
+import type { ParentName } from '../../domain/parent.js';
 import { deadLettersOf, type ChunkResult, type ReadSeqs } from './checkpoint-input.js';
-import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from './row-outcomes.js';
-import { prepared } from './statements.js';
-import type { AcquiredPartition } from './partitions.js';
+import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
+import { prepared } from '../database/statements.js';
+import type { AcquiredPartition } from '../runs/partitions.js';
 
 /** The hash of a source key, which identifies a dead letter within its mapping. The text of jsonb is canonical. */
 const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;

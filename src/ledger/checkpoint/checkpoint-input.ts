@@ -1,9 +1,9 @@
 /** The input of a checkpoint: what became of a chunk of rows, or of a batch that was polled. */
-import type { Position } from '../domain/source.js';
-import type { OpenBatch } from './batches.js';
-import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from './row-outcomes.js';
-import type { SentRecord } from './sent-records.js';
-import type { PendingRecord, QueuedRecord, WaitingRecord } from './waiting-record.js';
+import type { Position } from '../../domain/source.js';
+import type { OpenBatch } from '../batches/batches.js';
+import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
+import type { SentRecord } from '../outcomes/sent-records.js';
+import type { PendingRecord, QueuedRecord, WaitingRecord } from '../undelivered/waiting-record.js';
 
 /** Drawn before and after rows were read. */
 export interface ReadSeqs {

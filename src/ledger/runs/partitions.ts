@@ -1,8 +1,8 @@
 /** Partitions: what a run reads of a mapping, how far each one has come, and which attempt may work on it. */
 import type { Knex } from 'knex';
-import { PartnerSyncError } from '../domain/errors.js';
-import { inTransaction, prepared } from './statements.js';
-import type { Position, ReadBounds, SourceKey } from '../domain/source.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import { inTransaction, prepared } from '../database/statements.js';
+import type { Position, ReadBounds, SourceKey } from '../../domain/source.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {
   /** Whether it is read in the order of the cursor rather than the key. */

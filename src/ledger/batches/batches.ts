@@ -1,14 +1,14 @@
 /** Open batches: intended, sent, or with pending records. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../domain/external-id.js';
-import { milliseconds } from '../domain/timeouts.js';
-import type { RecordList } from '../records/record-list.js';
+import { isKeepable } from '../../domain/external-id.js';
+import { milliseconds } from '../../domain/timeouts.js';
+import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { coalesced } from './coalesced.js';
-import { lockPartition, type AcquiredPartition } from './partitions.js';
-import { pendingUntil } from './pending-until.js';
-import { writeSentRecords, type SentRecord } from './sent-records.js';
-import { hashAt, inTransaction, prepared } from './statements.js';
+import { coalesced } from '../database/coalesced.js';
+import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
+import { pendingUntil } from '../undelivered/pending-until.js';
+import { writeSentRecords, type SentRecord } from '../outcomes/sent-records.js';
+import { hashAt, inTransaction, prepared } from '../database/statements.js';
 
 /** A batch that is not settled yet. */
 export interface OpenBatch {

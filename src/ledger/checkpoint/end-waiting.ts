@@ -6,10 +6,10 @@
  * would be lost.
  */
 import type { Knex } from 'knex';
-import { NO_COUNTS } from '../domain/run.js';
+import { NO_COUNTS } from '../../domain/run.js';
 import type { ChunkResult, Reading } from './checkpoint-input.js';
-import type { AcquiredPartition } from './partitions.js';
-import { rowOutcomesOf, type RowOutcome } from './row-outcomes.js';
+import type { AcquiredPartition } from '../runs/partitions.js';
+import { rowOutcomesOf, type RowOutcome } from '../outcomes/row-outcomes.js';
 import type { CountsEntry } from './write-counts.js';
 
 export interface EndedWaiting {

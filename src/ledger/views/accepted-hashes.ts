@@ -2,8 +2,8 @@
  * Accepted hashes: for each record the hash of the content that the platform accepted last. `reconcile` compares them.
  */
 import type { Knex } from 'knex';
-import { readRecords, scanRecords, startsOfParts } from './record-index/index.js';
-import type { RecordKeys, RecordPlace } from './record-key.js';
+import { readRecords, scanRecords, startsOfParts } from '../record-index/index.js';
+import type { RecordKeys, RecordPlace } from '../record-key.js';
 
 export interface AcceptedHash extends RecordPlace {
   /** 32 hex digits. */

@@ -1,10 +1,10 @@
 /** Runs, and the lease that allows one run of a sync at a time. */
 import type { Knex } from 'knex';
-import { foreignText } from '../domain/foreign-text.js';
-import type { RunInput, RunKind, RunOutcome, RunReport } from '../domain/run.js';
-import type { RunTrigger } from '../domain/search-attributes.js';
-import type { RunFailure, RunStart } from '../domain/work.js';
-import { inTransaction } from './statements.js';
+import { foreignText } from '../../domain/foreign-text.js';
+import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
+import type { RunTrigger } from '../../domain/search-attributes.js';
+import type { RunFailure, RunStart } from '../../domain/work.js';
+import { inTransaction } from '../database/statements.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
 export type EndedRunOutcome = RunOutcome | 'failed';

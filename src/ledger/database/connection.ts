@@ -1,12 +1,12 @@
 /** The state database: connections, migrations, and its errors as errors of partner-sync. */
 import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
-import { PartnerSyncError } from '../domain/errors.js';
-import type { LedgerMeter } from '../domain/meters.js';
-import { limitAnswers } from '../postgres/answer-deadline.js';
-import { migrateSchema } from '../postgres/migrate.js';
-import * as ledger from './migrations/0001-ledger.js';
-import { milliseconds } from '../domain/timeouts.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { LedgerMeter } from '../../domain/meters.js';
+import { limitAnswers } from '../../postgres/answer-deadline.js';
+import { migrateSchema } from '../../postgres/migrate.js';
+import * as ledger from '../migrations/0001-ledger.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
 export const STATE_SCHEMA = 'partner_sync';
 const MIGRATIONS = [ledger];

@@ -1,9 +1,9 @@
 /** The outcomes of a chunk's rows: one by one, or in bulk for the many that are alike. */
-import type { FailedRow } from '../domain/record.js';
-import type { Counts } from '../domain/run.js';
-import type { SourceKey } from '../domain/source.js';
-import type { DeadLetterList } from '../records/dead-letter-list.js';
-import type { RecordList } from '../records/record-list.js';
+import type { FailedRow } from '../../domain/record.js';
+import type { Counts } from '../../domain/run.js';
+import type { SourceKey } from '../../domain/source.js';
+import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { RecordList } from '../../records/record-list.js';
 
 /** The outcome of a row, which is the column of the counts that it is in. */
 export type RowOutcomeKind = Exclude<keyof Counts, 'read'>;

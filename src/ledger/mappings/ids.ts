@@ -1,6 +1,6 @@
 /** Small numbers for mappings and tenants, which are part of every key in the ledger. */
 import type { Knex } from 'knex';
-import { inTransaction } from './statements.js';
+import { inTransaction } from '../database/statements.js';
 
 export interface Ids {
   /** The number of a mapping, which gets one when it is first asked for. */
