@@ -17,9 +17,31 @@ const oneWayInDelivery = ['', ...DELIVERY.slice(0, -1)].map((folder, i) => ({
   to: { path: `^src/delivery/(${DELIVERY.slice(i).join('|')})/` },
 }));
 
+/** The folders of src/ledger: each may import those before it. */
+const LEDGER = [
+  'migrations',
+  'database',
+  'record-index',
+  'runs',
+  'mappings',
+  'outcomes',
+  'undelivered',
+  'batches',
+  'checkpoint',
+  'views',
+];
+const oneWayInLedger = LEDGER.slice(0, -1).map((folder, i) => ({
+  name: `ledger-imports-one-way-${folder}`,
+  severity: 'error',
+  comment: 'the folders of src/ledger stand in the order in which they may import each other (docs/architecture.md)',
+  from: { path: `^src/ledger/${folder}/` },
+  to: { path: `^src/ledger/(${LEDGER.slice(i + 1).join('|')})/` },
+}));
+
 module.exports = {
   forbidden: [
     ...oneWayInDelivery,
+    ...oneWayInLedger,
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     only('domain-imports-nothing', '^src/domain', []),

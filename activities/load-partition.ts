@@ -1,9 +1,9 @@
 /** Carries a partition forward for one load: read, map, validate, claim, upload, settle, checkpoint. */
-import { carryForward } from '../src/delivery/load/carry-forward.js';
+import { runLoad } from '../src/delivery/load/run-load.js';
 import { deliverPartition } from '../src/delivery/load/deliver-partition.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import type { LoadResult, PartitionRef } from '../src/domain/work.js';
 
 /** The workflow starts the activity again, as another load, until it returns `done`. */
 export const loadPartition = (deps: Dependencies, ref: PartitionRef, signal: AbortSignal): Promise<LoadResult> =>
-  carryForward(deps, ref, signal, deliverPartition);
+  runLoad(deps, ref, signal, deliverPartition);

@@ -53,7 +53,7 @@ export function composeSync(
   const shared = new Map(
     spec.mappings.map((mapping) => [
       mapping.name,
-      { batches: openBatchLimits(mapping, spec.upload), turns: new ChunkTurns() },
+      { batchLimits: openBatchLimits(mapping, spec.upload), turns: new ChunkTurns() },
     ]),
   );
   const runs = new Map<string, OpenSync>();

@@ -19,7 +19,7 @@ export interface OpenMapping extends MappedReading {
   /** Those of them that are part of a circle, and so left out in the first of two passes (running-order.ts). */
   readonly deferred: ReadonlySet<string>;
   /** How large its batches may be; shared by all runs in this process. */
-  readonly batches: LearntLimits;
+  readonly batchLimits: LearntLimits;
   /** Bound how many of its chunks are in progress at once; shared by all loads in this process. */
   readonly turns: ChunkTurns;
   readonly meter: MappingMeter;

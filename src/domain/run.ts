@@ -86,7 +86,7 @@ export const LARGEST_SAMPLE = 1000;
 export type RunKind = 'sync' | 'backfill';
 export type RunInput = SyncInput & BackfillInput;
 
-/** Rows by outcome; `read` is the sum of the others once a run has settled everything. */
+/** Rows by outcome; `read` is the sum of the others once a run has read everything. */
 export interface Counts {
   readonly read: number;
   readonly accepted: number;

@@ -51,16 +51,20 @@ describe('the table of modules', () => {
     expect(others).toEqual(enforced);
   });
 
-  it('lists the folders of src/delivery in the order in which they may import each other', () => {
-    const listed = [...section.matchAll(/^- `(\w+)` /gm)].map(([, folder]) => folder!);
-    const rules = forbidden.filter(({ name }) => name.startsWith('delivery-imports-one-way'));
-    // The first rule forbids the files beside the folders to import any; each later one is about the next folder.
-    const later = rules.map(({ to }) => /\(([^)]*)\)/.exec(to.path!)![1]!.split('|'));
-    expect(later).toEqual(listed.map((_, i) => listed.slice(i)));
-    const entries = readdirSync(join(ROOT, 'src/delivery'), { withFileTypes: true });
-    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-    expect(folders.sort()).toEqual([...listed].sort());
-  });
+  it.each(['delivery', 'ledger'])(
+    'lists the folders of src/%s in the order in which they may import each other',
+    (of) => {
+      const paragraphs = section.slice(section.indexOf(`Inside \`src/${of}\``)).split('\n\n');
+      const list = paragraphs.find((paragraph) => paragraph.startsWith('- '))!;
+      const listed = [...list.matchAll(/^- `([\w-]+)` /gm)].map(([, folder]) => folder!);
+      const rules = forbidden.filter(({ name }) => name.startsWith(`${of}-imports-one-way-`));
+      const later = rules.map(({ to }) => /\(([^)]*)\)/.exec(to.path!)![1]!.split('|'));
+      expect(later).toEqual(listed.slice(0, -1).map((_, i) => listed.slice(i + 1)));
+      const entries = readdirSync(join(ROOT, `src/${of}`), { withFileTypes: true });
+      const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+      expect(folders.sort()).toEqual([...listed].sort());
+    },
+  );
 
   it('says who may import database drivers', () => {
     const { from } = forbidden.find(({ name }) => name === 'drivers-only-beside-databases')!;

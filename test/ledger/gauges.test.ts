@@ -109,7 +109,7 @@ it('counts removal plans that await approval, and open batches by state', async 
   const before = await read('removal_plans_awaiting_approval');
   await plan('replaced');
   await plan('awaiting_approval');
-  for (const state of ['intended', 'pending', 'pending', 'settled', 'released']) await batch(state);
+  for (const state of ['intended', 'pending', 'pending', 'settled', 'superseded']) await batch(state);
 
   expect((await read('removal_plans_awaiting_approval'))['']).toBe((before[''] ?? 0) + 1);
   expect(await read('open_batches')).toEqual({ intended: 1, sent: 0, pending: 2 });

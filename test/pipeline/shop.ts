@@ -286,7 +286,7 @@ export async function shopForTest(settings: ShopSettings = {}): Promise<Shop> {
 /** The tables of the ledger that must be empty of open ends once everything is delivered. */
 export async function openEnds(shop: Shop): Promise<Record<string, number>> {
   const [row] = await shop.state.query<Record<string, number>>(
-    `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'released')) AS batches,
+    `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS batches,
             (SELECT count(*)::int FROM partner_sync.waiting) AS waiting,
             (SELECT count(*)::int FROM partner_sync.sync_leases) AS leases`,
   );

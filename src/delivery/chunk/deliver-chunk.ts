@@ -72,7 +72,7 @@ async function claim(
 ): Promise<IntendedBatch[]> {
   const { deps, mapping, partition } = context;
   const { readSeqStart, readSeqEnd } = chunk;
-  const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batches.now());
+  const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batchLimits.now());
   // The second of two passes sends again what the first has sent without some fields.
   const eachOnce = mapping.deferred.size === 0;
   const request = { readSeqStart, readSeqEnd, records, eachOnce, tenantIds, cut };

@@ -17,7 +17,7 @@ import {
 } from '../parents/parent-graph.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
 
-/** Most records that are claimed and settled together. */
+/** Most records that are claimed and delivered together. */
 const AT_ONCE = 5_000;
 
 /** Returns the status of the parents, of their own parents and so on, by {@link parentKey}. */

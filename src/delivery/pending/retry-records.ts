@@ -45,10 +45,10 @@ function inSmallerBatches(context: PartitionContext, tries: number): PartitionCo
   if (tries === 0) return context;
   const { mapping } = context;
   const now = () => {
-    const limits = mapping.batches.now();
+    const limits = mapping.batchLimits.now();
     return { ...limits, batchSize: Math.max(1, Math.floor(limits.batchSize / 4 ** tries)) };
   };
-  return { ...context, mapping: { ...mapping, batches: { ...mapping.batches, now } } };
+  return { ...context, mapping: { ...mapping, batchLimits: { ...mapping.batchLimits, now } } };
 }
 
 async function retryTogether(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {

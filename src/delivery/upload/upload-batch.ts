@@ -147,7 +147,7 @@ async function uploadHalves(
   rejection: PartnerSyncError,
 ): Promise<UploadResult> {
   const tooLong = rejection.code === 'platform_too_large';
-  if (tooLong) context.mapping.batches.tooLong(bodyOf(batch).length);
+  if (tooLong) context.mapping.batchLimits.tooLong(bodyOf(batch).length);
   const middle = Math.ceil(batch.records.length / 2);
   const halves = await context.deps.ledger.batches.split(context.partition, batch, [
     batch.records.slice(0, middle),
@@ -160,7 +160,7 @@ async function uploadHalves(
   const rejected = results.flatMap((r) => r.rejected);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.
   if (!tooLong && rejected.length === 0 && sent.length === halves.length)
-    context.mapping.batches.tooMany(batch.records.length);
+    context.mapping.batchLimits.tooMany(batch.records.length);
   return { sent, rejected };
 }
 

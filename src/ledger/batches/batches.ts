@@ -124,7 +124,7 @@ export function openBatches(knex: Knex): OpenBatches {
         await lockPartition(trx, partition);
         const [whole] = await trx('batches')
           .where({ id: batch.id })
-          .update({ ...NOTHING_OPEN, state: 'released', settled_at: trx.fn.now() })
+          .update({ ...NOTHING_OPEN, state: 'superseded', settled_at: trx.fn.now() })
           .returning<{ read_seq: string }[]>('read_seq');
         const intents = parts.map((records) => ({ tenantId: batch.tenantId, records }));
         return insertIntents(trx, partition, whole!.read_seq, intents, intendedAt);
@@ -145,7 +145,7 @@ export function openBatches(knex: Knex): OpenBatches {
   };
 }
 
-/** A batch that is open: settled and released ones have neither external ids nor hashes. */
+/** A batch that is open: settled and superseded ones have neither external ids nor hashes. */
 interface OpenBatchRow {
   id: string;
   run_id: string;
@@ -204,7 +204,7 @@ async function recoverBatch(
     await lockPartition(trx, partition);
     const closed = {
       ...NOTHING_OPEN,
-      state: outcomes.some(({ outcome }) => outcome === 'unknown') ? 'released' : 'settled',
+      state: outcomes.some(({ outcome }) => outcome === 'unknown') ? 'superseded' : 'settled',
       settled_at: trx.fn.now(),
     };
     const stillPending = { ...NOTHING_OPEN, state: 'pending', external_ids: JSON.stringify(keptPending) };

@@ -110,15 +110,15 @@ export async function up(knex: Knex): Promise<void> {
     );
 
     -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
-    -- records until their parents arrive; settled: every record has an outcome; released: given up, its records are
-    -- sent again in other batches. Records of a batch in one of the first three states are in no other batch.
+    -- records until their parents arrive; settled: every record has an outcome; superseded: split or given up, its
+    -- records are sent again in other batches. Records of a batch in one of the first three states are in no other batch.
     CREATE TABLE batches (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       run_id bigint NOT NULL REFERENCES runs,
       partition_id bigint NOT NULL REFERENCES partitions,
       mapping_id smallint NOT NULL REFERENCES mappings,
       tenant_id integer NOT NULL REFERENCES tenants,
-      state text NOT NULL CHECK (state IN ('intended', 'sent', 'pending', 'settled', 'released')),
+      state text NOT NULL CHECK (state IN ('intended', 'sent', 'pending', 'settled', 'superseded')),
       platform_batch_id text,
       records integer NOT NULL,
       -- The read sequence number drawn after its rows had been read.

@@ -159,7 +159,7 @@ const isNotSentYet: Rule = ({ acceptedHash, spec, ...known }) => ({
 
 /**
  * Several states may apply at once. The first that applies is what a person should know first: what is still under way
- * comes before what is settled, since it may change the rest. From `isDeadLetter` on, the row is there.
+ * comes before what is certain, since it may change the rest. From `isDeadLetter` on, the row is there.
  */
 const RULES: readonly Rule[] = [
   waits,

@@ -12,7 +12,7 @@ import { recoverPartition } from '../upload/recover-partition.js';
  *   the end of the partition
  * @throws PartnerSyncError `mapping_changed` if this worker's files are not those of the run, and what `work` throws
  */
-export async function carryForward(
+export async function runLoad(
   deps: Dependencies,
   ref: PartitionRef,
   signal: AbortSignal,
