@@ -3,15 +3,14 @@
  * dead letter, or they were given up before and their parent will still not come. Nearly always there are no such dead
  * letters, and then this costs next to nothing.
  */
-import { isParentCode, type ParentCode } from '../../domain/parent.js';
+import type { ParentCode } from '../../domain/parent.js';
 import type { DeadLetterList } from '../../records/dead-letter-list.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { referencesOf } from '../../domain/references.js';
 import { childWithoutParent } from './dead-letters.js';
-import { deadParents, surelyAbsent } from '../parents/dead-parents.js';
-import { lookUpParents } from '../parents/look-up-parents.js';
-import { blockChildren } from '../parents/parent-graph.js';
+import { givenUpAmong, hopelessParents } from './given-up-children.js';
+import { deadParents } from '../parents/dead-parents.js';
 import { parentKey, parentMappings, parentsOf, type ParentReference } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
 
@@ -40,7 +39,7 @@ export async function unsendableChildren(
     if (record.deletion === undefined) parents.set(index, parentsOf(mapping, record));
   const dead = await deadParents(context, [...parents.values()].flat(), deadLetters);
   const givenUp = anyGivenUp ? await givenUpAmong(context, records) : new Set<number>();
-  const hopeless = await hopelessAmong(
+  const hopeless = await hopelessParents(
     context,
     [...givenUp].flatMap((index) => parents.get(index) ?? []),
   );
@@ -62,37 +61,4 @@ async function haveDeadLetters(context: PartitionContext, schemas: readonly stri
       if ((await context.deps.ledger.deadLetters.newest(mappingId)) !== '0') return true;
   }
   return false;
-}
-
-/** Indexes of the records that have a dead letter because they lacked a parent. */
-async function givenUpAmong({ deps, mapping }: PartitionContext, records: RecordList): Promise<ReadonlySet<number>> {
-  const tenantIds = await deps.ledger.ids.tenantIds([...new Set(records.tenants)]);
-  const keys = records.externalIds.map((externalId, index) => ({
-    tenantId: tenantIds.get(records.tenantAt(index))!,
-    externalId,
-  }));
-  const noted = await deps.ledger.deadLetters.among(mapping.mappingId, keys, { lackingParents: true });
-  return new Set(
-    keys.flatMap(({ tenantId, externalId }, index) => (noted.has(`${tenantId}/${externalId}`) ? [index] : [])),
-  );
-}
-
-/** Why parents will still not come, by {@link parentKey}. Parents that may come or are there are left out. */
-async function hopelessAmong(
-  context: PartitionContext,
-  parents: readonly ParentReference[],
-): Promise<ReadonlyMap<string, ParentCode>> {
-  if (parents.length === 0) return new Map();
-  const graph = await lookUpParents(context, parents);
-  blockChildren(graph);
-  const codes = new Map<string, ParentCode>();
-  for (const parent of parents) {
-    const status = graph.nodes.get(parentKey(parent))!.status;
-    if (status !== null && isParentCode(status)) codes.set(parentKey(parent), status);
-  }
-  const absent = await surelyAbsent(
-    context,
-    parents.filter((parent) => codes.has(parentKey(parent))),
-  );
-  return new Map([...codes].filter(([key]) => absent.has(key)));
 }
