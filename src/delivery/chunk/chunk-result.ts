@@ -1,4 +1,5 @@
 /** The one place that turns the outcomes of a chunk's rows into what a checkpoint writes. */
+import { groupBy } from '../../domain/group-by.js';
 import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
@@ -86,25 +87,16 @@ export class ChunkResultBuilder {
    * who has to look for duplicates first.
    */
   addClaimed(records: RecordList, skipReasons: Claimed['skipReasons']): void {
-    const bulk = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };
-    skipReasons.forEach((reason, index) => {
-      if (reason === undefined || reason === 'sent_in_this_run') return;
-      if (reason === 'busy') this.#queue(records.at(index), 'busy', seconds('readAgain'));
-      else if (reason === 'pending') this.#endRow(records.at(index), 'waiting');
-      else {
-        const tenant = records.tenantAt(index);
-        const indexes = bulk[reason].get(tenant);
-        if (indexes === undefined) bulk[reason].set(tenant, [index]);
-        else indexes.push(index);
-      }
-    });
+    const indexes = groupBy(skipReasons.keys(), (index) => skipReasons[index]);
+    for (const index of indexes.get('busy') ?? []) this.#queue(records.at(index), 'busy', seconds('readAgain'));
+    for (const index of indexes.get('pending') ?? []) this.#endRow(records.at(index), 'waiting');
     for (const outcome of ['accepted', 'unchanged'] as const)
-      for (const [tenant, indexes] of bulk[outcome])
+      for (const [tenant, same] of groupBy(indexes.get(outcome) ?? [], (index) => records.tenantAt(index)))
         this.#bulkOutcomes.push({
-          tenantId: this.#rules.tenantIdOf(tenant),
           outcome,
+          tenantId: this.#rules.tenantIdOf(tenant),
           sent: false,
-          records: records.only(indexes),
+          records: records.only(same),
         });
   }
 

@@ -1,6 +1,7 @@
 /** Splits a chunk's rows into records that can be sent and dead letters: unmappable rows and duplicate external ids. */
 import { compareIds } from '../../ledger/record-key.js';
 import { DeadLetterList } from '../../records/dead-letter-list.js';
+import { groupBy } from '../../domain/group-by.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { Chunk } from '../../reading/chunk.js';
@@ -39,13 +40,8 @@ function areRising(records: RecordList): boolean {
 }
 
 function withoutDuplicates(records: RecordList, unmappable: Iterable<FailedRow>): SplitChunk {
-  const byId = new Map<string, number[]>();
-  for (const [index, { tenant, externalId }] of [...records].entries()) {
-    const id = `${tenant}/${externalId}`;
-    const same = byId.get(id);
-    if (same === undefined) byId.set(id, [index]);
-    else same.push(index);
-  }
+  const { externalIds } = records;
+  const byId = groupBy(externalIds.keys(), (index) => `${records.tenantAt(index)}/${externalIds[index]!}`);
   const kept = new Set<number>();
   const deadLetters = [...unmappable];
   for (const same of byId.values()) {

@@ -2,6 +2,7 @@
  * Looks up what the ledger and the source know about the parents that children lack, about the parents of these, and so
  * on. Each generation is looked up as a whole, so that a hundred children cost as many queries as one.
  */
+import { groupBy } from '../../domain/group-by.js';
 import { isParentCode } from '../../domain/parent.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { OpenMapping } from '../dependencies.js';
@@ -168,13 +169,6 @@ async function newNodes(
 
 /** The nodes that are still open, by the producer that is asked in this turn. */
 function byMapping(nodes: readonly ParentNode[], turn: number): Map<OpenMapping, ParentNode[]> {
-  const nodesOf = new Map<OpenMapping, ParentNode[]>();
-  for (const node of nodes) {
-    const mapping = node.producers[turn];
-    if (mapping === undefined || !isOpen(node)) continue;
-    const same = nodesOf.get(mapping);
-    if (same === undefined) nodesOf.set(mapping, [node]);
-    else same.push(node);
-  }
-  return nodesOf;
+  const open = nodes.filter((node) => node.producers[turn] !== undefined && isOpen(node));
+  return groupBy(open, (node) => node.producers[turn]!);
 }

@@ -1,4 +1,5 @@
 /** Fetches the parents that children wait for, and retries the children whose parents are all delivered. */
+import { groupBy } from '../../domain/group-by.js';
 import { isParentCode, type ParentName } from '../../domain/parent.js';
 import type { PendingResource } from '../../platform/contract/batches.js';
 import { rowsIn } from '../../reading/chunk.js';
@@ -31,19 +32,17 @@ export async function fetchParents(context: PartitionContext, pending: readonly 
     return named(missing.length > 0 ? missing : listed, tenant);
   };
   const statuses = await resolveParents(context, pending.flatMap(missedBy));
-  const reasons = new Map<string, { batchId: string; reason: PendingReason; externalIds: string[] }>();
-  for (const record of pending) {
-    const hopeless = missedBy(record)
+  const reasonOf = (record: PendingChild): PendingReason =>
+    missedBy(record)
       .map((parent) => statuses.get(parentKey(parent))!)
-      .find(isParentCode);
-    const reason = hopeless ?? 'dependency';
-    const key = `${record.batch.id} ${reason}`;
-    const same = reasons.get(key);
-    if (same === undefined) reasons.set(key, { batchId: record.batch.id, reason, externalIds: [record.externalId] });
-    else same.externalIds.push(record.externalId);
-  }
-  for (const { batchId, reason, externalIds } of reasons.values())
-    await context.deps.ledger.waiting.setReason(batchId, reason, externalIds);
+      .find(isParentCode) ?? 'dependency';
+  for (const [batchId, children] of groupBy(pending, ({ batch }) => batch.id))
+    for (const [reason, same] of groupBy(children, reasonOf))
+      await context.deps.ledger.waiting.setReason(
+        batchId,
+        reason,
+        same.map(({ externalId }) => externalId),
+      );
 }
 
 /** Makes queued children due if all their parents are delivered. `now`: by the ledger's clock. */
