@@ -3,7 +3,7 @@ import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
-import { openGuards, type Guards } from './guards.js';
+import { openGuards, type Guards } from './runs/guards.js';
 import { openPartitions, type Partitions } from './runs/partitions.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';

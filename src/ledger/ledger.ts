@@ -14,7 +14,7 @@ import {
   openLedgerDatabase,
   retryOnDeadlock,
 } from './database/connection.js';
-import { openGuards, type Guards } from './guards.js';
+import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
 import { openBatches, type OpenBatches } from './batches/batches.js';
 import { openDeadLetters, type DeadLetters } from './undelivered/dead-letters.js';

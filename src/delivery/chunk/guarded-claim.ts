@@ -2,7 +2,7 @@
 import type { FailedRow } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
 import type { Claimed, ClaimRequest } from '../../ledger/batches/claims.js';
-import { GuardExceeded } from '../../ledger/guards.js';
+import { GuardExceeded } from '../../ledger/runs/guards.js';
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 

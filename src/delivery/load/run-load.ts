@@ -2,7 +2,7 @@
 import type { Hold } from '../../domain/guard.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { LoadResult, PartitionRef } from '../../domain/work.js';
-import { GuardExceeded } from '../../ledger/guards.js';
+import { GuardExceeded } from '../../ledger/runs/guards.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';
 import { recoverPartition } from '../upload/recover-partition.js';

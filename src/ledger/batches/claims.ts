@@ -20,7 +20,7 @@ import type { Knex } from 'knex';
 import { isInStep } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { checkGuard, type ChunkGuard } from '../guards.js';
+import { checkGuard, type ChunkGuard } from '../runs/guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';

@@ -5,7 +5,7 @@
 import type { Knex } from 'knex';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
-import { IS_ON_HOLD } from '../guards.js';
+import { IS_ON_HOLD } from '../runs/guards.js';
 import { inTransaction } from '../database/statements.js';
 
 export interface Gauges {

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { JudgedState } from '../../domain/sync-health.js';
 import type { RunFailure } from '../../domain/work.js';
-import { IS_ON_HOLD } from '../guards.js';
+import { IS_ON_HOLD } from '../runs/guards.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {

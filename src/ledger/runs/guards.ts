@@ -1,8 +1,8 @@
 /** Guards: how much of a mapping's records each run has changed, and which runs are on hold until somebody approves. */
 import type { Knex } from 'knex';
-import { PartnerSyncError } from '../domain/errors.js';
-import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../domain/guard.js';
-import type { AcquiredPartition } from './runs/partitions.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../../domain/guard.js';
+import type { AcquiredPartition } from './partitions.js';
 
 /** A mapping that a run which has not ended holds. */
 export interface MappingOnHold extends Hold {
