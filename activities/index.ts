@@ -36,7 +36,7 @@ export const createActivities = (deps: Dependencies) => ({
   detectSchemaDrift: (input: DetectSchemaDriftInput) => runActivity(() => detectSchemaDrift(deps, input)),
   planMapping: (input: PlanInput) => runActivity(() => planMapping(deps, input)),
   deliverParents: (input: MappingRef) => runLoad((signal) => deliverParents(deps, input, signal)),
-  loadPartition: (input: PartitionRef) => runLoad((signal) => loadPartition(deps, input, signal)),
+  loadPartition: (input: PartitionRef) => runLoad((signal, read) => loadPartition(deps, input, signal, read)),
   replayDeadLetters: (input: ReplayRef) => runLoad((signal) => replayDeadLetters(deps, input, signal)),
   sweepDeadLetters: (input: SweepInput) => runLoad((signal) => sweepDeadLetters(deps, input, signal)),
   pollPending: (input: PollPendingInput) => runLoad((signal) => pollPending(deps, input, signal)),
@@ -54,5 +54,5 @@ export const createActivities = (deps: Dependencies) => ({
  */
 export type Activities = ReturnType<typeof createActivities>;
 
-const runLoad = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-  runActivity((signal) => withHeartbeats(milliseconds('heartbeatEvery'), () => work(signal)));
+const runLoad = <T>(work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>): Promise<T> =>
+  runActivity((signal) => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read)));

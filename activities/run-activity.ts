@@ -30,14 +30,19 @@ export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>):
 }
 
 /**
- * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. Each repeats
- * the details of the attempt before, which would be lost otherwise.
+ * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. Each says how
+ * many rows the work has read and how fast, and repeats the details of the attempt before, which would be lost otherwise.
  */
-export async function withHeartbeats<T>(every: number, work: () => Promise<T>): Promise<T> {
+export async function withHeartbeats<T>(every: number, work: (read: (rows: number) => void) => Promise<T>): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(context.info.heartbeatDetails), every);
+  const began = performance.now();
+  let rows = 0;
+  const timer = setInterval(() => {
+    const rowsPerSecond = Math.round(rows / ((performance.now() - began) / 1000));
+    context.heartbeat({ ...(context.info.heartbeatDetails as object | undefined), rows, rowsPerSecond });
+  }, every);
   try {
-    return await work();
+    return await work((more) => (rows += more));
   } finally {
     clearInterval(timer);
   }

@@ -34,29 +34,32 @@ export async function loadMapping(
     await details.holds.untilApproved(run, planned.hold);
     planned = await plan();
   }
-  const { partitionIds, concurrency } = planned;
+  const { partitions, concurrency } = planned;
   const { replay } = input;
   const loadWith = (loads: Loads, partitionId: string): Promise<LoadResult> =>
     replay === undefined
       ? loads.loadPartition({ runId, sync, mapping, partitionId })
       : loads.replayDeadLetters({ runId, sync, mapping, partitionId, filter: replay });
-  const summaryOf = (partitionId: string): string =>
-    `${mapping}${firstPass ? ', first pass' : ''}: part ${partitionIds.indexOf(partitionId) + 1} of ${partitionIds.length}`;
-  const queue = [...partitionIds];
+  const named = partitions.map(({ id, label }, no) => ({
+    id,
+    summary: `${mapping}${firstPass ? ', first pass' : ''}: ${label ?? `part ${no + 1} of ${partitions.length}`}`,
+  }));
+  const queue = [...named];
   const loadFromQueue = async (): Promise<void> => {
-    for (let partitionId = queue.shift(); partitionId !== undefined; partitionId = queue.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { id, summary } = next;
       let done = false;
       while (!done) {
         await details.controls.untilRunning();
         if (isHistoryLong()) return;
-        const result = await loadInTurn(summaryOf(partitionId), (loads) => loadWith(loads, partitionId));
+        const result = await loadInTurn(summary, (loads) => loadWith(loads, id));
         details.showLoaded(result.progress);
         if (result.hold !== null) await details.holds.untilApproved(run, result.hold);
         ({ done } = result);
       }
     }
   };
-  await allOrNone(Array.from({ length: Math.min(concurrency, partitionIds.length) }, () => loadFromQueue));
+  await allOrNone(Array.from({ length: Math.min(concurrency, partitions.length) }, () => loadFromQueue));
   await continueIfLong(run, input, { stagesDone: stage }, details);
 }
 

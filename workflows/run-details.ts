@@ -3,7 +3,8 @@
  */
 import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { holdUntilLine } from '../src/domain/guard.js';
-import { rateOf, type HoldUntil, type MappingProgress, type RunReport, type RunWait } from '../src/domain/run.js';
+import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
+import type { HoldUntil, RunReport, RunWait } from '../src/domain/run.js';
 import { pauseLine, type Pause } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
@@ -76,7 +77,7 @@ export class RunDetails {
   }
 
   showReport({ mappings }: RunReport): void {
-    this.showLoaded(mappings.map((mapping) => ({ ...mapping, sent: 0, done: true })));
+    this.showLoaded(mappings.map((mapping) => ({ ...mapping, sent: 0, done: true, expected: null })));
   }
 
   #update(): void {
@@ -98,7 +99,7 @@ function detailsInMarkdown(
 ): string {
   const rows = mappings.map((m) => {
     const counts = [m.read, m.sent, m.unchanged, m.accepted, m.waiting, m.deadLettered];
-    return `| ${[m.mapping, ...counts, rateOf(m) ?? '-', m.done ? 'read' : 'reading'].join(' | ')} |`;
+    return `| ${[m.mapping, ...counts, rateOf(m) ?? '-', stateOf(m, 'read')].join(' | ')} |`;
   });
   const stopped = 'stopped' in run ? run.stopped : [];
   return [

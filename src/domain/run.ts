@@ -204,22 +204,6 @@ export interface RunWait {
   readonly until: string;
 }
 
-/** One mapping during a run. */
-export interface MappingProgress extends Counts {
-  readonly mapping: string;
-  /** Records in flight: sent in batches that are not settled yet. */
-  readonly sent: number;
-  readonly seconds: number;
-  readonly done: boolean;
-}
-
-/** Rows per second, never 0 if rows were read; undefined for a time too short to measure. */
-export function rateOf({ read, seconds }: MappingProgress): number | undefined {
-  if (read === 0 || seconds <= 0.5) return undefined;
-  const rate = read / seconds;
-  return rate >= 1 ? Math.round(rate) : Math.max(0.1, Math.round(rate * 10) / 10);
-}
-
 const ALLOWED: Record<RunKind, readonly string[]> = {
   sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues'],
   backfill: [

@@ -1,7 +1,8 @@
 /** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold } from './guard.js';
-import type { MappingNote, MappingProgress, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { MappingProgress } from './progress.js';
+import type { MappingNote, RunInput, RunKind, StoppedMapping } from './run.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
 
@@ -57,8 +58,8 @@ export interface MappingRef extends RunRef {
 
 /** Result of `planMapping`. */
 export interface PlannedPartitions {
-  /** Ids of the partitions that are not done. */
-  readonly partitionIds: readonly string[];
+  /** The partitions that are not done; `label` says what one reads (partition-label.ts). */
+  readonly partitions: readonly { readonly id: string; readonly label: string | null }[];
   /** How many partitions may be loaded at the same time. */
   readonly concurrency: number;
   /** As in {@link LoadResult}. */

@@ -99,12 +99,12 @@ it('reads the overlap first, by itself and without moving the position, which mu
     [id, runId],
   );
 
-  const { partitionIds, concurrency } = await plan('incremental', false);
+  const { partitions, concurrency } = await plan('incremental', false);
 
   expect(concurrency).toBe(1);
   expect(await boundsOf('planned')).toMatchObject([
-    { id: partitionIds[0], cursor_from: '100 - 60', cursor_before: '100', moves_position: false },
-    { id: partitionIds[1], cursor_from: '100', cursor_before: '1', moves_position: true },
+    { id: partitions[0]!.id, cursor_from: '100 - 60', cursor_before: '100', moves_position: false },
+    { id: partitions[1]!.id, cursor_from: '100', cursor_before: '1', moves_position: true },
   ]);
 });
 

@@ -37,7 +37,11 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     openRun: () => Promise.resolve(openedRun('full')),
     detectSchemaDrift: () => Promise.resolve({ stopped: [], notes: [] }),
     planMapping: ({ mapping }) =>
-      Promise.resolve({ partitionIds: [`${mapping}-a`, `${mapping}-b`], concurrency: 2, hold: null }),
+      Promise.resolve({
+        partitions: [`${mapping}-a`, `${mapping}-b`].map((id) => ({ id, label: null })),
+        concurrency: 2,
+        hold: null,
+      }),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadPartition({ partitionId }) {
       notes.push(`load ${partitionId}`);

@@ -93,7 +93,7 @@ it("tells in Temporal's timeline what each step works on and waits for, without 
   const summaries = events!.flatMap(({ userMetadata }) =>
     userMetadata?.summary?.data ? [JSON.parse(Buffer.from(userMetadata.summary.data).toString()) as string] : [],
   );
-  expect(summaries).toContain('customers: part 1 of 1');
+  expect(summaries.join('\n')).toMatch(/^orders: rows until \d{4}-\d\d-\d\d /m);
   expect(summaries.join('\n')).toMatch(/^waiting for parents: \d records of orders need customer; until /m);
   expect(summaries.join()).not.toMatch(/orphan|777/);
 });

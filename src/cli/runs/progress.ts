@@ -1,6 +1,6 @@
 /** Progress of a run: a table redrawn in place on a terminal, plain lines at intervals elsewhere. */
 import { formatSeconds } from '../../domain/duration.js';
-import { rateOf, type MappingProgress } from '../../domain/run.js';
+import { rateOf, stateOf, type MappingProgress } from '../../domain/progress.js';
 import { table } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -29,7 +29,7 @@ function blockOf(mappings: readonly MappingProgress[]): string[] {
       m.waiting,
       m.deadLettered,
       rateOf(m) ?? '-',
-      m.done ? 'done' : 'reading',
+      stateOf(m, 'done'),
     ]),
   );
 }
@@ -58,7 +58,7 @@ function plain(stream: NodeJS.WriteStream): ProgressDisplay {
     const rate = rateOf(m);
     stream.write(
       `  ${m.mapping}: read ${m.read}, in flight ${m.sent}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
-        `${rate === undefined ? '' : `, ${rate} rows/s`}${m.done ? `, done in ${formatSeconds(m.seconds)}` : ''}\n`,
+        `${rate === undefined ? '' : `, ${rate} rows/s`}${m.done ? `, done in ${formatSeconds(m.seconds)}` : `, ${stateOf(m, 'done')}`}\n`,
     );
   };
   return {

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import type { Parts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
-import type { HoldUntil, MappingProgress, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';
+import type { MappingProgress } from '../../domain/progress.js';
+import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';
 import { holdUntilLine } from '../../domain/guard.js';
 import { waitLine } from '../../domain/wait-line.js';
 import type { Output } from '../output/output.js';
@@ -55,7 +56,7 @@ export async function watchRun(
   ended.abort();
   try {
     const report = await result;
-    display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true })));
+    display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true, expected: null })));
     return { workflowId, report };
   } catch (error) {
     throw fromWorkflow(error);

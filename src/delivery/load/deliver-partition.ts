@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
-import type { Chunk } from '../../reading/chunk.js';
+import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import { readKeys } from '../../reading/read-keys.js';
 import { chunksInOrder } from './chunks-in-order.js';
 import { deliverScan } from '../chunk/deliver-rows.js';
@@ -14,10 +14,15 @@ import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 /**
  * Delivers chunks while `goesOn` returns true, which is asked between two chunks.
  *
+ * @param read called with the rows of each chunk that is in the ledger
  * @returns whether the partition is read to its end; the ledger knows it by then
  * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
  */
-export async function deliverPartition(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
+export async function deliverPartition(
+  context: PartitionContext,
+  goesOn: () => boolean,
+  read: (rows: number) => void = () => undefined,
+): Promise<boolean> {
   const { deps, sync, mapping, partition, signal } = context;
   const { externalIds } = partition;
   const deliver = partition.firstPass ? deliverFirstPass : deliverScan;
@@ -30,8 +35,15 @@ export async function deliverPartition(context: PartitionContext, goesOn: () => 
     mapping.turns,
     () => goesOn() && !signal.aborted,
     {
-      deliver: (chunk): Promise<CheckpointInput> => deliver(guarded, chunk),
-      finish: (_chunk, checkpoint) => deps.ledger.checkpoint(partition, checkpoint),
+      async deliver(chunk) {
+        const rows = rowsIn(chunk);
+        const checkpoint: CheckpointInput = await deliver(guarded, chunk);
+        return { rows, checkpoint };
+      },
+      async finish(_chunk, { rows, checkpoint }) {
+        await deps.ledger.checkpoint(partition, checkpoint);
+        read(rows);
+      },
     },
   );
   signal.throwIfAborted();

@@ -1,8 +1,10 @@
 /** Plans the partitions of a mapping that a run reads, and writes them to the ledger once. */
 import type { Hold } from '../../domain/guard.js';
+import { partitionLabel } from '../../domain/partition-label.js';
 import type { RunInput } from '../../domain/run.js';
 import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
+import type { Position } from '../../domain/source.js';
 import { RUN_MODES } from '../../domain/sync.js';
 import { isEmpty } from '../removals/find-vanished.js';
 import { assertVersion } from '../partition-context.js';
@@ -37,7 +39,9 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
   }
   return {
     hold: await holdOfEmpty(deps, sync, mapping, plan),
-    partitionIds: (await planned()).filter((r) => !r.done).map((r) => r.id),
+    partitions: (await planned())
+      .filter(({ done }) => !done)
+      .map((partition) => ({ id: partition.id, label: partitionLabel(partition) })),
     concurrency: isReadInOrder(mapping.spec, plan.mode) ? 1 : CONCURRENCY,
   };
 }
@@ -49,7 +53,7 @@ async function holdOfEmpty(
   mapping: OpenMapping,
   { runId, mode }: PlanInput,
 ): Promise<Hold | null> {
-  if (sync.spec.guard === null || !(RUN_MODES as readonly string[]).includes(mode)) return null;
+  if (sync.spec.guard === null || !isRunMode(mode)) return null;
   const { accepted, approved } = await guards.begin(runId, mapping.mappingId);
   if (approved || accepted === 0 || !(await isEmpty(sync, mapping))) return null;
   const hold: Hold = { mapping: mapping.spec.name, cause: 'empty', records: 0, of: accepted, limit: null };
@@ -65,12 +69,29 @@ async function planRead(
   plan: PlanInput,
 ): Promise<void> {
   const { mappingId } = mapping;
+  const position = await partitions.position(mappingId);
   const found =
     plan.input.replay === undefined
-      ? await partitionsOf(sync, mapping, plan, await partitions.position(mappingId))
+      ? await partitionsOf(sync, mapping, plan, position)
       : // Dead letters that are written from now on are left to the next replay.
         [{ ...ALL_BY_KEY, throughKey: [await deadLetters.newest(mappingId)] }];
-  if (found.length > 0) await partitions.plan(plan.runId, mappingId, found);
+  const expected = await expectedRows(sync, mapping, plan, position);
+  if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, expected);
   // A sample of an empty table must have a line in the report, too.
   else await partitions.forRetries(plan.runId, mappingId);
 }
+
+/** About how many rows the run reads; null unless it reads a whole table that the source has statistics of. */
+async function expectedRows(
+  { source }: OpenSync,
+  { spec }: OpenMapping,
+  { mode, input }: PlanInput,
+  position: Position | null,
+): Promise<number | null> {
+  const isWhole = input.limit === undefined && (mode === 'incremental' ? position === null : isRunMode(mode));
+  if (!isWhole || !('table' in spec.relation)) return null;
+  const [table] = await source.tables([spec.relation.table]);
+  return table?.estimatedRows ?? null;
+}
+
+const isRunMode = (mode: string): boolean => (RUN_MODES as readonly string[]).includes(mode);

@@ -83,6 +83,9 @@ export async function up(knex: Knex): Promise<void> {
       done boolean NOT NULL DEFAULT false,
       -- Raised by each attempt that takes the partition over: an older attempt that was frozen cannot write any more.
       fencing_token integer NOT NULL DEFAULT 0,
+      -- About how many rows the run will have read of the mapping, as far as the source's statistics say; in one of its
+      -- partitions.
+      expected_rows bigint,
       started_at timestamptz,
       updated_at timestamptz,
       UNIQUE (run_id, mapping_id, kind, no)

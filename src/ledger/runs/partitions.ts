@@ -1,6 +1,7 @@
 /** Partitions: what a run reads of a mapping, how far each one has come, and which attempt may work on it. */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
+import type { PartitionBounds } from '../../domain/partition-label.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import type { Position, ReadBounds, SourceKey } from '../../domain/source.js';
 
@@ -38,17 +39,25 @@ export interface AcquiredPartition {
   readonly fencingToken: number;
 }
 
+/** A partition as it was planned, and whether it is read to its end. */
+export interface PlannedRow extends PartitionBounds {
+  readonly id: string;
+  readonly done: boolean;
+}
+
 export interface Partitions {
   /** Writes the run's partitions of a mapping, in this order, unless another attempt has written some already. */
-  plan(runId: string, mappingId: number, partitions: readonly NewPartition[]): Promise<void>;
+  plan(
+    runId: string,
+    mappingId: number,
+    partitions: readonly NewPartition[],
+    /** About how many rows they have together; null if nobody knows. */
+    expectedRows?: number | null,
+  ): Promise<void>;
   /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
   planFirstPass(runId: string, mappingId: number): Promise<void>;
   /** The partitions of {@link plan}, or of {@link planFirstPass}, in the same order. */
-  planned(
-    runId: string,
-    mappingId: number,
-    firstPass?: boolean,
-  ): Promise<readonly { readonly id: string; readonly done: boolean }[]>;
+  planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedRow[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
   acquire(partitionId: string): Promise<AcquiredPartition>;
   /** Notes that the partition is read to its end. Throws `fenced_off`. */
@@ -101,8 +110,16 @@ export function openPartitions(knex: Knex): Partitions {
       knex('partitions')
         .where({ run_id: runId, mapping_id: mappingId, kind: firstPass ? 'first_pass' : 'planned' })
         .orderBy('no')
-        .select<{ id: string; done: boolean }[]>('id', 'done'),
-    plan: (runId, mappingId, partitions) =>
+        .select<PlannedRow[]>(
+          'id',
+          'done',
+          'cursor_from as cursorFrom',
+          'cursor_before as cursorBefore',
+          'after_key as afterKey',
+          'through_key as throughKey',
+          'external_ids as externalIds',
+        ),
+    plan: (runId, mappingId, partitions, expectedRows = null) =>
       inTransaction(knex, async (trx) => {
         const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
         // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
@@ -119,6 +136,7 @@ export function openPartitions(knex: Knex): Partitions {
             after_key: p.afterKey,
             through_key: p.throughKey,
             external_ids: p.externalIds,
+            expected_rows: no === 0 ? expectedRows : null,
           })),
         );
       }),

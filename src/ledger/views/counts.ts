@@ -1,6 +1,7 @@
 /** The counts, for people: the progress of a run, its report, and the status of mappings between runs. */
 import type { Knex } from 'knex';
-import type { Counts, DeadLetterCount, MappingProgress, Undelivered } from '../../domain/run.js';
+import type { MappingProgress } from '../../domain/progress.js';
+import type { Counts, DeadLetterCount, Undelivered } from '../../domain/run.js';
 
 export interface CountsView {
   /** One entry for each mapping of the run, in the order of planning; `seconds` from its first work to its latest. */
@@ -47,7 +48,8 @@ export function openCounts(knex: Knex): CountsView {
            coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
            coalesce((SELECT sum(records) FROM batches b WHERE b.run_id = :run AND b.mapping_id = m.id AND b.state = 'sent'), 0)::float8 AS sent,
            coalesce(extract(epoch FROM max(p.updated_at) - min(p.started_at)), 0)::float8 AS seconds,
-           bool_and(p.done) AS done
+           bool_and(p.done) AS done,
+           (SELECT sum(expected_rows) FROM partitions e WHERE e.run_id = :run AND e.mapping_id = m.id)::float8 AS expected
          FROM partitions p JOIN mappings m ON m.id = p.mapping_id LEFT JOIN partition_counts c ON c.partition_id = p.id
          WHERE p.run_id = :run GROUP BY m.id, m.name ORDER BY min(p.id)`,
         { run: runId },
