@@ -20,7 +20,11 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
       return Promise.resolve([null, ...ends].map((after, i) => ({ after, through: ends[i] ?? null })));
     },
   };
-  const spec = { options: { ledger: 'full' }, cursor: { column: 'changed', overlap: 60 } };
+  const spec = {
+    options: { ledger: 'full' },
+    relation: { query: 'SELECT 1' },
+    cursor: { column: 'changed', overlap: 60 },
+  };
   const deps = {
     get ledger() {
       return ledger();
@@ -28,7 +32,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
     openSync: () =>
       Promise.resolve({
         source,
-        spec: { name: 'shop', version: 'v1' },
+        spec: { name: 'shop', version: 'v1', guard: null },
         mapping: () => Promise.resolve({ mappingId: the.mappingId, spec, plan: {} }),
       }),
   } as unknown as Dependencies;
