@@ -76,6 +76,11 @@ export const VARIABLES = {
     rare: true,
     check: portNumber,
   },
+  PARTNER_SYNC_DATA_CONVERTER: {
+    description: "module with a payload codec of one's own, through which everything goes that Temporal stores of runs",
+    example: './codec.mjs',
+    rare: true,
+  },
   PARTNER_SYNC_WORKER_VERSIONING: {
     description:
       "`pinned` or `auto-upgrade`: the worker is a version of a Worker Deployment of Temporal's; runs stay on the version that they began on, or change to the current one",

@@ -63,7 +63,8 @@ export interface Ledger {
 
 /** Opens the ledger, creating or updating its tables. `url` may hold a password. Throws `state_unreachable`. */
 export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.ledger): Promise<Ledger> {
-  const knex = openLedgerDatabase(url);
+  // One connection stays open, by which an upgrade sees that this program is at work.
+  const knex = openLedgerDatabase(url, { poolMin: 1 });
   if (meter !== NO_METERS.ledger) measureStatements(knex, meter);
   const inFlight = openInFlightRecords();
   try {

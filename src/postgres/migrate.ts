@@ -16,16 +16,26 @@ export interface MigratedSchema {
   readonly lock: number;
   /** In the order in which they are applied. One that was released is never changed. */
   readonly migrations: readonly NamedMigration[];
+  /**
+   * Throws if the migrations must not be applied now; while it runs, nobody else migrates. `applied`: the names of those that
+   * the schema has. Default: they always may.
+   */
+  readonly assertAllowed?: (knex: Knex, applied: readonly string[]) => Promise<void>;
 }
 
 /**
  * Creates the schema if it is missing and applies the migrations that its table `migrations` does not list.
  * Safe when many processes start at once. `knex` needs a pool of at least two connections: one holds the lock.
  */
-export async function migrateSchema(knex: Knex, { schema, lock, migrations }: MigratedSchema): Promise<void> {
+export async function migrateSchema(
+  knex: Knex,
+  { schema, lock, migrations, assertAllowed }: MigratedSchema,
+): Promise<void> {
   const config: Knex.MigratorConfig = {
     schemaName: schema,
     tableName: 'migrations',
+    // A schema may have migrations of a newer program; `assertAllowed` judges them.
+    disableMigrationsListValidation: true,
     migrationSource: {
       getMigrations: () => Promise.resolve([...migrations]),
       getMigrationName: ({ name }: NamedMigration) => name,
@@ -43,8 +53,16 @@ export async function migrateSchema(knex: Knex, { schema, lock, migrations }: Mi
   });
   await knex.transaction(async (holder) => {
     await holder.raw('SELECT pg_advisory_xact_lock(?)', [lock]);
+    await assertAllowed?.(holder, await appliedIn(holder, schema));
     // A process killed while migrating leaves Knex's own lock row behind; the advisory lock ends with its session.
     await knex.migrate.forceFreeMigrationsLock(config);
     await knex.migrate.latest(config);
   });
+}
+
+/** The names of the migrations that the schema has, in no order. */
+async function appliedIn(knex: Knex, schema: string): Promise<string[]> {
+  if (!(await knex.schema.withSchema(schema).hasTable('migrations'))) return [];
+  const rows = await knex.withSchema(schema).from('migrations').select<{ name: string }[]>('name');
+  return rows.map(({ name }) => name);
 }

@@ -9,6 +9,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
 import { compileLanguage } from '../mapping/language/language-schema.js';
 import type { Logger } from '../observability/log.js';
+import { dataConverterOf } from './data-converter.js';
 import { deploymentOf } from './deployment.js';
 import { openReadiness } from './readiness.js';
 import { serveMonitoring, type MonitoringServer } from './monitoring-server.js';
@@ -32,6 +33,7 @@ export async function runWorker(
   const target = temporalTarget(parts.env);
   const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
   const deployment = await deploymentOf(parts.env, taskQueue, packageVersion);
+  const dataConverter = await dataConverterOf(parts.env);
   const folder = await parts.mappingsFolder();
   await assertSyncs(folder);
   // Only once there is a connection to close again: otherwise the process would never end.
@@ -63,6 +65,7 @@ export async function runWorker(
       {
         connection,
         namespace: target.namespace,
+        ...(dataConverter && { dataConverter }),
         shutdownGraceTime: milliseconds('workerDrain'),
         // Well below the heartbeat timeout; cancellation, which arrives with a heartbeat's response, is faster, too.
         maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),

@@ -4,6 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { assertValid, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';
+import { dataConverterOf } from './data-converter.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /** Where Temporal is; `connection` includes the settings for TLS and the API key. */
@@ -42,10 +43,11 @@ export async function connectTemporal(
   connectTimeout = milliseconds('temporalConnect'),
 ): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
   const target = temporalTarget(env);
+  const dataConverter = await dataConverterOf(env);
   try {
     const connection = await Connection.connect({ ...target.connection, connectTimeout });
     return {
-      client: new Client({ connection, namespace: target.namespace }),
+      client: new Client({ connection, namespace: target.namespace, ...(dataConverter && { dataConverter }) }),
       taskQueue: await requireVariable(env, 'PARTNER_SYNC_TASK_QUEUE'),
       close: () => connection.close(),
     };

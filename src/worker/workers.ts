@@ -10,7 +10,10 @@ import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 const CONCURRENT_LOADS = 2;
 
 /** Options that all workers share. */
-type Common = Pick<WorkerOptions, 'connection' | 'namespace' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'>;
+type Common = Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'
+>;
 type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'maxConcurrentActivityTaskExecutions'>;
 
 /** The workers of a process, as one. */

@@ -29,7 +29,7 @@ async function doctor(shop: Shop): Promise<Readonly<Record<string, Examined>>> {
 }
 
 /** As `temporal worker deployment set-current-version` does it; refused until Temporal knows the version. */
-const makeCurrent = (shop: Shop, buildId: string): Promise<unknown> =>
+const makeCurrent = (shop: Shop, buildId: string, more: object = {}): Promise<unknown> =>
   eventually(`version ${buildId} is current`, () =>
     shop.client.workflowService
       .setWorkerDeploymentCurrentVersion({
@@ -37,6 +37,7 @@ const makeCurrent = (shop: Shop, buildId: string): Promise<unknown> =>
         deploymentName: shop.taskQueue,
         buildId,
         identity: 'test',
+        ...more,
       })
       .then(
         () => true,
@@ -98,8 +99,12 @@ it('keeps a run on the version that it began on, and gives new runs to the curre
   expect(await workedOn(young)).toEqual({ workflow: pidOf(second), activities: pidOf(second) });
   expect(await shop.differences()).toBe(0);
 
-  second.child.kill('SIGTERM');
-  await second.ended;
+  await makeCurrent(shop, '3', { allowNoPollers: true, ignoreMissingTaskQueues: true });
+  expect((await doctor(shop))['versions']).toMatchObject({
+    health: 'FAIL',
+    what: `the current version of ${shop.taskQueue} is 3, which no worker has; polling: 1, 2`,
+    remedy: expect.stringMatching(/^start a worker of version 3, or: temporal worker .* --build-id 2$/) as string,
+  });
 }, 240_000);
 
 it.each([

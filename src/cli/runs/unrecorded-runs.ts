@@ -88,7 +88,10 @@ async function startOf(
     maximumPageSize: 1,
   });
   const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-  return { sync: syncIn(started?.input?.payloads?.[0]?.data), first: started?.firstExecutionRunId ?? '' };
+  const { payloadCodecs } = client.options.loadedDataConverter;
+  let input = started?.input?.payloads ?? [];
+  for (const codec of payloadCodecs.toReversed()) input = await codec.decode(input);
+  return { sync: syncIn(input[0]?.data), first: started?.firstExecutionRunId ?? '' };
 }
 
 /** The input may be anything that somebody typed into the Start Workflow form. */

@@ -5,24 +5,31 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { LedgerMeter } from '../../domain/meters.js';
 import { limitAnswers } from '../../postgres/answer-deadline.js';
 import { migrateSchema } from '../../postgres/migrate.js';
+import { assertMigratable, assertNotNewer, sessionName, type LedgerMigration } from './ledger-versions.js';
 import * as ledger from '../migrations/0001-ledger.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS = [ledger];
+const MIGRATIONS: readonly LedgerMigration[] = [ledger];
 /** An arbitrary number: the advisory lock under which workers that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_160_345_201;
 
 /** Knex would print stack traces to stdout, into the middle of a command's result. */
 const QUIET = { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined };
 
-/** A pool of connections to the state database. `url` may hold a password, which never appears in errors. */
-export function openLedgerDatabase(url: string, { poolMax = 8, readOnly = false } = {}): Knex {
+/**
+ * A pool of connections to the state database, of which `poolMin` stay open. `url` may hold a password, which never appears in
+ * errors.
+ */
+export function openLedgerDatabase(
+  url: string,
+  { poolMin = 0, poolMax = 8, readOnly = false, migrations = MIGRATIONS } = {},
+): Knex {
   return knexLibrary({
     client: 'pg',
     connection: {
       connectionString: url,
-      application_name: 'partner-sync',
+      application_name: sessionName(migrations),
       keepAlive: true,
       // A process that is frozen in a transaction must not block its successor.
       options: [
@@ -34,7 +41,7 @@ export function openLedgerDatabase(url: string, { poolMax = 8, readOnly = false 
     },
     searchPath: [STATE_SCHEMA],
     pool: {
-      min: 0,
+      min: poolMin,
       max: poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
         limitAnswers(connection, milliseconds('ledgerAnswer'));
@@ -67,9 +74,14 @@ interface Statement {
   readonly __knexQueryUid: string;
 }
 
-/** Creates or updates the tables. Safe when many processes start at once. */
-export async function migrateLedger(knex: Knex): Promise<void> {
-  await inLedger(() => migrateSchema(knex, { schema: STATE_SCHEMA, lock: MIGRATION_LOCK, migrations: MIGRATIONS }));
+/**
+ * Creates or updates the tables. Safe when many processes start at once. Throws `state_not_ready` for a ledger that is newer
+ * than this program, and while an older program is connected that an update would break.
+ */
+export async function migrateLedger(knex: Knex, migrations: readonly LedgerMigration[] = MIGRATIONS): Promise<void> {
+  const assertAllowed = (holder: Knex, applied: readonly string[]): Promise<void> =>
+    assertMigratable(holder, applied, migrations);
+  await inLedger(() => migrateSchema(knex, { schema: STATE_SCHEMA, lock: MIGRATION_LOCK, migrations, assertAllowed }));
 }
 
 /** Throws `state_not_ready` unless the tables are those of this version; writes nothing. */
@@ -89,8 +101,7 @@ export async function assertMigrated(knex: Knex): Promise<void> {
       'state_not_ready',
       `the ledger is older than this partner-sync (before ${missing.name})`,
     );
-  if (names.size > MIGRATIONS.length)
-    throw new PartnerSyncError('state_not_ready', 'the ledger was made by a newer partner-sync');
+  assertNotNewer([...names], MIGRATIONS);
 }
 
 /** Deadlock and serialization failure: the whole transaction was rolled back, and the same one may now succeed. */
