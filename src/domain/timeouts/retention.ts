@@ -5,7 +5,7 @@ export const RETENTION = {
   keepBatches: {
     value: 14,
     unit: 'd',
-    bounds: 'how long a batch is kept after it was settled or released',
+    bounds: 'how long a batch is kept after it was settled or superseded',
     why: 'a question to the platform about a batch comes within days',
     setting: '`retention.batches`',
   },

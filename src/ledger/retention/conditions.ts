@@ -31,7 +31,7 @@ const planGoes = (
 
 const staying = (goes: string, before: Before): string => (before === 'counted' ? `AND NOT (${goes})` : '');
 
-/** Batches of the mapping that were settled or released. */
+/** Batches of the mapping that were settled or superseded. */
 export const OLD_BATCHES = `SELECT b.id, b.settled_at AS at FROM batches b
   WHERE b.mapping_id = :mapping AND b.settled_at < CAST(:batches AS timestamptz) AND ${batchGoes('b')}`;
 
