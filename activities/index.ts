@@ -15,16 +15,20 @@ import type {
   OpenRunInput,
   PartitionRef,
   PollPendingInput,
+  PruneInput,
   RecordFailureInput,
   ReplayRef,
   SweepInput,
 } from '../src/domain/work.js';
+import type { NewAuditEntry } from '../src/domain/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
 import { abandonRun } from './abandon-run.js';
 import { examineWorker } from './examine-worker.js';
 import { loadPartition } from './load-partition.js';
+import { noteAction } from './note-action.js';
 import { openRun } from './open-run.js';
 import { pollPending } from './poll-pending.js';
+import { pruneLedger } from './prune-ledger.js';
 import { recordFailure } from './record-failure.js';
 import { replayDeadLetters } from './replay-dead-letters.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
@@ -46,6 +50,8 @@ export const createActivities = (deps: Dependencies) => ({
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   closeRun: (input: CloseRunInput) => runActivity(() => closeRun(deps, input)),
   abandonRun: (input: AbandonInput) => runActivity(() => abandonRun(deps, input)),
+  pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
+  noteAction: (input: NewAuditEntry) => runActivity(() => noteAction(deps, input)),
 });
 
 /**

@@ -37,6 +37,19 @@ export const { recordFailure } = proxyActivities<Activities>({
   retry: TRANSIENT,
 });
 
+/** Tried once: nothing depends on it, and a run must not wait for it. */
+export const { pruneLedger } = proxyActivities<Activities>({
+  scheduleToCloseTimeout: milliseconds('pruneAttempt'),
+  retry: { maximumAttempts: 1 },
+});
+
+/** The audit of what was done to a run by an Update, which does not wait for it. */
+export const { noteAction } = proxyActivities<Activities>({
+  startToCloseTimeout: milliseconds('noteAttempt'),
+  scheduleToCloseTimeout: milliseconds('noteTotal'),
+  retry: TRANSIENT,
+});
+
 /**
  * Loads send heartbeats: without the timeout for them, the load of a killed worker would stay with it until
  * startToClose. Cancelling waits until a load has finished what it has begun to send.

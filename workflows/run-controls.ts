@@ -12,17 +12,17 @@ const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
 export class RunControls {
   #pause: Pause | null = null;
 
-  /** Handles the Updates from now on. `changed` is called when a pause has begun or ended. */
-  constructor(changed: () => void) {
-    const set = (pause: Pause | null): void => {
+  /** Handles the Updates from now on. `changed` is called when a pause has begun or ended, with who asked for it. */
+  constructor(changed: (action: 'run_paused' | 'run_resumed', input: ControlInput) => void) {
+    const set = (pause: Pause | null, input: ControlInput = {}): void => {
       this.#pause = pause;
-      changed();
+      changed(pause === null ? 'run_resumed' : 'run_paused', input);
     };
     setHandler(
       pauseUpdate,
       (input?: ControlInput) => {
         const { by = null, reason = null } = input ?? {};
-        set({ since: new Date().toISOString(), by, reason });
+        set({ since: new Date().toISOString(), by, reason }, input);
         return 'paused: loads that are under way end within seconds, and nothing new begins until resume';
       },
       {
@@ -35,9 +35,9 @@ export class RunControls {
     );
     setHandler(
       resumeUpdate,
-      () => {
+      (input?: ControlInput) => {
         const line = pauseLine(this.#pause!);
-        set(null);
+        set(null, input);
         return `resumed; it was ${line}`;
       },
       {

@@ -1,13 +1,15 @@
 /**
  * What a run shows while it is working: the response to the query `progress`, and the current details in the Web UI.
  */
-import { defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { CancellationScope, condition, defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import { actorOfUpdate } from '../src/domain/audit.js';
 import { holdUntilLine } from '../src/domain/guard.js';
 import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
 import type { HoldUntil, RunReport, RunWait } from '../src/domain/run.js';
-import { pauseLine, type Pause } from '../src/domain/run-controls.js';
+import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
+import { noteAction } from './activities.js';
 import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
@@ -36,7 +38,11 @@ export class RunDetails {
   #mappings: readonly MappingProgress[] = [];
   #waits: readonly RunWait[] = [];
   /** What people can do to the run, such as pausing it; the details show what they did. */
-  readonly controls = new RunControls(() => this.#update());
+  readonly controls = new RunControls((action, input) => {
+    this.#update();
+    // The answer to whoever asked does not wait for the audit.
+    void CancellationScope.nonCancellable(() => this.#note(action, input)).catch(() => undefined);
+  });
   /** What waits for approval. */
   readonly holds = new RunHolds(() => {
     this.#update();
@@ -78,6 +84,14 @@ export class RunDetails {
 
   showReport({ mappings }: RunReport): void {
     this.showLoaded(mappings.map((mapping) => ({ ...mapping, sent: 0, done: true, expected: null })));
+  }
+
+  async #note(action: 'run_paused' | 'run_resumed', input: ControlInput): Promise<void> {
+    await condition(() => this.#run !== null);
+    const { sync, runId: run } = this.#run!;
+    const actor = actorOfUpdate(input);
+    const { reason } = input;
+    await noteAction({ sync, action, actor, subject: { run, ...(reason !== undefined && { reason }) } });
   }
 
   #update(): void {

@@ -3,7 +3,7 @@ import { ApplicationFailure, condition, defineUpdate, setHandler } from '@tempor
 import { formatSeconds } from '../src/domain/duration.js';
 import { holdLine, type Hold } from '../src/domain/guard.js';
 import type { HoldUntil } from '../src/domain/run.js';
-import { checkApproveInput, type ApproveInput } from '../src/domain/run-controls.js';
+import { checkApproveInput, type ApproveInput, type ControlInput } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { approveHold } from './activities.js';
 
@@ -13,8 +13,8 @@ const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
 export class RunHolds {
   readonly #changed: () => void;
   readonly #held = new Map<string, HoldUntil>();
-  /** Mappings that a person has approved and whose wait is not over yet. */
-  readonly #approvals = new Set<string>();
+  /** Mappings that a person has approved and whose wait is not over yet, with who has. */
+  readonly #approvals = new Map<string, ControlInput>();
   readonly #waits = new Map<string, Promise<boolean>>();
   /** Mappings in which the run may go beyond the limits; what a load that began before has found is out of date. */
   readonly #approved = new Set<string>();
@@ -26,7 +26,9 @@ export class RunHolds {
       approveUpdate,
       (input?: ApproveInput) => {
         const approved = this.#named(input);
-        for (const { mapping } of approved) this.#approvals.add(mapping);
+        const { by, reason } = input ?? {};
+        const approval = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+        for (const { mapping } of approved) this.#approvals.set(mapping, approval);
         return `approved, the run goes on: ${approved.map(holdLine).join('; ')}`;
       },
       {
@@ -75,7 +77,7 @@ export class RunHolds {
     this.#changed();
     try {
       const isApproved = await condition(() => this.#approvals.has(mapping), milliseconds);
-      if (isApproved) await approveHold({ runId, sync, mapping });
+      if (isApproved) await approveHold({ runId, sync, mapping, by: this.#approvals.get(mapping)! });
       if (isApproved && hold.cause !== 'gone') this.#approved.add(mapping);
       return isApproved;
     } finally {

@@ -20,6 +20,7 @@ import { abandonRun, closeRun, openRun, summarized } from './activities.js';
 import { continueIfLong } from './continue-run.js';
 import { loadStage } from './load-stage.js';
 import { pollPendingRecords } from './poll-pending-records.js';
+import { prune } from './prune.js';
 import { removeVanishedRecords } from './remove-vanished-records.js';
 import { RunAttributes, runStart } from './run-attributes.js';
 import { asRunFailure, codedFailure, recordingFailure, throwIfUndelivered } from './run-failure.js';
@@ -55,6 +56,7 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     );
     details.showReport(report);
     attributes.reported(report);
+    await prune(opened);
     throwIfUndelivered(report, opened.failOn);
     return report;
   });

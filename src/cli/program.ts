@@ -26,11 +26,14 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
   Repair: {
     removals: async () => (await import('./commands/removals.js')).addRemovals,
     'dead-letters': async () => (await import('./commands/dead-letters.js')).addDeadLetters,
+    prune: async () => (await import('./commands/prune.js')).addPrune,
+    forget: async () => (await import('./commands/forget.js')).addForget,
     explain: async () => (await import('./commands/explain.js')).addExplain,
   },
   Prove: {
     reconcile: async () => (await import('./commands/reconcile.js')).addReconcile,
     status: async () => (await import('./commands/status.js')).addStatus,
+    audit: async () => (await import('./commands/audit.js')).addAudit,
   },
   Operate: {
     worker: async () => (await import('./commands/worker.js')).addWorker,

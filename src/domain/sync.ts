@@ -1,6 +1,7 @@
 /** The content of `sync.yaml` and `*.mapping.yaml`, once loaded. */
 import type { GuardLimits } from './guard.js';
 import type { JsonObject, JsonValue } from './json.js';
+import type { Retention } from './retention.js';
 import type { Relation } from './source.js';
 
 /** How a run reads: new and changed rows, every row, or every row and the records whose rows are gone. */
@@ -197,6 +198,7 @@ export interface SyncSpec {
   /** null: no run is ever on hold. */
   readonly guard: GuardLimits | null;
   readonly limits: SyncLimits;
+  readonly retention: Retention;
   readonly schedules: readonly ScheduleConfig[];
   /** In order of file name; the running order comes from {@link stagesOf}. */
   readonly mappings: readonly MappingSpec[];

@@ -8,6 +8,7 @@ import { DATABASES } from './timeouts/databases.js';
 import { DELIVERY } from './timeouts/delivery.js';
 import { UNITS, type CountEntry, type DurationEntry, type TimeoutEntry } from './timeouts/entry.js';
 import { PLATFORM } from './timeouts/platform.js';
+import { RETENTION } from './timeouts/retention.js';
 import { STACK } from './timeouts/stack.js';
 
 /** The table in parts, by their headings in docs/reference.md. */
@@ -16,11 +17,20 @@ export const TIMEOUT_SECTIONS = {
   'Records on their way': DELIVERY,
   'Requests to the platform': PLATFORM,
   'Source and ledger': DATABASES,
+  Retention: RETENTION,
   Commands: COMMANDS,
   'The stack on your own machine': STACK,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, TimeoutEntry>>>>;
 
-const TIMEOUTS = { ...ACTIVITIES, ...DELIVERY, ...PLATFORM, ...DATABASES, ...COMMANDS, ...STACK } as const;
+const TIMEOUTS = {
+  ...ACTIVITIES,
+  ...DELIVERY,
+  ...PLATFORM,
+  ...DATABASES,
+  ...RETENTION,
+  ...COMMANDS,
+  ...STACK,
+} as const;
 
 type Named<Entry> = {
   [Name in keyof typeof TIMEOUTS]: (typeof TIMEOUTS)[Name] extends Entry ? Name : never;

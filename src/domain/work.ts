@@ -3,6 +3,7 @@ import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold } from './guard.js';
 import type { MappingProgress } from './progress.js';
 import type { MappingNote, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { ControlInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
 
@@ -138,7 +139,10 @@ export interface SchemaDrift {
 }
 
 /** Input of `approveHold`. */
-export type ApproveHoldInput = MappingRef;
+export interface ApproveHoldInput extends MappingRef {
+  /** Who has approved it, and why. */
+  readonly by: ControlInput;
+}
 
 /** Input of `closeRun`. */
 export interface CloseRunInput extends RunRef, SchemaDrift {}
@@ -163,6 +167,11 @@ export interface AbandonInput extends RunRef {
 /** Input of `recordFailure`: a run that failed before it was opened. An invalid `input` is reduced to its sync and mode. */
 export interface RecordFailureInput extends OpenRunInput {
   readonly failure: RunFailure;
+}
+
+/** Input of `pruneLedger`. */
+export interface PruneInput {
+  readonly sync: string;
 }
 
 /** Input of `pollPending`. */

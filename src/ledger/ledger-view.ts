@@ -11,6 +11,8 @@ import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
+import { openAuditView, type AuditView } from './audit.js';
+import { openRetention, type LedgerRetention } from './retention/prune.js';
 
 /**
  * The part of the ledger that writes nothing. Every `Ledger` is a `LedgerView`. Methods throw `state_unreachable`,
@@ -28,6 +30,8 @@ export interface LedgerView {
   readonly guards: Pick<Guards, 'onHold'>;
   readonly recordStates: RecordStates;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
+  readonly audit: AuditView;
+  readonly retention: Pick<LedgerRetention, 'prunable'>;
   close(): Promise<void>;
 }
 
@@ -55,6 +59,8 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     guards: guarded(openGuards(knex)),
     recordStates: guarded(openRecordStates(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
+    audit: guarded(openAuditView(knex)),
+    retention: guarded(openRetention(knex)),
     close: () => knex.destroy(),
   };
 }

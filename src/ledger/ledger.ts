@@ -6,6 +6,9 @@ import { openIds, type Ids } from './mappings/ids.js';
 import { checkpoint } from './checkpoint/checkpoint.js';
 import type { CheckpointInput } from './checkpoint/checkpoint-input.js';
 import { claimChunk, type Claimed, type ClaimRequest } from './batches/claims.js';
+import { openAudit, type Audit } from './audit.js';
+import { openForget, type Forget } from './forget/forget.js';
+import { openRetention, type LedgerRetention } from './retention/prune.js';
 import {
   guarded,
   inLedger,
@@ -49,6 +52,9 @@ export interface Ledger {
   readonly schemaIds: SchemaIds;
   readonly seenColumns: SeenColumns;
   readonly gauges: Gauges;
+  readonly audit: Audit;
+  readonly retention: LedgerRetention;
+  readonly forget: Forget;
   /** Draws the next read sequence number; see `read_sequence` in the migration. */
   nextReadSeq(): Promise<string>;
   /**
@@ -89,6 +95,9 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     schemaIds: guarded(openSchemaIds(knex)),
     seenColumns: guarded(openSeenColumns(knex)),
     gauges: guarded(openGauges(knex)),
+    audit: guarded(openAudit(knex)),
+    retention: guarded(openRetention(knex)),
+    forget: guarded(openForget(knex)),
     nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
     claim: (partition, request) =>
       inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),

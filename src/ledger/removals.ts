@@ -3,7 +3,9 @@
  * decided on, approved if it needs to be, and carried out. After that only its counts are kept.
  */
 import type { Knex } from 'knex';
+import type { Actor } from '../domain/audit.js';
 import type { RemovalPlan, RemovalState } from '../domain/removal-plan.js';
+import { writeAudit } from './audit.js';
 import { scanRecords, type ScannedRecords } from './record-index/index.js';
 import type { RecordKeys, RecordPlace } from './record-key.js';
 import { inTransaction } from './database/statements.js';
@@ -53,8 +55,15 @@ export interface Removals {
   needingAttention(sync: string): Promise<readonly RemovalPlan[]>;
   /** Plans that the run has made. */
   ofRun(runId: string): Promise<readonly RemovalPlan[]>;
-  /** Approves the action of each plan for the records in it. */
-  approve(planIds: readonly string[]): Promise<void>;
+  /** Approves the action of each plan for the records in it. The audit tells who did so, with which run. */
+  approve(planIds: readonly string[], by: ApprovedBy): Promise<void>;
+}
+
+/** A run that names removal plans to carry out, and who started it. */
+export interface ApprovedBy {
+  readonly sync: string;
+  readonly run: string;
+  readonly actor: Actor;
 }
 
 export interface PlannedRemoval extends RecordPlace {
@@ -152,11 +161,17 @@ export function openRemovals(knex: Knex): Removals {
     awaitingApproval: (sync) => plans(`m.sync = ? AND p.state = 'awaiting_approval'`, [sync]),
     needingAttention: (sync) => plans(`m.sync = ? AND p.state IN ('awaiting_approval', 'empty')`, [sync]),
     ofRun: (runId) => plans('p.run_id = ?', [runId]),
-    async approve(planIds) {
-      await knex('removal_plans')
-        .whereIn('id', [...planIds])
-        .whereNull('approved_at')
-        .update({ approved_at: knex.fn.now() });
-    },
+    approve: (planIds, { sync, run, actor }) =>
+      inTransaction(knex, async (trx) => {
+        const approved = await trx('removal_plans')
+          .whereIn('id', [...planIds])
+          .whereNull('approved_at')
+          .update({ approved_at: trx.fn.now() })
+          .returning<{ id: string; records: string }[]>(['id', 'records']);
+        if (approved.length === 0) return;
+        const records = approved.reduce((sum, plan) => sum + Number(plan.records), 0);
+        const subject = { run, plans: approved.map((plan) => plan.id), records };
+        await writeAudit(trx, { sync, action: 'removals_approved', actor, subject });
+      }),
   };
 }

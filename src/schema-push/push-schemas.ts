@@ -1,5 +1,6 @@
 /** Pushes the schema definitions of a sync, and remembers in the ledger what was pushed. */
 import { requireVariable, type Env } from '../config/environment.js';
+import type { Actor } from '../domain/audit.js';
 import type { DefinitionChange } from '../domain/definition-diff.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { JsonObject, JsonValue } from '../domain/json.js';
@@ -34,12 +35,14 @@ export interface PushParts {
  * that an interrupted push continues where it stopped.
  *
  * Throws `config_invalid` before anything is sent if a file changes something immutable, and `platform_refused` with
- * all rejected definitions once all others are created. `note` receives lines about lost responses.
+ * all rejected definitions once all others are created. `note` receives lines about lost responses; `actor` is who
+ * pushes, for the audit.
  */
 export async function pushSchemas(
   parts: PushParts,
   name: string,
   note?: (line: string) => void,
+  actor: Actor = { who: null, origin: 'cli' },
 ): Promise<PushResult[]> {
   const { spec } = await parts.openSync(name);
   const ledger = await parts.ledger();
@@ -62,13 +65,14 @@ export async function pushSchemas(
     const isOurs = outcome.kind === 'created';
     // The platform's paths accept the name as well as the id.
     const platformId = (isOurs ? outcome.id : null) ?? definition.name;
-    await ledger.schemaIds.remember(address, {
+    const schema = {
       name: definition.name,
       platformId,
       // An empty hash marks a definition whose content on the platform is not known.
       definitionHash: isOurs ? hashes.get(definition.name)! : '',
       definition: isOurs ? (definition as unknown as JsonObject) : null,
-    });
+    };
+    await ledger.schemaIds.remember(address, schema, { sync: name, actor });
     results.set(definition.name, { schema: definition.name, action: isOurs ? 'created' : 'exists', platformId });
   });
   if (refused.length > 0) throw refusalOf(refused, wanted);

@@ -31,7 +31,7 @@ async function planOf(gone: readonly string[], { action = MARK, mappingId = the.
 const approved = async (...plan: Parameters<typeof planOf>): Promise<OpenPlan> => {
   const made = await planOf(...plan);
   await the.ledger.removals.decide(made, 'awaiting_approval', { records: 1, accepted: 4 });
-  await the.ledger.removals.approve([made.id]);
+  await the.ledger.removals.approve([made.id], { sync: 'shop', run: '1', actor: { who: 'ana', origin: 'cli' } });
   return made;
 };
 /** How many of the plan's records nobody has approved. */

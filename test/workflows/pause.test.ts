@@ -1,5 +1,6 @@
 /** Pausing a run: it begins nothing new, keeps its lease, and loses nothing. */
 import { expect, it } from 'vitest';
+import { startedBy } from '../../src/cli/runs/described-start.js';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, fill, shopForTest } from '../pipeline/shop.js';
 
@@ -49,6 +50,15 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
   });
   expect(await handle.result()).toMatchObject({ outcome: 'complete', total: { read: 900, accepted: 900 } });
   expect(await shop.differences()).toBe(0);
+  const audit = () =>
+    shop.state.query<{ action: string; who: string; subject: object }>(
+      `SELECT action, who, subject FROM partner_sync.audit WHERE action LIKE 'run\\_%ed' AND origin = 'cli' ORDER BY id`,
+    );
+  await eventually('both are in the audit', async () => (await audit()).length === 2);
+  expect(await audit()).toMatchObject([
+    { action: 'run_paused', who: startedBy(), subject: { run: '1', reason: 'maintenance' } },
+    { action: 'run_resumed', who: startedBy(), subject: { run: '1' } },
+  ]);
   expect(await command('pause', 'shop')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('no run of shop is working') as string,

@@ -60,6 +60,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
     examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
+    pruneLedger: () => Promise.resolve(void notes.push('prune')),
+    noteAction: () => Promise.resolve(),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
     ...more(notes),
   };
@@ -203,6 +205,22 @@ it('removes records of vanished rows only in mode mirror, children first, once e
 
   const full = await runWith({});
   expect(full.notes.filter((n) => n.startsWith('remove '))).toEqual([]);
+});
+
+it('prunes the ledger once it has ended, and does not fail if that fails', async () => {
+  const order: string[] = [];
+  const { end } = await runWith({}, () => ({
+    closeRun: () => {
+      order.push('closed');
+      return Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport);
+    },
+    pruneLedger: () => {
+      order.push('pruned');
+      return Promise.reject(new Error('the ledger is gone'));
+    },
+  }));
+  expect(end).toBe('complete');
+  expect(order).toEqual(['closed', 'pruned']);
 });
 
 it('releases the lease if a mapping fails, and reports that failure instead of the cancellation of the others', async () => {

@@ -8,9 +8,11 @@
 import type { Command } from 'commander';
 import type { ViewParts } from '../../compose.js';
 import type { ScheduleRuns } from '../../ledger/runs/runs.js';
+import type { AuditAction } from '../../domain/audit.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
+import { noteInAudit } from '../runs/note-in-audit.js';
 import { startedBy } from '../runs/described-start.js';
 import {
   applySchedules,
@@ -40,6 +42,7 @@ export function addSchedules(program: Command): void {
         const temporal = await connectTemporal(parts.env);
         try {
           const applied = await applySchedules(temporal.client, temporal.taskQueue, name, spec.schedules);
+          await noteInAudit(parts, output, name, 'schedules_applied', subjectOf(applied));
           output.result({ sync: name, schedules: applied }, () => lines(name, applied));
         } finally {
           await temporal.close();
@@ -77,13 +80,32 @@ const CONTROLS = {
   pause: {
     summary: 'Pauses schedules: they start no runs until resumed. A run that is working goes on.',
     takesReason: true,
+    action: 'schedules_paused',
   },
-  resume: { summary: 'Lets paused schedules start runs again.', takesReason: true },
-  trigger: { summary: 'Starts a run of a schedule now, as the schedule itself would.', takesReason: false },
-} as const satisfies Record<keyof typeof SCHEDULE_CONTROLS, unknown>;
+  resume: {
+    summary: 'Lets paused schedules start runs again.',
+    takesReason: true,
+    action: 'schedules_resumed',
+  },
+  trigger: {
+    summary: 'Starts a run of a schedule now, as the schedule itself would.',
+    takesReason: false,
+    action: 'schedules_triggered',
+  },
+} as const satisfies Record<
+  keyof typeof SCHEDULE_CONTROLS,
+  { readonly summary: string; readonly takesReason: boolean; readonly action: AuditAction }
+>;
+
+/** The schedules by what was done with them, for the audit. */
+function subjectOf(schedules: readonly SyncSchedule[]): Record<string, string[]> {
+  const subject: Record<string, string[]> = {};
+  for (const { id, action } of schedules) (subject[action] ??= []).push(id);
+  return subject;
+}
 
 function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
-  const { summary, takesReason } = CONTROLS[control];
+  const { summary, takesReason, action } = CONTROLS[control];
   const command = schedules
     .command(control)
     .description(summary)
@@ -91,12 +113,14 @@ function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
     .argument('[name...]', 'schedules by their names in sync.yaml; all of the sync if none is named');
   if (takesReason) command.requiredOption('--reason <text>', 'why; it is kept as the note of the schedule');
   command.option('--json', 'print one JSON document').action(
-    withViewParts<[string, string[]], { json?: boolean; reason?: string }>(
+    withParts<[string, string[]], { json?: boolean; reason?: string }>(
       async ({ parts, output }, sync, names, { reason = '' }) => {
         await assertKnown(parts, sync);
         const temporal = await connectTemporal(parts.env);
         try {
           const done = await controlSchedules(temporal.client, sync, names, control, `${reason} (${startedBy()})`);
+          const subject = { ...subjectOf(done), ...(takesReason && { reason }) };
+          if (done.length > 0) await noteInAudit(parts, output, sync, action, subject);
           output.result({ sync, schedules: done }, () => lines(sync, done));
         } finally {
           await temporal.close();

@@ -12,6 +12,7 @@ import type { ViewParts } from '../../compose.js';
 import { requireVariable } from '../../config/environment.js';
 import { counted } from '../../domain/counted.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
+import { thisCommand } from '../runs/described-start.js';
 import { changeText, pushSchemas, type PushResult } from '../../schema-push/push-schemas.js';
 import { schemaStatuses, type SchemaStatus, type Status } from '../../schema-push/schema-status.js';
 import { printable, table } from '../output/text-table.js';
@@ -31,7 +32,7 @@ export function addSchema(program: Command): void {
     )
     .action(
       withParts<[string], { json?: boolean }>(async ({ parts, output }, name) => {
-        const results = await pushSchemas(parts, name, (line) => output.note(line));
+        const results = await pushSchemas(parts, name, (line) => output.note(line), thisCommand());
         output.result({ sync: name, schemas: results }, () =>
           table(
             ['schema', 'result', 'id'],

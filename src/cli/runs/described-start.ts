@@ -1,6 +1,7 @@
 /** What Temporal is told of a run that a command starts, so that its list of workflows can be read and searched. */
 import { hostname, userInfo } from 'node:os';
 import type { WorkflowStartOptions } from '@temporalio/client';
+import type { Actor } from '../../domain/audit.js';
 import { searchAttributesOf } from '../../domain/search-attributes.js';
 import type { RunInput, RunKind } from '../../domain/run.js';
 import { STARTED_BY } from '../../domain/work.js';
@@ -23,6 +24,9 @@ export function describedStart(
     ),
   };
 }
+
+/** Whoever runs this command, for the audit. */
+export const thisCommand = (): Actor => ({ who: startedBy(), origin: 'cli' });
 
 /** The account and machine of this process. */
 export function startedBy(): string {

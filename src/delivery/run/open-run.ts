@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
-import type { NewRun, RunRow } from '../../ledger/runs/runs.js';
+import { actorOf, type NewRun, type RunRow } from '../../ledger/runs/runs.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import { assertVersion } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';
@@ -111,7 +111,8 @@ async function approveRemovals(
   if (asked === undefined || continues !== undefined) return;
   const awaitingApproval = (await ledger.removals.awaitingApproval(run.sync)).map((p) => p.plan);
   const unknown = asked.filter((plan) => !awaitingApproval.includes(plan));
-  if (unknown.length === 0) return ledger.removals.approve(asked);
+  const actor = actorOf({ trigger: run.trigger, by: run.started_by });
+  if (unknown.length === 0) return ledger.removals.approve(asked, { sync: run.sync, run: run.id, actor });
   const error = new PartnerSyncError(
     'input_invalid',
     `no removal plan of ${run.sync} waits for approval with the id ${unknown.join(', ')}; waiting: ${awaitingApproval.join(', ') || 'none'}`,

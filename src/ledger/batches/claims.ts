@@ -57,7 +57,7 @@ export interface Claimed {
 }
 
 /** An arbitrary constant; the second number of the advisory lock is the mapping's. */
-const CLAIM_LOCK = 7_160_346;
+export const CLAIM_LOCK = 7_160_346;
 
 /**
  * Throws `fenced_off` when a newer attempt has taken the partition over, and {@link GuardExceeded} if the run is to be

@@ -1,6 +1,9 @@
 /** The ids that the platform gave to schema definitions, since it has no operation to look them up. */
 import type { Knex } from 'knex';
 import type { JsonObject } from '../../domain/json.js';
+import type { NewAuditEntry } from '../../domain/audit.js';
+import { writeAudit } from '../audit.js';
+import { inTransaction } from '../database/statements.js';
 
 export interface PushedSchema {
   readonly name: string;
@@ -14,8 +17,8 @@ export interface PushedSchema {
 export interface SchemaIds {
   /** The schema definitions of a platform (its base URL) by their names. */
   pushed(platform: string): Promise<ReadonlyMap<string, PushedSchema>>;
-  /** Replaces what was known of the definition of this name. */
-  remember(platform: string, schema: PushedSchema): Promise<void>;
+  /** Replaces what was known of the definition of this name. The audit tells who pushed it for which sync. */
+  remember(platform: string, schema: PushedSchema, by: Pick<NewAuditEntry, 'sync' | 'actor'>): Promise<void>;
 }
 
 export function openSchemaIds(knex: Knex): SchemaIds {
@@ -31,17 +34,20 @@ export function openSchemaIds(knex: Knex): SchemaIds {
         ]),
       );
     },
-    async remember(platform, schema) {
-      await knex('schema_definitions')
-        .insert({
-          platform,
-          name: schema.name,
-          platform_id: schema.platformId,
-          definition_hash: schema.definitionHash,
-          definition: schema.definition === null ? null : JSON.stringify(schema.definition),
-        })
-        .onConflict(['platform', 'name'])
-        .merge();
-    },
+    remember: (platform, schema, { sync, actor }) =>
+      inTransaction(knex, async (trx) => {
+        await trx('schema_definitions')
+          .insert({
+            platform,
+            name: schema.name,
+            platform_id: schema.platformId,
+            definition_hash: schema.definitionHash,
+            definition: schema.definition === null ? null : JSON.stringify(schema.definition),
+          })
+          .onConflict(['platform', 'name'])
+          .merge();
+        const subject = { schema: schema.name, created: schema.definitionHash !== '' };
+        await writeAudit(trx, { sync, action: 'schema_pushed', actor, subject });
+      }),
   };
 }

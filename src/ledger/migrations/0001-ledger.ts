@@ -45,13 +45,16 @@ export async function up(knex: Knex): Promise<void> {
       report json
     );
     CREATE INDEX runs_by_sync ON runs (sync, id);
+    -- Retention takes the runs that ended first; the report of a schedule's runs looks for its last good one.
+    CREATE INDEX runs_by_end ON runs (sync, ended_at) WHERE ended_at IS NOT NULL;
+    CREATE INDEX runs_by_schedule ON runs (started_by, id) WHERE trigger = 'schedule';
     -- Each claim asks which runs have not ended.
     CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
 
     -- One run of a sync at a time, whichever trigger started it.
     CREATE TABLE sync_leases (
       sync text PRIMARY KEY,
-      run_id bigint NOT NULL REFERENCES runs,
+      run_id bigint NOT NULL UNIQUE REFERENCES runs,
       taken_at timestamptz NOT NULL DEFAULT now()
     );
 
@@ -90,6 +93,7 @@ export async function up(knex: Knex): Promise<void> {
       updated_at timestamptz,
       UNIQUE (run_id, mapping_id, kind, no)
     );
+    CREATE INDEX partitions_by_mapping ON partitions (mapping_id, run_id);
 
     -- What became of the rows of a partition; read is the sum of the others.
     CREATE TABLE partition_counts (
@@ -111,13 +115,17 @@ export async function up(knex: Knex): Promise<void> {
       run_id bigint NOT NULL REFERENCES runs,
       moved_at timestamptz NOT NULL DEFAULT now()
     );
+    -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
+    -- for every deleted row.
+    CREATE INDEX positions_by_run ON positions (run_id);
 
     -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
     -- records until their parents arrive; settled: every record has an outcome; superseded: split or given up, its
     -- records are sent again in other batches. Records of a batch in one of the first three states are in no other batch.
     CREATE TABLE batches (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      run_id bigint NOT NULL REFERENCES runs,
+      -- That of the partition, whose foreign key stands for this one: a second would need an index of its own.
+      run_id bigint NOT NULL,
       partition_id bigint NOT NULL REFERENCES partitions,
       mapping_id smallint NOT NULL REFERENCES mappings,
       tenant_id integer NOT NULL REFERENCES tenants,
@@ -142,6 +150,8 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX batches_open ON batches (mapping_id, partition_id) WHERE state IN ('intended', 'sent');
     CREATE INDEX batches_pending ON batches (mapping_id) WHERE state = 'pending';
     CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
+    CREATE INDEX batches_by_partition ON batches (partition_id);
+    CREATE INDEX batches_by_end ON batches (mapping_id, settled_at) WHERE settled_at IS NOT NULL;
 
     -- What is known of each record that was sent, in blocks of neighbours (src/ledger/record-index). The text is stored
     -- inline and uncompressed: it is mostly hashes.
@@ -194,13 +204,14 @@ export async function up(knex: Knex): Promise<void> {
       since timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (mapping_id, tenant_id, external_id)
     );
+    CREATE INDEX waiting_by_partition ON waiting (partition_id);
     CREATE INDEX waiting_by_batch ON waiting (batch_id) WHERE batch_id IS NOT NULL;
     CREATE INDEX waiting_by_age ON waiting (mapping_id, since);
     CREATE INDEX waiting_due ON waiting (mapping_id, due_at) WHERE batch_id IS NULL;
 
     -- One dead letter for each source row that could not be delivered. No value of the row is kept, only the shape of
-    -- the offending one. There are no foreign keys: they would be checked row by row, and mappings and runs are never
-    -- deleted.
+    -- the offending one. There are no foreign keys: they would be checked row by row. Mappings are never deleted, and
+    -- retention keeps the runs of dead letters.
     CREATE TABLE dead_letters (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       mapping_id smallint NOT NULL,
@@ -226,6 +237,7 @@ export async function up(knex: Knex): Promise<void> {
       UNIQUE (mapping_id, key_hash)
     );
     CREATE INDEX dead_letters_by_record ON dead_letters (mapping_id, tenant_id, external_id);
+    CREATE INDEX dead_letters_by_run ON dead_letters (run_id);
     CREATE INDEX dead_letters_by_code ON dead_letters (mapping_id, code, id);
     CREATE INDEX dead_letters_lacking_parents ON dead_letters (mapping_id, id) WHERE missing IS NOT NULL;
 
@@ -293,13 +305,37 @@ export async function up(knex: Knex): Promise<void> {
       pushed_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (platform, name)
     );
+
+    -- What people and commands have done, besides what the runs of schedules do. Counts, names and causes, and no id of
+    -- a record.
+    CREATE TABLE audit (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      at timestamptz NOT NULL DEFAULT now(),
+      sync text NOT NULL,
+      action text NOT NULL,
+      -- As they name themselves, such as an account and a machine; NULL where nobody has said.
+      who text,
+      -- cli: a command; temporal: the Web UI or another client; worker: a run, by itself.
+      origin text NOT NULL CHECK (origin IN ('cli', 'temporal', 'worker')),
+      subject jsonb NOT NULL DEFAULT '{}'
+    );
+    CREATE INDEX audit_by_sync ON audit (sync, at);
+    -- Rights would not do: the program owns its tables.
+    CREATE FUNCTION keep_audit() RETURNS trigger LANGUAGE plpgsql AS $body$
+      BEGIN
+        IF TG_OP = 'DELETE' AND current_setting('partner_sync.prunes_audit', true) = 'on' THEN RETURN NULL; END IF;
+        RAISE EXCEPTION 'the audit is append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+      END
+    $body$;
+    CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit EXECUTE FUNCTION keep_audit();
   `);
 }
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
+    DROP TABLE audit, schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
       positions, partition_counts, partitions, sync_leases, runs, tenants, mappings;
+    DROP FUNCTION keep_audit();
     DROP SEQUENCE read_sequence;
   `);
 }

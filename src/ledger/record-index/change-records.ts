@@ -2,8 +2,8 @@
  * Changing records, under the locks of their blocks.
  *
  * A block covers the keys from its `low` up to the next block's, also those without a record yet. So only the
- * transaction that has locked the block that covers a key can write that record. Full blocks are cut; none is ever
- * joined or deleted.
+ * transaction that has locked the block that covers a key can write that record. Full blocks are cut; none is joined
+ * or deleted, except by forget-records.ts.
  */
 import type { Knex } from 'knex';
 import { HASH_BYTES } from '../../records/record-list.js';
@@ -60,7 +60,7 @@ export async function changeRecords(
     const changed = changedEntries(block, keys, indexes, decide);
     if (changed.length > 0) written.push(...cutBlock(block, columnsOf(mergeEntries(block.entries, changed))));
   });
-  await store(trx, mappingId, written);
+  await storeBlocks(trx, mappingId, written);
 }
 
 /**
@@ -115,7 +115,8 @@ function changedEntries(
   return changed;
 }
 
-async function store(trx: Knex, mappingId: number, blocks: readonly WrittenBlock[]): Promise<void> {
+/** Writes blocks that the transaction has locked, or the parts of such a block. */
+export async function storeBlocks(trx: Knex, mappingId: number, blocks: readonly WrittenBlock[]): Promise<void> {
   if (blocks.length === 0) return;
   await prepared(
     trx,

@@ -6,6 +6,7 @@
  * Nothing outside this folder knows about blocks; .dependency-cruiser.cjs lets others import only this file.
  */
 export { changeRecords, type AcceptedKeys } from './change-records.js';
+export { countOfTenant, forgetRecords, forgetTenant, tenantsOf } from './forget-records.js';
 export { readRecords, type SameContent } from './read-records.js';
 export { scanRecords, startsOfParts, type IndexedRecord, type ScannedRecords } from './scan-records.js';
 export type { RecordEntry } from './entry-columns.js';

@@ -2,6 +2,9 @@
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../../domain/guard.js';
+import type { NewAuditEntry } from '../../domain/audit.js';
+import { writeAudit } from '../audit.js';
+import { inTransaction } from '../database/statements.js';
 import type { AcquiredPartition } from './partitions.js';
 
 /** A mapping that a run which has not ended holds. */
@@ -20,8 +23,8 @@ export interface Guards {
   begin(runId: string, mappingId: number): Promise<{ readonly accepted: number; readonly approved: boolean }>;
   /** Notes that the run holds the mapping; a hold that was noted before stays as it is. */
   hold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
-  /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. */
-  approve(runId: string, mappingId: number): Promise<void>;
+  /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. The audit tells who did so. */
+  approve(runId: string, mappingId: number, by: Omit<NewAuditEntry, 'action'>): Promise<void>;
   /**
    * The mappings that runs of the sync hold now, the first one first, without those that are on hold for
    * their removal plan.
@@ -97,15 +100,16 @@ export function openGuards(knex: Knex): Guards {
         { run: runId, mapping: mappingId, hold: JSON.stringify(hold), examples: [...examples] },
       );
     },
-    async approve(runId, mappingId) {
-      await knex.transaction(async (trx) => {
+    approve: (runId, mappingId, by) =>
+      inTransaction(knex, async (trx) => {
         const of = { run_id: runId, mapping_id: mappingId };
-        await trx('guards').where(of).update({ approved_at: knex.fn.now() });
+        const guards = trx('guards').where(of).whereNull('approved_at');
+        if ((await guards.update({ approved_at: knex.fn.now() })) > 0)
+          await writeAudit(trx, { ...by, action: 'hold_approved' });
         await trx('removal_plans')
           .where({ ...of, state: 'awaiting_approval' })
           .update({ state: 'due', approved_at: knex.fn.now() });
-      });
-    },
+      }),
     async onHold(sync) {
       const { rows } = await knex.raw<{ rows: { run: string; since: Date; hold: Hold; examples: string[] }[] }>(
         `SELECT g.run_id AS run, g.hold_at AS since, g.hold, g.examples FROM guards g JOIN runs ON runs.id = g.run_id

@@ -5,6 +5,8 @@ import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.
 import type { RunTrigger } from '../../domain/search-attributes.js';
 import type { RunFailure, RunStart } from '../../domain/work.js';
 import { inTransaction } from '../database/statements.js';
+import type { Actor, NewAuditEntry } from '../../domain/audit.js';
+import { writeAudit } from '../audit.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
 export type EndedRunOutcome = RunOutcome | 'failed';
@@ -53,7 +55,7 @@ export interface ScheduleRuns {
 }
 
 export interface Runs {
-  /** The run of this workflow execution, which the first call inserts. */
+  /** The run of this workflow execution, which the first call inserts; who started it is then in the audit. */
   begin(run: NewRun): Promise<RunRow>;
   get(runId: string): Promise<RunRow | undefined>;
   /** Up to `limit` runs, newest first; of all syncs if none is named. */
@@ -75,6 +77,33 @@ export interface Runs {
   known(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+/** Who started a run, for the audit. */
+export const actorOf = ({ trigger, by }: RunStart): Actor => ({
+  who: by,
+  origin: trigger === 'cli' ? 'cli' : trigger === 'schedule' ? 'worker' : 'temporal',
+});
+
+/** The entry of the audit for a run that somebody started. Keys and ids of the input are left out. */
+function startOf({ sync, kind, mode, input, start }: NewRun, run: string): NewAuditEntry {
+  const { mappings, mapping, limit, externalIds, replay, from, to } = input;
+  const chosen = mapping === undefined ? mappings : [mapping];
+  return {
+    sync,
+    action: replay === undefined ? 'run_started' : 'dead_letters_replayed',
+    actor: actorOf(start),
+    subject: {
+      run,
+      kind,
+      mode,
+      ...(chosen !== undefined && { mappings: chosen }),
+      ...(limit !== undefined && { limit }),
+      ...(externalIds !== undefined && { records: externalIds.length }),
+      ...((from !== undefined || to !== undefined) && { range: true }),
+      ...(replay !== undefined && { filter: { ...replay } }),
+    },
+  };
+}
+
 /** Most characters of a failure's message that are kept: enough for dozens of findings. */
 const LONGEST_FAILURE = 4000;
 
@@ -83,20 +112,24 @@ export function openRuns(knex: Knex): Runs {
   return {
     get,
     async begin(run) {
-      await knex('runs')
-        .insert({
-          sync: run.sync,
-          kind: run.kind,
-          mode: run.mode,
-          input: JSON.stringify(run.input),
-          mapping_version: run.mappingVersion,
-          workflow_id: run.workflowId,
-          first_execution_run_id: run.firstExecutionRunId,
-          trigger: run.start.trigger,
-          started_by: run.start.by,
-        })
-        .onConflict('first_execution_run_id')
-        .ignore();
+      await inTransaction(knex, async (trx) => {
+        const [begun] = await trx('runs')
+          .insert({
+            sync: run.sync,
+            kind: run.kind,
+            mode: run.mode,
+            input: JSON.stringify(run.input),
+            mapping_version: run.mappingVersion,
+            workflow_id: run.workflowId,
+            first_execution_run_id: run.firstExecutionRunId,
+            trigger: run.start.trigger,
+            started_by: run.start.by,
+          })
+          .onConflict('first_execution_run_id')
+          .ignore()
+          .returning<{ id: string }[]>('id');
+        if (begun !== undefined && run.start.trigger !== 'schedule') await writeAudit(trx, startOf(run, begun.id));
+      });
       return knex('runs').where({ first_execution_run_id: run.firstExecutionRunId }).first<RunRow>();
     },
     latest: (sync, limit) =>

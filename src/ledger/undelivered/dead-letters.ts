@@ -5,6 +5,10 @@ import type { Knex } from 'knex';
 import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../../domain/dead-letter.js';
 import type { ParentName } from '../../domain/parent.js';
 import type { SourceKey } from '../../domain/source.js';
+import type { Actor } from '../../domain/audit.js';
+import type { JsonObject } from '../../domain/json.js';
+import { writeAudit } from '../audit.js';
+import { inTransaction } from '../database/statements.js';
 
 /** All methods are about one sync or one of its mappings; a sync that no run has seen has no dead letters. */
 export interface DeadLetterView {
@@ -69,8 +73,8 @@ export interface DeadLetters extends DeadLetterView {
    * @param partitionId the partition in which the rows were looked for, which counts those that are gone
    */
   close(mappingId: number, ids: readonly string[], readSeqStart: string, partitionId?: string): Promise<number>;
-  /** Deletes dead letters without reading their rows, and returns how many. */
-  drop(sync: string, filter: DeadLetterFilter): Promise<number>;
+  /** Deletes dead letters without reading their rows, and returns how many. The audit tells who did so. */
+  drop(sync: string, filter: DeadLetterFilter, actor: Actor): Promise<number>;
 }
 
 export function openDeadLetters(knex: Knex): DeadLetters {
@@ -149,12 +153,25 @@ export function openDeadLetters(knex: Knex): DeadLetters {
       );
       return rows[0]!.closed;
     },
-    drop: (sync, filter) =>
-      knex('dead_letters')
-        .whereIn('id', filtered(deadLettersAndMappings(knex), filter).where('m.sync', sync).select('d.id'))
-        .delete(),
+    drop: (sync, filter, actor) =>
+      inTransaction(knex, async (trx) => {
+        const rows = await trx('dead_letters')
+          .whereIn('id', filtered(deadLettersAndMappings(trx), filter).where('m.sync', sync).select('d.id'))
+          .delete();
+        const subject = { rows, filter: filterOf(filter) };
+        if (rows > 0) await writeAudit(trx, { sync, action: 'dead_letters_dropped', actor, subject });
+        return rows;
+      }),
   };
 }
+
+/** The filter as JSON. It has names, codes, pointers and a time, and no value of a row. */
+const filterOf = ({ mappings, codes, fields, since }: DeadLetterFilter): JsonObject => ({
+  ...(mappings !== undefined && { mappings }),
+  ...(codes !== undefined && { codes }),
+  ...(fields !== undefined && { fields }),
+  ...(since !== undefined && { since }),
+});
 
 interface DeadLetterRow {
   id: string;

@@ -39,5 +39,7 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   'pending-time': within('0s', '7d'),
   'guard-wait': within('1s', '7d'),
   'schedule-time': overAYear,
+  // Shorter, and a row might go while somebody still looks at its run.
+  'retention-time': within('1d', '3650d'),
   'cursor-overlap': within('0s', '3650d'),
 };

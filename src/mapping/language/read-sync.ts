@@ -4,6 +4,7 @@
 import { durationSeconds, secondsOr, sizeBytes } from '../../domain/duration.js';
 import type { GuardLimits } from '../../domain/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
+import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/retention.js';
 import type { Relation } from '../../domain/source.js';
 import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
 import { DEFAULT_LIMITS } from '../../domain/sync-health.js';
@@ -26,6 +27,7 @@ interface SyncFile {
   failOn?: FailOn;
   guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
   limits?: { success?: string; waiting?: string; deadLetters?: number; lag?: string };
+  retention?: Partial<Record<RetentionKind, string>>;
   schedules?: ScheduleFile[];
 }
 
@@ -59,6 +61,7 @@ export function readSync(file: LanguageFile): SyncHead {
     failOn,
     guard,
     limits = {},
+    retention,
     schedules = [],
   } = file.value as unknown as SyncFile;
   const names = schedules.map((schedule) => schedule.name);
@@ -92,6 +95,7 @@ export function readSync(file: LanguageFile): SyncHead {
       ...(limits.deadLetters !== undefined && { deadLetters: limits.deadLetters }),
       ...(limits.lag !== undefined && { lag: durationSeconds(limits.lag) }),
     },
+    retention: readRetention(retention),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
 }
@@ -104,6 +108,14 @@ const readGuard = ({ changed, deadLettered, gone, records, wait }: NonNullable<S
   records: records ?? 100,
   wait: secondsOr(wait, 'guardWait'),
 });
+
+const readRetention = (given: SyncFile['retention'] = {}): Retention =>
+  Object.fromEntries(
+    RETENTION_KINDS.map((kind) => [
+      kind,
+      given[kind] === undefined ? DEFAULT_RETENTION[kind] : durationSeconds(given[kind]),
+    ]),
+  ) as Record<RetentionKind, number>;
 
 /** A list of tenants in the source stays a description here; each run reads the list. */
 function readTenant(tenant: TenantFile): TenantConfig {

@@ -7,6 +7,7 @@
 import type { Command } from 'commander';
 import { counted } from '../../../domain/counted.js';
 import { withParts, EXIT } from '../../command-context.js';
+import { thisCommand } from '../../runs/described-start.js';
 import { assertKnown } from '../../known-sync.js';
 import { confirmed } from '../../output/confirmed.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
@@ -37,7 +38,7 @@ export function addDrop(parent: Command): void {
           output.result({ sync, dropped: 0 }, () => ['nothing was dropped']);
           return EXIT.failed;
         }
-        const dropped = found === 0 ? 0 : await deadLetters.drop(sync, filter);
+        const dropped = found === 0 ? 0 : await deadLetters.drop(sync, filter, thisCommand());
         output.result({ sync, dropped }, () => [
           dropped === 0
             ? `no dead letters of ${sync} to drop`

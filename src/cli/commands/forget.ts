@@ -1,0 +1,148 @@
+/**
+ * `partner-sync forget`: removes what the ledger knows of a record, or of all records of a tenant, after asking.
+ *
+ * Writes the ledger only; reads the sync's files if mappings are named. Source and platform are not touched. Without a
+ * terminal it needs `--yes`. Exit codes: 0 done (also if nothing was known), 1 failed, not confirmed, or it has to wait
+ * for a run or a batch, 2 wrong usage or configuration.
+ */
+import type { Command } from 'commander';
+import type { Parts } from '../../compose.js';
+import { counted } from '../../domain/counted.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { Forgetting, Forgotten, KnownOf, Obstacle } from '../../ledger/forget/forget.js';
+import { EXIT, withParts } from '../command-context.js';
+import { confirmed } from '../output/confirmed.js';
+import { assertKnown } from '../known-sync.js';
+import { table } from '../output/text-table.js';
+import { thisCommand } from '../runs/described-start.js';
+
+interface ForgetFlags {
+  readonly json?: boolean;
+  readonly tenant?: string;
+  readonly externalId?: string;
+  readonly mapping?: string[];
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+}
+
+export function addForget(program: Command): void {
+  program
+    .command('forget')
+    .summary('remove what the ledger knows of a person or a tenant')
+    .description(
+      'Removes what the ledger knows of a record, or of all records of a tenant: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
+    )
+    .argument('<sync>', 'folder in the mappings folder')
+    .option('--tenant <id>', "the platform's id of a tenant; with --external-id: only that tenant's record")
+    .option('--external-id <id>', 'the record, in whichever tenant')
+    .option('--mapping <name...>', 'only in these mappings')
+    .option('--dry-run', 'only show what is known')
+    .option('-y, --yes', 'do not ask')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  partner-sync forget online-retail --external-id 17850 --mapping customers --dry-run\n  partner-sync forget online-retail --tenant tenant-a --yes\n\nExit codes: 0 done; 1 failed, not confirmed, or a run or a batch is in the way; 2 wrong usage or configuration',
+    )
+    .action(
+      withParts<[string], ForgetFlags>(async ({ parts, output }, sync, flags) => {
+        const { dryRun = false, yes = false } = flags;
+        const what = await forgettingOf(parts, sync, flags);
+        const { forget } = await parts.ledger();
+        const before = await forget.known(what);
+        const ask = !dryRun && before.obstacles.length === 0 && total(before.known) > 0;
+        if (ask && !yes && !(await confirmed(`${knownLine(sync, before.known)} This cannot be undone. Forget it?`))) {
+          output.result({ sync, forgotten: false, ...before }, () => ['nothing was forgotten']);
+          return EXIT.failed;
+        }
+        const found = ask ? await forget.forget(what, thisCommand()) : before;
+        const forgotten = ask && found.obstacles.length === 0;
+        output.result({ sync, dryRun, forgotten, ...found }, () => linesOf(what, found, { dryRun, forgotten }));
+        return found.obstacles.length > 0 ? EXIT.failed : EXIT.done;
+      }),
+    );
+}
+
+async function forgettingOf(
+  parts: Parts,
+  sync: string,
+  {
+    tenant = null,
+    externalId = null,
+    mapping = null,
+  }: { tenant?: string | null; externalId?: string | null; mapping?: string[] | null },
+): Promise<Forgetting> {
+  if (tenant === null && externalId === null)
+    throw new PartnerSyncError('input_invalid', 'say what to forget: --tenant or --external-id');
+  const known = await (await parts.ledger()).forget.mappingsOf(sync);
+  // A mapping whose file is gone may still be known.
+  const unknown = (mapping ?? []).filter((name) => !known.includes(name));
+  if (known.length === 0 || unknown.length > 0) await assertKnown(parts, sync, unknown);
+  const schemas = mapping === null ? null : await schemasOf(parts, sync, mapping);
+  return { sync, tenant, externalId, mappings: mapping, schemas };
+}
+
+/** Records refer to others by the names of schema definitions. */
+async function schemasOf(parts: Parts, sync: string, names: readonly string[]): Promise<string[]> {
+  const { mappings } = (await parts.openSync(sync)).spec;
+  return mappings.flatMap(({ name, schema }) => (names.includes(name) ? [schema.name] : []));
+}
+
+const WORDS: Readonly<Record<keyof KnownOf, string>> = {
+  records: 'records that were sent',
+  waiting: 'waiting records',
+  deadLetters: 'dead letters',
+  removals: 'records in removal plans',
+  runs: 'inputs and partitions of runs that name it',
+  references: 'dead letters of other records that name it as a parent',
+};
+const KINDS = Object.keys(WORDS) as (keyof KnownOf)[];
+
+const total = (known: KnownOf): number => KINDS.reduce((sum, kind) => sum + known[kind], 0);
+
+const knownLine = (sync: string, known: KnownOf): string =>
+  `The ledger of ${sync} knows ${KINDS.filter((kind) => known[kind] > 0)
+    .map((kind) => `${known[kind].toLocaleString('en-GB')} ${WORDS[kind]}`)
+    .join(', ')}.`;
+
+function linesOf(
+  { sync, externalId }: Forgetting,
+  { known, obstacles, waitingChildren }: Forgotten,
+  { dryRun, forgotten }: { readonly dryRun: boolean; readonly forgotten: boolean },
+): string[] {
+  if (total(known) === 0 && obstacles.length === 0) return [`the ledger of ${sync} knows nothing of it`, ...REMAINS];
+  return [
+    forgotten ? `forgotten by the ledger of ${sync}:` : `known to the ledger of ${sync}:`,
+    ...table(
+      ['rows', ''],
+      KINDS.filter((kind) => known[kind] > 0).map((kind) => [known[kind], WORDS[kind]]),
+    ),
+    ...(obstacles.length > 0
+      ? ['', 'Nothing was forgotten, since this is in the way:', ...obstacles.map(obstacleLine)]
+      : dryRun
+        ? ['', 'nothing was forgotten (--dry-run)']
+        : []),
+    '',
+    ...(waitingChildren > 0
+      ? [
+          `${counted(waitingChildren, 'other record waits', 'other records wait')} for it as a parent and name it until the wait is over.`,
+        ]
+      : []),
+    ...REMAINS,
+    ...(externalId === null ? ["The tenant's own id stays, since counts of rows refer to it."] : []),
+  ];
+}
+
+const obstacleLine = ({ kind, run, since, state, count }: Obstacle): string => {
+  if (kind === 'run')
+    return `  run ${run} has been working since ${since}; wait for its end, or start a run if its workflow was terminated`;
+  const batches = counted(count, 'batch is', 'batches are');
+  return state === 'pending'
+    ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform lets go of them`
+    : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${count === 1 ? 'it' : 'them'}`;
+};
+
+/** What no command of ours can remove. */
+const REMAINS = [
+  'What remains: the source and the platform are not touched. As long as the source has the row, a run that reads it sends it again.',
+  "Temporal's history of a backfill with --external-id contains the id until the retention of the namespace is over.",
+];

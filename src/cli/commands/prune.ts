@@ -1,0 +1,112 @@
+/**
+ * `partner-sync prune`: removes what is older than the sync's `retention` from the ledger, as its runs do.
+ *
+ * Reads the files of the sync and writes the ledger; calls nobody else. Exit codes: 0 done (also if nothing was old), 1
+ * failed, 2 wrong usage or configuration, 130 interrupted; what was removed by then stays removed.
+ */
+import type { Command } from 'commander';
+import type { Parts } from '../../compose.js';
+import { counted } from '../../domain/counted.js';
+import type { Prunable, RetentionKind } from '../../domain/retention.js';
+import { milliseconds } from '../../domain/timeouts.js';
+import { listSyncs } from '../../mapping/sync-folder.js';
+import { EXIT, withParts, type CommandContext } from '../command-context.js';
+import { table } from '../output/text-table.js';
+import { assertKnown } from '../known-sync.js';
+import { thisCommand } from '../runs/described-start.js';
+
+interface PruneFlags {
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** What is removed, in the words of the command's table. */
+const WORDS: Readonly<Record<RetentionKind, string>> = {
+  batches: 'settled batches',
+  partitions: 'partitions with their counts',
+  removalPlans: 'removal plans',
+  runs: 'runs with their reports',
+  audit: 'entries of the audit',
+};
+
+export function addPrune(program: Command): void {
+  program
+    .command('prune')
+    .summary('remove what is old from the ledger')
+    .description(
+      'Removes what is older than `retention` of sync.yaml says from the ledger, in small steps; runs do the same at their end. Positions, dead letters, waiting records and what was accepted of each record stay.',
+    )
+    .argument('[sync]', 'folder in the mappings folder; all of them if none is named')
+    .option('--dry-run', 'only show what would be removed')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  partner-sync prune --dry-run\n  partner-sync prune online-retail\n\nExit codes: 0 done; 1 failed; 2 wrong usage or configuration; 130 interrupted',
+    )
+    .action(
+      withParts<[string | undefined], PruneFlags>(async (context, named, { dryRun = false }) => {
+        const { parts, output } = context;
+        if (named !== undefined) await assertKnown(parts, named);
+        const syncs = named === undefined ? await listSyncs(await parts.mappingsFolder()) : [named];
+        const interrupt = { heard: false };
+        const hear = (): void => void (interrupt.heard = true);
+        if (!dryRun) process.once('SIGINT', hear);
+        try {
+          const results: SyncPruned[] = [];
+          for (const sync of syncs)
+            if (!interrupt.heard) results.push(await pruneOf(context, sync, dryRun, () => !interrupt.heard));
+          output.result({ dryRun, syncs: results }, () => results.flatMap((result) => linesOf(result, dryRun)));
+          return interrupt.heard ? EXIT.interrupted : EXIT.done;
+        } finally {
+          process.off('SIGINT', hear);
+        }
+      }),
+    );
+}
+
+interface SyncPruned {
+  readonly sync: string;
+  readonly removed: readonly Prunable[];
+  /** Whether nothing old is left. */
+  readonly done: boolean;
+}
+
+async function pruneOf(
+  { parts, output }: CommandContext<Parts>,
+  sync: string,
+  dryRun: boolean,
+  goesOn: () => boolean,
+): Promise<SyncPruned> {
+  const { retention: kept } = (await parts.openSync(sync)).spec;
+  const { retention, audit } = await parts.ledger();
+  if (dryRun) return { sync, removed: await retention.prunable(sync, kept), done: false };
+  let told = performance.now();
+  const onStep = (kind: RetentionKind, rows: number): void => {
+    if (performance.now() - told < milliseconds('pruneProgress')) return;
+    told = performance.now();
+    output.note(`${sync}: removed ${rows.toLocaleString('en-GB')} ${WORDS[kind]} so far`);
+  };
+  const { removed, done } = await retention.prune(sync, kept, { goesOn, onStep });
+  const gone = removed.filter(({ rows }) => rows > 0);
+  if (gone.length > 0) {
+    const subject = Object.fromEntries(gone.map(({ kind, rows }) => [kind, rows]));
+    await audit.add({ sync, action: 'pruned', actor: thisCommand(), subject });
+  }
+  return { sync, removed, done };
+}
+
+function linesOf({ sync, removed, done }: SyncPruned, dryRun: boolean): string[] {
+  const rows = removed.filter((kind) => kind.rows > 0);
+  if (rows.length === 0) return [`${sync}: nothing is old enough`];
+  return [
+    `${sync}: ${counted(
+      rows.reduce((sum, kind) => sum + kind.rows, 0),
+      'row',
+    )} ${dryRun ? 'would be removed' : 'removed'}`,
+    ...table(
+      ['rows', '', 'oldest'],
+      rows.map((kind) => [kind.rows, WORDS[kind.kind], kind.oldest!.slice(0, 10)]),
+    ),
+    ...(dryRun || done ? [] : ['interrupted; the next prune or run goes on']),
+  ];
+}

@@ -1,0 +1,48 @@
+/** The audit: what people and commands have done to a sync. Runs that a schedule starts are no entries of it. */
+import type { JsonObject } from './json.js';
+
+/** What an entry can be about. */
+export const AUDIT_ACTIONS = [
+  'run_started',
+  'run_paused',
+  'run_resumed',
+  'dead_letters_replayed',
+  'dead_letters_dropped',
+  'removals_approved',
+  'hold_approved',
+  'forgotten',
+  'pruned',
+  'schedules_applied',
+  'schedules_paused',
+  'schedules_resumed',
+  'schedules_triggered',
+  'schema_pushed',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who did something, and from where: a command, the Web UI or another client of Temporal, or a run by itself. */
+export interface Actor {
+  /** As they name themselves, such as an account and a machine: nobody proves it. null where nobody has said. */
+  readonly who: string | null;
+  readonly origin: 'cli' | 'temporal' | 'worker';
+}
+
+/** Whoever sent an Update to a workflow: our commands say who they are, and the Web UI's form is mostly left empty. */
+export const actorOfUpdate = ({ by }: { readonly by?: string }): Actor =>
+  by === undefined ? { who: null, origin: 'temporal' } : { who: by, origin: 'cli' };
+
+/** An entry to be written. */
+export interface NewAuditEntry {
+  readonly sync: string;
+  readonly action: AuditAction;
+  readonly actor: Actor;
+  /** What it was done to: names, counts and causes, never an id of a record or a value of a row. */
+  readonly subject: JsonObject;
+}
+
+/** An entry as it is kept. */
+export interface AuditEntry extends NewAuditEntry {
+  readonly id: string;
+  /** ISO 8601, by the ledger's clock. */
+  readonly at: string;
+}

@@ -1,0 +1,207 @@
+/** Forgetting: removes what the ledger knows of a record, or of all records of a tenant, in one transaction. */
+import type { Knex } from 'knex';
+import type { Actor } from '../../domain/audit.js';
+import type { JsonObject } from '../../domain/json.js';
+import { writeAudit } from '../audit.js';
+import { CLAIM_LOCK } from '../batches/claims.js';
+import { retryOnDeadlock } from '../database/connection.js';
+import { countOfTenant, forgetRecords, forgetTenant, readRecords, tenantsOf } from '../record-index/index.js';
+import { inTransaction } from '../database/statements.js';
+import * as at from './conditions.js';
+
+/** What is to be forgotten: a record, all records of a tenant, or a record of one tenant only. */
+export interface Forgetting {
+  readonly sync: string;
+  /** The platform's id of the tenant; null: of whichever tenant. */
+  readonly tenant: string | null;
+  /** null: all records of the tenant. */
+  readonly externalId: string | null;
+  /** Names of mappings; null: all that the ledger knows of the sync. */
+  readonly mappings: readonly string[] | null;
+  /** Names of their schema definitions, by which other records refer to it; null: any. */
+  readonly schemas: readonly string[] | null;
+}
+
+/** How much the ledger knows: rows or entries by the place where they are. */
+export interface KnownOf {
+  /** Entries of the record index: external ids with hashes of what was accepted. */
+  readonly records: number;
+  readonly waiting: number;
+  readonly deadLetters: number;
+  /** Records in removal plans. */
+  readonly removals: number;
+  /** Inputs of backfills that name it, and partitions that were planned for it or end at it. */
+  readonly runs: number;
+  /** Dead letters of other records that name it as a missing parent. */
+  readonly references: number;
+}
+
+/** Why nothing can be forgotten now. */
+export interface Obstacle {
+  readonly kind: 'run' | 'batch';
+  /** The run, or the run that sent the batch. */
+  readonly run: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** `working` for a run, else the state of the batch. */
+  readonly state: string;
+  /** How many there are of this run in this state. */
+  readonly count: number;
+}
+
+export interface Forgotten {
+  readonly known: KnownOf;
+  /** If there are any, nothing was removed. */
+  readonly obstacles: readonly Obstacle[];
+  /** Waiting records of other mappings that name it as a missing parent; they stay. */
+  readonly waitingChildren: number;
+}
+
+export interface Forget {
+  /** The names of mappings of the sync that the ledger knows. */
+  mappingsOf(sync: string): Promise<readonly string[]>;
+  /** What {@link forget} would remove, and what it would have to wait for. Writes nothing. */
+  known(what: Forgetting): Promise<Forgotten>;
+  /**
+   * Removes it, unless a run of the sync is working or a batch with such a record is open. The audit gets the counts,
+   * and neither the record nor the tenant.
+   */
+  forget(what: Forgetting, actor: Actor): Promise<Forgotten>;
+}
+
+export function openForget(knex: Knex): Forget {
+  return {
+    mappingsOf: async (sync) =>
+      (await knex('mappings').where({ sync }).orderBy('id').select<{ name: string }[]>('name')).map(({ name }) => name),
+    known: async (what) => look(knex, what, await placesOf(knex, what)),
+    forget: (what, actor) =>
+      retryOnDeadlock(() =>
+        inTransaction(knex, async (trx) => {
+          const places = await placesOf(trx, what);
+          // In the order of their numbers. From now on no run sends a record of these mappings or plans to.
+          for (const id of places.mappings) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, id]);
+          const found = await look(trx, what, places);
+          if (found.obstacles.length > 0) return found;
+          await remove(trx, what, places);
+          const { sync, tenant, externalId, mappings } = what;
+          const by = externalId === null ? 'tenant' : tenant === null ? 'external id' : 'tenant and external id';
+          const subject = { by, ...(mappings !== null && { mappings }), ...withoutZeros(found.known) };
+          await writeAudit(trx, { sync, action: 'forgotten', actor, subject });
+          return found;
+        }),
+      ),
+  };
+}
+
+const withoutZeros = (counts: KnownOf): JsonObject =>
+  Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+
+/** The bindings of the conditions. */
+interface Places {
+  readonly sync: string;
+  readonly mappings: number[];
+  readonly names: string[] | null;
+  readonly schemas: string[] | null;
+  /** 0, which no tenant has, if the ledger does not know the one that is meant. */
+  readonly tenant: number | null;
+  readonly id: string | null;
+}
+
+async function placesOf(knex: Knex, { sync, tenant, externalId, mappings, schemas }: Forgetting): Promise<Places> {
+  const known = await knex('mappings').where({ sync }).orderBy('id').select<{ id: number; name: string }[]>();
+  const chosen = known.filter(({ name }) => mappings === null || mappings.includes(name));
+  const row =
+    tenant === null
+      ? null
+      : await knex('tenants').where({ platform_id: tenant }).first<{ id: number } | undefined>('id');
+  return {
+    sync,
+    mappings: chosen.map(({ id }) => id),
+    names: mappings === null ? null : [...mappings],
+    schemas: schemas === null ? null : [...schemas],
+    tenant: row === null ? null : (row?.id ?? 0),
+    id: externalId,
+  };
+}
+
+async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<Forgotten> {
+  const count = async (rows: string): Promise<number> => {
+    const { rows: found } = await knex.raw<{ rows: [{ n: number }] }>(
+      `SELECT count(*)::float8 AS n FROM ${rows}`,
+      bindingsOf(places),
+    );
+    return found[0].n;
+  };
+  const ofRecord = (rows: string): Promise<number> => (places.id === null ? Promise.resolve(0) : count(rows));
+  const known: KnownOf = {
+    records: await countRecords(knex, places),
+    waiting: await count(at.WAITING),
+    deadLetters: await count(at.DEAD_LETTERS),
+    removals: await count(at.REMOVALS),
+    runs: (await ofRecord(at.BACKFILLS)) + (await ofRecord(at.PARTITIONS)),
+    references: await ofRecord(at.CHILDREN),
+  };
+  const { rows } = await knex.raw<{ rows: (Omit<Obstacle, 'since'> & { since: Date })[] }>(
+    `SELECT 'run' AS kind, id::text AS run, started_at AS since, 'working' AS state, 1 AS count
+     FROM runs WHERE sync = :sync AND ended_at IS NULL
+     UNION ALL
+     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${at.OPEN_BATCHES} GROUP BY run_id, state
+     ORDER BY 3`,
+    bindingsOf({ ...places, sync }),
+  );
+  const obstacles = rows.map(({ since, ...obstacle }) => ({ ...obstacle, since: since.toISOString() }));
+  return { known, obstacles, waitingChildren: await ofRecord(at.WAITING_CHILDREN) };
+}
+
+const bindingsOf = (places: Places): Record<string, Knex.RawBinding> => ({ ...places });
+
+/** The tenants of the mapping in which the record may be. */
+const tenantsIn = async (knex: Knex, mappingId: number, { tenant }: Places): Promise<readonly number[]> =>
+  (await tenantsOf(knex, mappingId)).filter((id) => tenant === null || id === tenant);
+
+async function countRecords(knex: Knex, places: Places): Promise<number> {
+  const { mappings, tenant, id } = places;
+  let records = 0;
+  for (const mappingId of mappings)
+    if (id === null) records += await countOfTenant(knex, mappingId, tenant!);
+    else {
+      const tenantIds = await tenantsIn(knex, mappingId, places);
+      await readRecords(knex, mappingId, { tenantIds, externalIds: tenantIds.map(() => id) }, () => records++);
+    }
+  return records;
+}
+
+async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<void> {
+  const { mappings, tenant, id } = places;
+  for (const mappingId of mappings)
+    if (id === null) await forgetTenant(trx, mappingId, tenant!);
+    else await forgetRecords(trx, mappingId, await tenantsIn(trx, mappingId, places), id);
+  const bindings = bindingsOf({ ...places, sync });
+  // What a person is asked to approve has to be what is still in the plan.
+  await trx.raw(
+    `WITH gone AS (DELETE FROM ${at.REMOVALS} RETURNING plan_id)
+     UPDATE removal_plans p SET records = p.records - g.n
+     FROM (SELECT plan_id, count(*) AS n FROM gone GROUP BY 1) g WHERE p.id = g.plan_id`,
+    bindings,
+  );
+  await trx.raw(
+    `UPDATE removal_plans SET next_tenant = 0, next_id = '' WHERE id IN (SELECT id FROM ${at.PLANS})`,
+    bindings,
+  );
+  // Keys of rows, shown while a run is on hold: no run is working.
+  await trx('guards').whereIn('mapping_id', mappings).whereNotNull('examples').update({ examples: null });
+  await trx.raw(`DELETE FROM ${at.WAITING}`, bindings);
+  await trx.raw(`DELETE FROM ${at.DEAD_LETTERS}`, bindings);
+  if (id === null) return;
+  await trx.raw(
+    `UPDATE dead_letters SET missing = ${at.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${at.CHILDREN})`,
+    bindings,
+  );
+  await trx.raw(`UPDATE runs SET input = ${at.OTHER_INPUT} WHERE id IN (SELECT id FROM ${at.BACKFILLS})`, bindings);
+  await trx.raw(
+    `UPDATE partitions SET external_ids = array_remove(external_ids, :id),
+       ${['resume_key', 'after_key', 'through_key'].map((key) => `${key} = CASE WHEN :id = ANY (${key}) THEN NULL ELSE ${key} END`).join(', ')}
+     WHERE id IN (SELECT id FROM ${at.PARTITIONS})`,
+    bindings,
+  );
+}
