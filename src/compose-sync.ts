@@ -3,7 +3,6 @@ import { ChunkTurns } from './delivery/chunk-turns.js';
 import { openBatchLimits } from './delivery/batch-limits.js';
 import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
 import { readTenantList } from './reading/read-tenant-list.js';
-import { ON_ANOTHER_WORKER } from './domain/another-worker.js';
 import { PartnerSyncError } from './domain/errors.js';
 import type { MappingMeter, Meters } from './domain/meters.js';
 import { referencesOf } from './domain/references.js';
@@ -34,8 +33,7 @@ export type MappingIds = Pick<Ids, 'mappingId'>;
 const RUNS_KEPT = 8;
 
 /**
- * Opens the sync's source with `openReader`. Mappings are compiled when they are first used; `mapping` rejects with
- * `mapping_changed` for one that these files do not have.
+ * Opens the sync's source with `openReader`. Mappings are compiled when they are first used.
  */
 export function composeSync(
   spec: SyncSpec,
@@ -82,10 +80,8 @@ export function composeSync(
       limit,
       mapping(name) {
         const known = mappings.get(name);
-        // A run that began with other files may name such a mapping; `openRun` checked names against those files.
         if (known !== undefined) return known();
-        const message = `the files of ${spec.name} have no mapping ${name} here`;
-        return Promise.reject(new PartnerSyncError('mapping_changed', message, ON_ANOTHER_WORKER));
+        return Promise.reject(new PartnerSyncError('unexpected', `${spec.name} has no mapping ${name}`));
       },
       async tenants() {
         const rule = await tenant();

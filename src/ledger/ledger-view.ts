@@ -10,6 +10,7 @@ import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes
 import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
+import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
 
 /**
@@ -19,6 +20,7 @@ import { openSyncStates, type SyncStates } from './views/sync-state.js';
 export interface LedgerView {
   readonly runs: Pick<Runs, 'get' | 'latest' | 'known' | 'unended' | 'ofSchedule'>;
   readonly ids: IdsView;
+  readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
@@ -46,6 +48,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
   return {
     runs: guarded(openRuns(knex)),
     ids: guarded(openIdsView(knex)),
+    filesOfRuns: guarded(openFilesOfRuns(knex)),
     partitions: guarded(openPartitions(knex)),
     counts: guarded(openCounts(knex)),
     syncStates: guarded(openSyncStates(knex)),

@@ -26,6 +26,7 @@ import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
+import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
 import { openWaiting, type Waiting } from './undelivered/waiting.js';
 
@@ -35,6 +36,7 @@ import { openWaiting, type Waiting } from './undelivered/waiting.js';
  */
 export interface Ledger {
   readonly runs: Runs;
+  readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Partitions;
   readonly ids: Ids;
   readonly batches: OpenBatches;
@@ -74,6 +76,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
   }
   return {
     runs: guarded(openRuns(knex)),
+    filesOfRuns: guarded(openFilesOfRuns(knex)),
     partitions: guarded(openPartitions(knex)),
     ids: guarded(openIds(knex)),
     batches: guarded(openBatches(knex)),

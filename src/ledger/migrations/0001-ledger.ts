@@ -29,6 +29,8 @@ export async function up(knex: Knex): Promise<void> {
       mode text NOT NULL,
       input jsonb NOT NULL,
       mapping_version text NOT NULL,
+      -- The files that it goes by (sync_files), which are removed after its end; NULL if it failed before it had any.
+      files_id bigint,
       workflow_id text NOT NULL,
       first_execution_run_id text NOT NULL UNIQUE,
       -- How it was started: by a schedule, a command, or something else, such as the Web UI; and by which schedule or
@@ -47,6 +49,19 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX runs_by_sync ON runs (sync, id);
     -- Each claim asks which runs have not ended.
     CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
+
+    -- The files of syncs as runs began with them, without secrets, while open runs go by them.
+    CREATE TABLE sync_files (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      sync text NOT NULL,
+      -- SHA-256 of the files.
+      hash text NOT NULL,
+      -- As they are parsed, with variables as they are written: json, not jsonb, so that the keys stay in their order.
+      files json NOT NULL,
+      -- When a run last began with them.
+      begun_at timestamptz NOT NULL DEFAULT now(),
+      UNIQUE (sync, hash)
+    );
 
     -- One run of a sync at a time, whichever trigger started it.
     CREATE TABLE sync_leases (
@@ -296,7 +311,7 @@ export async function up(knex: Knex): Promise<void> {
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
     DROP TABLE schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
-      positions, partition_counts, partitions, sync_leases, runs, tenants, mappings;
+      positions, partition_counts, partitions, sync_leases, sync_files, runs, tenants, mappings;
     DROP SEQUENCE read_sequence;
   `);
 }

@@ -4,7 +4,9 @@ import { foreignText } from '../../domain/foreign-text.js';
 import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
 import type { RunTrigger } from '../../domain/search-attributes.js';
 import type { RunFailure, RunStart } from '../../domain/work.js';
+import type { SyncFiles } from '../../domain/sync-files.js';
 import { inTransaction } from '../database/statements.js';
+import { keepFiles, removeUnusedFiles } from './sync-files.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
 export type EndedRunOutcome = RunOutcome | 'failed';
@@ -38,6 +40,8 @@ export interface NewRun {
   readonly mode: string;
   readonly input: RunInput;
   readonly mappingVersion: string;
+  /** What the run goes by until it ends, without secrets; null for one that fails before it has any. */
+  readonly files: SyncFiles | null;
   readonly workflowId: string;
   readonly firstExecutionRunId: string;
   readonly start: RunStart;
@@ -83,20 +87,24 @@ export function openRuns(knex: Knex): Runs {
   return {
     get,
     async begin(run) {
-      await knex('runs')
-        .insert({
-          sync: run.sync,
-          kind: run.kind,
-          mode: run.mode,
-          input: JSON.stringify(run.input),
-          mapping_version: run.mappingVersion,
-          workflow_id: run.workflowId,
-          first_execution_run_id: run.firstExecutionRunId,
-          trigger: run.start.trigger,
-          started_by: run.start.by,
-        })
-        .onConflict('first_execution_run_id')
-        .ignore();
+      await inTransaction(knex, async (trx) => {
+        const filesId = run.files === null ? null : await keepFiles(trx, run.sync, run.files);
+        await trx('runs')
+          .insert({
+            sync: run.sync,
+            kind: run.kind,
+            mode: run.mode,
+            input: JSON.stringify(run.input),
+            mapping_version: run.mappingVersion,
+            files_id: filesId,
+            workflow_id: run.workflowId,
+            first_execution_run_id: run.firstExecutionRunId,
+            trigger: run.start.trigger,
+            started_by: run.start.by,
+          })
+          .onConflict('first_execution_run_id')
+          .ignore();
+      });
       return knex('runs').where({ first_execution_run_id: run.firstExecutionRunId }).first<RunRow>();
     },
     latest: (sync, limit) =>
@@ -156,6 +164,7 @@ export function openRuns(knex: Knex): Runs {
           .where({ id: runId, ended_at: null })
           .update({ ended_at: knex.fn.now(), outcome, ...why });
         await trx('sync_leases').where({ run_id: runId }).delete();
+        await removeUnusedFiles(trx, runId);
       });
     },
   };
