@@ -8,7 +8,7 @@ import type { MappingMeter, Meters } from './domain/meters.js';
 import { referencesOf } from './domain/references.js';
 import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/order/running-order.js';
-import { createRequestLimit } from './platform/request-limit.js';
+import type { SyncLimits } from './platform/sync-limits.js';
 import type { Chunk } from './reading/chunk.js';
 import { prepareMapping } from './reading/prepared-mapping.js';
 import type { OpenReader } from './reading/reader.js';
@@ -40,9 +40,12 @@ export function composeSync(
   mappingIds: () => Promise<MappingIds>,
   openReader: OpenReader,
   meters: Meters,
+  limits: SyncLimits,
 ): ComposedSync {
   const { source, chunks } = openReader(spec.source);
-  const limit = createRequestLimit(spec.upload.requestsAtOnce);
+  const { requestsAtOnce, requestsPerSecond } = spec.upload;
+  const limited = () => limits.of(spec.name, { atOnce: requestsAtOnce, perSecond: requestsPerSecond });
+  const limit = limited();
   meters.watchSync(spec.name, {
     requestLimit: () => limit.atOnce,
     connections: () => source.connections(),
@@ -92,6 +95,8 @@ export function composeSync(
   return {
     spec,
     forRun(runId) {
+      // Another version of the files may have said something else meanwhile.
+      limited();
       const key = spec.tenant.kind === 'table' ? runId : '';
       const sync = runs.get(key) ?? open();
       runs.delete(key);

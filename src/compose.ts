@@ -3,6 +3,7 @@ import { setDefaultResultOrder } from 'node:dns';
 import { resolve } from 'node:path';
 import type { Dependencies, OpenSync, Views } from './delivery/dependencies.js';
 import type { MappingIds } from './compose-sync.js';
+import { besideFleet, inFleet, type InFleet } from './compose-fleet.js';
 import { openComposedSyncs } from './compose-syncs.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { durationSeconds } from './domain/duration.js';
@@ -11,6 +12,7 @@ import { NO_METERS, type Meters } from './domain/meters.js';
 import type { LedgerSample } from './domain/metrics.js';
 import type { LoadedSync } from './mapping/load-sync.js';
 import type { Metrics } from './observability/prometheus.js';
+import type { SharedHold } from './platform/shared-hold.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/start-reading-thread.js';
@@ -76,7 +78,7 @@ export type Notice = (message: string) => void;
 export function compose(env: Env, composing: Composing = {}): Parts {
   const open = async (url: string): Promise<Ledger> =>
     (await modules.ledger()).openLedger(url, composing.meters?.ledger);
-  const parts = assemble(env, open, composing);
+  const parts = assemble(env, open, composing, (ledger, isOpen, view) => inFleet(env, { open: ledger, isOpen, view }));
   return {
     ...parts,
     dependencies: async () => ({
@@ -127,10 +129,11 @@ async function openWorkerMetrics(
 
 /** Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only. */
 export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): ViewParts {
-  const parts = assemble(env, async (url) => (await modules.ledgerView()).openLedgerView(url), {
+  const composing = {
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
     ...(notice === undefined ? {} : { notice }),
-  });
+  };
+  const parts = assemble(env, openView, composing, (ledger) => besideFleet(env, ledger));
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
     try {
@@ -142,6 +145,8 @@ export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}
   };
   return { ...parts, ledgerIfAny };
 }
+
+const openView = async (url: string): Promise<LedgerView> => (await modules.ledgerView()).openLedgerView(url);
 
 interface Closeable {
   close(): Promise<void>;
@@ -163,6 +168,7 @@ function assemble<L extends LedgerView>(
     notice = () => undefined,
     meters = NO_METERS,
   }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
+  join: (ledger: () => Promise<L>, isOpen: () => boolean, view: () => Promise<LedgerView>) => InFleet,
 ) {
   setDefaultResultOrder('ipv4first');
   /** What is open, or being opened: a process that runs for months must not keep what it no longer uses. */
@@ -185,8 +191,14 @@ function assemble<L extends LedgerView>(
     };
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
-  const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const platform = opened(() => openPlatform(env, notice, meters));
+  let isLedgerOpen = false;
+  const ledger = opened(async () => {
+    isLedgerOpen = true;
+    return open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
+  });
+  const view = opened(async () => openView(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
+  const { hold, limits, leave } = join(ledger, () => isLedgerOpen, view);
+  const platform = opened(() => openPlatform(env, { notice, meters, hold }));
   const syncs = openComposedSyncs({
     env,
     mappingsFolder,
@@ -197,6 +209,7 @@ function assemble<L extends LedgerView>(
         mappingIds ?? (async () => (await ledger()).ids),
         read ?? (await modules.reader()).openReader,
         meters,
+        limits,
       ),
   });
   live.add(syncs);
@@ -208,6 +221,7 @@ function assemble<L extends LedgerView>(
     loadSync: (name: string) => syncs.load(name),
     openSync: (name: string, runId?: string) => syncs.open(name, runId),
     async close() {
+      await leave();
       const closing = [...live];
       live.clear();
       await Promise.allSettled(closing.map((each) => each.close()));
@@ -219,7 +233,10 @@ function assemble<L extends LedgerView>(
  * Creates the platform client from the variables. The token is read again for each use, so that a renewed token file
  * takes effect.
  */
-async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<PlatformClient> {
+async function openPlatform(
+  env: Env,
+  { notice, meters, hold }: { readonly notice: Notice; readonly meters: Meters; readonly hold: SharedHold },
+): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
@@ -232,6 +249,7 @@ async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<P
     // A token from the environment cannot be renewed while the process runs, so waiting for a new one is pointless.
     tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
     notice,
+    sharedHold: hold,
     meter: meters.platform,
     // The table of variables admits no other value.
     tokenScope: (await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) as 'platform' | 'tenant',

@@ -3,6 +3,8 @@ import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
+import type { FleetView } from '../domain/fleet.js';
+import { openFleetView } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openPartitions, type Partitions } from './runs/partitions.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
@@ -29,6 +31,7 @@ export interface LedgerView {
   readonly removals: Pick<Removals, 'awaitingApproval' | 'needingAttention' | 'ofRun' | 'page'>;
   readonly guards: Pick<Guards, 'onHold'>;
   readonly recordStates: RecordStates;
+  readonly fleet: FleetView;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   close(): Promise<void>;
 }
@@ -57,6 +60,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     removals: guarded(openRemovals(knex)),
     guards: guarded(openGuards(knex)),
     recordStates: guarded(openRecordStates(knex)),
+    fleet: guarded(openFleetView(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     close: () => knex.destroy(),
   };

@@ -14,6 +14,7 @@ import {
   openLedgerDatabase,
   retryOnDeadlock,
 } from './database/connection.js';
+import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
 import { openBatches, type OpenBatches } from './batches/batches.js';
@@ -50,6 +51,7 @@ export interface Ledger {
   readonly recordStates: RecordStates;
   readonly schemaIds: SchemaIds;
   readonly seenColumns: SeenColumns;
+  readonly fleet: Fleet;
   readonly gauges: Gauges;
   /** Draws the next read sequence number; see `read_sequence` in the migration. */
   nextReadSeq(): Promise<string>;
@@ -90,6 +92,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     recordStates: guarded(openRecordStates(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     seenColumns: guarded(openSeenColumns(knex)),
+    fleet: guarded(openFleet(knex)),
     gauges: guarded(openGauges(knex)),
     nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
     claim: (partition, request) =>

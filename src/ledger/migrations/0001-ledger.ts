@@ -294,6 +294,28 @@ export async function up(knex: Knex): Promise<void> {
       seen_at timestamptz NOT NULL DEFAULT now()
     );
 
+    -- The processes that send requests for a sync now. Rows that are no longer seen are those of dead processes.
+    CREATE TABLE senders (
+      sync text NOT NULL,
+      process uuid NOT NULL,
+      -- The account of the platform: its base URL, and what tells a tenant's own token from another's.
+      account text NOT NULL,
+      joined_at timestamptz NOT NULL DEFAULT now(),
+      seen_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (sync, process)
+    );
+    -- Limits that were set at run time, instead of those in sync.yaml; NULL: as sync.yaml says.
+    CREATE TABLE sync_rates (
+      sync text PRIMARY KEY,
+      at_once integer CHECK (at_once >= 1),
+      per_second double precision CHECK (per_second > 0)
+    );
+    -- Until when the platform wants nothing to be sent with an account (Retry-After).
+    CREATE TABLE platform_holds (
+      account text PRIMARY KEY,
+      until timestamptz NOT NULL
+    );
+
     -- Schema definitions that were pushed.
     CREATE TABLE schema_definitions (
       platform text NOT NULL, -- base URL
@@ -310,7 +332,7 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
+    DROP TABLE platform_holds, sync_rates, senders, schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
       positions, partition_counts, partitions, sync_leases, sync_files, runs, tenants, mappings;
     DROP SEQUENCE read_sequence;
   `);
