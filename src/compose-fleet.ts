@@ -5,15 +5,15 @@ import type { Ledger } from './ledger/ledger.js';
 import type { LedgerView } from './ledger/ledger-view.js';
 import { joinFleet } from './platform/fleet-member.js';
 import { CLOCK } from './platform/pace.js';
-import { openSharedHold, type SharedHold } from './platform/shared-hold.js';
+import { openSharedRetryAfter, type SharedRetryAfter } from './platform/shared-retry-after.js';
 import { openSyncLimits, type SyncLimits } from './platform/sync-limits.js';
 
 /** What the requests of a process go by. */
 export interface InFleet {
-  readonly hold: SharedHold;
+  readonly retryAfter: SharedRetryAfter;
   readonly limits: SyncLimits;
   /** Gives the process's shares back. */
-  leave(): Promise<void>;
+  readonly leave: () => Promise<void>;
 }
 
 /** The ledger of a process that may write. */
@@ -34,16 +34,16 @@ export function inFleet(env: Env, { isOpen, open, view }: SenderLedger): InFleet
     account: () => accountOf(env),
     mayTell: isOpen,
   });
-  return { hold: member.hold, limits: openSyncLimits(member), leave: () => member.close() };
+  return { retryAfter: member.retryAfter, limits: openSyncLimits(member), leave: () => member.close() };
 }
 
 /** For a process that only looks: its limits are its own, but it sends nothing while the platform wants a pause. */
 export function besideFleet(env: Env, view: () => Promise<LedgerView>): InFleet {
-  const hold = openSharedHold({
+  const retryAfter = openSharedRetryAfter({
     clock: CLOCK,
-    look: async () => hold.learn(await (await view()).fleet.heldMs(await accountOf(env))),
+    look: async () => retryAfter.learn(await (await view()).fleet.busyMs(await accountOf(env))),
   });
-  return { hold, limits: openSyncLimits(null), leave: () => Promise.resolve() };
+  return { retryAfter, limits: openSyncLimits(null), leave: () => Promise.resolve() };
 }
 
 /** Names the account of the platform: its address and, for a tenant's own token, a hash of that. */

@@ -12,7 +12,7 @@ import { NO_METERS, type Meters } from './domain/meters.js';
 import type { LedgerSample } from './domain/metrics.js';
 import type { LoadedSync } from './mapping/load-sync.js';
 import type { Metrics } from './observability/prometheus.js';
-import type { SharedHold } from './platform/shared-hold.js';
+import type { SharedRetryAfter } from './platform/shared-retry-after.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/start-reading-thread.js';
@@ -197,8 +197,8 @@ function assemble<L extends LedgerView>(
     return open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
   });
   const view = opened(async () => openView(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const { hold, limits, leave } = join(ledger, () => isLedgerOpen, view);
-  const platform = opened(() => openPlatform(env, { notice, meters, hold }));
+  const { retryAfter, limits, leave } = join(ledger, () => isLedgerOpen, view);
+  const platform = opened(() => openPlatform(env, { notice, meters, retryAfter }));
   const syncs = openComposedSyncs({
     env,
     mappingsFolder,
@@ -235,7 +235,11 @@ function assemble<L extends LedgerView>(
  */
 async function openPlatform(
   env: Env,
-  { notice, meters, hold }: { readonly notice: Notice; readonly meters: Meters; readonly hold: SharedHold },
+  {
+    notice,
+    meters,
+    retryAfter,
+  }: { readonly notice: Notice; readonly meters: Meters; readonly retryAfter: SharedRetryAfter },
 ): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
@@ -249,7 +253,7 @@ async function openPlatform(
     // A token from the environment cannot be renewed while the process runs, so waiting for a new one is pointless.
     tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
     notice,
-    sharedHold: hold,
+    sharedRetryAfter: retryAfter,
     meter: meters.platform,
     // The table of variables admits no other value.
     tokenScope: (await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) as 'platform' | 'tenant',

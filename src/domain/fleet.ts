@@ -25,7 +25,7 @@ export interface SyncShare {
 /** What a process learns each time that it tells that it is there. */
 export interface FleetState {
   /** Milliseconds for which the platform wants nothing to be sent; 0: it may be sent now. */
-  readonly heldMs: number;
+  readonly busyMs: number;
   /** By sync; those for which the process sends. */
   readonly shares: ReadonlyMap<string, SyncShare>;
 }
@@ -33,7 +33,7 @@ export interface FleetState {
 /** The fleet for a process that only looks. */
 export interface FleetView {
   /** Milliseconds for which the platform wants nothing to be sent with this account; 0: it may be sent now. */
-  heldMs(account: string): Promise<number>;
+  busyMs(account: string): Promise<number>;
 }
 
 /** The fleet for a process that sends. */
@@ -43,7 +43,7 @@ export interface FleetBoard extends FleetView {
   /** Tells that the process sends no more. */
   leave(process: string): Promise<void>;
   /** Holds the requests of all processes for so many milliseconds from now; a later end that was named before stays. */
-  hold(account: string, ms: number): Promise<void>;
+  busyFor(account: string, ms: number): Promise<void>;
 }
 
 /** One process's part of a limit: the parts of all processes are even, and together the whole; at least 1. */

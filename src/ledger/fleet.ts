@@ -1,4 +1,4 @@
-/** The board of the fleet in the ledger: who sends for which sync, what limits were set, and what the platform holds back. */
+/** The board of the fleet in the ledger: who sends for which sync, what limits were set, and how long the platform is busy. */
 import type { Knex } from 'knex';
 import type { FleetBoard, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
 import { seconds } from '../domain/timeouts.js';
@@ -13,9 +13,9 @@ export interface Fleet extends FleetBoard {
 }
 
 export const openFleetView = (knex: Knex): FleetView => ({
-  async heldMs(account) {
-    const { rows } = await knex.raw<{ rows: { held: number }[] }>(`SELECT ${HELD} AS held`, { account });
-    return rows[0]!.held;
+  async busyMs(account) {
+    const { rows } = await knex.raw<{ rows: { busy: number }[] }>(`SELECT ${BUSY} AS busy`, { account });
+    return rows[0]!.busy;
   },
 });
 
@@ -34,9 +34,9 @@ export function openFleet(knex: Knex): Fleet {
     async leave(process) {
       await knex('senders').where({ process }).delete();
     },
-    async hold(account, ms) {
+    async busyFor(account, ms) {
       await knex.raw(
-        `INSERT INTO platform_holds AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
+        `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
          ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until)`,
         { account, ms },
       );
@@ -52,7 +52,7 @@ export function openFleet(knex: Knex): Fleet {
   };
 }
 
-const HELD = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_holds WHERE account = :account), 0)::float8`;
+const BUSY = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_busy WHERE account = :account), 0)::float8`;
 
 /**
  * One statement, each second from every process that sends. It cannot see its own row, and so adds it. Rows of dead
@@ -72,14 +72,14 @@ const BEAT = `
     SELECT sync, process FROM senders
     WHERE account = :account AND process <> :process AND seen_at >= now() - :gone * interval '1 second'
   )
-  SELECT ${HELD} AS held, own.sync, extract(epoch FROM now() - own.joined_at)::float8 * 1000 AS joined,
+  SELECT ${BUSY} AS busy, own.sync, extract(epoch FROM now() - own.joined_at)::float8 * 1000 AS joined,
     (SELECT count(*) + 1 FROM others WHERE others.sync = own.sync)::int AS processes,
     (SELECT count(*) FROM others WHERE others.sync = own.sync AND others.process < :process)::int AS place,
     r.at_once, r.per_second
   FROM (SELECT 1) one LEFT JOIN own ON true LEFT JOIN sync_rates r ON r.sync = own.sync`;
 
 interface Row {
-  readonly held: number;
+  readonly busy: number;
   /** null in the only row of a process that sends for no sync. */
   readonly sync: string | null;
   readonly joined: number;
@@ -96,5 +96,5 @@ function stateOf(rows: readonly Row[]): FleetState {
     const set = { ...(at_once !== null && { atOnce: at_once }), ...(per_second !== null && { perSecond: per_second }) };
     shares.set(sync, { joinedMs: joined, processes, place, set });
   }
-  return { heldMs: rows[0]!.held, shares };
+  return { busyMs: rows[0]!.busy, shares };
 }

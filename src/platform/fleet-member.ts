@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { FleetBoard, FleetView, SyncShare } from '../domain/fleet.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { CLOCK, type Clock } from './pace.js';
-import { openSharedHold, type SharedHold } from './shared-hold.js';
+import { openSharedRetryAfter, type SharedRetryAfter } from './shared-retry-after.js';
 
 /** Where the fleet is, and with which account of the platform this process sends. Each is asked for at each use. */
 export interface Fleet {
@@ -26,7 +26,7 @@ export interface FleetMember {
    * others have made room. Throws what the board throws: a process that nobody hears of must not send.
    */
   enter(sync: string): Promise<() => void>;
-  readonly hold: SharedHold;
+  readonly retryAfter: SharedRetryAfter;
   /** Gives all shares back. */
   close(): Promise<void>;
 }
@@ -57,10 +57,10 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
   const beatOnce = async (): Promise<void> => {
     const at = clock.now();
     const names = active();
-    const { heldMs, shares } = await (await fleet.board()).beat(process, await fleet.account(), names);
+    const { busyMs, shares } = await (await fleet.board()).beat(process, await fleet.account(), names);
     told ||= names.length > 0;
     knownAt = at;
-    hold.learn(heldMs);
+    retryAfter.learn(busyMs);
     for (const [sync, sending] of syncs) {
       const share = shares.get(sync) ?? null;
       sending.share = share;
@@ -78,11 +78,12 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     });
     return beating;
   };
-  const hold = openSharedHold({
+  const retryAfter = openSharedRetryAfter({
     clock,
-    look: async () => (syncs.size > 0 ? beat() : hold.learn(await (await fleet.view()).heldMs(await fleet.account()))),
+    look: async () =>
+      syncs.size > 0 ? beat() : retryAfter.learn(await (await fleet.view()).busyMs(await fleet.account())),
     async tell(ms) {
-      if (fleet.mayTell()) await (await fleet.board()).hold(await fleet.account(), ms);
+      if (fleet.mayTell()) await (await fleet.board()).busyFor(await fleet.account(), ms);
     },
   });
   const sendingOf = (sync: string): Sending => {
@@ -95,7 +96,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
   const isKnown = ({ admitted }: Sending): boolean => admitted && clock.now() - knownAt < milliseconds('fleetFresh');
 
   return {
-    hold,
+    retryAfter,
     watch(sync, apply) {
       const sending = sendingOf(sync);
       sending.apply = apply;

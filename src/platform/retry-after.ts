@@ -4,7 +4,7 @@ import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError } from './error.js';
 import { pause } from './retry.js';
-import type { SharedHold } from './shared-hold.js';
+import type { SharedRetryAfter } from './shared-retry-after.js';
 
 /** Holds back all requests of a client until the time that the platform named. */
 export interface RetryAfterGate {
@@ -20,7 +20,7 @@ export interface RetryAfterGate {
 }
 
 /** `shared`: what other processes have heard, and are told. */
-export function createRetryAfterGate(notice: (message: string) => void, shared?: SharedHold): RetryAfterGate {
+export function createRetryAfterGate(notice: (message: string) => void, shared?: SharedRetryAfter): RetryAfterGate {
   const worthLogging = milliseconds('retryAfterNotice');
   // Monotonic, unlike the wall clock.
   let until = -Infinity;

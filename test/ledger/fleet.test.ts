@@ -1,4 +1,4 @@
-/** The board of the fleet: who sends for which sync, limits that were set, and what the platform holds back. */
+/** The board of the fleet: who sends for which sync, limits that were set, and how long the platform is busy. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { ledgerForTests } from './ledger-for-tests.js';
@@ -79,11 +79,11 @@ it('limits that are set are told to whoever sends for the sync, until they are t
 
 it('the longest pause that the platform has named holds for everybody with the account', async () => {
   const account = `https://${randomUUID()}.example.com/`;
-  expect(await the.ledger.fleet.heldMs(account)).toBe(0);
-  await the.ledger.fleet.hold(account, 600_000);
-  await the.ledger.fleet.hold(account, 1000);
+  expect(await the.ledger.fleet.busyMs(account)).toBe(0);
+  await the.ledger.fleet.busyFor(account, 600_000);
+  await the.ledger.fleet.busyFor(account, 1000);
 
-  expect(await the.ledger.fleet.heldMs(account)).toBeGreaterThan(300_000);
-  expect((await the.ledger.fleet.beat(A, account, [])).heldMs).toBeGreaterThan(300_000);
-  expect((await the.ledger.fleet.beat(A, ACCOUNT, ['shop'])).heldMs).toBe(0);
+  expect(await the.ledger.fleet.busyMs(account)).toBeGreaterThan(300_000);
+  expect((await the.ledger.fleet.beat(A, account, [])).busyMs).toBeGreaterThan(300_000);
+  expect((await the.ledger.fleet.beat(A, ACCOUNT, ['shop'])).busyMs).toBe(0);
 });

@@ -53,7 +53,7 @@ it('counts each attempt of a request that is retried', async () => {
   expect(clock.pauses).toEqual([100, 100]);
 });
 
-it('follows a limit that is set while requests are sent', async () => {
+it('follows a limit that is set while requests are sent', () => {
   const limit = createRequestLimit(8);
   limit.set({ atOnce: 3, perSecond: null });
   expect(limit.atOnce).toBe(3);

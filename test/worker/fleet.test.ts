@@ -127,7 +127,7 @@ it.each<[string, 'process' | 'command']>([
   await first.ledger();
   await errorOf((await first.platform()).findBatch('b1', OF_TENANT));
   await eventually('the pause is in the ledger', async () => {
-    const rows = await state.query('SELECT FROM partner_sync.platform_holds');
+    const rows = await state.query('SELECT FROM partner_sync.platform_busy');
     return rows.length === 1;
   });
 

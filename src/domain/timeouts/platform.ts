@@ -87,13 +87,13 @@ export const PLATFORM = {
     bounds: 'the time without requests for a sync after which a process gives its share back',
     why: 'longer than most pauses between two polls of a batch',
   },
-  holdFresh: {
+  retryAfterFresh: {
     value: 1,
     unit: 's',
     bounds: 'the age of what is known of the `Retry-After` of others, before it is asked for again ahead of a request',
     why: 'a second too late is a few requests; asked for each request would slow all of them down',
   },
-  holdAnswer: {
+  retryAfterAnswer: {
     value: 2,
     unit: 's',
     bounds: 'the wait for that answer',

@@ -311,7 +311,7 @@ export async function up(knex: Knex): Promise<void> {
       per_second double precision CHECK (per_second > 0)
     );
     -- Until when the platform wants nothing to be sent with an account (Retry-After).
-    CREATE TABLE platform_holds (
+    CREATE TABLE platform_busy (
       account text PRIMARY KEY,
       until timestamptz NOT NULL
     );
@@ -332,7 +332,7 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE platform_holds, sync_rates, senders, schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
+    DROP TABLE platform_busy, sync_rates, senders, schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
       positions, partition_counts, partitions, sync_leases, sync_files, runs, tenants, mappings;
     DROP SEQUENCE read_sequence;
   `);

@@ -3,7 +3,7 @@ import { milliseconds } from '../domain/timeouts.js';
 import type { Clock } from './pace.js';
 
 /** The pause that any process was asked for. */
-export interface SharedHold {
+export interface SharedRetryAfter {
   /** Milliseconds until requests may be sent, by what was last heard; 0: they may be sent now. */
   remainingMs(): number;
   /**
@@ -15,21 +15,21 @@ export interface SharedHold {
   tell(ms: number): void;
 }
 
-/** A hold that hears from its owner, too. */
-export interface LearningHold extends SharedHold {
+/** The same, for its owner, which hears of pauses. */
+export interface LearntRetryAfter extends SharedRetryAfter {
   /** Notes that the platform wants nothing for so many milliseconds from now. */
   learn(ms: number): void;
 }
 
-export interface HoldParts {
+export interface RetryAfterParts {
   readonly clock: Clock;
   /** Asks the others, and calls `learn`. */
-  look(): Promise<unknown>;
+  readonly look: () => Promise<unknown>;
   /** Tells the others; absent for a process that may only read. */
-  tell?(ms: number): Promise<void>;
+  readonly tell?: (ms: number) => Promise<void>;
 }
 
-export function openSharedHold({ clock, look, tell }: HoldParts): LearningHold {
+export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): LearntRetryAfter {
   let until = -Infinity;
   /** When it was last asked for, with or without an answer. */
   let askedAt = -Infinity;
@@ -37,7 +37,7 @@ export function openSharedHold({ clock, look, tell }: HoldParts): LearningHold {
   const remainingMs = (): number => Math.max(0, until - clock.now());
   const ask = async (): Promise<void> => {
     const answered = new AbortController();
-    const tooLong = clock.pause(milliseconds('holdAnswer'), answered.signal).catch(() => undefined);
+    const tooLong = clock.pause(milliseconds('retryAfterAnswer'), answered.signal).catch(() => undefined);
     await Promise.race([look().catch(() => undefined), tooLong]);
     answered.abort();
     askedAt = clock.now();
@@ -49,7 +49,7 @@ export function openSharedHold({ clock, look, tell }: HoldParts): LearningHold {
       if (ms > 0) until = Math.max(until, clock.now() + ms);
     },
     fresh() {
-      if (clock.now() - askedAt < milliseconds('holdFresh')) return undefined;
+      if (clock.now() - askedAt < milliseconds('retryAfterFresh')) return undefined;
       asking ??= ask().finally(() => (asking = undefined));
       return asking;
     },
