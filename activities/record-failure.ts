@@ -4,7 +4,7 @@ import type { RecordFailureInput } from '../src/domain/work.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 
 /** The files may be the problem, so their version is not recorded, and a mode that they would have set is unknown. */
-const UNKNOWN = { mode: '-', mappingVersion: '' };
+const UNKNOWN = { mode: '-', mappingVersion: '', files: null };
 
 /** Begins and ends the run in one go, as `failed`. */
 export async function recordFailure(

@@ -1,5 +1,4 @@
 /** Closes dead letters whose rows are gone: no later run would come across their rows. */
-import { openSyncOf } from '../src/delivery/partition-context.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { closeDeadLettersWithoutRows } from '../src/delivery/load/reread-dead-letters.js';
 import type { SweepInput } from '../src/domain/work.js';
@@ -9,6 +8,6 @@ import type { SweepInput } from '../src/domain/work.js';
  * run has read every row; rows that exist keep their dead letters.
  */
 export async function sweepDeadLetters(deps: Dependencies, input: SweepInput, signal: AbortSignal): Promise<void> {
-  const sync = await openSyncOf(deps, input);
+  const sync = await deps.openSync(input.sync, input.runId);
   for (const name of input.mappings) await closeDeadLettersWithoutRows(deps, sync, await sync.mapping(name), signal);
 }

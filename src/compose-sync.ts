@@ -3,13 +3,12 @@ import { ChunkTurns } from './delivery/chunk-turns.js';
 import { openBatchLimits } from './delivery/batch-limits.js';
 import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
 import { readTenantList } from './reading/read-tenant-list.js';
-import { ON_ANOTHER_WORKER } from './domain/another-worker.js';
 import { PartnerSyncError } from './domain/errors.js';
 import type { MappingMeter, Meters } from './domain/meters.js';
 import { referencesOf } from './domain/references.js';
 import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/order/running-order.js';
-import { createRequestLimit } from './platform/request-limit.js';
+import type { SyncLimits } from './platform/sync-limits.js';
 import type { Chunk } from './reading/chunk.js';
 import { prepareMapping } from './reading/prepared-mapping.js';
 import type { OpenReader } from './reading/reader.js';
@@ -34,17 +33,19 @@ export type MappingIds = Pick<Ids, 'mappingId'>;
 const RUNS_KEPT = 8;
 
 /**
- * Opens the sync's source with `openReader`. Mappings are compiled when they are first used; `mapping` rejects with
- * `mapping_changed` for one that these files do not have.
+ * Opens the sync's source with `openReader`. Mappings are compiled when they are first used.
  */
 export function composeSync(
   spec: SyncSpec,
   mappingIds: () => Promise<MappingIds>,
   openReader: OpenReader,
   meters: Meters,
+  limits: SyncLimits,
 ): ComposedSync {
   const { source, chunks } = openReader(spec.source);
-  const limit = createRequestLimit(spec.upload.requestsAtOnce);
+  const { requestsAtOnce, requestsPerSecond } = spec.upload;
+  const limited = () => limits.of(spec.name, { atOnce: requestsAtOnce, perSecond: requestsPerSecond });
+  const limit = limited();
   meters.watchSync(spec.name, {
     requestLimit: () => limit.atOnce,
     connections: () => source.connections(),
@@ -82,10 +83,8 @@ export function composeSync(
       limit,
       mapping(name) {
         const known = mappings.get(name);
-        // A run that began with other files may name such a mapping; `openRun` checked names against those files.
         if (known !== undefined) return known();
-        const message = `the files of ${spec.name} have no mapping ${name} here`;
-        return Promise.reject(new PartnerSyncError('mapping_changed', message, ON_ANOTHER_WORKER));
+        return Promise.reject(new PartnerSyncError('unexpected', `${spec.name} has no mapping ${name}`));
       },
       async tenants() {
         const rule = await tenant();
@@ -96,6 +95,8 @@ export function composeSync(
   return {
     spec,
     forRun(runId) {
+      // Another version of the files may have said something else meanwhile.
+      limited();
       const key = spec.tenant.kind === 'table' ? runId : '';
       const sync = runs.get(key) ?? open();
       runs.delete(key);

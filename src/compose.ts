@@ -1,18 +1,18 @@
 /** The composition root: builds the parts of a process from environment variables, each opened on first use. */
 import { setDefaultResultOrder } from 'node:dns';
-import { readdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { resolve } from 'node:path';
 import type { Dependencies, OpenSync, Views } from './delivery/dependencies.js';
-import type { ComposedSync, MappingIds } from './compose-sync.js';
+import type { MappingIds } from './compose-sync.js';
+import { besideFleet, inFleet, type InFleet } from './compose-fleet.js';
+import { openComposedSyncs } from './compose-syncs.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
 import { durationSeconds } from './domain/duration.js';
 import { PartnerSyncError } from './domain/errors.js';
 import { NO_METERS, type Meters } from './domain/meters.js';
 import type { LedgerSample } from './domain/metrics.js';
-import type { SyncSpec } from './domain/sync.js';
-import { milliseconds } from './domain/timeouts.js';
+import type { LoadedSync } from './mapping/load-sync.js';
 import type { Metrics } from './observability/prometheus.js';
+import type { SharedRetryAfter } from './platform/shared-retry-after.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/start-reading-thread.js';
@@ -30,6 +30,8 @@ export interface CommonParts {
   /** Throws `config_invalid` if the platform's variables are missing or not valid. */
   platform(): Promise<Views['platform']>;
   /** Loads a sync's files, again if they have changed. Throws `config_invalid` with all findings. */
+  loadSync(name: string): Promise<LoadedSync>;
+  /** Opens a sync by its files as they are now, or by those of a run. Throws `config_invalid` with all findings. */
   openSync(name: string, runId?: string): Promise<OpenSync>;
   close(): Promise<void>;
 }
@@ -76,12 +78,13 @@ export type Notice = (message: string) => void;
 export function compose(env: Env, composing: Composing = {}): Parts {
   const open = async (url: string): Promise<Ledger> =>
     (await modules.ledger()).openLedger(url, composing.meters?.ledger);
-  const parts = assemble(env, open, composing);
+  const parts = assemble(env, open, composing, (ledger, isOpen, view) => inFleet(env, { open: ledger, isOpen, view }));
   return {
     ...parts,
     dependencies: async () => ({
       ledger: await parts.ledger(),
       platform: await parts.platform(),
+      loadSync: parts.loadSync,
       openSync: parts.openSync,
     }),
   };
@@ -126,10 +129,11 @@ async function openWorkerMetrics(
 
 /** Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only. */
 export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): ViewParts {
-  const parts = assemble(env, async (url) => (await modules.ledgerView()).openLedgerView(url), {
+  const composing = {
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
     ...(notice === undefined ? {} : { notice }),
-  });
+  };
+  const parts = assemble(env, openView, composing, (ledger) => besideFleet(env, ledger));
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
     try {
@@ -141,6 +145,8 @@ export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}
   };
   return { ...parts, ledgerIfAny };
 }
+
+const openView = async (url: string): Promise<LedgerView> => (await modules.ledgerView()).openLedgerView(url);
 
 interface Closeable {
   close(): Promise<void>;
@@ -162,6 +168,7 @@ function assemble<L extends LedgerView>(
     notice = () => undefined,
     meters = NO_METERS,
   }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
+  join: (ledger: () => Promise<L>, isOpen: () => boolean, view: () => Promise<LedgerView>) => InFleet,
 ) {
   setDefaultResultOrder('ipv4first');
   /** What is open, or being opened: a process that runs for months must not keep what it no longer uses. */
@@ -184,53 +191,37 @@ function assemble<L extends LedgerView>(
     };
   };
   const mappingsFolder = async (): Promise<string> => resolve(await requireVariable(env, 'PARTNER_SYNC_MAPPINGS'));
-  const ledger = opened(async () => open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const platform = opened(() => openPlatform(env, notice, meters));
-  const syncs = new Map<string, { readonly signature: string; readonly sync: ComposedSync }>();
-
-  const composed = async (spec: SyncSpec): Promise<ComposedSync> =>
-    (await modules.sync()).composeSync(
-      spec,
-      mappingIds ?? (async () => (await ledger()).ids),
-      read ?? (await modules.reader()).openReader,
-      meters,
-    );
-  /** Closes a sync whose files have changed, once the last activity that began with it is over. */
-  const retire = (sync: ComposedSync): void => {
-    const close = async (): Promise<void> => {
-      if (live.delete(sync)) await sync.close();
-    };
-    // A source that cannot be closed cannot be used either.
-    setTimeout(() => void close().catch(() => undefined), milliseconds('loadAttempt')).unref();
-  };
-  const load = async (name: string): Promise<ComposedSync> => {
-    const folder = await mappingsFolder();
-    // Checking a sync's files costs tens of milliseconds, and every activity asks for its sync.
-    const signature = await folderSignature(join(folder, name));
-    const known = syncs.get(name);
-    if (known?.signature === signature) return known.sync;
-    const spec = await (await modules.files()).loadSync(folder, name, env);
-    const same = known?.sync.spec.version === spec.version && isDeepStrictEqual(known.sync.spec, spec);
-    const sync = same ? known.sync : await composed(spec);
-    if (!same) live.add(sync);
-    if (!same && known !== undefined) retire(known.sync);
-    syncs.set(name, { signature, sync });
-    return sync;
-  };
-  // One at a time: two activities that start together must share one source pool and one limit.
-  let loading: Promise<unknown> = Promise.resolve();
-  const openSync = async (name: string, runId = ''): Promise<OpenSync> => {
-    const next = loading.then(() => load(name));
-    loading = next.catch(() => undefined);
-    return (await next).forRun(runId);
-  };
+  let isLedgerOpen = false;
+  const ledger = opened(async () => {
+    isLedgerOpen = true;
+    return open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
+  });
+  const view = opened(async () => openView(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
+  const { retryAfter, limits, leave } = join(ledger, () => isLedgerOpen, view);
+  const platform = opened(() => openPlatform(env, { notice, meters, retryAfter }));
+  const syncs = openComposedSyncs({
+    env,
+    mappingsFolder,
+    filesOfRuns: async () => (await ledger()).filesOfRuns,
+    compose: async (spec) =>
+      (await modules.sync()).composeSync(
+        spec,
+        mappingIds ?? (async () => (await ledger()).ids),
+        read ?? (await modules.reader()).openReader,
+        meters,
+        limits,
+      ),
+  });
+  live.add(syncs);
   return {
     env,
     mappingsFolder,
     ledger,
     platform,
-    openSync,
+    loadSync: (name: string) => syncs.load(name),
+    openSync: (name: string, runId?: string) => syncs.open(name, runId),
     async close() {
+      await leave();
       const closing = [...live];
       live.clear();
       await Promise.allSettled(closing.map((each) => each.close()));
@@ -242,7 +233,14 @@ function assemble<L extends LedgerView>(
  * Creates the platform client from the variables. The token is read again for each use, so that a renewed token file
  * takes effect.
  */
-async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<PlatformClient> {
+async function openPlatform(
+  env: Env,
+  {
+    notice,
+    meters,
+    retryAfter,
+  }: { readonly notice: Notice; readonly meters: Meters; readonly retryAfter: SharedRetryAfter },
+): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
   const named = async (variable: 'INCLUDE' | 'REFERENCE_FORMAT' | 'PENDING_DETAILS') =>
@@ -255,6 +253,7 @@ async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<P
     // A token from the environment cannot be renewed while the process runs, so waiting for a new one is pointless.
     tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
     notice,
+    sharedRetryAfter: retryAfter,
     meter: meters.platform,
     // The table of variables admits no other value.
     tokenScope: (await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) as 'platform' | 'tenant',
@@ -267,16 +266,4 @@ async function openPlatform(env: Env, notice: Notice, meters: Meters): Promise<P
     },
     connections: 16,
   });
-}
-
-/** Changes whenever a file in the folder does; empty if the folder is missing, which loading then reports. */
-async function folderSignature(folder: string): Promise<string> {
-  const names = await readdir(folder).catch(() => []);
-  const files = await Promise.all(
-    names.sort().map(async (name) => {
-      const { mtimeMs, size } = await stat(join(folder, name));
-      return `${name} ${mtimeMs} ${size}`;
-    }),
-  );
-  return files.join('\n');
 }

@@ -1,6 +1,7 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
 import type { MappingMeter } from '../domain/meters.js';
 import type { SyncSpec } from '../domain/sync.js';
+import type { LoadedSync } from '../mapping/load-sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import type { RequestLimit } from '../platform/request-limit.js';
 import type { Chunk } from '../reading/chunk.js';
@@ -42,9 +43,11 @@ export interface OpenSync extends Pick<Reader, 'source'> {
 export interface Dependencies {
   readonly ledger: Ledger;
   readonly platform: PlatformClient;
+  /** The sync as its files are now: what a new run begins with. Throws `config_invalid` with all findings. */
+  loadSync(name: string): Promise<LoadedSync>;
   /**
-   * Opens a sync by name, with the files as they are now; throws `config_invalid` with all findings. If its tenants are
-   * listed in the source, the list is read once for each `runId` (and process).
+   * Opens a sync by the files that the run began with, or as they are now; throws `config_invalid` with all findings. If
+   * its tenants are listed in the source, the list is read once for each `runId` (and process).
    */
   openSync(name: string, runId?: string): Promise<OpenSync>;
 }

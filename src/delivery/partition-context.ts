@@ -1,9 +1,6 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
-import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
-import { PartnerSyncError } from '../domain/errors.js';
 import type { GuardLimits } from '../domain/guard.js';
-import type { SyncSpec } from '../domain/sync.js';
-import type { PartitionRef, RunRef } from '../domain/work.js';
+import type { PartitionRef } from '../domain/work.js';
 import type { AcquiredPartition } from '../ledger/runs/partitions.js';
 import type { Chunk } from '../reading/chunk.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
@@ -27,11 +24,7 @@ export interface PartitionContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * Acquires a partition with a new fencing token: earlier attempts at it can write no more.
- *
- * @throws PartnerSyncError `mapping_changed` if this worker's files are not those that the run began with
- */
+/** Acquires a partition with a new fencing token: earlier attempts at it can write no more. */
 export async function acquirePartition(
   deps: Dependencies,
   ref: PartitionRef,
@@ -41,38 +34,8 @@ export async function acquirePartition(
   // A worker that was frozen may resume after its attempt is over, and must not fence off the attempt that replaced it.
   signal.throwIfAborted();
   const partition = await deps.ledger.partitions.acquire(ref.partitionId);
-  assertVersion(partition.runId, partition.mappingVersion, sync.spec);
   const known = { noDuplicates: false, allSendable: false };
   return { deps, sync, mapping: await sync.mapping(ref.mapping), partition, known, signal };
-}
-
-/**
- * The sync of a run, for work that depends on its files before it acquires a partition, or acquires none.
- *
- * @throws PartnerSyncError `mapping_changed` if this worker's files are not those that the run began with
- */
-export async function openSyncOf(
-  { ledger, openSync }: Pick<Dependencies, 'ledger' | 'openSync'>,
-  { runId, sync: name }: RunRef,
-): Promise<OpenSync> {
-  const sync = await openSync(name, runId);
-  const run = await ledger.runs.get(runId);
-  if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
-  assertVersion(runId, run.mapping_version, sync.spec);
-  return sync;
-}
-
-/**
- * Throws `mapping_changed` unless `version`, with which the run began, is the version of the files that are loaded
- * here.
- */
-export function assertVersion(run: string, version: string, { name, version: here }: SyncSpec): void {
-  if (version !== here)
-    throw new PartnerSyncError(
-      'mapping_changed',
-      `run ${run} began with version ${version} of ${name}, the files are now ${here}`,
-      ON_ANOTHER_WORKER,
-    );
 }
 
 /** The chunks of the partition that are still to be read, in reading order. */

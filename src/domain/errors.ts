@@ -55,11 +55,6 @@ export const ERROR_CATALOGUE = {
     meaning: 'This attempt was superseded by a newer one while its worker was frozen or disconnected.',
     remedy: 'Nothing: the newer attempt continues the partition.',
   },
-  mapping_changed: {
-    retry: 'never',
-    meaning: "The sync's files changed during a run; a run uses one version of them.",
-    remedy: 'Start a new run: it continues from the position, with the new mapping.',
-  },
   driver_missing: {
     retry: 'never',
     meaning: "The driver of the source's database is not installed, or its native part is not built.",

@@ -49,7 +49,8 @@ export const WORKER_METRICS = {
   platform_requests_limit: {
     type: 'gauge',
     labels: ['sync'],
-    meaning: 'how many may be under way: `upload.requestsAtOnce`, or fewer after the platform was busy',
+    meaning:
+      'how many may be under way in this process: its share of `upload.requestsAtOnce`, or fewer after the platform was busy',
   },
   ledger_statement_duration_seconds: {
     type: 'histogram',

@@ -50,7 +50,10 @@ export type TenantRule = Exclude<TenantConfig, { readonly kind: 'table' }>;
 
 /** Limits of uploading and settling. Durations in seconds, sizes in bytes. */
 export interface UploadConfig {
+  /** Over all processes, as is `requestsPerSecond`. */
   readonly requestsAtOnce: number;
+  /** null: no limit. */
+  readonly requestsPerSecond: number | null;
   readonly batchSize: number;
   readonly batchBytes: number;
   /** The most characters of an external id that the platform accepts. */

@@ -1,15 +1,12 @@
 /** Compares records with those that the platform returns (4.10). */
-import pLimit from 'p-limit';
 import type { MappedRecord } from '../domain/record.js';
-import type { OpenMapping, Views } from '../delivery/dependencies.js';
+import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
+import type { Turn } from '../platform/request-limit.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { compareStored } from './stored-record.js';
 
 /** How the platform's record differs from the row; null if it does not. */
 export type ReadBackDifference = { readonly kind: 'missing' | 'stale'; readonly what: string } | null;
-
-/** As many as the client opens connections (src/compose.ts); more would only queue. */
-const READS_AT_ONCE = 16;
 
 /**
  * How the platform's record differs, for each of `records` by its index; null if it does not. References count as equal
@@ -18,15 +15,18 @@ const READS_AT_ONCE = 16;
 export function readBack(
   { platform }: Pick<Views, 'platform'>,
   mapping: OpenMapping,
+  limit: OpenSync['limit'],
   records: readonly MappedRecord[],
 ): Promise<ReadBackDifference[]> {
-  const limit = pLimit(READS_AT_ONCE);
-  const compare = async (record: MappedRecord): Promise<ReadBackDifference> => {
+  const compare = async (record: MappedRecord, before: Turn): Promise<ReadBackDifference> => {
     if (record.deletion === 'ignore') return null;
-    const stored = await compareStored(platform, mapping, record, milliseconds('platformReadBack'));
+    const stored = await compareStored(platform, mapping, record, {
+      budget: milliseconds('platformReadBack'),
+      before,
+    });
     if (stored === null) return record.deletion === 'apply' ? null : { kind: 'missing', what: 'not on the platform' };
     const [field] = stored.differs;
     return field === undefined ? null : { kind: 'stale', what: `field ${field} differs on the platform` };
   };
-  return Promise.all(records.map((record) => limit(() => compare(record))));
+  return Promise.all(records.map((record) => limit.run((before) => compare(record, before))));
 }

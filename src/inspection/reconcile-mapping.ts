@@ -135,11 +135,11 @@ async function sumUpAcceptedHashes({ deps: { ledger }, mapping, sums }: Reconcil
 
 /** Reads records back from the platform and reports those that differ. */
 async function compare(
-  { deps, mapping, differences }: Reconciling,
+  { deps, mapping, limit, differences }: Reconciling,
   records: readonly MappedRecord[],
   keyRangeOf: (record: MappedRecord) => number,
 ): Promise<void> {
-  const found: readonly ReadBackDifference[] = await readBack(deps, mapping, records);
+  const found: readonly ReadBackDifference[] = await readBack(deps, mapping, limit, records);
   for (const [i, record] of records.entries()) {
     const { tenant, externalId, sourceKey: key } = record;
     const difference = found[i]!;

@@ -11,6 +11,8 @@ import { openSpanSums, type SpanSums } from './span-sums.js';
 export interface Reconciling {
   readonly deps: Views;
   readonly mapping: OpenMapping;
+  /** Bounds the requests that read back. */
+  readonly limit: OpenSync['limit'];
   /** Every row, by key. */
   readonly reading: MappingWithSource;
   /** Where the spans begin, in the ledger's order of records. */
@@ -35,6 +37,7 @@ export async function startReconciling(
   return {
     deps,
     mapping,
+    limit: sync.limit,
     reading: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
     cuts,
     sums: openSpanSums(cuts),

@@ -3,6 +3,7 @@ import type { OpenMapping, Views } from '../delivery/dependencies.js';
 import { differingFields } from '../domain/compare.js';
 import type { JsonObject } from '../domain/json.js';
 import type { MappedRecord } from '../domain/record.js';
+import type { CallOptions } from '../platform/transport.js';
 
 /** A record as the platform has it, and the fields in which it differs. */
 export interface StoredRecord {
@@ -14,16 +15,15 @@ export interface StoredRecord {
  * The platform's record with this tenant and id, compared with `data`; null if there is none. References count as equal
  * in either of their forms. Throws `platform_...` errors.
  *
- * @param budget milliseconds that the request may take, with its retries
+ * @param how how long it may take with its retries, and what it waits for before each request
  */
 export async function compareStored(
   platform: Views['platform'],
   { spec, referenceFields }: OpenMapping,
   { tenant, externalId, data }: Pick<MappedRecord, 'tenant' | 'externalId' | 'data'>,
-  budget?: number,
+  how: Pick<CallOptions, 'budget' | 'before'> = {},
 ): Promise<StoredRecord | null> {
-  const options = { tenant, ...(budget !== undefined && { budget }) };
-  const found = await platform.findResource(spec.schema.name, externalId, options);
+  const found = await platform.findResource(spec.schema.name, externalId, { tenant, ...how });
   if (found === null) return null;
   const stored = found.result.data as JsonObject;
   return { data: stored, differs: differingFields(data, stored, referenceFields) };

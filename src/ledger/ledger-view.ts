@@ -3,6 +3,8 @@ import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
+import type { FleetView } from '../domain/fleet.js';
+import { openFleetView } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openPartitions, type Partitions } from './runs/partitions.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
@@ -10,6 +12,7 @@ import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes
 import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
+import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
 import { openAuditView, type AuditView } from './audit.js';
 import { openRetention, type LedgerRetention } from './retention/prune.js';
@@ -21,6 +24,7 @@ import { openRetention, type LedgerRetention } from './retention/prune.js';
 export interface LedgerView {
   readonly runs: Pick<Runs, 'get' | 'latest' | 'known' | 'unended' | 'ofSchedule'>;
   readonly ids: IdsView;
+  readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
@@ -29,6 +33,7 @@ export interface LedgerView {
   readonly removals: Pick<Removals, 'awaitingApproval' | 'needingAttention' | 'ofRun' | 'page'>;
   readonly guards: Pick<Guards, 'onHold'>;
   readonly recordStates: RecordStates;
+  readonly fleet: FleetView;
   readonly schemaIds: Pick<SchemaIds, 'pushed'>;
   readonly audit: AuditView;
   readonly retention: Pick<LedgerRetention, 'prunable'>;
@@ -50,6 +55,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
   return {
     runs: guarded(openRuns(knex)),
     ids: guarded(openIdsView(knex)),
+    filesOfRuns: guarded(openFilesOfRuns(knex)),
     partitions: guarded(openPartitions(knex)),
     counts: guarded(openCounts(knex)),
     syncStates: guarded(openSyncStates(knex)),
@@ -58,6 +64,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     removals: guarded(openRemovals(knex)),
     guards: guarded(openGuards(knex)),
     recordStates: guarded(openRecordStates(knex)),
+    fleet: guarded(openFleetView(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     audit: guarded(openAuditView(knex)),
     retention: guarded(openRetention(knex)),

@@ -17,6 +17,7 @@ import {
   openLedgerDatabase,
   retryOnDeadlock,
 } from './database/connection.js';
+import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
 import { openBatches, type OpenBatches } from './batches/batches.js';
@@ -29,6 +30,7 @@ import { openRemovals, type Removals } from './removals.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
+import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
 import { openWaiting, type Waiting } from './undelivered/waiting.js';
 
@@ -38,6 +40,7 @@ import { openWaiting, type Waiting } from './undelivered/waiting.js';
  */
 export interface Ledger {
   readonly runs: Runs;
+  readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Partitions;
   readonly ids: Ids;
   readonly batches: OpenBatches;
@@ -51,6 +54,7 @@ export interface Ledger {
   readonly recordStates: RecordStates;
   readonly schemaIds: SchemaIds;
   readonly seenColumns: SeenColumns;
+  readonly fleet: Fleet;
   readonly gauges: Gauges;
   readonly audit: Audit;
   readonly retention: LedgerRetention;
@@ -81,6 +85,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
   }
   return {
     runs: guarded(openRuns(knex)),
+    filesOfRuns: guarded(openFilesOfRuns(knex)),
     partitions: guarded(openPartitions(knex)),
     ids: guarded(openIds(knex)),
     batches: guarded(openBatches(knex)),
@@ -94,6 +99,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     recordStates: guarded(openRecordStates(knex)),
     schemaIds: guarded(openSchemaIds(knex)),
     seenColumns: guarded(openSeenColumns(knex)),
+    fleet: guarded(openFleet(knex)),
     gauges: guarded(openGauges(knex)),
     audit: guarded(openAudit(knex)),
     retention: guarded(openRetention(knex)),

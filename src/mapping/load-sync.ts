@@ -4,6 +4,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding, type Finding } from '../domain/finding.js';
 import type { JsonValue } from '../domain/json.js';
 import { nearest } from '../domain/names.js';
+import type { NamedFile, ParsedFile, SyncFiles } from '../domain/sync-files.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
@@ -21,12 +22,20 @@ import { didYouMean } from './language/violation-message.js';
 
 export { listSyncs } from './sync-folder.js';
 
+/** A sync that is valid, with the files that it was made of. */
+export interface LoadedSync {
+  readonly spec: SyncSpec;
+  readonly files: SyncFiles;
+}
+
 /** What linting a sync found. */
 export interface CheckedSync {
   /** Errors and warnings, by file and then by line. */
   readonly findings: readonly Finding[];
   /** null if any finding is an error. */
   readonly sync: SyncSpec | null;
+  /** What it was made of; null if any finding is an error. */
+  readonly files: SyncFiles | null;
   /** Gives the places of findings that are made later, such as those of `checkColumns`. */
   readonly locate: Locate;
 }
@@ -36,8 +45,31 @@ export interface CheckedSync {
  * missing, the error's details say that another worker may have them.
  */
 export async function loadSync(mappingsFolder: string, syncName: string, env: Environment): Promise<SyncSpec> {
-  const { sync, findings } = await checkSyncFiles(mappingsFolder, syncName, env);
-  if (sync !== null) return sync;
+  return (await loadSyncFiles(mappingsFolder, syncName, env)).spec;
+}
+
+/** The same with the files as they are written, from which {@link loadKeptSync} makes the very same sync again. */
+export async function loadSyncFiles(folder: string, syncName: string, env: Environment): Promise<LoadedSync> {
+  return valid(await checkSyncFiles(folder, syncName, env));
+}
+
+/**
+ * The sync of files that were kept, whatever is on disk by now. Throws `config_invalid` if this worker lacks one of their
+ * variables, with details that say that another worker may have it.
+ */
+export function loadKeptSync(syncName: string, { sync, mappings, definitions }: SyncFiles, env: Environment): SyncSpec {
+  const all = (files: readonly NamedFile[], kind: LanguageFileKind): NamedLanguageFile[] =>
+    files.map((file) => [file.name, LanguageFile.of(file, kind, env)]);
+  const files = {
+    sync: LanguageFile.of(sync, 'sync', env),
+    definitions: all(definitions, 'schema-definition'),
+    mappings: all(mappings, 'mapping'),
+  };
+  return valid(checkFileContents(syncName, files, [])).spec;
+}
+
+function valid({ sync, files, findings }: CheckedSync): LoadedSync {
+  if (sync !== null) return { spec: sync, files: files! };
   const errors = findings.filter((finding) => finding.severity === 'error');
   throw new PartnerSyncError('config_invalid', errors.map(formatFinding).join('\n'), {
     findings: errors.length,
@@ -48,6 +80,22 @@ export async function loadSync(mappingsFolder: string, syncName: string, env: En
 /** Findings about files and variables that this machine lacks, and not about what the files contain. */
 const LACKING = ['sync_missing', 'file_missing', 'env_missing'];
 
+/** sync.yaml of this folder as it is written, valid or not; undefined if there is none that can be parsed. */
+export async function parsedSyncFile(folder: string, syncName: string): Promise<JsonValue | undefined> {
+  const { sync } = await readSyncFolder(folder, syncName);
+  return sync === null ? undefined : (await LanguageFile.read(folder, sync, 'sync', {})).parsed;
+}
+
+type NamedLanguageFile = [name: string, file: LanguageFile];
+
+/** The files of a sync, read but not yet compared with each other. */
+interface LanguageFiles {
+  /** null if there is none. */
+  readonly sync: LanguageFile | null;
+  readonly mappings: readonly NamedLanguageFile[];
+  readonly definitions: readonly NamedLanguageFile[];
+}
+
 /**
  * All findings of all files. Never throws for what they contain, and reads nothing but the folder of the sync: the
  * source is compared by checkLive in src/cli.
@@ -56,15 +104,21 @@ export async function checkSyncFiles(mappingsFolder: string, syncName: string, e
   const folder = await readSyncFolder(mappingsFolder, syncName);
   const read = (file: string, kind: LanguageFileKind): Promise<LanguageFile> =>
     LanguageFile.read(mappingsFolder, file, kind, env);
-  const readAll = (files: ReadonlyMap<string, string>, kind: LanguageFileKind): Promise<[string, LanguageFile][]> =>
-    Promise.all(
-      [...files].map(async ([name, file]): Promise<[string, LanguageFile]> => [name, await read(file, kind)]),
-    );
+  const readAll = (files: ReadonlyMap<string, string>, kind: LanguageFileKind): Promise<NamedLanguageFile[]> =>
+    Promise.all([...files].map(async ([name, file]): Promise<NamedLanguageFile> => [name, await read(file, kind)]));
+  const files = {
+    sync: folder.sync === null ? null : await read(folder.sync, 'sync'),
+    definitions: await readAll(folder.definitions, 'schema-definition'),
+    mappings: await readAll(folder.mappings, 'mapping'),
+  };
+  return checkFileContents(syncName, files, folder.findings);
+}
 
-  const syncFile = folder.sync === null ? null : await read(folder.sync, 'sync');
-  const definitionFiles = await readAll(folder.definitions, 'schema-definition');
-  const mappingFiles = await readAll(folder.mappings, 'mapping');
-
+function checkFileContents(
+  syncName: string,
+  { sync: syncFile, definitions: definitionFiles, mappings: mappingFiles }: LanguageFiles,
+  found: readonly Finding[],
+): CheckedSync {
   const head = syncFile?.value === undefined ? null : readSync(syncFile);
   const definitions = new Map<string, SchemaDefinitionFile | null>(
     definitionFiles.map(([name, file]) => [name, checkedDefinition(name, file)]),
@@ -74,7 +128,10 @@ export async function checkSyncFiles(mappingsFolder: string, syncName: string, e
     checkFields(spec, file);
     checkDeletes(spec, file);
   }
-  checkReferences(mappings, [...folder.mappings.keys()]);
+  checkReferences(
+    mappings,
+    mappingFiles.map(([name]) => name),
+  );
   reportUnused(definitionFiles, mappingFiles);
   if (syncFile !== null && head !== null) checkMirror(head, syncFile, mappings);
 
@@ -83,7 +140,7 @@ export async function checkSyncFiles(mappingsFolder: string, syncName: string, e
     ...[...mappingFiles, ...definitionFiles].map(([, file]) => file),
   ];
   const byName = new Map(files.map((file) => [file.file, file]));
-  const findings = [...folder.findings, ...files.flatMap((file) => inOrder(file.findings))];
+  const findings = [...found, ...files.flatMap((file) => inOrder(file.findings))];
   const failed = head === null || findings.some((finding) => finding.severity === 'error');
   const contents = new Map(
     [...mappingFiles, ...definitionFiles].map(([, file]) => [file.file, file.value ?? null] as [string, JsonValue]),
@@ -101,8 +158,19 @@ export async function checkSyncFiles(mappingsFolder: string, syncName: string, e
           })),
           version: syncVersion(syncFile!.value as unknown as VersionedSettings, contents),
         },
+    files: failed ? null : parsedFiles(syncFile!, mappingFiles, definitionFiles),
     locate: (file, path) => byName.get(file)?.place(path) ?? { line: 0, column: 0 },
   };
+}
+
+function parsedFiles(
+  sync: LanguageFile,
+  mappings: readonly NamedLanguageFile[],
+  definitions: readonly NamedLanguageFile[],
+): SyncFiles {
+  const parsed = ({ file, parsed: value }: LanguageFile): ParsedFile => ({ file, value: value ?? null });
+  const named = ([name, file]: NamedLanguageFile): NamedFile => ({ name, ...parsed(file) });
+  return { sync: parsed(sync), mappings: mappings.map(named), definitions: definitions.map(named) };
 }
 
 /** null if too little of the file is valid to check mappings against it. */

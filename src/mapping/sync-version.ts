@@ -1,6 +1,6 @@
 /**
  * Computes the version of a sync: a hash over everything that decides what is sent, and over nothing else. A run keeps
- * to the version that it began with (`mapping_changed`).
+ * to the files that it began with (kept-files.ts).
  */
 import { hash } from 'node:crypto';
 import type { JsonValue } from '../domain/json.js';

@@ -4,6 +4,7 @@ import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError } from './error.js';
 import { pause } from './retry.js';
+import type { SharedRetryAfter } from './shared-retry-after.js';
 
 /** Holds back all requests of a client until the time that the platform named. */
 export interface RetryAfterGate {
@@ -18,22 +19,30 @@ export interface RetryAfterGate {
   wait(operation: Operation, longest: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
-export function createRetryAfterGate(notice: (message: string) => void): RetryAfterGate {
+/** `shared`: what other processes have heard, and are told. */
+export function createRetryAfterGate(notice: (message: string) => void, shared?: SharedRetryAfter): RetryAfterGate {
   const worthLogging = milliseconds('retryAfterNotice');
   // Monotonic, unlike the wall clock.
   let until = -Infinity;
   let noticedUntil = -Infinity;
-  const remainingMs = (): number => Math.max(0, until - performance.now());
+  const remainingMs = (): number => Math.max(0, until - performance.now(), shared?.remainingMs() ?? 0);
+  const announce = (ms: number): void => {
+    const end = performance.now() + ms;
+    if (ms < worthLogging || end < noticedUntil + worthLogging) return;
+    noticedUntil = end;
+    notice(`the platform asks to wait for ${formatSeconds(ms / 1000)} (Retry-After): nothing is sent until then`);
+  };
   return {
     remainingMs,
     extend(ms) {
+      shared?.tell(ms);
       until = Math.max(until, performance.now() + ms);
-      if (ms < worthLogging || until < noticedUntil + worthLogging) return;
-      noticedUntil = until;
-      notice(`the platform asks to wait for ${formatSeconds(ms / 1000)} (Retry-After): nothing is sent until then`);
+      announce(ms);
     },
     async wait(operation, longest, signal) {
+      await shared?.fresh();
       for (let rest = remainingMs(); rest > 0; rest = remainingMs()) {
+        announce(rest);
         if (rest > longest) {
           const then = new Date(Date.now() + rest).toISOString();
           throw platformError(
@@ -44,6 +53,7 @@ export function createRetryAfterGate(notice: (message: string) => void): RetryAf
           );
         }
         await pause(rest + Math.random() * milliseconds('retryAfterSpread'), signal);
+        await shared?.fresh();
       }
     },
   };

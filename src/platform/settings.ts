@@ -3,6 +3,7 @@
  */
 import { DEFAULT_PARAMETER_NAMES, type ParameterNames } from './contract/operation.js';
 import { NO_METERS, type PlatformMeter } from '../domain/meters.js';
+import type { SharedRetryAfter } from './shared-retry-after.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /** All settings of a client. */
@@ -37,6 +38,8 @@ export interface PlatformSettings {
   readonly tokenWait: number;
   /** Milliseconds for which an operation may return nothing but redirects before they count as permanent. */
   readonly redirectWait: number;
+  /** What other processes have heard of a Retry-After; absent: this one goes by what it hears itself. */
+  readonly sharedRetryAfter?: SharedRetryAfter;
   /** Called with a sentence for people when requests have to wait. */
   readonly notice: (message: string) => void;
   /** Told of each request and retry. */

@@ -74,7 +74,7 @@ export class Transport {
       keepAliveTimeout: milliseconds('platformKeepAlive'),
     });
     this.#turn = pLimit(settings.connections);
-    this.#retryAfter = createRetryAfterGate(settings.notice);
+    this.#retryAfter = createRetryAfterGate(settings.notice, settings.sharedRetryAfter);
     this.#tokens = watchToken(settings);
   }
 

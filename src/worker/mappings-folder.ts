@@ -35,14 +35,18 @@ export const withFolderWatched = (
   folder: string,
   dependencies: Dependencies,
   lost: (why: PartnerSyncError) => void,
-): Dependencies => ({
-  ...dependencies,
-  async openSync(name, runId) {
+): Dependencies => {
+  const watched = async <T>(opening: Promise<T>): Promise<T> => {
     try {
-      return await dependencies.openSync(name, runId);
+      return await opening;
     } catch (error) {
       await assertSyncs(folder).catch(lost);
       throw error;
     }
-  },
-});
+  };
+  return {
+    ...dependencies,
+    loadSync: (name) => watched(dependencies.loadSync(name)),
+    openSync: (name, runId) => watched(dependencies.openSync(name, runId)),
+  };
+};

@@ -19,7 +19,7 @@ async function attempt(number: number, error: Error, details?: unknown) {
   return { nonRetryable: (failure as ApplicationFailure).nonRetryable === true, details: last };
 }
 
-const changed = new PartnerSyncError('mapping_changed', 'other files', ON_ANOTHER_WORKER);
+const changed = new PartnerSyncError('config_invalid', 'no such sync', ON_ANOTHER_WORKER);
 
 it.each([
   ['an unexpected error', new Error('bug'), times('unexpectedAttempts')],

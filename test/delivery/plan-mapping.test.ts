@@ -42,6 +42,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
     mode: 'incremental',
     input: { sync: 'shop' },
     mappingVersion: 'v1',
+    files: null,
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },

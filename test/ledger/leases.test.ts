@@ -12,6 +12,7 @@ const begin = async (sync: string): Promise<string> => {
     mode: 'full',
     input: { sync },
     mappingVersion: 'v1',
+    files: null,
     workflowId: 'w',
     start: { trigger: 'other', by: null },
   } as const;

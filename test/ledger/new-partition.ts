@@ -10,6 +10,7 @@ async function newRun(ledger: Ledger): Promise<string> {
     mode: 'backfill',
     input: { sync: 'shop' },
     mappingVersion: 'v1',
+    files: null,
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },

@@ -4,6 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Dependencies } from '../../src/delivery/dependencies.js';
 import { loadPartition } from '../../activities/load-partition.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
+import { keptFiles } from '../../src/mapping/kept-files.js';
 import { openShop, SYNC } from './shop.js';
 
 /** The first chunk of a load has 4,000 rows. */
@@ -17,13 +18,14 @@ it('does not move the position past a failed chunk, even if the next one was del
   );
   const deps = await shop.parts.dependencies();
   const { ledger, platform } = deps;
-  const { spec } = await shop.parts.openSync(SYNC);
+  const { spec, files } = await shop.parts.loadSync(SYNC);
   const { id: runId } = await ledger.runs.begin({
     sync: SYNC,
     kind: 'backfill',
     mode: 'backfill',
     input: { sync: SYNC },
     mappingVersion: spec.version,
+    files: keptFiles(files),
     workflowId: randomUUID(),
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },

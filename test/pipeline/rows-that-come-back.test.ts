@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { removeVanished } from '../../src/delivery/removals/remove-vanished.js';
 import { deletedRecords } from '../../src/mapping/compile/deleted-record.js';
+import { keptFiles } from '../../src/mapping/kept-files.js';
 import { idsIn } from './platform-proxy.js';
 import { fill, shopForTest, SYNC, type Shop } from './shop.js';
 
@@ -17,13 +18,14 @@ fields: { customerId: id, name: name, status: { column: status, transforms: [{ v
 /** A mirror run that has found these records gone, and is to mark them now. */
 async function found(shop: Shop, gone: readonly string[]) {
   const ledger = await shop.parts.ledger();
-  const { spec } = await shop.parts.openSync(SYNC);
+  const { spec, files } = await shop.parts.loadSync(SYNC);
   const { id: runId } = await ledger.runs.begin({
     sync: SYNC,
     kind: 'sync',
     mode: 'mirror',
     input: { sync: SYNC },
     mappingVersion: spec.version,
+    files: keptFiles(files),
     workflowId: randomUUID(),
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },

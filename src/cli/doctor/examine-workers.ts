@@ -108,7 +108,7 @@ async function ask(client: Client, input: AskWorkersInput): Promise<WorkerStates
   }
 }
 
-/** Workers with different files make each other's runs fail with `mapping_changed`. */
+/** With different files it is left to chance by which of them the next run goes. */
 function versions(answered: WorkerStates, sync: SyncSpec | null): Examined[] {
   const byVersion = grouped(answered);
   const told = [...byVersion].map(([version, identities]) => `${version} on ${identities.join(', ')}`).join('; ');
@@ -121,7 +121,7 @@ function versions(answered: WorkerStates, sync: SyncSpec | null): Examined[] {
     warn(
       'worker',
       `the workers have another version of the files: ${told}; here it is ${sync.version}`,
-      'give the workers these files, between runs',
+      'give the workers these files',
     ),
   ];
 }

@@ -10,7 +10,6 @@ import { recoverPartition } from '../upload/recover-partition.js';
 /**
  * @param work delivers from the partition's resume point on, while `goesOn` returns true; returns whether it has reached
  *   the end of the partition
- * @throws PartnerSyncError `mapping_changed` if this worker's files are not those of the run, and what `work` throws
  */
 export async function runLoad(
   deps: Dependencies,

@@ -1,7 +1,7 @@
 /** Marks records whose rows are gone as the mapping says, once a mirror run has read every row. */
 import { milliseconds } from '../../domain/timeouts.js';
 import type { Dependencies } from '../dependencies.js';
-import { acquirePartition, openSyncOf } from '../partition-context.js';
+import { acquirePartition } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import type { GuardLimits, Hold } from '../../domain/guard.js';
 import type { OpenPlan } from '../../ledger/removals.js';
@@ -25,7 +25,7 @@ export async function removeVanished(deps: Dependencies, ref: MappingRef, signal
   const { removals, partitions, counts } = deps.ledger;
   const deadline = performance.now() + milliseconds('loadTime');
   const goesOn = (): boolean => performance.now() < deadline && !signal.aborted;
-  const sync = await openSyncOf(deps, ref);
+  const sync = await deps.openSync(ref.sync, ref.runId);
   const mapping = await sync.mapping(ref.mapping);
   const finished = async (done: boolean, hold: Hold | null = null): Promise<LoadResult> => ({
     done,

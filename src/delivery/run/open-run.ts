@@ -3,8 +3,8 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
 import { actorOf, type NewRun, type RunRow } from '../../ledger/runs/runs.js';
+import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
-import { assertVersion } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
@@ -18,7 +18,7 @@ export interface RunWorkflows {
 
 /**
  * @throws PartnerSyncError `input_invalid` or `config_invalid` if the run cannot do what it was asked for,
- *   `run_in_progress` if another run has the lease, `mapping_changed` if a continued run began with other files
+ *   `run_in_progress` if another run has the lease
  */
 export async function openRun(
   deps: Dependencies,
@@ -26,12 +26,11 @@ export async function openRun(
   workflows: RunWorkflows,
 ): Promise<Omit<OpenedRun, 'searchAttributes'>> {
   const { kind, input } = opening;
-  const { spec } = await deps.openSync(input.sync);
-  const mode = modeOf(kind, input, spec);
+  const run = await beginOrContinue(deps, opening, workflows.workflowId);
+  // Another attempt at opening the run may have begun it with other files.
+  const { spec } = await deps.openSync(input.sync, run.id);
+  const { mode } = run;
   const chosen = validatedMappings(spec, mode, input);
-  const about = { sync: spec.name, mode, mappingVersion: spec.version, workflowId: workflows.workflowId };
-  const run = await beginOrContinue(deps, opening, about);
-  assertVersion(run.id, run.mapping_version, spec);
   await endAbandoned(deps, run, workflows);
   if (kind === 'sync') await takeLease(deps, run);
   await approveRemovals(deps, run, input);
@@ -57,17 +56,23 @@ export async function openRun(
   };
 }
 
+/** A run begins with the files as they are now, if it can do with them what it was asked for, and keeps them. */
 async function beginOrContinue(
-  { ledger }: Dependencies,
+  deps: Dependencies,
   { kind, input, firstExecutionRunId, start }: OpenRunInput,
-  about: Pick<NewRun, 'sync' | 'mode' | 'mappingVersion' | 'workflowId'>,
+  workflowId: string,
 ): Promise<RunRow> {
+  const { ledger } = deps;
   if (input.continues !== undefined) {
     const run = await ledger.runs.get(input.continues.runId);
     if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues.runId} in the ledger`);
     return run;
   }
-  return ledger.runs.begin({ ...about, kind, input, firstExecutionRunId, start });
+  const { spec, files } = await deps.loadSync(input.sync);
+  const mode = modeOf(kind, input, spec);
+  validatedMappings(spec, mode, input);
+  const about = { sync: spec.name, mode, mappingVersion: spec.version, files: keptFiles(files) };
+  return ledger.runs.begin({ ...about, workflowId, kind, input, firstExecutionRunId, start });
 }
 
 const LEFT_OPEN = {

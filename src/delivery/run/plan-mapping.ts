@@ -7,7 +7,6 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import type { Position } from '../../domain/source.js';
 import { RUN_MODES } from '../../domain/sync.js';
 import { isEmpty } from '../removals/find-vanished.js';
-import { assertVersion } from '../partition-context.js';
 import { ALL_BY_KEY, isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
@@ -20,17 +19,13 @@ export interface PlanInput extends MappingRef {
   readonly firstPass?: boolean;
 }
 
-/**
- * The partitions that are not done, and how many of them to load at once. Throws `mapping_changed` if the files are not
- * those that the run began with.
- */
+/** The partitions that are not done, and how many of them to load at once. */
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedPartitions> {
   const sync = await deps.openSync(plan.sync, plan.runId);
   const mapping = await sync.mapping(plan.mapping);
   const { partitions } = deps.ledger;
   const planned = () => partitions.planned(plan.runId, mapping.mappingId, plan.firstPass);
   if ((await planned()).length === 0) {
-    assertVersion(plan.runId, (await deps.ledger.runs.get(plan.runId))!.mapping_version, sync.spec);
     await deps.ledger.ids.keepRecords(mapping.mappingId, mapping.spec.options.ledger === 'full');
     // The high watermark is taken once per run: another attempt, or the other pass, finds what was planned first.
     if ((await partitions.planned(plan.runId, mapping.mappingId)).length === 0)

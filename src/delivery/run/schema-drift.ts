@@ -10,7 +10,6 @@ import type { DetectSchemaDriftInput, SchemaDrift } from '../../domain/work.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { SeenColumnsOfMapping } from '../../ledger/mappings/seen-columns.js';
 import { mappingNode } from '../../mapping/order/stages.js';
-import { openSyncOf } from '../partition-context.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 
 /**
@@ -21,7 +20,7 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
  * Throws what may pass, such as `source_unreachable`, and `config_invalid` if no mapping can be read for such a reason.
  */
 export async function detectSchemaDrift(deps: Dependencies, input: DetectSchemaDriftInput): Promise<SchemaDrift> {
-  const sync = await openSyncOf(deps, input);
+  const sync = await deps.openSync(input.sync, input.runId);
   const stopped = new Map<string, StoppedMapping>();
   const notes: MappingNote[] = [];
   const failed: PartnerSyncError[] = [];

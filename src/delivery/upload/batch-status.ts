@@ -39,7 +39,8 @@ export const statusOf = (
   { deps, sync, signal }: PartitionContext,
   platformBatchId: string,
   tenant: string,
-): Promise<BatchStatus | null> => sync.limit.run(() => deps.platform.findBatch(platformBatchId, { tenant, signal }));
+): Promise<BatchStatus | null> =>
+  sync.limit.run((before) => deps.platform.findBatch(platformBatchId, { tenant, signal, before }));
 
 /** Whether the batch is complete, or no record is open except pending ones. */
 export function isSettled({ completedAt, progress }: BatchStatus): boolean {

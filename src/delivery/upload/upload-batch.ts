@@ -45,8 +45,9 @@ export async function uploadBatch(context: PartitionContext, intended: IntendedB
   let batch = intended;
   while (true) {
     try {
-      const sent = await context.sync.limit.run(() =>
+      const sent = await context.sync.limit.run((turn) =>
         post(context, batch, async () => {
+          await turn();
           // A process that was frozen since the intent must not send: its successor has taken the records over.
           if (Date.now() - batch.intendedAt > postTimeoutMs(context.sync.spec.upload.inDoubtDelay))
             batch = await context.deps.ledger.batches.renew(context.partition, batch);

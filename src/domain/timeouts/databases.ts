@@ -81,6 +81,12 @@ export const DATABASES = {
     bounds: 'the wait for a connection to the ledger',
     why: 'an attempt of an activity ends with a clear error well within its time',
   },
+  filesKept: {
+    value: 1,
+    unit: 'h',
+    bounds: "how long the ledger keeps a sync's mapping files at least, once a run has begun with them",
+    why: 'longer than a transaction that begins a run; runs that follow each other do not write them anew',
+  },
   ledgerTransaction: {
     value: 2,
     unit: 'attempts',

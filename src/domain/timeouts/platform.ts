@@ -56,6 +56,49 @@ export const PLATFORM = {
     bounds: 'the shortest `Retry-After` that is logged',
     why: 'nobody could act on shorter ones',
   },
+  fleetBeat: {
+    value: 1,
+    unit: 's',
+    bounds:
+      'how often a process that sends tells the others so in the ledger, and learns its share and of any `Retry-After`',
+    why: 'shares are right within seconds, for one statement a second',
+  },
+  fleetFresh: {
+    value: 3,
+    unit: 's',
+    bounds: 'the age of what it has learnt, before it asks again ahead of a request',
+    why: 'a process whose ledger does not answer must stop before the others take its share over',
+  },
+  fleetJoin: {
+    value: 3,
+    unit: 's',
+    bounds: 'the wait of a process that joins others, before its first request',
+    why: 'the others have learnt of it by then, and have made room',
+  },
+  fleetGone: {
+    value: 10,
+    unit: 's',
+    bounds: 'the time after which a process that is not seen any more has lost its share',
+    why: 'longer than it goes on by what it knows, and short enough that a share is not lost for long',
+  },
+  fleetIdle: {
+    value: 20,
+    unit: 's',
+    bounds: 'the time without requests for a sync after which a process gives its share back',
+    why: 'longer than most pauses between two polls of a batch',
+  },
+  retryAfterFresh: {
+    value: 1,
+    unit: 's',
+    bounds: 'the age of what is known of the `Retry-After` of others, before it is asked for again ahead of a request',
+    why: 'a second too late is a few requests; asked for each request would slow all of them down',
+  },
+  retryAfterAnswer: {
+    value: 2,
+    unit: 's',
+    bounds: 'the wait for that answer',
+    why: 'commands that need no ledger, such as `doctor`, must work without it',
+  },
   tokenWait: {
     value: 5,
     unit: 'min',

@@ -29,6 +29,8 @@ export async function up(knex: Knex): Promise<void> {
       mode text NOT NULL,
       input jsonb NOT NULL,
       mapping_version text NOT NULL,
+      -- The files that it goes by (sync_files), which are removed after its end; NULL if it failed before it had any.
+      files_id bigint,
       workflow_id text NOT NULL,
       first_execution_run_id text NOT NULL UNIQUE,
       -- How it was started: by a schedule, a command, or something else, such as the Web UI; and by which schedule or
@@ -50,6 +52,19 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX runs_by_schedule ON runs (started_by, id) WHERE trigger = 'schedule';
     -- Each claim asks which runs have not ended.
     CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
+
+    -- The files of syncs as runs began with them, without secrets, while open runs go by them.
+    CREATE TABLE sync_files (
+      id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      sync text NOT NULL,
+      -- SHA-256 of the files.
+      hash text NOT NULL,
+      -- As they are parsed, with variables as they are written: json, not jsonb, so that the keys stay in their order.
+      files json NOT NULL,
+      -- When a run last began with them.
+      begun_at timestamptz NOT NULL DEFAULT now(),
+      UNIQUE (sync, hash)
+    );
 
     -- One run of a sync at a time, whichever trigger started it.
     CREATE TABLE sync_leases (
@@ -294,6 +309,28 @@ export async function up(knex: Knex): Promise<void> {
       seen_at timestamptz NOT NULL DEFAULT now()
     );
 
+    -- The processes that send requests for a sync now. Rows that are no longer seen are those of dead processes.
+    CREATE TABLE senders (
+      sync text NOT NULL,
+      process uuid NOT NULL,
+      -- The account of the platform: its base URL, and what tells a tenant's own token from another's.
+      account text NOT NULL,
+      joined_at timestamptz NOT NULL DEFAULT now(),
+      seen_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (sync, process)
+    );
+    -- Limits that were set at run time, instead of those in sync.yaml; NULL: as sync.yaml says.
+    CREATE TABLE sync_rates (
+      sync text PRIMARY KEY,
+      at_once integer CHECK (at_once >= 1),
+      per_second double precision CHECK (per_second > 0)
+    );
+    -- Until when the platform wants nothing to be sent with an account (Retry-After).
+    CREATE TABLE platform_busy (
+      account text PRIMARY KEY,
+      until timestamptz NOT NULL
+    );
+
     -- Schema definitions that were pushed.
     CREATE TABLE schema_definitions (
       platform text NOT NULL, -- base URL
@@ -333,8 +370,9 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE audit, schema_definitions, seen_columns, removals, removal_plans, dead_letters, waiting, record_blocks, batches,
-      positions, partition_counts, partitions, sync_leases, runs, tenants, mappings;
+    DROP TABLE audit, platform_busy, sync_rates, senders, schema_definitions, seen_columns, removals, removal_plans, guards,
+      dead_letters, waiting, record_blocks, batches, positions, partition_counts, partitions, sync_leases, sync_files, runs,
+      tenants, mappings;
     DROP FUNCTION keep_audit();
     DROP SEQUENCE read_sequence;
   `);

@@ -4,9 +4,11 @@ import { foreignText } from '../../domain/foreign-text.js';
 import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
 import type { RunTrigger } from '../../domain/search-attributes.js';
 import type { RunFailure, RunStart } from '../../domain/work.js';
+import type { SyncFiles } from '../../domain/sync-files.js';
 import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
+import { keepFiles, removeUnusedFiles } from './sync-files.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
 export type EndedRunOutcome = RunOutcome | 'failed';
@@ -40,6 +42,8 @@ export interface NewRun {
   readonly mode: string;
   readonly input: RunInput;
   readonly mappingVersion: string;
+  /** What the run goes by until it ends, without secrets; null for one that fails before it has any. */
+  readonly files: SyncFiles | null;
   readonly workflowId: string;
   readonly firstExecutionRunId: string;
   readonly start: RunStart;
@@ -113,6 +117,7 @@ export function openRuns(knex: Knex): Runs {
     get,
     async begin(run) {
       await inTransaction(knex, async (trx) => {
+        const filesId = run.files === null ? null : await keepFiles(trx, run.sync, run.files);
         const [begun] = await trx('runs')
           .insert({
             sync: run.sync,
@@ -120,6 +125,7 @@ export function openRuns(knex: Knex): Runs {
             mode: run.mode,
             input: JSON.stringify(run.input),
             mapping_version: run.mappingVersion,
+            files_id: filesId,
             workflow_id: run.workflowId,
             first_execution_run_id: run.firstExecutionRunId,
             trigger: run.start.trigger,
@@ -189,6 +195,7 @@ export function openRuns(knex: Knex): Runs {
           .where({ id: runId, ended_at: null })
           .update({ ended_at: knex.fn.now(), outcome, ...why });
         await trx('sync_leases').where({ run_id: runId }).delete();
+        await removeUnusedFiles(trx, runId);
       });
     },
   };

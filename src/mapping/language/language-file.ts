@@ -3,6 +3,7 @@
  */
 import type { Finding } from '../../domain/finding.js';
 import type { JsonValue } from '../../domain/json.js';
+import type { ParsedFile } from '../../domain/sync-files.js';
 import { withoutPasswords } from '../../domain/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
@@ -20,10 +21,12 @@ const QUOTED = 60;
  * mistakes of a file are reported at once.
  */
 export class LanguageFile {
-  /** In the order in which they were found; `lintSync` sorts them by line. */
+  /** In the order in which they were found; `checkSyncFiles` sorts them by line. */
   readonly findings: Finding[] = [];
   /** The file's content if it is valid by the language's schema; otherwise undefined. */
   value: JsonValue | undefined;
+  /** The content as it is written, before variables are filled in; undefined if it could not be parsed. */
+  parsed: JsonValue | undefined;
   /** The parts of it that can be checked although others are wrong; all of it if it is valid. */
   partial: PartialFile | undefined;
   private document: ParsedDocument | undefined;
@@ -41,6 +44,13 @@ export class LanguageFile {
     const source = await readSyncFile(folder, file);
     if ('problem' in source) self.report(source.kind, [], source.problem);
     else self.understand(source.text, kind, env);
+    return self;
+  }
+
+  /** The same of a file that was parsed before, wherever it is kept. Its findings have no lines. */
+  static of({ file, value }: ParsedFile, kind: LanguageFileKind, env: Environment): LanguageFile {
+    const self = new LanguageFile(file);
+    self.check(value, kind, env);
     return self;
   }
 
@@ -72,10 +82,6 @@ export class LanguageFile {
     return this.written.size > 0 ? 'a value with ${env:...} may not fit' : message;
   }
 
-  /**
-   * Parses, fills in and validates. A variable that is not set is reported once, not again for what its placeholder
-   * breaks.
-   */
   private understand(text: string, kind: LanguageFileKind, env: Environment): void {
     this.document = parseYaml(text);
     for (const { kind: problem, message, line, column } of this.document.problems)
@@ -91,8 +97,15 @@ export class LanguageFile {
     if (this.document.value === undefined) return;
     if (this.file.endsWith('.json') && !isJson(text))
       this.report('syntax', [], 'is not JSON, although its name ends in .json');
+    this.check(this.document.value, kind, env);
+  }
 
-    const filled = fillIn(this.document.value, env);
+  /**
+   * Fills in and validates. A variable that is not set is reported once, not again for what its placeholder breaks.
+   */
+  private check(parsed: JsonValue, kind: LanguageFileKind, env: Environment): void {
+    this.parsed = parsed;
+    const filled = fillIn(parsed, env);
     this.written = filled.written;
     for (const { path, kind: problem, message } of filled.problems) this.report(problem, path, message);
     const unset = new Set(filled.problems.map((problem) => formatPath(problem.path)));

@@ -113,7 +113,7 @@ function readDeletes(deletes: MappingFile['deletes']): DeletesSpec | null {
   };
 }
 
-/** `longestExternalId` is a setting of the sync, and is filled in by `lintSync`. */
+/** `longestExternalId` is a setting of the sync, and is filled in by `checkSyncFiles`. */
 function readOptions(options: NonNullable<MappingFile['options']>): MappingOptions {
   return {
     onConflict: options.onConflict ?? 'upsert',

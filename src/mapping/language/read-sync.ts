@@ -17,6 +17,7 @@ interface SyncFile {
   mode?: RunMode;
   upload?: {
     requestsAtOnce?: number;
+    requestsPerSecond?: number;
     batchSize?: number;
     batchBytes?: string;
     longestExternalId?: number;
@@ -79,6 +80,7 @@ export function readSync(file: LanguageFile): SyncHead {
     mode,
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
+      requestsPerSecond: upload.requestsPerSecond ?? null,
       batchSize: upload.batchSize ?? 500,
       batchBytes: sizeBytes(upload.batchBytes ?? '4MiB'),
       longestExternalId: upload.longestExternalId ?? LONGEST_EXTERNAL_ID,

@@ -1,0 +1,55 @@
+/** A process in its fleet: what it shares with the others through the ledger. */
+import { hash } from 'node:crypto';
+import { requireVariable, type Env } from './config/environment.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { LedgerView } from './ledger/ledger-view.js';
+import { joinFleet } from './platform/fleet-member.js';
+import { CLOCK } from './platform/pace.js';
+import { openSharedRetryAfter, type SharedRetryAfter } from './platform/shared-retry-after.js';
+import { openSyncLimits, type SyncLimits } from './platform/sync-limits.js';
+
+/** What the requests of a process go by. */
+export interface InFleet {
+  readonly retryAfter: SharedRetryAfter;
+  readonly limits: SyncLimits;
+  /** Gives the process's shares back. */
+  readonly leave: () => Promise<void>;
+}
+
+/** The ledger of a process that may write. */
+export interface SenderLedger {
+  /** Whether it is open, or being opened. */
+  readonly isOpen: () => boolean;
+  readonly open: () => Promise<Ledger>;
+  /** The ledger as it is: nothing is created or upgraded. */
+  readonly view: () => Promise<LedgerView>;
+}
+
+/** For a process that may deliver: it has a share of each sync that it sends for, and tells what it hears. */
+export function inFleet(env: Env, { isOpen, open, view }: SenderLedger): InFleet {
+  const member = joinFleet({
+    board: async () => (await open()).fleet,
+    // A command that has no other use of the ledger must not create its tables.
+    view: async () => (isOpen() ? (await open()).fleet : (await view()).fleet),
+    account: () => accountOf(env),
+    mayTell: isOpen,
+  });
+  return { retryAfter: member.retryAfter, limits: openSyncLimits(member), leave: () => member.close() };
+}
+
+/** For a process that only looks: its limits are its own, but it sends nothing while the platform wants a pause. */
+export function besideFleet(env: Env, view: () => Promise<LedgerView>): InFleet {
+  const retryAfter = openSharedRetryAfter({
+    clock: CLOCK,
+    look: async () => retryAfter.learn(await (await view()).fleet.busyMs(await accountOf(env))),
+  });
+  return { retryAfter, limits: openSyncLimits(null), leave: () => Promise.resolve() };
+}
+
+/** Names the account of the platform: its address and, for a tenant's own token, a hash of that. */
+async function accountOf(env: Env): Promise<string> {
+  const url = new URL(await requireVariable(env, 'PLATFORM_BASE_URL')).href;
+  if ((await requireVariable(env, 'PLATFORM_TOKEN_SCOPE')) === 'platform') return url;
+  const token = await requireVariable(env, 'PLATFORM_TOKEN');
+  return `${url} ${hash('sha256', `${url} ${token}`, 'hex').slice(0, 16)}`;
+}

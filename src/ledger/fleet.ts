@@ -1,0 +1,100 @@
+/** The board of the fleet in the ledger: who sends for which sync, what limits were set, and how long the platform is busy. */
+import type { Knex } from 'knex';
+import type { FleetBoard, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
+import { seconds } from '../domain/timeouts.js';
+
+/** The board, and where limits are set at run time. */
+export interface Fleet extends FleetBoard {
+  /**
+   * Sets limits of a sync for all processes, instead of those in its sync.yaml; an absent part is as sync.yaml says, and
+   * null takes everything back. Processes that send for the sync follow within two seconds.
+   */
+  setRate(sync: string, rate: Partial<Rate> | null): Promise<void>;
+}
+
+export const openFleetView = (knex: Knex): FleetView => ({
+  async busyMs(account) {
+    const { rows } = await knex.raw<{ rows: { busy: number }[] }>(`SELECT ${BUSY} AS busy`, { account });
+    return rows[0]!.busy;
+  },
+});
+
+export function openFleet(knex: Knex): Fleet {
+  return {
+    ...openFleetView(knex),
+    async beat(process, account, syncs) {
+      const { rows } = await knex.raw<{ rows: Row[] }>(BEAT, {
+        process,
+        account,
+        syncs: [...syncs],
+        gone: seconds('fleetGone'),
+      });
+      return stateOf(rows);
+    },
+    async leave(process) {
+      await knex('senders').where({ process }).delete();
+    },
+    async busyFor(account, ms) {
+      await knex.raw(
+        `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
+         ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until)`,
+        { account, ms },
+      );
+    },
+    async setRate(sync, rate) {
+      if (rate === null) await knex('sync_rates').where({ sync }).delete();
+      else
+        await knex('sync_rates')
+          .insert({ sync, at_once: rate.atOnce ?? null, per_second: rate.perSecond ?? null })
+          .onConflict('sync')
+          .merge();
+    },
+  };
+}
+
+const BUSY = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_busy WHERE account = :account), 0)::float8`;
+
+/**
+ * One statement, each second from every process that sends. It cannot see its own row, and so adds it. Rows of dead
+ * processes are removed in passing.
+ */
+const BEAT = `
+  WITH own AS (
+    INSERT INTO senders AS s (process, sync, account)
+    SELECT :process, sync, :account FROM unnest(CAST(:syncs AS text[])) AS sync
+    ON CONFLICT (sync, process) DO UPDATE SET seen_at = now(),
+      joined_at = CASE WHEN s.seen_at < now() - :gone * interval '1 second' THEN now() ELSE s.joined_at END
+    RETURNING sync, joined_at
+  ), dead AS (
+    DELETE FROM senders WHERE (process = :process AND sync <> ALL (CAST(:syncs AS text[])))
+      OR (process <> :process AND seen_at < now() - 4 * :gone * interval '1 second')
+  ), others AS (
+    SELECT sync, process FROM senders
+    WHERE account = :account AND process <> :process AND seen_at >= now() - :gone * interval '1 second'
+  )
+  SELECT ${BUSY} AS busy, own.sync, extract(epoch FROM now() - own.joined_at)::float8 * 1000 AS joined,
+    (SELECT count(*) + 1 FROM others WHERE others.sync = own.sync)::int AS processes,
+    (SELECT count(*) FROM others WHERE others.sync = own.sync AND others.process < :process)::int AS place,
+    r.at_once, r.per_second
+  FROM (SELECT 1) one LEFT JOIN own ON true LEFT JOIN sync_rates r ON r.sync = own.sync`;
+
+interface Row {
+  readonly busy: number;
+  /** null in the only row of a process that sends for no sync. */
+  readonly sync: string | null;
+  readonly joined: number;
+  readonly processes: number;
+  readonly place: number;
+  readonly at_once: number | null;
+  readonly per_second: number | null;
+}
+
+function stateOf(rows: readonly Row[]): FleetState {
+  const shares = new Map<string, SyncShare>();
+  for (const { sync, joined, processes, place, at_once, per_second } of rows) {
+    if (sync === null) continue;
+    const set = { ...(at_once !== null && { atOnce: at_once }), ...(per_second !== null && { perSecond: per_second }) };
+    shares.set(sync, { joinedMs: joined, processes, place, set });
+  }
+  return { busyMs: rows[0]!.busy, shares };
+}

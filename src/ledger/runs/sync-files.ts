@@ -1,0 +1,54 @@
+/** The files that runs go by, kept until their runs have ended: what is on a worker's disk by then does not matter. */
+import { hash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { KeptFiles, SyncFiles } from '../../domain/sync-files.js';
+import { seconds } from '../../domain/timeouts.js';
+
+/** Looks up files of runs. */
+export interface FilesOfRuns {
+  /**
+   * The files that the run began with. Throws `unexpected` for a run that the ledger does not have, and `run_stopped`
+   * for one without files: it failed before it was opened, or ended long ago.
+   */
+  ofRun(runId: string): Promise<KeptFiles>;
+}
+
+export function openFilesOfRuns(knex: Knex): FilesOfRuns {
+  return {
+    async ofRun(runId) {
+      const run = await knex('runs')
+        .leftJoin('sync_files', 'sync_files.id', 'runs.files_id')
+        .where('runs.id', runId)
+        .first<{ version: string; files: SyncFiles | null } | undefined>('mapping_version as version', 'files');
+      if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
+      const { version, files } = run;
+      if (files !== null) return { version, files };
+      throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: its mapping files are no longer kept`);
+    },
+  };
+}
+
+/** Keeps the files for a run that the same transaction begins; returns their id. Files that are there are not written again. */
+export async function keepFiles(trx: Knex, sync: string, files: SyncFiles): Promise<string> {
+  const text = JSON.stringify(files);
+  const { rows } = await trx.raw<{ rows: { id: string }[] }>(
+    `INSERT INTO sync_files (sync, hash, files) VALUES (?, ?, ?)
+     ON CONFLICT (sync, hash) DO UPDATE SET begun_at = now() RETURNING id`,
+    [sync, hash('sha256', text, 'hex'), text],
+  );
+  return rows[0]!.id;
+}
+
+/**
+ * Removes files of the sync that no open run goes by. Those with which a run began a moment ago stay: that run may not
+ * be visible yet, and the next one most likely needs the same.
+ */
+export async function removeUnusedFiles(trx: Knex, runId: string): Promise<void> {
+  await trx.raw(
+    `DELETE FROM sync_files f WHERE sync = (SELECT sync FROM runs WHERE id = ?)
+       AND begun_at < now() - ? * interval '1 second'
+       AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.files_id = f.id AND r.ended_at IS NULL)`,
+    [runId, seconds('filesKept')],
+  );
+}

@@ -1,0 +1,63 @@
+/** What the processes of a fleet know together of the platform's Retry-After. */
+import { milliseconds } from '../domain/timeouts.js';
+import type { Clock } from './pace.js';
+
+/** The pause that any process was asked for. */
+export interface SharedRetryAfter {
+  /** Milliseconds until requests may be sent, by what was last heard; 0: they may be sent now. */
+  remainingMs(): number;
+  /**
+   * Makes sure that what is known is fresh; undefined if it is. Never rejects, and takes two seconds at most: without
+   * the others a process goes by what it was told itself.
+   */
+  fresh(): Promise<void> | undefined;
+  /** Tells the others that the platform wants nothing for so many milliseconds from now. */
+  tell(ms: number): void;
+}
+
+/** The same, for its owner, which hears of pauses. */
+export interface LearntRetryAfter extends SharedRetryAfter {
+  /** Notes that the platform wants nothing for so many milliseconds from now. */
+  learn(ms: number): void;
+}
+
+export interface RetryAfterParts {
+  readonly clock: Clock;
+  /** Asks the others, and calls `learn`. */
+  readonly look: () => Promise<unknown>;
+  /** Tells the others; absent for a process that may only read. */
+  readonly tell?: (ms: number) => Promise<void>;
+}
+
+export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): LearntRetryAfter {
+  let until = -Infinity;
+  /** When it was last asked for, with or without an answer. */
+  let askedAt = -Infinity;
+  let asking: Promise<void> | undefined;
+  const remainingMs = (): number => Math.max(0, until - clock.now());
+  const ask = async (): Promise<void> => {
+    const answered = new AbortController();
+    const tooLong = clock.pause(milliseconds('retryAfterAnswer'), answered.signal).catch(() => undefined);
+    await Promise.race([look().catch(() => undefined), tooLong]);
+    answered.abort();
+    askedAt = clock.now();
+  };
+  return {
+    remainingMs,
+    learn(ms) {
+      askedAt = clock.now();
+      if (ms > 0) until = Math.max(until, clock.now() + ms);
+    },
+    fresh() {
+      if (clock.now() - askedAt < milliseconds('retryAfterFresh')) return undefined;
+      asking ??= ask().finally(() => (asking = undefined));
+      return asking;
+    },
+    tell(ms) {
+      // All requests in flight are told the same; once is enough.
+      if (tell === undefined || ms < remainingMs() + milliseconds('retryAfterSpread')) return;
+      until = clock.now() + ms;
+      tell(ms).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** The limits of the syncs of a process: one for each, however many versions of its files are open. */
+import { shareOf, type Rate, type SyncShare } from '../domain/fleet.js';
+import type { FleetMember } from './fleet-member.js';
+import { CLOCK, type Clock } from './pace.js';
+import { createRequestLimit, type RequestLimit } from './request-limit.js';
+
+export interface SyncLimits {
+  /** The limit of the sync, which from now on is what `configured` says, or this process's share of it. */
+  of(sync: string, configured: Rate): RequestLimit;
+}
+
+/** Limits of one process of a fleet; without one (null), each limit is this process's alone. */
+export function openSyncLimits(fleet: FleetMember | null, clock: Clock = CLOCK): SyncLimits {
+  const limits = new Map<string, { configure(rate: Rate): void; readonly limit: RequestLimit }>();
+  const open = (sync: string, first: Rate) => {
+    let configured = first;
+    let share: SyncShare | null = null;
+    const own = createRequestLimit(first.atOnce, clock);
+    const apply = (): void => own.set(share === null ? configured : rateOf(configured, share));
+    apply();
+    fleet?.watch(sync, (heard) => {
+      share = heard;
+      apply();
+    });
+    const limit: RequestLimit = {
+      get atOnce() {
+        return own.atOnce;
+      },
+      async run(request) {
+        if (fleet === null) return own.run(request);
+        const leave = await fleet.enter(sync);
+        try {
+          return await own.run(request);
+        } finally {
+          leave();
+        }
+      },
+    };
+    const configure = (rate: Rate): void => {
+      if (rate.atOnce === configured.atOnce && rate.perSecond === configured.perSecond) return;
+      configured = rate;
+      apply();
+    };
+    return { limit, configure };
+  };
+  return {
+    of(sync, configured) {
+      const known = limits.get(sync) ?? open(sync, configured);
+      limits.set(sync, known);
+      known.configure(configured);
+      return known.limit;
+    },
+  };
+}
+
+/** What a process may do of what all may do together. */
+function rateOf(configured: Rate, share: SyncShare): Rate {
+  const { atOnce, perSecond } = { ...configured, ...share.set };
+  return { atOnce: shareOf(atOnce, share), perSecond: perSecond === null ? null : perSecond / share.processes };
+}

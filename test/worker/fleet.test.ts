@@ -1,0 +1,173 @@
+/** Processes of a fleet, composed as workers and commands are, on one ledger: limits hold for all of them together. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { compose, composeView, type Parts } from '../../src/compose.js';
+import type { RequestLimit } from '../../src/platform/request-limit.js';
+import type { Reader } from '../../src/reading/reader.js';
+import { copyDatabase, STATE, type Database } from '../databases.js';
+import { ENV, syncFolder } from '../mapping/sync-on-disk.js';
+import { eventually } from '../pipeline/shop.js';
+import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
+
+const NO_SOURCE = (): Reader => ({ source: { close: () => Promise.resolve() } }) as unknown as Reader;
+
+/** A ledger, a platform that answers as told, and processes that share both. */
+async function fleet(answers: readonly Answer[], upload = '{ requestsAtOnce: 8 }') {
+  const state: Database = await copyDatabase(STATE);
+  const { url, seen } = await stubPlatform(answers);
+  const folder = syncFolder();
+  appendFileSync(join(folder, 'shop', 'sync.yaml'), `upload: ${upload}\n`);
+  const env = {
+    ...ENV,
+    PARTNER_SYNC_MAPPINGS: folder,
+    PARTNER_SYNC_STATE_URL: state.url,
+    PLATFORM_BASE_URL: url,
+    PLATFORM_TOKEN: 'the-token',
+  };
+  const open: { close(): Promise<void> }[] = [];
+  onTestFinished(async () => {
+    await Promise.all(open.map((parts) => parts.close()));
+    await state.drop();
+  });
+  const process = (): Parts => {
+    const parts = compose(env, { read: NO_SOURCE });
+    open.push(parts);
+    return parts;
+  };
+  const command = () => {
+    const parts = composeView(env);
+    open.push(parts);
+    return parts;
+  };
+  return { state, seen, process, command };
+}
+
+const limitOf = async (parts: Parts): Promise<RequestLimit> => (await parts.openSync('shop')).limit;
+
+/** A request that is under way until the test ends it: its process sends for the sync. */
+async function send(limit: RequestLimit): Promise<() => void> {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  await new Promise<void>((begun) => {
+    void limit.run(() => {
+      begun();
+      return ended;
+    });
+  });
+  return end;
+}
+
+const becomes = (limit: RequestLimit, atOnce: number) =>
+  eventually(`${atOnce} requests at once instead of ${limit.atOnce}`, () => Promise.resolve(limit.atOnce === atOnce));
+
+it('share the requests of a sync evenly, and take over the share of one that ends', async () => {
+  const { process } = await fleet([success(BATCH)], '{ requestsAtOnce: 7 }');
+  const [first, second] = [process(), process()];
+  const [one, two] = [await limitOf(first), await limitOf(second)];
+
+  await send(one);
+  expect(one.atOnce).toBe(7);
+  await send(two);
+  // Only once the first process has made room the second one sends anything.
+  await becomes(one, 7 - two.atOnce);
+  expect([one.atOnce, two.atOnce].sort()).toEqual([3, 4]);
+
+  await second.close();
+  await becomes(one, 7);
+});
+
+it('take over the share of one that dies', async () => {
+  const { process, state } = await fleet([success(BATCH)]);
+  const one = await limitOf(process());
+  await send(one);
+  // A process that has been killed says nothing more.
+  await state.query(
+    `INSERT INTO partner_sync.senders (sync, process, account) SELECT sync, gen_random_uuid(), account FROM partner_sync.senders`,
+  );
+  await becomes(one, 4);
+
+  await becomes(one, 8);
+});
+
+it('hold no share of a sync for which they no longer send', async () => {
+  const { process } = await fleet([success(BATCH)]);
+  const [one, two] = [await limitOf(process()), await limitOf(process())];
+  await send(one);
+  const end = await send(two);
+  await becomes(one, 4);
+
+  end();
+
+  await becomes(one, 8);
+});
+
+it('follow limits that are set while they send', async () => {
+  const { process } = await fleet([success(BATCH)]);
+  const parts = process();
+  const limit = await limitOf(parts);
+  await send(limit);
+  const { fleet: board } = await parts.ledger();
+
+  await board.setRate('shop', { atOnce: 2 });
+  await becomes(limit, 2);
+  await board.setRate('shop', null);
+  await becomes(limit, 8);
+});
+
+const LATER = answer(429, { message: 'slow down' }, { 'retry-after': '3600' });
+const OF_TENANT = { tenant: 'tenant-a' };
+
+it.each<[string, 'process' | 'command']>([
+  ['a worker that has sent nothing yet', 'process'],
+  ['a command that only reads', 'command'],
+])('send nothing while the platform wants a pause that another one was told of: %s', async (_, kind) => {
+  const { process, command, seen, state } = await fleet([LATER, success(BATCH)]);
+  const first = process();
+  await first.ledger();
+  await errorOf((await first.platform()).findBatch('b1', OF_TENANT));
+  await eventually('the pause is in the ledger', async () => {
+    const rows = await state.query('SELECT FROM partner_sync.platform_busy');
+    return rows.length === 1;
+  });
+
+  const other = kind === 'process' ? process() : command();
+  const error = await errorOf((await other.platform()).findBatch('b1', OF_TENANT));
+
+  expect(error).toMatchObject({ code: 'platform_busy', details: { unsent: true } });
+  expect(error.message).toContain('was not sent: the platform asks to wait until');
+  expect(seen).toHaveLength(1);
+});
+
+it('hear of a pause while they send', async () => {
+  const { process, seen } = await fleet([success(BATCH), LATER, success(BATCH)]);
+  const [first, second] = [process(), process()];
+  await Promise.all([first.ledger(), second.ledger()]);
+  const [one, two] = [await first.platform(), await second.platform()];
+  expect(await two.findBatch('b1', OF_TENANT)).not.toBeNull();
+  await errorOf(one.findBatch('b1', OF_TENANT));
+
+  // A second at most passes before it hears; until then the platform answers.
+  const held = await eventually('the second process is held', async () => {
+    const asked = two.findBatch('b1', OF_TENANT);
+    return asked.then(
+      () => false as const,
+      (error: unknown) => error,
+    );
+  });
+
+  expect(held).toMatchObject({ code: 'platform_busy', details: { unsent: true } });
+  const before = seen.length;
+  await errorOf(two.findBatch('b1', OF_TENANT));
+  expect(seen).toHaveLength(before);
+});
+
+it('go by what they hear themselves where there is no ledger', async () => {
+  const { url, seen } = await stubPlatform([success(BATCH)]);
+  const parts = composeView({ PLATFORM_BASE_URL: url, PLATFORM_TOKEN: 'the-token' });
+  onTestFinished(() => parts.close());
+
+  await (await parts.platform()).findBatch('b1', OF_TENANT);
+
+  expect(seen).toHaveLength(1);
+});
