@@ -14,6 +14,7 @@ const begin = (sync: string, more: Partial<NewRun> = {}) =>
     kind: 'sync',
     mode: 'full',
     input: { sync },
+    files: null,
     mappingVersion: 'v1',
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),

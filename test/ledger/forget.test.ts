@@ -29,6 +29,7 @@ async function run(
     kind: 'backfill',
     mode: 'backfill',
     input: { sync, ...input },
+    files: null,
     mappingVersion: 'v1',
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),

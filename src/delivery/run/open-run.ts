@@ -2,7 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
-import { actorOf, type NewRun, type RunRow } from '../../ledger/runs/runs.js';
+import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
