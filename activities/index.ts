@@ -18,6 +18,7 @@ import type {
   PruneInput,
   RecordFailureInput,
   ReplayRef,
+  SetRateActivityInput,
   SweepInput,
 } from '../src/domain/work.js';
 import type { NewAuditEntry } from '../src/domain/audit.js';
@@ -32,6 +33,7 @@ import { pruneLedger } from './prune-ledger.js';
 import { recordFailure } from './record-failure.js';
 import { replayDeadLetters } from './replay-dead-letters.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
+import { setRate } from './set-rate.js';
 import { sweepDeadLetters } from './sweep-dead-letters.js';
 
 /** Short activities are bounded by their timeout; loads send heartbeats. */
@@ -51,6 +53,7 @@ export const createActivities = (deps: Dependencies) => ({
   closeRun: (input: CloseRunInput) => runActivity(() => closeRun(deps, input)),
   abandonRun: (input: AbandonInput) => runActivity(() => abandonRun(deps, input)),
   pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
+  setRate: (input: SetRateActivityInput) => runActivity(() => setRate(deps, input)),
   noteAction: (input: NewAuditEntry) => runActivity(() => noteAction(deps, input)),
 });
 

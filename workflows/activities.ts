@@ -21,7 +21,7 @@ const TRANSIENT: RetryPolicy = {
 };
 
 /** Short reads and writes of the ledger. */
-export const { openRun, detectSchemaDrift, planMapping, approveHold, closeRun, abandonRun } =
+export const { openRun, detectSchemaDrift, planMapping, approveHold, setRate, closeRun, abandonRun } =
   proxyActivities<Activities>({
     startToCloseTimeout: milliseconds('bookkeepingAttempt'),
     scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),

@@ -13,6 +13,7 @@ import { noteAction } from './activities.js';
 import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
+import { handleSetRate } from './run-rate.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** The result of the query `progress`. */
@@ -51,6 +52,7 @@ export class RunDetails {
   #attributes: RunAttributes | null = null;
 
   constructor() {
+    handleSetRate(() => this.#run);
     setHandler(progressQuery, () => ({
       runId: this.#run?.runId ?? null,
       mappings: this.#mappings,

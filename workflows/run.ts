@@ -5,7 +5,7 @@
  * cleans up after rows that are gone, and closes. Each step is an activity that continues from the ledger, so a run
  * survives any crash. No row ever gets in here.
  */
-import { CancellationScope, ContinueAsNew, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, ContinueAsNew, workflowInfo } from '@temporalio/workflow';
 import {
   checkRunInput,
   type BackfillInput,
@@ -57,6 +57,8 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     details.showReport(report);
     attributes.reported(report);
     await prune(opened);
+    // An Update that came at the end is still answered.
+    await condition(allHandlersFinished);
     throwIfUndelivered(report, opened.failOn);
     return report;
   });

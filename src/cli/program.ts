@@ -20,6 +20,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
     backfill: async () => (await import('./commands/run.js')).addBackfill,
     pause: async () => (await import('./commands/control.js')).addPause,
     resume: async () => (await import('./commands/control.js')).addResume,
+    'set-rate': async () => (await import('./commands/set-rate.js')).addSetRate,
     approve: async () => (await import('./commands/approve.js')).addApprove,
     schedules: async () => (await import('./commands/schedules.js')).addSchedules,
   },

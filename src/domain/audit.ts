@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   'run_started',
   'run_paused',
   'run_resumed',
+  'rate_set',
   'dead_letters_replayed',
   'dead_letters_dropped',
   'removals_approved',

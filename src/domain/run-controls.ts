@@ -1,4 +1,5 @@
 /** What may be asked of a run while it works: Updates of its workflow, from the Web UI's form and the command line. */
+import { counted } from './counted.js';
 
 /** Input of `pause` and `resume`; the Web UI's form may be left empty. */
 export interface ControlInput {
@@ -11,6 +12,12 @@ export interface ControlInput {
 export interface ApproveInput extends ControlInput {
   /** The mappings on hold to approve; all of them if there are none. */
   readonly mappings?: readonly string[];
+}
+
+/** Input of `setRate`: limits of requests for all workers, until the next run; without any, those of sync.yaml. */
+export interface SetRateInput extends ControlInput {
+  readonly requestsAtOnce?: number;
+  readonly requestsPerSecond?: number;
 }
 
 /** A pause that a run is in. */
@@ -35,6 +42,14 @@ const NAMES: FieldRule = {
   expected: 'a list of names of mappings, such as ["orders"]',
   accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((name) => typeof name === 'string'),
 };
+const AT_ONCE: FieldRule = {
+  expected: 'a whole number from 1 to 64',
+  accepts: (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 64,
+};
+const PER_SECOND: FieldRule = {
+  expected: 'a number from 0.1 to 1000',
+  accepts: (value) => typeof value === 'number' && value >= 0.1 && value <= 1000,
+};
 const FIELDS = { by: TEXT, reason: TEXT };
 
 /** Throws an error that says what is allowed unless the input is one of `pause` and `resume`. */
@@ -43,6 +58,10 @@ export const checkControlInput = (update: string, input: unknown): void => check
 /** Throws an error that says what is allowed unless the input is one of `approve`. */
 export const checkApproveInput = (input: unknown): void =>
   checkFields('approve', input, { ...FIELDS, mappings: NAMES });
+
+/** Throws an error that says what is allowed unless the input is one of `setRate`; the bounds are those of sync.yaml. */
+export const checkSetRateInput = (input: unknown): void =>
+  checkFields('setRate', input, { ...FIELDS, requestsAtOnce: AT_ONCE, requestsPerSecond: PER_SECOND });
 
 function checkFields(update: string, input: unknown, fields: Readonly<Record<string, FieldRule>>): void {
   if (input === undefined || input === null) return;
@@ -54,6 +73,15 @@ function checkFields(update: string, input: unknown, fields: Readonly<Record<str
       throw new Error(`${update}: unknown field "${field.slice(0, 60)}"; allowed: ${Object.keys(fields).join(', ')}`);
     if (!rule.accepts(value)) throw new Error(`${update}: "${field}" must be ${rule.expected}`);
   }
+}
+
+/** The limits for people: `at most 2 requests at once and 5 a second`. */
+export function rateLine({ requestsAtOnce, requestsPerSecond }: SetRateInput): string {
+  const parts = [
+    ...(requestsAtOnce === undefined ? [] : [`${counted(requestsAtOnce, 'request')} at once`]),
+    ...(requestsPerSecond === undefined ? [] : [`${requestsPerSecond} a second`]),
+  ];
+  return parts.length === 0 ? 'the limits of sync.yaml' : `at most ${parts.join(' and ')}`;
 }
 
 /** The pause for people: `paused since 14:05:10 UTC by ana@ops (maintenance)`. */

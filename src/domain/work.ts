@@ -1,9 +1,10 @@
 /** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
+import type { Actor } from './audit.js';
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold } from './guard.js';
 import type { MappingProgress } from './progress.js';
 import type { MappingNote, RunInput, RunKind, StoppedMapping } from './run.js';
-import type { ControlInput } from './run-controls.js';
+import type { ControlInput, SetRateInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
 
@@ -142,6 +143,13 @@ export interface SchemaDrift {
 export interface ApproveHoldInput extends MappingRef {
   /** Who has approved it, and why. */
   readonly by: ControlInput;
+}
+
+/** Input of `setRate`. */
+export interface SetRateActivityInput extends RunRef {
+  readonly rate: Pick<SetRateInput, 'requestsAtOnce' | 'requestsPerSecond'>;
+  readonly reason: string | null;
+  readonly actor: Actor;
 }
 
 /** Input of `closeRun`. */

@@ -83,7 +83,36 @@ it('explains what is wrong with the input of an Update, and writes nothing into 
   expect(await update('pause', 'now')).toBe('pause: expected nothing, or an object such as {"reason":"maintenance"}');
   expect(await update('pause', { reason: 7 })).toBe('pause: "reason" must be text of at most 200 characters');
   expect(await update('resume', undefined)).toBe('resume: the run is not paused');
+  expect(await update('approve', undefined)).toBe('approve: the run is not on hold');
+  expect(await update('setRate', { requestsAtOnce: 0 })).toBe(
+    'setRate: "requestsAtOnce" must be a whole number from 1 to 64',
+  );
   expect(await handle.result()).toMatchObject({ outcome: 'complete' });
   const { events } = await handle.fetchHistory();
   expect(events!.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
+});
+
+it('changes how fast a run sends while it works, for this run only', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 5);
+  const rates = () => shop.state.query('SELECT at_once, per_second::float8 FROM partner_sync.sync_rates');
+  shop.proxy.fail(({ upload, no }) =>
+    upload && no === 0 ? { forward: true, answer: 'pass', after: 4000 } : undefined,
+  );
+  const handle = await shop.start('sync', { sync: 'shop' });
+  await eventually('the first upload', () => Promise.resolve(shop.proxy.uploads() > 0));
+
+  const set = ['set-rate', 'shop', '--requests-at-once', '2', '--requests-per-second', '50', '--reason', 'their night'];
+  expect(await runInProcess(set, shop.env)).toMatchObject({
+    code: 0,
+    stdout: 'run 1: shop sends at most 2 requests at once and 50 a second from now on, until its next run begins\n',
+  });
+  expect(await rates()).toEqual([{ at_once: 2, per_second: 50 }]);
+  expect(await shop.state.query(`SELECT who, subject FROM partner_sync.audit WHERE action = 'rate_set'`)).toMatchObject(
+    [{ who: startedBy(), subject: { run: '1', requestsAtOnce: 2, requestsPerSecond: 50, reason: 'their night' } }],
+  );
+  expect(await handle.result()).toMatchObject({ outcome: 'complete' });
+
+  await shop.run();
+  expect(await rates()).toEqual([]);
 });

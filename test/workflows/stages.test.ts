@@ -57,6 +57,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     pollPending: ({ mappings }) =>
       Promise.resolve(void notes.push(...mappings.map((mapping) => `poll ${mapping}`))).then(() => []),
     approveHold: () => Promise.resolve(),
+    setRate: () => Promise.resolve(),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
     examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
