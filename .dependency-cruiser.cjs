@@ -29,6 +29,8 @@ const LEDGER = [
   'batches',
   'checkpoint',
   'views',
+  'retention',
+  'forget',
 ];
 const oneWayInLedger = LEDGER.slice(0, -1).map((folder, i) => ({
   name: `ledger-imports-one-way-${folder}`,
