@@ -81,7 +81,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
   const retryAfter = openSharedRetryAfter({
     clock,
     look: async () =>
-      syncs.size > 0 ? beat() : retryAfter.learn(await (await fleet.view()).busyMs(await fleet.account())),
+      told || active().length > 0 ? beat() : retryAfter.learn(await (await fleet.view()).busyMs(await fleet.account())),
     async tell(ms) {
       if (fleet.mayTell()) await (await fleet.board()).busyFor(await fleet.account(), ms);
     },
@@ -89,11 +89,12 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
   const sendingOf = (sync: string): Sending => {
     const known = syncs.get(sync);
     if (known !== undefined) return known;
-    const sending = { apply: () => undefined, inFlight: 0, lastUsed: 0, share: null, admitted: false };
+    const sending = { apply: () => undefined, inFlight: 0, lastUsed: -Infinity, share: null, admitted: false };
     syncs.set(sync, sending);
     return sending;
   };
-  const isKnown = ({ admitted }: Sending): boolean => admitted && clock.now() - knownAt < milliseconds('fleetFresh');
+  const isKnown = ({ admitted }: Sending, age = milliseconds('fleetFresh')): boolean =>
+    admitted && clock.now() - knownAt < age;
 
   return {
     retryAfter,
@@ -112,8 +113,10 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       try {
         while (!isKnown(sending)) {
           await beat();
+          // A slow ledger must not stop everything: this process counts as one of them until it is taken for gone.
+          if (isKnown(sending, milliseconds('fleetGone'))) break;
           // A beat that was under way did not yet know of this sync.
-          if (!isKnown(sending) && sending.share !== null) await clock.pause(every);
+          if (sending.share !== null) await clock.pause(every);
         }
         return leave;
       } catch (error) {
@@ -124,11 +127,16 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     async close() {
       closed = true;
       clearTimeout(timer);
-      if (told)
-        await fleet
-          .board()
-          .then((board) => board.leave(process))
-          .catch(() => undefined);
+      if (!told) return;
+      const leave = async (): Promise<void> => {
+        await beating?.catch(() => undefined);
+        await (await fleet.board()).leave(process);
+      };
+      // A ledger that does not answer must not keep the process from ending; its share is lost in time.
+      const left = new AbortController();
+      const tooLong = clock.pause(milliseconds('retryAfterAnswer'), left.signal).catch(() => undefined);
+      await Promise.race([leave().catch(() => undefined), tooLong]);
+      left.abort();
     },
   };
 }
