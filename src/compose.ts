@@ -51,6 +51,7 @@ export interface Parts extends CommonParts {
 const modules = {
   ledger: () => import('./ledger/ledger.js'),
   ledgerView: () => import('./ledger/ledger-view.js'),
+  alerting: () => import('./alerts/open-alerting.js'),
   files: () => import('./mapping/load-sync.js'),
   sync: () => import('./compose-sync.js'),
   reader: () => import('./reading/reader.js'),
@@ -83,6 +84,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       ledger: await parts.ledger(),
       platform: await parts.platform(),
       openSync: parts.openSync,
+      alerting: (await modules.alerting()).openAlerting(env, parts.mappingsFolder),
     }),
   };
 }

@@ -1,4 +1,5 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
+import type { Alerting } from '../domain/alerts.js';
 import type { MappingMeter } from '../domain/meters.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { PlatformClient } from '../platform/client.js';
@@ -42,6 +43,7 @@ export interface OpenSync extends Pick<Reader, 'source'> {
 export interface Dependencies {
   readonly ledger: Ledger;
   readonly platform: PlatformClient;
+  readonly alerting: Alerting;
   /**
    * Opens a sync by name, with the files as they are now; throws `config_invalid` with all findings. If its tenants are
    * listed in the source, the list is read once for each `runId` (and process).

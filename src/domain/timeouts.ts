@@ -3,6 +3,7 @@
  * with the reason for its value. docs/reference.md shows it, and a test compares the two.
  */
 import { ACTIVITIES } from './timeouts/activities.js';
+import { ALERTS } from './timeouts/alerts.js';
 import { COMMANDS } from './timeouts/commands.js';
 import { DATABASES } from './timeouts/databases.js';
 import { DELIVERY } from './timeouts/delivery.js';
@@ -16,11 +17,12 @@ export const TIMEOUT_SECTIONS = {
   'Records on their way': DELIVERY,
   'Requests to the platform': PLATFORM,
   'Source and ledger': DATABASES,
+  Alerts: ALERTS,
   Commands: COMMANDS,
   'The stack on your own machine': STACK,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, TimeoutEntry>>>>;
 
-const TIMEOUTS = { ...ACTIVITIES, ...DELIVERY, ...PLATFORM, ...DATABASES, ...COMMANDS, ...STACK } as const;
+const TIMEOUTS = { ...ACTIVITIES, ...DELIVERY, ...PLATFORM, ...DATABASES, ...ALERTS, ...COMMANDS, ...STACK } as const;
 
 type Named<Entry> = {
   [Name in keyof typeof TIMEOUTS]: (typeof TIMEOUTS)[Name] extends Entry ? Name : never;

@@ -61,6 +61,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
+    watchSyncs: () => Promise.resolve({ syncs: 0, wrong: 0, unreadable: [], pingsUnanswered: [] }),
+    deliverNotices: () => Promise.resolve({ delivered: 0 }),
     ...more(notes),
   };
   const address = inject('temporalAddress');

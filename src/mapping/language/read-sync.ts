@@ -6,8 +6,8 @@ import type { GuardLimits } from '../../domain/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
 import type { Relation } from '../../domain/source.js';
 import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
-import { DEFAULT_LIMITS } from '../../domain/sync-health.js';
 import type { LanguageFile } from './language-file.js';
+import { readLimits, type LimitsFile } from './read-limits.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
 interface SyncFile {
@@ -25,7 +25,7 @@ interface SyncFile {
   };
   failOn?: FailOn;
   guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
-  limits?: { success?: string; waiting?: string; deadLetters?: number; lag?: string };
+  limits?: LimitsFile;
   schedules?: ScheduleFile[];
 }
 
@@ -58,7 +58,7 @@ export function readSync(file: LanguageFile): SyncHead {
     upload = {},
     failOn,
     guard,
-    limits = {},
+    limits,
     schedules = [],
   } = file.value as unknown as SyncFile;
   const names = schedules.map((schedule) => schedule.name);
@@ -85,13 +85,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     failOn: failOn ?? 'incomplete',
     guard: guard === undefined ? null : readGuard(guard),
-    limits: {
-      ...DEFAULT_LIMITS,
-      ...(limits.success !== undefined && { success: durationSeconds(limits.success) }),
-      ...(limits.waiting !== undefined && { waiting: durationSeconds(limits.waiting) }),
-      ...(limits.deadLetters !== undefined && { deadLetters: limits.deadLetters }),
-      ...(limits.lag !== undefined && { lag: durationSeconds(limits.lag) }),
-    },
+    limits: readLimits(limits, upload.waitForPending),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
 }
