@@ -68,12 +68,13 @@ module.exports = {
     only('sandbox-from-the-contract', '^src/sandbox', ['^src/(domain|patterns|postgres)', '^src/platform/contract']),
     only('reading-maps-what-it-reads', '^src/reading', ['^src/(domain|records|mapping|source)']),
     only('delivery-uses-the-parts', '^src/delivery', ['^src/(domain|records|mapping|source|reading|ledger|platform)']),
+    only('alerts-tell-what-the-ledger-knows', '^src/alerts', ['^src/(domain|config|mapping|ledger|platform)']),
     only('schema-push-alone', '^src/schema-push', ['^src/(domain|config|mapping|ledger|platform)']),
     only('inspection-sends-nothing', '^src/inspection', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery)',
     ]),
     only('activities-deliver', '^activities', [
-      '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability)',
+      '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability|alerts)',
     ]),
     {
       name: 'workflows-are-pure',

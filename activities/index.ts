@@ -1,6 +1,7 @@
 /** All activities. Workflows import only the type of this file. */
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
+import { deliverNotices } from '../src/alerts/deliver-notices.js';
 import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
 import { approveHold } from '../src/delivery/run/approve-hold.js';
@@ -10,6 +11,7 @@ import type {
   AbandonInput,
   ApproveHoldInput,
   CloseRunInput,
+  DeliverNoticesInput,
   DetectSchemaDriftInput,
   MappingRef,
   OpenRunInput,
@@ -35,6 +37,7 @@ import { replayDeadLetters } from './replay-dead-letters.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
 import { setRate } from './set-rate.js';
 import { sweepDeadLetters } from './sweep-dead-letters.js';
+import { lookAfterRun, watchSyncs } from './watch-syncs.js';
 
 /** Short activities are bounded by their timeout; loads send heartbeats. */
 export const createActivities = (deps: Dependencies) => ({
@@ -48,10 +51,13 @@ export const createActivities = (deps: Dependencies) => ({
   pollPending: (input: PollPendingInput) => runLoad((signal) => pollPending(deps, input, signal)),
   removeVanished: (input: MappingRef) => runLoad((signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
-  recordFailure: (input: RecordFailureInput) => runActivity(() => recordFailure(deps, input)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
-  closeRun: (input: CloseRunInput) => runActivity(() => closeRun(deps, input)),
-  abandonRun: (input: AbandonInput) => runActivity(() => abandonRun(deps, input)),
+  recordFailure: (input: RecordFailureInput) => endsRun(deps, input.input.sync, () => recordFailure(deps, input)),
+  closeRun: (input: CloseRunInput) => endsRun(deps, input.sync, () => closeRun(deps, input)),
+  abandonRun: (input: AbandonInput) => endsRun(deps, input.sync, () => abandonRun(deps, input)),
+  watchSyncs: () => runActivity(() => watchSyncs(deps)),
+  deliverNotices: (input: DeliverNoticesInput) =>
+    runActivity(() => deliverNotices(deps.ledger.alerts, deps.alerting, input)),
   pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
   setRate: (input: SetRateActivityInput) => runActivity(() => setRate(deps, input)),
   noteAction: (input: NewAuditEntry) => runActivity(() => noteAction(deps, input)),
@@ -62,6 +68,14 @@ export const createActivities = (deps: Dependencies) => ({
  * rows.
  */
 export type Activities = ReturnType<typeof createActivities>;
+
+/** People are told how a run has ended as soon as the ledger knows it. */
+const endsRun = <T>(deps: Dependencies, sync: string, end: () => Promise<T>): Promise<T> =>
+  runActivity(async () => {
+    const result = await end();
+    await lookAfterRun(deps, sync);
+    return result;
+  });
 
 const runLoad = <T>(work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>): Promise<T> =>
   runActivity((signal) => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read)));

@@ -53,6 +53,7 @@ export interface Parts extends CommonParts {
 const modules = {
   ledger: () => import('./ledger/ledger.js'),
   ledgerView: () => import('./ledger/ledger-view.js'),
+  alerting: () => import('./alerts/open-alerting.js'),
   files: () => import('./mapping/load-sync.js'),
   sync: () => import('./compose-sync.js'),
   reader: () => import('./reading/reader.js'),
@@ -86,6 +87,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       platform: await parts.platform(),
       loadSync: parts.loadSync,
       openSync: parts.openSync,
+      alerting: (await modules.alerting()).openAlerting(env, parts.mappingsFolder),
     }),
   };
 }

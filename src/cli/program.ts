@@ -37,6 +37,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
     audit: async () => (await import('./commands/audit.js')).addAudit,
   },
   Operate: {
+    alerts: async () => (await import('./commands/alerts.js')).addAlerts,
     worker: async () => (await import('./commands/worker.js')).addWorker,
     sandbox: async () => (await import('./commands/sandbox.js')).addSandbox,
     platform: async () => (await import('./commands/platform.js')).addPlatform,

@@ -9,6 +9,8 @@ import {
   headerName,
   headerWord,
   hostAndPort,
+  mailAddress,
+  mailServerAddress,
   networkHost,
   oneOf,
   parameterName,
@@ -99,6 +101,20 @@ export const VARIABLES = {
     example: '0.1.0-2026-11-23',
     rare: true,
     check: buildId,
+  },
+  PARTNER_SYNC_SMTP_URL: {
+    description:
+      'mail server for `email` targets of `alerts`; `smtps` encrypts from the start, `smtp` if the server can',
+    example: 'smtp://user:secret@mail.example.com:587',
+    secret: true,
+    rare: true,
+    check: mailServerAddress,
+  },
+  PARTNER_SYNC_SMTP_FROM: {
+    description: 'sender of these mails: an address, or a name and an address',
+    example: 'partner-sync <alerts@example.com>',
+    rare: true,
+    check: mailAddress,
   },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",

@@ -35,6 +35,20 @@ export const postgresAddress: Check = (value) => {
     : `is no URL such as ${example}; special characters of a user or password are written as %23 for # and so on`;
 };
 
+/** Accepts the address of a mail server. It may contain a password, so the message names at most its scheme. */
+export const mailServerAddress: Check = (value) => {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value)?.[1]?.toLowerCase();
+  return (scheme === 'smtp' || scheme === 'smtps') && URL.canParse(value) && new URL(value).hostname !== ''
+    ? undefined
+    : 'must be the address of a mail server, such as smtp://user:password@mail.example.com:587 or smtps://mail.example.com';
+};
+
+/** Accepts one mail address, with or without a name before it. */
+export const mailAddress: Check = (value) =>
+  /^([^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/.test(value)
+    ? undefined
+    : 'must be a mail address, such as alerts@example.com or partner-sync <alerts@example.com>';
+
 /** Headers that requests set themselves. */
 const OWN_HEADERS = new Set([
   'accept',

@@ -1,4 +1,5 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
+import type { Alerting } from '../domain/alerts.js';
 import type { MappingMeter } from '../domain/meters.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
@@ -45,6 +46,7 @@ export interface Dependencies {
   readonly platform: PlatformClient;
   /** The sync as its files are now: what a new run begins with. Throws `config_invalid` with all findings. */
   loadSync(name: string): Promise<LoadedSync>;
+  readonly alerting: Alerting;
   /**
    * Opens a sync by the files that the run began with, or as they are now; throws `config_invalid` with all findings. If
    * its tenants are listed in the source, the list is read once for each `runId` (and process).

@@ -238,6 +238,12 @@ export const ERROR_CATALOGUE = {
     meaning: 'What a run would send is no longer what the plan says; nothing was sent.',
     remedy: 'Make a new plan with `partner-sync preview <sync> --out <file>`, review it and run it.',
   },
+  alert_undelivered: {
+    retry: 'later',
+    meaning: 'A target of `alerts` could not be told what is wrong with its sync, or no longer is.',
+    remedy:
+      'Nothing, if it passes: the notice stays due and is sent again for as long as it takes. Otherwise correct the entry of `alerts`; `partner-sync alerts test <sync>` tries all of them.',
+  },
   unexpected: {
     retry: 'later',
     meaning: 'An unexpected error; its text may contain data, so it is only in the log of the worker.',

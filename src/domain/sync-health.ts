@@ -10,6 +10,7 @@ export const DEFAULT_LIMITS: SyncLimits = {
   waiting: seconds('waitingLimit'),
   deadLetters: null,
   lag: null,
+  stalled: seconds('stalledLimit') + seconds('waitForPending'),
 };
 
 /** What is judged of a sync. Times are those of one clock; null where there is nothing yet. */
@@ -35,12 +36,15 @@ export interface JudgedState {
   readonly plansAwaitingApproval: number;
   /** Mappings that a run holds until somebody approves. */
   readonly mappingsOnHold: number;
+  /** When the run that has not ended last settled something; of several, the one that did so longest ago. */
+  readonly unmovedSince: Date | null;
 }
 
 /** What can be wrong with a sync, the worst first. */
 export const HEALTH_TRIGGERS = [
   'failing',
   'late',
+  'stalled',
   'awaiting-approval',
   'incomplete',
   'waiting',
@@ -58,7 +62,7 @@ export interface HealthProblem {
 /** Everything that is wrong, the worst first; empty if all is well. `failOn` decides whether an incomplete run is. */
 export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
-  const { latest, streak, oldestWaitingAt, oldestPosition } = state;
+  const { latest, streak, oldestWaitingAt, oldestPosition, unmovedSince } = state;
   const success = limits.success ?? usualLimit(state);
   const unsuccessful = since(state.lastSuccessAt ?? state.firstRunAt);
   const isFailing = latest?.outcome === 'failed';
@@ -70,6 +74,12 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
       (state.lastSuccessAt === null
         ? `no run has succeeded since the first one ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`
         : `the last success was ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`),
+    stalled:
+      unmovedSince !== null &&
+      // A run on hold waits for a person, which is another problem.
+      state.mappingsOnHold === 0 &&
+      since(unmovedSince) > limits.stalled &&
+      `a run has settled nothing for ${formatSeconds(since(unmovedSince))} (limit ${formatSeconds(limits.stalled)}): it is paused, waits, or is stuck`,
     'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
     incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(streak, 'ended incomplete'),
     waiting:

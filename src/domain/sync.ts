@@ -21,6 +21,8 @@ export interface SyncLimits {
   readonly deadLetters: number | null;
   /** How long ago the position of a mapping may have moved. */
   readonly lag: number | null;
+  /** For how long a run that has not ended may settle nothing. */
+  readonly stalled: number;
 }
 
 /** How a sync's source is opened. `connection` is a URL and may contain a secret: never log it. */

@@ -3,6 +3,7 @@
  * with the reason for its value. docs/reference.md shows it, and a test compares the two.
  */
 import { ACTIVITIES } from './timeouts/activities.js';
+import { ALERTS } from './timeouts/alerts.js';
 import { COMMANDS } from './timeouts/commands.js';
 import { DATABASES } from './timeouts/databases.js';
 import { DELIVERY } from './timeouts/delivery.js';
@@ -18,6 +19,7 @@ export const TIMEOUT_SECTIONS = {
   'Requests to the platform': PLATFORM,
   'Source and ledger': DATABASES,
   Retention: RETENTION,
+  Alerts: ALERTS,
   Commands: COMMANDS,
   'The stack on your own machine': STACK,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, TimeoutEntry>>>>;
@@ -28,6 +30,7 @@ const TIMEOUTS = {
   ...PLATFORM,
   ...DATABASES,
   ...RETENTION,
+  ...ALERTS,
   ...COMMANDS,
   ...STACK,
 } as const;

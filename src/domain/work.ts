@@ -77,6 +77,17 @@ export const loadQueueOf = (taskQueue: string): string => `${taskQueue}-load`;
 /** The task queue of one worker, on which it is asked about its state. `identity` is that in Temporal. */
 export const queueOfWorker = (taskQueue: string, identity: string): string => `${taskQueue}-worker-${identity}`;
 
+/** Input of the workflow `alerts`, and of its activity. */
+export interface DeliverNoticesInput {
+  readonly sync: string;
+  /** The target's id, from which its address cannot be told. */
+  readonly target: string;
+}
+
+/** The id of the workflow that tells a target: one at a time, so that none waits for another one. */
+export const alertsWorkflowId = (taskQueue: string, { sync, target }: DeliverNoticesInput): string =>
+  `alerts/${taskQueue}/${sync}/${target}`;
+
 /** Input of the workflow `askWorkers`. */
 export interface AskWorkersInput {
   /** The sync to check; null for the ledger alone. */

@@ -1,4 +1,5 @@
 /** The ledger for commands that only read: it cannot write, and neither creates nor updates the tables. */
+import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
@@ -28,6 +29,7 @@ export interface LedgerView {
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
+  readonly alerts: Pick<Alerts, 'unfinished'>;
   readonly deadLetters: DeadLetterView;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Pick<Removals, 'awaitingApproval' | 'needingAttention' | 'ofRun' | 'page'>;
@@ -59,6 +61,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     partitions: guarded(openPartitions(knex)),
     counts: guarded(openCounts(knex)),
     syncStates: guarded(openSyncStates(knex)),
+    alerts: guarded(openAlerts(knex)),
     deadLetters: guarded(openDeadLetterView(knex)),
     acceptedHashes: guarded(openAcceptedHashes(knex)),
     removals: guarded(openRemovals(knex)),

@@ -1,6 +1,7 @@
 /** The ledger: all that is known about runs, partitions, records and batches, in one schema of PostgreSQL. */
 import type { Knex } from 'knex';
 import { NO_METERS, type LedgerMeter } from '../domain/meters.js';
+import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIds, type Ids } from './mappings/ids.js';
 import { checkpoint } from './checkpoint/checkpoint.js';
@@ -47,6 +48,7 @@ export interface Ledger {
   readonly waiting: Waiting;
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
+  readonly alerts: Alerts;
   readonly deadLetters: DeadLetters;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Removals;
@@ -92,6 +94,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     waiting: guarded(openWaiting(knex)),
     counts: guarded(openCounts(knex)),
     syncStates: guarded(openSyncStates(knex)),
+    alerts: guarded(openAlerts(knex)),
     deadLetters: guarded(openDeadLetters(knex)),
     acceptedHashes: guarded(openAcceptedHashes(knex)),
     removals: guarded(openRemovals(knex)),

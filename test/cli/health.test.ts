@@ -23,6 +23,7 @@ const WELL: JudgedState = {
   oldestPosition: null,
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
+  unmovedSince: null,
 };
 
 describe('a sync', () => {
@@ -43,6 +44,8 @@ describe('a sync', () => {
     ['has as many dead letters as allowed', { deadLetters: 10 }, []],
     ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
     ['lags', { oldestPosition: { mapping: 'orders', movedAt: ago(2.1 * HOUR) } }, ['lagging']],
+    ['works on a run that has settled something lately', { unmovedSince: ago(1.1 * HOUR) }, []],
+    ['is stalled if a run settles nothing', { unmovedSince: ago(1.2 * HOUR) }, ['stalled']],
     ['has a held removal plan', { plansAwaitingApproval: 1 }, ['awaiting-approval']],
   ])('%s', (_, state, expected) => {
     expect(triggers(state)).toEqual(expected);

@@ -64,6 +64,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     pruneLedger: () => Promise.resolve(void notes.push('prune')),
     noteAction: () => Promise.resolve(),
     abandonRun: () => Promise.resolve(void notes.push('abandoned')),
+    watchSyncs: () => Promise.resolve({ syncs: 0, wrong: 0, unreadable: [], pingsUnanswered: [] }),
+    deliverNotices: () => Promise.resolve({ delivered: 0 }),
     ...more(notes),
   };
   const address = inject('temporalAddress');

@@ -6,6 +6,7 @@
  * or configuration, or no Temporal server.
  */
 import type { Command } from 'commander';
+import { openAlerting } from '../../alerts/open-alerting.js';
 import type { ViewParts } from '../../compose.js';
 import type { ScheduleRuns } from '../../ledger/runs/runs.js';
 import type { AuditAction } from '../../domain/audit.js';
@@ -21,6 +22,7 @@ import {
   type SCHEDULE_CONTROLS,
   type SyncSchedule,
 } from '../schedules/sync-schedules.js';
+import { applyWatch } from '../schedules/watch-schedule.js';
 import { table } from '../output/text-table.js';
 
 export function addSchedules(program: Command): void {
@@ -28,7 +30,7 @@ export function addSchedules(program: Command): void {
   schedules
     .command('apply')
     .description(
-      "Creates, updates and removes the sync's Temporal Schedules so that they match sync.yaml. Applying twice changes nothing; a paused schedule stays paused.",
+      "Creates, updates and removes the sync's Temporal Schedules so that they match sync.yaml, and the watch schedule if any sync has alerts. Applying twice changes nothing; a paused schedule stays paused.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
@@ -41,7 +43,12 @@ export function addSchedules(program: Command): void {
         const { spec } = await parts.openSync(name);
         const temporal = await connectTemporal(parts.env);
         try {
-          const applied = await applySchedules(temporal.client, temporal.taskQueue, name, spec.schedules);
+          const { client, taskQueue } = temporal;
+          const { syncs, unreadable } = await openAlerting(parts.env, () => parts.mappingsFolder()).all();
+          const applied = [
+            ...(await applySchedules(client, taskQueue, name, spec.schedules)),
+            ...(await applyWatch(client, taskQueue, syncs.length + unreadable.length > 0)),
+          ];
           await noteInAudit(parts, output, name, 'schedules_applied', subjectOf(applied));
           output.result({ sync: name, schedules: applied }, () => lines(name, applied));
         } finally {

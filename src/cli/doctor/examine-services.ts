@@ -11,6 +11,7 @@ import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-stat
 import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineVersions } from './examine-versions.js';
+import { examineWatch } from './examine-watch.js';
 import { examineWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
@@ -141,6 +142,7 @@ export const examineTemporal = (
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
         ...(await examineSearchAttributes(client, fix)),
+        ...(await examineWatch(parts, client, taskQueue, asked)),
         ...versions.examined,
         ...(versions.reachable
           ? await examineWorkers(client, taskQueue, sync, asked)

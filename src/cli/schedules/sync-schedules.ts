@@ -153,7 +153,8 @@ async function idsOf(client: Client, sync: string): Promise<string[]> {
   return ids.sort();
 }
 
-async function described(client: Client, id: string, what: SyncSchedule['action']): Promise<SyncSchedule> {
+/** A schedule as it is now. Throws `ScheduleNotFoundError`. */
+export async function described(client: Client, id: string, what: SyncSchedule['action']): Promise<SyncSchedule> {
   const { info, state } = await client.schedule.getHandle(id).describe();
   const next = info.nextActionTimes
     .slice(0, NEXT_SHOWN)

@@ -160,4 +160,12 @@ export const DELIVERY = {
     why: 'most parents arrive with the next run',
     setting: '`limits.waiting`',
   },
+  stalledLimit: {
+    value: 1,
+    unit: 'h',
+    bounds:
+      'the time for which a run may settle nothing before `status` and alerts call it stalled, beside `waitForPending`',
+    why: 'a chunk waits at most minutes for a batch; a run that polls pending records settles nothing either',
+    setting: '`limits.stalled` in sync.yaml',
+  },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

@@ -330,6 +330,39 @@ export async function up(knex: Knex): Promise<void> {
       account text PRIMARY KEY,
       until timestamptz NOT NULL
     );
+    -- What is wrong with a sync, or was: one row for each kind of problem, by which a change is noticed.
+    CREATE TABLE alerts (
+      sync text NOT NULL,
+      problem text NOT NULL,
+      -- A sentence of names and counts, as it was last true.
+      what text NOT NULL,
+      since timestamptz NOT NULL DEFAULT now(),
+      -- NULL while it is wrong.
+      ended_at timestamptz,
+      -- Raised by each change that people are told of: it begins, it has lasted for another day, it is over.
+      version integer NOT NULL DEFAULT 1,
+      -- The version with which it last began.
+      opened_version integer NOT NULL DEFAULT 1,
+      changed_at timestamptz NOT NULL DEFAULT now(),
+      looked_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (sync, problem)
+    );
+    -- When a sync was first looked at that had not run by then: nothing else says for how long it should have.
+    CREATE TABLE awaited_syncs (
+      sync text PRIMARY KEY,
+      since timestamptz NOT NULL DEFAULT now()
+    );
+    -- Which version a target knows. It is written after the notice has arrived, so one may arrive twice, and none is lost.
+    CREATE TABLE alert_deliveries (
+      sync text NOT NULL,
+      problem text NOT NULL,
+      -- A hash of the target's address, which is a secret.
+      target text NOT NULL,
+      told_version integer NOT NULL,
+      told_at timestamptz,
+      PRIMARY KEY (sync, problem, target),
+      FOREIGN KEY (sync, problem) REFERENCES alerts
+    );
 
     -- Schema definitions that were pushed.
     CREATE TABLE schema_definitions (
@@ -370,9 +403,9 @@ export async function up(knex: Knex): Promise<void> {
 
 export async function down(knex: Knex): Promise<void> {
   await knex.raw(`
-    DROP TABLE audit, platform_busy, sync_rates, senders, schema_definitions, seen_columns, removals, removal_plans, guards,
-      dead_letters, waiting, record_blocks, batches, positions, partition_counts, partitions, sync_leases, sync_files, runs,
-      tenants, mappings;
+    DROP TABLE audit, platform_busy, sync_rates, senders, schema_definitions, awaited_syncs, alert_deliveries, alerts, seen_columns,
+      removals, removal_plans, guards, dead_letters, waiting, record_blocks, batches, positions, partition_counts, partitions,
+      sync_leases, sync_files, runs, tenants, mappings;
     DROP FUNCTION keep_audit();
     DROP SEQUENCE read_sequence;
   `);

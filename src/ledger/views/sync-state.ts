@@ -40,7 +40,8 @@ export function openSyncStates(knex: Knex): SyncStates {
            SELECT sync, extract(epoch FROM started_at - lag(started_at) OVER (PARTITION BY sync ORDER BY started_at)) AS gap,
              extract(epoch FROM ended_at - started_at) AS duration,
              row_number() OVER (PARTITION BY sync ORDER BY started_at DESC) AS no
-           FROM runs WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'
+           FROM runs WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND (CAST(:sync AS text) IS NULL OR sync = :sync)
+             AND failure_code IS DISTINCT FROM 'run_in_progress'
          ), usual AS (
            SELECT sync, percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) AS gap,
              percentile_cont(0.5) WITHIN GROUP (ORDER BY duration) AS duration
@@ -50,6 +51,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            FROM mappings m,
              LATERAL (SELECT count(*) AS records, min(since) AS since FROM waiting WHERE mapping_id = m.id) w,
              LATERAL (SELECT count(*) AS rows FROM dead_letters WHERE mapping_id = m.id) d
+           WHERE CAST(:sync AS text) IS NULL OR m.sync = :sync
            GROUP BY m.sync
          )
          SELECT s.sync, now() AS now, s.first_run_at AS "firstRunAt", s.last_success_at AS "lastSuccessAt",
@@ -62,7 +64,11 @@ export function openSyncStates(knex: Knex): SyncStates {
            p.mapping AS position_mapping, p.moved_at AS position_moved_at,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
-           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS "mappingsOnHold"
+           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS "mappingsOnHold",
+           (SELECT min(moved_at) FROM (
+              SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
+              FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
+              WHERE r.sync = s.sync AND r.ended_at IS NULL GROUP BY r.id) working) AS "unmovedSince"
          FROM syncs s
            LEFT JOIN bad b ON b.sync = s.sync AND b.no = 1
            LEFT JOIN usual u ON u.sync = s.sync

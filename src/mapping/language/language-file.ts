@@ -7,6 +7,7 @@ import type { ParsedFile } from '../../domain/sync-files.js';
 import { withoutPasswords } from '../../domain/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
+import { asObject } from '../definition/target.js';
 import { formatPath, type Path, type Place } from './place.js';
 import { readSyncFile } from './read-sync-file.js';
 import { withoutFaults, type PartialFile } from './partial-file.js';
@@ -77,6 +78,11 @@ export class LanguageFile {
     return written === undefined ? place : { ...place, written };
   }
 
+  /** Whether the file has this key at its top, right or wrong. */
+  writes(key: string): boolean {
+    return Object.hasOwn(asObject(this.document?.value) ?? {}, key);
+  }
+
   /** A library's message, made safe: if anything was filled in, it may quote it. */
   withoutSecrets(message: string): string {
     return this.written.size > 0 ? 'a value with ${env:...} may not fit' : message;
@@ -128,6 +134,7 @@ export class LanguageFile {
     const written = this.written.get(JSON.stringify(path));
     const below = [...this.written.keys()].some((key) => key.startsWith(JSON.stringify(path).slice(0, -1)));
     if (written === undefined && below) return { text: 'a value with ${env:...} in it', secret: true };
+    if (written === undefined && isAlertAddress(path)) return { text: 'this value', secret: true };
     // A text that is not an address is at best one with a mistake in it, and nobody can tell where in it the password is.
     if (
       written === undefined &&
@@ -141,6 +148,9 @@ export class LanguageFile {
     return { text: text.length > QUOTED ? `${text.slice(0, QUOTED)}...` : text, secret: written !== undefined };
   };
 }
+
+/** Whether a value is, or contains, an address of `alerts`: whoever knows it can write there. */
+const isAlertAddress = ([key, , way]: Path): boolean => key === 'alerts' && way !== 'on' && way !== 'email';
 
 /** YAML is parsed for both; a .json file that is only YAML would surprise every other tool. */
 function isJson(text: string): boolean {

@@ -30,6 +30,12 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
   'phone-country': (text) =>
     phoneLibrary().isSupportedCountry(text) ? undefined : 'is not a country code with telephone numbers, such as GB',
   'source-url': (text) => (dialectOf(text) === undefined ? `must be a URL such as ${SOURCE_ADDRESSES}` : undefined),
+  'alert-url': (text) =>
+    /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text)
+      ? undefined
+      : 'must be an address that begins with https:// or http://; name a variable that holds it, as in ${env:ALERT_URL}',
+  'email-address': (text) =>
+    /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/.test(text) ? undefined : 'must be one e-mail address, such as ops@example.com',
   'positive-duration': (text) => (durationSeconds(text) === 0 ? 'must be longer than 0s' : overAYear(text)),
   'dependency-wait': within('0s', '24h'),
   // PostgreSQL takes shorter ones as none; longer ones exceed its timer.

@@ -7,8 +7,8 @@ import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
 import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/retention.js';
 import type { Relation } from '../../domain/source.js';
 import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
-import { DEFAULT_LIMITS } from '../../domain/sync-health.js';
 import type { LanguageFile } from './language-file.js';
+import { readLimits, type LimitsFile } from './read-limits.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
 interface SyncFile {
@@ -27,7 +27,7 @@ interface SyncFile {
   };
   failOn?: FailOn;
   guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
-  limits?: { success?: string; waiting?: string; deadLetters?: number; lag?: string };
+  limits?: LimitsFile;
   retention?: Partial<Record<RetentionKind, string>>;
   schedules?: ScheduleFile[];
 }
@@ -61,7 +61,7 @@ export function readSync(file: LanguageFile): SyncHead {
     upload = {},
     failOn,
     guard,
-    limits = {},
+    limits,
     retention,
     schedules = [],
   } = file.value as unknown as SyncFile;
@@ -90,13 +90,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     failOn: failOn ?? 'incomplete',
     guard: guard === undefined ? null : readGuard(guard),
-    limits: {
-      ...DEFAULT_LIMITS,
-      ...(limits.success !== undefined && { success: durationSeconds(limits.success) }),
-      ...(limits.waiting !== undefined && { waiting: durationSeconds(limits.waiting) }),
-      ...(limits.deadLetters !== undefined && { deadLetters: limits.deadLetters }),
-      ...(limits.lag !== undefined && { lag: durationSeconds(limits.lag) }),
-    },
+    limits: readLimits(limits, upload.waitForPending),
     retention: readRetention(retention),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };

@@ -1,0 +1,138 @@
+/**
+ * `partner-sync alerts`: what people are told of syncs, and whether they can be told.
+ *
+ * `list` reads the ledger. `test` reads the sync's sync.yaml and sends a notice to each of its targets from this machine,
+ * with this machine's variables. Neither needs Temporal, a worker or the source, and neither writes to the ledger. Exit
+ * codes: 0 done, 1 a target could not be told, or no ledger, 2 wrong usage or configuration.
+ */
+import type { Command } from 'commander';
+import { openAlerting } from '../../alerts/open-alerting.js';
+import { subscriptionsOf } from '../../alerts/look.js';
+import { testNotice } from '../../alerts/notice.js';
+import type { ViewParts } from '../../compose.js';
+import type { AlertSettings, Delivery } from '../../domain/alerts.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { UnfinishedAlert } from '../../ledger/alerts.js';
+import { loadAlerts } from '../../mapping/load-alerts.js';
+import { EXIT, withViewParts } from '../command-context.js';
+import { assertKnown } from '../known-sync.js';
+import { printable, table } from '../output/text-table.js';
+
+export function addAlerts(program: Command): void {
+  const alerts = program.command('alerts').summary('see what people are told of syncs, and try it');
+  alerts
+    .command('list')
+    .description('Lists what was wrong when syncs were last looked at for their alerts, and who is still to be told.')
+    .argument('[sync]', 'folder in the mappings folder')
+    .option('--json', 'print one JSON document')
+    .action(
+      withViewParts<[string | undefined], { json?: boolean }>(async ({ parts, output }, sync) => {
+        const found = await (await parts.ledger()).alerts.unfinished(sync);
+        if (sync !== undefined && found.length === 0) await assertKnown(parts, sync);
+        const alerting = openAlerting(parts.env, () => parts.mappingsFolder());
+        const shown = await Promise.all(found.map(async (alert) => shownAlert(alert, await alerting.of(alert.sync))));
+        output.result({ ...(sync !== undefined && { sync }), alerts: shown }, () => listLines(shown));
+        return EXIT.done;
+      }),
+    );
+  alerts
+    .command('test')
+    .description(
+      'Sends a test notice to each target in `alerts` of the sync, calls its ping addresses, and says what happened. Uses the variables of this machine, which may differ from those of the workers.',
+    )
+    .argument('<sync>', 'folder in the mappings folder')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExample:\n  partner-sync alerts test online-retail\n\nExit codes: 0 all were told; 1 one could not be told; 2 wrong usage or configuration',
+    )
+    .action(
+      withViewParts<[string], { json?: boolean }>(async ({ parts, output }, sync) => {
+        const tried = await tryAll(parts, await settingsOf(parts, sync));
+        output.result({ sync, targets: tried }, () =>
+          tried.map(({ target, delivered, why }) => `${target}: ${delivered ? 'told' : printable(why ?? '')}`),
+        );
+        return tried.every(({ delivered }) => delivered) ? EXIT.done : EXIT.failed;
+      }),
+    );
+}
+
+/** Throws `input_invalid` for a sync without alerts, and `config_invalid` for one whose alerts cannot be read. */
+async function settingsOf(parts: ViewParts, sync: string): Promise<AlertSettings> {
+  await assertKnown(parts, sync);
+  const settings = await loadAlerts(await parts.mappingsFolder(), sync, parts.env);
+  if (settings === 'unreadable')
+    throw new PartnerSyncError('config_invalid', `the alerts of ${sync} cannot be read from its sync.yaml`);
+  if (settings === null)
+    throw new PartnerSyncError(
+      'input_invalid',
+      `${sync} has no alerts: its sync.yaml has no key "alerts", such as alerts: [{ webhook: '\${env:ALERT_URL}' }]`,
+    );
+  return settings;
+}
+
+interface Tried {
+  readonly target: string;
+  readonly delivered: boolean;
+  readonly why?: string;
+}
+
+function tryAll(parts: ViewParts, { sync, targets, pings }: AlertSettings): Promise<Tried[]> {
+  const alerting = openAlerting(parts.env, () => parts.mappingsFolder());
+  const notice = testNotice(sync, new Date());
+  const tried = async (label: string, delivery: Promise<Delivery>): Promise<Tried> => {
+    const ended = await delivery;
+    return { target: label, delivered: ended.delivered, ...(!ended.delivered && { why: ended.why }) };
+  };
+  return Promise.all([
+    ...targets.map((target) => tried(target.label, alerting.send(target, notice))),
+    ...pings.map((ping) => tried(ping.label, alerting.ping(ping))),
+  ]);
+}
+
+/** An alert as it is shown. Times are ISO 8601 in UTC. */
+interface ShownAlert {
+  readonly sync: string;
+  readonly problem: string;
+  readonly what: string;
+  readonly since: string;
+  readonly endedAt: string | null;
+  readonly lookedAt: string;
+  /** Targets that are still to be told, by their places in sync.yaml. */
+  readonly untold: readonly string[];
+}
+
+/** Targets that sync.yaml does not have any more are left out; without the file, none can be named. */
+function shownAlert(alert: UnfinishedAlert, settings: AlertSettings | null): ShownAlert {
+  const { sync, problem, what, since, endedAt, lookedAt, untold } = alert;
+  const targets = settings?.targets ?? [];
+  const subscribed = subscriptionsOf(targets).filter((each) => each.problem === problem);
+  const named = targets.filter(({ id }) => untold.includes(id) && subscribed.some(({ target }) => target === id));
+  return {
+    sync,
+    problem,
+    what,
+    since: since.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
+    lookedAt: lookedAt.toISOString(),
+    untold: named.map(({ label }) => label),
+  };
+}
+
+const listLines = (alerts: readonly ShownAlert[]): string[] =>
+  alerts.length === 0
+    ? ['no alerts: nothing was wrong when syncs were last looked at']
+    : table(
+        ['sync', 'problem', 'since (UTC)', 'over (UTC)', 'last look (UTC)', 'still to be told', 'what'],
+        alerts.map((a) => [
+          a.sync,
+          a.problem,
+          minute(a.since),
+          a.endedAt === null ? '-' : minute(a.endedAt),
+          minute(a.lookedAt),
+          a.untold.join(', ') || '-',
+          a.what,
+        ]),
+      );
+
+const minute = (time: string): string => time.slice(0, 16).replace('T', ' ');

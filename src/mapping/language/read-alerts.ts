@@ -1,0 +1,51 @@
+/** Reads `alerts` of sync.yaml: whom a sync tells what is wrong with it. */
+import { hash } from 'node:crypto';
+import type { AlertSettings, AlertTarget, PingTarget } from '../../domain/alerts.js';
+import type { FailOn } from '../../domain/sync.js';
+import { HEALTH_TRIGGERS, type HealthTrigger } from '../../domain/sync-health.js';
+import { readLimits, type LimitsFile } from './read-limits.js';
+
+/** An entry of `alerts`: it has one of the first four keys. */
+interface AlertFile {
+  webhook?: string;
+  slack?: string;
+  email?: string[];
+  ping?: string;
+  on?: HealthTrigger[];
+}
+
+/** The keys of sync.yaml that decide about alerts, each absent or of the form that `sync.schema.json` has checked. */
+export interface AlertingFile {
+  alerts?: AlertFile[];
+  limits?: LimitsFile;
+  upload?: { waitForPending?: string };
+  failOn?: FailOn;
+}
+
+/** Reads what the file has, and takes the default of anything else. */
+export function readAlerts(sync: string, { alerts = [], limits, upload, failOn }: AlertingFile): AlertSettings {
+  const entries = alerts.map((entry, index) => ({ ...entry, label: `alerts[${index}]` }));
+  return {
+    sync,
+    targets: entries.flatMap((entry) => readTarget(entry)),
+    pings: entries.flatMap(({ ping, label }): PingTarget[] =>
+      ping === undefined ? [] : [{ label: `${label} (ping)`, url: ping }],
+    ),
+    limits: readLimits(limits, upload?.waitForPending),
+    failOn: failOn ?? 'incomplete',
+  };
+}
+
+function readTarget({ webhook, slack, email, on, label }: AlertFile & { readonly label: string }): AlertTarget[] {
+  const target = (address: AlertTarget['address']): AlertTarget[] => [
+    {
+      id: hash('sha256', JSON.stringify(address), 'hex').slice(0, 16),
+      label: `${label} (${address.kind})`,
+      on: on ?? HEALTH_TRIGGERS,
+      address,
+    },
+  ];
+  if (webhook !== undefined) return target({ kind: 'webhook', url: webhook });
+  if (slack !== undefined) return target({ kind: 'slack', url: slack });
+  return email === undefined ? [] : target({ kind: 'email', to: email });
+}
