@@ -50,6 +50,13 @@ export async function up(knex: Knex): Promise<void> {
     -- Retention takes the runs that ended first; the report of a schedule's runs looks for its last good one.
     CREATE INDEX runs_by_end ON runs (sync, ended_at) WHERE ended_at IS NOT NULL;
     CREATE INDEX runs_by_schedule ON runs (started_by, id) WHERE trigger = 'schedule';
+    -- What a sync is judged by (views/sync-state.ts), however many runs it has had.
+    CREATE INDEX runs_successes ON runs (sync, ended_at)
+      WHERE kind = 'sync' AND mode <> 'sample' AND outcome IN ('complete', 'complete_with_dead_letters');
+    CREATE INDEX runs_bad ON runs (sync, ended_at) WHERE kind = 'sync' AND mode <> 'sample'
+      AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress';
+    CREATE INDEX runs_scheduled ON runs (sync, started_at)
+      WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress';
     -- Each claim asks which runs have not ended.
     CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
 

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { JudgedState } from '../../domain/sync-health.js';
 import type { RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { COUNT_BOUND } from './gauges.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {
@@ -26,26 +27,35 @@ export function openSyncStates(knex: Knex): SyncStates {
   return {
     async of(sync) {
       const { rows } = await knex.raw<{ rows: Row[] }>(
-        `WITH syncs AS (
-           SELECT sync, min(started_at) AS first_run_at,
+        // From each sync to the next, and each part by an index: a sync that runs each minute has half a million runs.
+        `WITH RECURSIVE names AS (
+           SELECT CAST(coalesce(:sync, (SELECT min(sync) FROM runs)) AS text) AS sync
+           UNION ALL
+           SELECT (SELECT min(sync) FROM runs WHERE sync > n.sync) FROM names n
+           WHERE CAST(:sync AS text) IS NULL AND n.sync IS NOT NULL
+         ), syncs AS (
+           SELECT n.sync, f.started_at AS first_run_at,
              -- A backfill or a sample says nothing about the rows that it was not asked for.
-             max(ended_at) FILTER (WHERE ${IS_SYNC} AND outcome IN ('complete', 'complete_with_dead_letters')) AS last_success_at
-           FROM runs WHERE CAST(:sync AS text) IS NULL OR sync = :sync GROUP BY sync
+             (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_SUCCESS}) AS last_success_at
+           FROM names n, LATERAL (SELECT started_at FROM runs WHERE sync = n.sync ORDER BY id LIMIT 1) f
          ), bad AS (
-           SELECT r.*, row_number() OVER (PARTITION BY r.sync ORDER BY r.id DESC) AS no, count(*) OVER (PARTITION BY r.sync) AS streak
-           FROM runs r JOIN syncs s USING (sync)
-           WHERE ${IS_SYNC} AND r.outcome IN ('failed', 'incomplete') AND r.failure_code IS DISTINCT FROM 'run_in_progress'
-             AND (s.last_success_at IS NULL OR r.ended_at > s.last_success_at)
-         ), scheduled AS (
-           SELECT sync, extract(epoch FROM started_at - lag(started_at) OVER (PARTITION BY sync ORDER BY started_at)) AS gap,
-             extract(epoch FROM ended_at - started_at) AS duration,
-             row_number() OVER (PARTITION BY sync ORDER BY started_at DESC) AS no
-           FROM runs WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND (CAST(:sync AS text) IS NULL OR sync = :sync)
-             AND failure_code IS DISTINCT FROM 'run_in_progress'
+           SELECT r.*, b.streak FROM syncs s,
+             LATERAL (SELECT max(id) AS id, count(*) AS streak FROM (
+               SELECT id FROM runs WHERE sync = s.sync AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
+               ORDER BY ended_at DESC LIMIT ${COUNT_BOUND}) latest) b
+             JOIN runs r ON r.id = b.id
          ), usual AS (
-           SELECT sync, percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) AS gap,
-             percentile_cont(0.5) WITHIN GROUP (ORDER BY duration) AS duration
-           FROM scheduled WHERE no <= 20 GROUP BY sync HAVING count(gap) >= 2
+           SELECT s.sync, u.* FROM syncs s, LATERAL (
+             SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) AS gap,
+               percentile_cont(0.5) WITHIN GROUP (ORDER BY duration) AS duration
+             FROM (
+               SELECT extract(epoch FROM started_at - lag(started_at) OVER (ORDER BY started_at)) AS gap,
+                 extract(epoch FROM ended_at - started_at) AS duration,
+                 row_number() OVER (ORDER BY started_at DESC) AS no
+               -- One more than 20 starts, since a gap is between two.
+               FROM (SELECT started_at, ended_at FROM runs WHERE sync = s.sync AND ${IS_SCHEDULED}
+                     ORDER BY started_at DESC LIMIT 21) latest) scheduled
+             WHERE no <= 20 HAVING count(gap) >= 2) u
          ), undelivered AS (
            SELECT m.sync, sum(w.records) AS waiting, min(w.since) AS since, sum(d.rows) AS dead_letters
            FROM mappings m,
@@ -70,7 +80,7 @@ export function openSyncStates(knex: Knex): SyncStates {
               FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
               WHERE r.sync = s.sync AND r.ended_at IS NULL GROUP BY r.id) working) AS "unmovedSince"
          FROM syncs s
-           LEFT JOIN bad b ON b.sync = s.sync AND b.no = 1
+           LEFT JOIN bad b ON b.sync = s.sync
            LEFT JOIN usual u ON u.sync = s.sync
            LEFT JOIN undelivered n ON n.sync = s.sync
            LEFT JOIN LATERAL (SELECT m.name AS mapping, p.moved_at FROM positions p JOIN mappings m ON m.id = p.mapping_id
@@ -86,7 +96,10 @@ export function openSyncStates(knex: Knex): SyncStates {
   };
 }
 
-/** Runs that keep the platform in step: neither backfills nor samples. */
+/** Runs that keep the platform in step: neither backfills nor samples. The indexes of runs have these very conditions. */
 const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
+const IS_SUCCESS = `outcome IN ('complete', 'complete_with_dead_letters')`;
+const IS_BAD = `${IS_SYNC} AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress'`;
+const IS_SCHEDULED = `trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 
 type Row = Omit<SyncState, 'oldestPosition'> & { position_mapping: string | null; position_moved_at: Date | null };
