@@ -20,6 +20,7 @@ import type {
   PruneInput,
   RecordFailureInput,
   ReplayRef,
+  RunRef,
   SetRateActivityInput,
   SweepInput,
 } from '../src/domain/work.js';
@@ -32,6 +33,7 @@ import { noteAction } from './note-action.js';
 import { openRun } from './open-run.js';
 import { pollPending } from './poll-pending.js';
 import { pruneLedger } from './prune-ledger.js';
+import { notingTrouble } from './note-trouble.js';
 import { recordFailure } from './record-failure.js';
 import { replayDeadLetters } from './replay-dead-letters.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
@@ -42,14 +44,16 @@ import { lookAfterRun, watchSyncs } from './watch-syncs.js';
 /** Short activities are bounded by their timeout; loads send heartbeats. */
 export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => runActivity(() => openRun(deps, input)),
-  detectSchemaDrift: (input: DetectSchemaDriftInput) => runActivity(() => detectSchemaDrift(deps, input)),
-  planMapping: (input: PlanInput) => runActivity(() => planMapping(deps, input)),
-  deliverParents: (input: MappingRef) => runLoad((signal) => deliverParents(deps, input, signal)),
-  loadPartition: (input: PartitionRef) => runLoad((signal, read) => loadPartition(deps, input, signal, read)),
-  replayDeadLetters: (input: ReplayRef) => runLoad((signal) => replayDeadLetters(deps, input, signal)),
-  sweepDeadLetters: (input: SweepInput) => runLoad((signal) => sweepDeadLetters(deps, input, signal)),
-  pollPending: (input: PollPendingInput) => runLoad((signal) => pollPending(deps, input, signal)),
-  removeVanished: (input: MappingRef) => runLoad((signal) => removeVanished(deps, input, signal)),
+  detectSchemaDrift: (input: DetectSchemaDriftInput) =>
+    runActivity(() => notingTrouble(deps, input, () => detectSchemaDrift(deps, input))),
+  planMapping: (input: PlanInput) => runActivity(() => notingTrouble(deps, input, () => planMapping(deps, input))),
+  deliverParents: (input: MappingRef) => runLoad(deps, input, (signal) => deliverParents(deps, input, signal)),
+  loadPartition: (input: PartitionRef) =>
+    runLoad(deps, input, (signal, read) => loadPartition(deps, input, signal, read)),
+  replayDeadLetters: (input: ReplayRef) => runLoad(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
+  sweepDeadLetters: (input: SweepInput) => runLoad(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
+  pollPending: (input: PollPendingInput) => runLoad(deps, input, (signal) => pollPending(deps, input, signal)),
+  removeVanished: (input: MappingRef) => runLoad(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => endsRun(deps, input.input.sync, () => recordFailure(deps, input)),
@@ -77,5 +81,11 @@ const endsRun = <T>(deps: Dependencies, sync: string, end: () => Promise<T>): Pr
     return result;
   });
 
-const runLoad = <T>(work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>): Promise<T> =>
-  runActivity((signal) => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read)));
+const runLoad = <T>(
+  deps: Dependencies,
+  run: RunRef,
+  work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>,
+): Promise<T> =>
+  runActivity((signal) =>
+    notingTrouble(deps, run, () => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read))),
+  );

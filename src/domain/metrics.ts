@@ -99,6 +99,12 @@ export const LEDGER_METRICS = {
     labels: ['sync'],
     meaning: 'removal plans that a person has to approve',
   },
+  retrying_since_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['sync', 'code'],
+    meaning:
+      'since when the steps of a run have been failing with this code and are tried again; missing if none fails',
+  },
   mappings_on_hold: {
     type: 'gauge',
     labels: ['sync'],

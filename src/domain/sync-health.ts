@@ -10,6 +10,7 @@ export const DEFAULT_LIMITS: SyncLimits = {
   waiting: seconds('waitingLimit'),
   deadLetters: null,
   lag: null,
+  retrying: seconds('retryingLimit'),
   stalled: seconds('stalledLimit') + seconds('waitForPending'),
 };
 
@@ -34,6 +35,8 @@ export interface JudgedState {
   readonly oldestPosition: { readonly mapping: string; readonly movedAt: Date } | null;
   /** Removal plans that await approval, or are empty. */
   readonly plansAwaitingApproval: number;
+  /** Why a run that works is not getting on, with a code of the catalogue; null if nothing fails. */
+  readonly trouble: { readonly code: string; readonly since: Date } | null;
   /** Mappings that a run holds until somebody approves. */
   readonly mappingsOnHold: number;
   /** When the run that has not ended last settled something; of several, the one that did so longest ago. */
@@ -44,6 +47,7 @@ export interface JudgedState {
 export const HEALTH_TRIGGERS = [
   'failing',
   'late',
+  'retrying',
   'stalled',
   'awaiting-approval',
   'incomplete',
@@ -74,6 +78,10 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
       (state.lastSuccessAt === null
         ? `no run has succeeded since the first one ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`
         : `the last success was ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`),
+    retrying:
+      state.trouble !== null &&
+      since(state.trouble.since) > limits.retrying &&
+      `a run has been retrying for ${formatSeconds(since(state.trouble.since))}: ${state.trouble.code} (limit ${formatSeconds(limits.retrying)})`,
     stalled:
       unmovedSince !== null &&
       // A run on hold waits for a person, which is another problem.

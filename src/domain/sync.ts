@@ -23,6 +23,8 @@ export interface SyncLimits {
   readonly lag: number | null;
   /** For how long a run that has not ended may settle nothing. */
   readonly stalled: number;
+  /** For how long the steps of a run may fail and be tried again. */
+  readonly retrying: number;
 }
 
 /** How a sync's source is opened. `connection` is a URL and may contain a secret: never log it. */

@@ -37,7 +37,8 @@ export function openFleet(knex: Knex): Fleet {
     async busyFor(account, ms) {
       await knex.raw(
         `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
-         ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until)`,
+         ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until),
+           since = CASE WHEN h.until > now() - ${seconds('troublePasses')} * interval '1 second' THEN h.since ELSE now() END`,
         { account, ms },
       );
     },

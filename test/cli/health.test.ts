@@ -23,6 +23,7 @@ const WELL: JudgedState = {
   oldestPosition: null,
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
+  trouble: null,
   unmovedSince: null,
 };
 
@@ -45,6 +46,16 @@ describe('a sync', () => {
     ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
     ['lags', { oldestPosition: { mapping: 'orders', movedAt: ago(2.1 * HOUR) } }, ['lagging']],
     ['works on a run that has settled something lately', { unmovedSince: ago(1.1 * HOUR) }, []],
+    [
+      'is retrying if steps of a run have been failing',
+      { trouble: { code: 'source_unreachable', since: ago(90) } },
+      ['retrying'],
+    ],
+    [
+      'is well while steps have been failing for seconds',
+      { trouble: { code: 'source_unreachable', since: ago(50) } },
+      [],
+    ],
     ['is stalled if a run settles nothing', { unmovedSince: ago(1.2 * HOUR) }, ['stalled']],
     ['has a held removal plan', { plansAwaitingApproval: 1 }, ['awaiting-approval']],
   ])('%s', (_, state, expected) => {

@@ -20,6 +20,8 @@ afterAll(() => shop.close());
 async function stateOf({ state }: Shop): Promise<Record<string, string>> {
   const tables = await state.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables WHERE schemaname IN ('partner_sync', 'sandbox')
+       -- The worker of the test says each second that it is there.
+       AND tablename <> 'senders'
      UNION ALL SELECT format('%I.%I', schemaname, sequencename) FROM pg_sequences WHERE schemaname IN ('partner_sync', 'sandbox')`,
   );
   const digests: Record<string, string> = {};

@@ -160,6 +160,20 @@ export const DELIVERY = {
     why: 'most parents arrive with the next run',
     setting: '`limits.waiting`',
   },
+  retryingLimit: {
+    value: 1,
+    unit: 'min',
+    bounds:
+      'the time for which the steps of a run may fail, or the platform refuse requests, until that counts as wrong',
+    why: 'a restart of the source or the platform is over by then',
+    setting: '`limits.retrying` in sync.yaml',
+  },
+  troublePasses: {
+    value: 3,
+    unit: 'min',
+    bounds: 'the time without a failure after which the steps of a run count as working again',
+    why: 'the next attempt comes within a minute, and may take a while to fail',
+  },
   stalledLimit: {
     value: 1,
     unit: 'h',

@@ -43,6 +43,10 @@ export async function up(knex: Knex): Promise<void> {
       -- Why it failed: the workflow that knows may be deleted by then.
       failure_code text,
       failure_message text,
+      -- While it works: the code with which a step failed last, and since when steps have been failing.
+      trouble_code text,
+      trouble_since timestamptz,
+      trouble_at timestamptz,
       -- What it reported: counts and names, no value of a row.
       report json
     );
@@ -335,7 +339,9 @@ export async function up(knex: Knex): Promise<void> {
     -- Until when the platform wants nothing to be sent with an account (Retry-After).
     CREATE TABLE platform_busy (
       account text PRIMARY KEY,
-      until timestamptz NOT NULL
+      until timestamptz NOT NULL,
+      -- Since when it has been so again and again.
+      since timestamptz NOT NULL DEFAULT now()
     );
     -- What is wrong with a sync, or was: one row for each kind of problem, by which a change is noticed.
     CREATE TABLE alerts (

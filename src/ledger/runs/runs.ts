@@ -5,6 +5,7 @@ import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.
 import type { RunTrigger } from '../../domain/search-attributes.js';
 import type { RunFailure, RunStart } from '../../domain/work.js';
 import type { SyncFiles } from '../../domain/sync-files.js';
+import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
@@ -73,6 +74,8 @@ export interface Runs {
   takeLease(sync: string, runId: string): Promise<RunRow | undefined>;
   /** Runs of the sync that have not ended, oldest first: they are running, or their workflow was terminated. */
   unended(sync: string): Promise<readonly RunRow[]>;
+  /** Notes that a step of the run has failed with this code, and is tried again. */
+  noteTrouble(runId: string, code: string): Promise<void>;
   /** Ends the run and gives its lease back. A run that has ended before keeps its outcome and failure. */
   end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
@@ -178,6 +181,14 @@ export function openRuns(knex: Knex): Runs {
       );
       return rows[0]!;
     },
+    async noteTrouble(runId, code) {
+      await knex.raw(
+        `UPDATE runs SET trouble_at = now(), trouble_code = :code,
+           trouble_since = CASE WHEN ${IS_IN_TROUBLE} THEN trouble_since ELSE now() END
+         WHERE id = :run AND ended_at IS NULL`,
+        { run: runId, code },
+      );
+    },
     unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
     async known(ids) {
       const rows = await knex('runs')
@@ -200,3 +211,6 @@ export function openRuns(knex: Knex): Runs {
     },
   };
 }
+
+/** Whether a step of a run is failing: the next attempt comes within a minute, and may take as long to fail. */
+export const IS_IN_TROUBLE = `coalesce(trouble_at > now() - ${seconds('troublePasses')} * interval '1 second', false)`;

@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { IS_IN_TROUBLE } from '../runs/runs.js';
 import { inTransaction } from '../database/statements.js';
 
 export interface Gauges {
@@ -73,6 +74,9 @@ const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
     FROM mappings m LEFT JOIN LATERAL (
       SELECT state FROM removal_plans WHERE mapping_id = m.id ORDER BY id DESC LIMIT ${LATEST}) p ON true
     WHERE ${IN_SYNCS} GROUP BY 1`,
+  retrying_since_timestamp_seconds: `
+    SELECT sync, trouble_code AS code, extract(epoch FROM min(trouble_since))::float8 AS value
+    FROM runs WHERE ended_at IS NULL AND sync = ANY (CAST(:syncs AS text[])) AND ${IS_IN_TROUBLE} GROUP BY 1, 2`,
   mappings_on_hold: `
     SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS value
     FROM ${SYNCS} WHERE EXISTS (SELECT FROM mappings WHERE mappings.sync = s.sync)`,

@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 import type { JudgedState } from '../../domain/sync-health.js';
 import type { RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { IS_IN_TROUBLE } from '../runs/runs.js';
+import { seconds } from '../../domain/timeouts.js';
 import { COUNT_BOUND } from './gauges.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
@@ -75,6 +77,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
            (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS "mappingsOnHold",
+           t.code AS trouble_code, t.since AS trouble_since,
            (SELECT min(moved_at) FROM (
               SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
               FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
@@ -85,13 +88,30 @@ export function openSyncStates(knex: Knex): SyncStates {
            LEFT JOIN undelivered n ON n.sync = s.sync
            LEFT JOIN LATERAL (SELECT m.name AS mapping, p.moved_at FROM positions p JOIN mappings m ON m.id = p.mapping_id
                               WHERE m.sync = s.sync ORDER BY p.moved_at LIMIT 1) p ON true
+           LEFT JOIN LATERAL (
+             SELECT code, since FROM (
+               SELECT trouble_code AS code, trouble_since AS since FROM runs
+               WHERE sync = s.sync AND ended_at IS NULL AND ${IS_IN_TROUBLE}
+               UNION ALL
+               SELECT 'platform_busy', b.since FROM senders e JOIN platform_busy b USING (account)
+               WHERE e.sync = s.sync AND b.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'
+             ) troubles ORDER BY since LIMIT 1) t ON true
          ORDER BY s.sync`,
         { sync: sync ?? null },
       );
-      return rows.map(({ position_mapping: mapping, position_moved_at: movedAt, ...state }) => ({
-        ...state,
-        oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
-      }));
+      return rows.map(
+        ({
+          position_mapping: mapping,
+          position_moved_at: movedAt,
+          trouble_code: code,
+          trouble_since: since,
+          ...state
+        }) => ({
+          ...state,
+          oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
+          trouble: code === null || since === null ? null : { code, since },
+        }),
+      );
     },
   };
 }
@@ -102,4 +122,9 @@ const IS_SUCCESS = `outcome IN ('complete', 'complete_with_dead_letters')`;
 const IS_BAD = `${IS_SYNC} AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 const IS_SCHEDULED = `trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 
-type Row = Omit<SyncState, 'oldestPosition'> & { position_mapping: string | null; position_moved_at: Date | null };
+type Row = Omit<SyncState, 'oldestPosition' | 'trouble'> & {
+  position_mapping: string | null;
+  position_moved_at: Date | null;
+  trouble_code: string | null;
+  trouble_since: Date | null;
+};

@@ -10,6 +10,7 @@ export interface LimitsFile {
   deadLetters?: number;
   lag?: string;
   stalled?: string;
+  retrying?: string;
 }
 
 /** `waitForPending`: of `upload`; while a run polls pending records, it settles nothing, and nothing is wrong with that. */
@@ -19,6 +20,7 @@ export function readLimits(limits: LimitsFile = {}, waitForPending?: string): Sy
     waiting: secondsOr(limits.waiting, 'waitingLimit'),
     deadLetters: limits.deadLetters ?? DEFAULT_LIMITS.deadLetters,
     lag: limits.lag === undefined ? DEFAULT_LIMITS.lag : durationSeconds(limits.lag),
+    retrying: secondsOr(limits.retrying, 'retryingLimit'),
     stalled:
       limits.stalled === undefined
         ? secondsOr(undefined, 'stalledLimit') + secondsOr(waitForPending, 'waitForPending')
