@@ -1,13 +1,11 @@
 /** The step after a run: what is old goes from the ledger. It can neither delay nor fail the run. */
-import { CancellationScope, log, patched } from '@temporalio/workflow';
+import { CancellationScope, log } from '@temporalio/workflow';
 import type { OpenedRun } from '../src/domain/work.js';
 import { pruneLedger } from './activities.js';
 import { codedFailure } from './run-failure.js';
 
 /** Never throws. The run has ended and given its lease back by then, so no other run waits for this. */
 export async function prune({ runId, sync }: OpenedRun): Promise<void> {
-  // Runs that began before version 0.1 have no such step.
-  if (!patched('prune after a run')) return;
   try {
     await CancellationScope.nonCancellable(() => pruneLedger({ sync }));
   } catch (error) {
