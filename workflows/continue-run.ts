@@ -1,5 +1,5 @@
 /** Continues a long run as a new execution, before Temporal's history of it becomes too large. */
-import { makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
+import { condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { ContinuedRun, RunInput, RunReport } from '../src/domain/run.js';
 import type { RunDetails } from './run-details.js';
 import type { CheckedRun } from './without-drifted.js';
@@ -21,8 +21,10 @@ export async function continueIfLong(
   details: RunDetails,
 ): Promise<void> {
   if (!isHistoryLong()) return;
-  // A pause is not carried over.
+  // Neither a pause nor a hold is carried over, and an Update that is being carried out would be lost.
   await details.controls.untilRunning();
+  await condition(() => details.holds.list.length === 0);
+  await details.untilAnswered();
   const { runId, stopped, notes } = run;
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });

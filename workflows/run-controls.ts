@@ -21,8 +21,9 @@ export class RunControls {
     setHandler(
       pauseUpdate,
       (input?: ControlInput) => {
-        const { by = null, reason = null } = input ?? {};
-        set({ since: new Date().toISOString(), by, reason }, input);
+        const given = input ?? {};
+        const { by = null, reason = null } = given;
+        set({ since: new Date().toISOString(), by, reason }, given);
         return 'paused: loads that are under way end within seconds, and nothing new begins until resume';
       },
       {
@@ -37,7 +38,7 @@ export class RunControls {
       resumeUpdate,
       (input?: ControlInput) => {
         const line = pauseLine(this.#pause!);
-        set(null, input);
+        set(null, input ?? {});
         return `resumed; it was ${line}`;
       },
       {

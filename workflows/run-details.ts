@@ -1,7 +1,14 @@
 /**
  * What a run shows while it is working: the response to the query `progress`, and the current details in the Web UI.
  */
-import { CancellationScope, condition, defineQuery, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  defineQuery,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
 import { actorOfUpdate } from '../src/domain/audit.js';
 import { holdUntilLine } from '../src/domain/guard.js';
 import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
@@ -41,8 +48,11 @@ export class RunDetails {
   /** What people can do to the run, such as pausing it; the details show what they did. */
   readonly controls = new RunControls((action, input) => {
     this.#update();
-    // The answer to whoever asked does not wait for the audit.
-    void CancellationScope.nonCancellable(() => this.#note(action, input)).catch(() => undefined);
+    // The answer to whoever asked does not wait for the audit, but the end of the execution does.
+    this.#openNotes += 1;
+    void CancellationScope.nonCancellable(() => this.#note(action, input))
+      .catch(() => undefined)
+      .finally(() => (this.#openNotes -= 1));
   });
   /** What waits for approval. */
   readonly holds = new RunHolds(() => {
@@ -50,6 +60,7 @@ export class RunDetails {
     this.#attributes?.onHold(this.holds.list.length > 0);
   });
   #attributes: RunAttributes | null = null;
+  #openNotes = 0;
 
   constructor() {
     handleSetRate(() => this.#run);
@@ -66,6 +77,11 @@ export class RunDetails {
   showOpened(run: OpenedRun, attributes: RunAttributes): void {
     this.#attributes = attributes;
     this.showRun(run);
+  }
+
+  /** Resolves when every Update is answered and in the audit, which must not be lost with the execution. */
+  untilAnswered(): Promise<void> {
+    return condition(() => this.#openNotes === 0 && allHandlersFinished());
   }
 
   showRun(run: OpenedRun | CheckedRun): void {

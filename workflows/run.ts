@@ -5,7 +5,7 @@
  * cleans up after rows that are gone, and closes. Each step is an activity that continues from the ledger, so a run
  * survives any crash. No row ever gets in here.
  */
-import { allHandlersFinished, CancellationScope, condition, ContinueAsNew, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, ContinueAsNew, workflowInfo } from '@temporalio/workflow';
 import {
   checkRunInput,
   type BackfillInput,
@@ -57,8 +57,7 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     details.showReport(report);
     attributes.reported(report);
     await prune(opened);
-    // An Update that came at the end is still answered.
-    await condition(allHandlersFinished);
+    await details.untilAnswered();
     throwIfUndelivered(report, opened.failOn);
     return report;
   });

@@ -15,8 +15,8 @@ export async function sendHttp(url: string, body: object | null): Promise<Delive
   const client = new Client(origin, { connect: { timeout: milliseconds('alertRequest') } });
   const headers: Record<string, string> = { 'user-agent': 'partner-sync' };
   if (body !== null) headers['content-type'] = 'application/json';
-  if (username !== '' || password !== '') headers['authorization'] = basic(username, password);
   try {
+    if (username !== '' || password !== '') headers['authorization'] = basic(username, password);
     const response = await exchange(
       client,
       {

@@ -17,6 +17,8 @@ export interface PartitionContext {
   readonly known: {
     /** The mapping has no dead letters of duplicate external ids. */
     noDuplicates: boolean;
+    /** External ids that two rows of one chunk have had: a later chunk may have a third. */
+    readonly duplicateIds: Set<string>;
     /** No parent is a dead letter, and no child was given up. */
     allSendable: boolean;
   };
@@ -34,7 +36,7 @@ export async function acquirePartition(
   // A worker that was frozen may resume after its attempt is over, and must not fence off the attempt that replaced it.
   signal.throwIfAborted();
   const partition = await deps.ledger.partitions.acquire(ref.partitionId);
-  const known = { noDuplicates: false, allSendable: false };
+  const known = { noDuplicates: false, duplicateIds: new Set<string>(), allSendable: false };
   return { deps, sync, mapping: await sync.mapping(ref.mapping), partition, known, signal };
 }
 

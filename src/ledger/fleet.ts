@@ -63,7 +63,7 @@ const BEAT = `
   WITH own AS (
     INSERT INTO senders AS s (process, sync, account)
     SELECT :process, sync, :account FROM unnest(CAST(:syncs AS text[])) AS sync
-    ON CONFLICT (sync, process) DO UPDATE SET seen_at = now(),
+    ON CONFLICT (sync, process) DO UPDATE SET seen_at = now(), account = excluded.account,
       joined_at = CASE WHEN s.seen_at < now() - :gone * interval '1 second' THEN now() ELSE s.joined_at END
     RETURNING sync, joined_at
   ), dead AS (

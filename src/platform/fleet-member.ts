@@ -63,8 +63,11 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     retryAfter.learn(busyMs);
     for (const [sync, sending] of syncs) {
       const share = shares.get(sync) ?? null;
+      // A process that was frozen for so long that its share was given to others waits for its place once more.
+      const hasRejoined = sending.share !== null && share !== null && share.joinedMs < sending.share.joinedMs;
+      const wasAdmitted = sending.admitted && !hasRejoined;
       sending.share = share;
-      sending.admitted = share !== null && (sending.admitted || share.processes === 1 || share.joinedMs >= join);
+      sending.admitted = share !== null && (wasAdmitted || share.processes === 1 || share.joinedMs >= join);
       if (share !== null) sending.apply(share);
     }
   };

@@ -91,3 +91,16 @@ it('does not mistake a row that keeps changing within one run for a duplicate', 
   expect(await shop.stored('customer', 'c1')).toMatchObject({ status: 'C' });
   expect(await duplicates(shop)).toEqual([]);
 });
+
+it('keeps back the third of three rows, far behind two that are read together', async () => {
+  const shop = await shopForTest({ files: FILES, upload: { batchSize: 500 } });
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'c' || i, 'A' FROM generate_series(1, 17000) i;
+     UPDATE shop.customers SET name = 'c4100', status = 'B' WHERE id IN (4101, 16900);
+     CREATE INDEX ON shop.customers (name)`,
+  );
+  const report = await shop.run({ mappings: ['customers'], mode: 'full' });
+  expect(report.total).toMatchObject({ accepted: 16_997, deadLettered: 3 });
+  expect((await duplicates(shop)).map(([key]) => key).sort()).toEqual(['16900', '4100', '4101']);
+  expect(shop.proxy.requests.filter((r) => r.upload && r.body.includes('"c4100"'))).toEqual([]);
+});

@@ -1,4 +1,5 @@
 /** The guard of a sync: a run that would do too much to the records of a mapping is on hold until somebody approves. */
+import type { WorkflowHandle } from '@temporalio/client';
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, reportOf, shopForTest, type Shop } from './shop.js';
@@ -14,7 +15,9 @@ async function guardedShop(guard = GUARD): Promise<Shop> {
   return shop;
 }
 
-const held = (shop: Shop) => eventually('the run is on hold', async () => (await mappingsOnHold(shop)).length > 0);
+/** Waits until the workflow knows that it is on hold, which the ledger knows a moment earlier. */
+const untilOnHold = (run: WorkflowHandle) =>
+  eventually('the run is on hold', async () => (await run.query<{ holds: object[] }, []>('progress')).holds.length > 0);
 const mappingsOnHold = async (shop: Shop): Promise<string[]> =>
   (await (await shop.parts.ledger()).guards.onHold('shop')).map(({ mapping }) => mapping);
 const command = (shop: Shop, ...args: string[]) => runInProcess(args, shop.env);
@@ -32,7 +35,7 @@ it('sends nothing of a mapping of which a run would change too much, until someb
     `UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE id <= 7`,
   );
   const run = await shop.start('sync', { sync: 'shop' });
-  await held(shop);
+  await untilOnHold(run);
   expect(await changedOnPlatform(shop)).toBe(0);
   expect((await run.query<{ holds: object[] }, []>('progress')).holds).toMatchObject([
     { mapping: 'customers', cause: 'changed', records: 7, of: 20, limit: 30 },
@@ -101,7 +104,7 @@ it('sends nothing of a chunk of which too many rows would become dead letters', 
     `UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE id = 7`,
   );
   const run = await shop.start('sync', { sync: 'shop' });
-  await held(shop);
+  await untilOnHold(run);
   expect(await shop.state.query('SELECT 1 FROM partner_sync.dead_letters')).toHaveLength(0);
   expect(await changedOnPlatform(shop)).toBe(0);
   await run.executeUpdate('approve');
@@ -112,7 +115,7 @@ it('is on hold if a table is empty whose records the platform has', async () => 
   const shop = await guardedShop();
   await shop.source.query('TRUNCATE shop.lines');
   const run = await shop.start('sync', { sync: 'shop' });
-  await held(shop);
+  await untilOnHold(run);
   expect(await mappingsOnHold(shop)).toEqual(['lines']);
   await run.cancel();
   await expect(run.result()).rejects.toThrow();
@@ -129,10 +132,7 @@ it('removes vanished records within the run once somebody has approved', async (
   await shop.source.query('DELETE FROM shop.customers WHERE id > 50');
   await shop.source.query('DELETE FROM shop.lines; DELETE FROM shop.orders');
   const run = await shop.start('sync', { sync: 'shop', mode: 'mirror', mappings: ['customers'] });
-  await eventually('the run is on hold', async () => {
-    const { holds } = await run.query<{ holds: object[] }, []>('progress');
-    return holds.length > 0;
-  });
+  await untilOnHold(run);
   expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(
     'customers: 10 records would be removed, of 60 (guard.gone: 10 %)',
   );

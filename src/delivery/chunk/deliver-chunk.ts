@@ -8,7 +8,7 @@ import { ChunkResultBuilder, type DeliveryRules } from './chunk-result.js';
 import { guardedClaim, type FailedRows } from './guarded-claim.js';
 import { cutBatches } from '../upload/cut-batches.js';
 import type { PartitionContext } from '../partition-context.js';
-import { duplicatesAmong, knownDuplicates } from './duplicate-ids.js';
+import { duplicatesAmong, knownDuplicates, noteDuplicates } from './duplicate-ids.js';
 import { notTaken } from '../upload/outcome.js';
 import { undeliveredParents } from '../parents/parents.js';
 import { unsendableChildren } from './unsendable-children.js';
@@ -33,6 +33,7 @@ export async function deliverChunk(
   triesOf: DeliveryRules['triesOf'] = FIRST_TRY,
 ): Promise<ChunkResult> {
   const { records, deadLetters } = splitDuplicates(chunk);
+  if (deadLetters !== chunk.deadLetters) noteDuplicates(context, deadLetters);
   const duplicates = await knownDuplicates(context, records);
   const unique = without(records, duplicates);
   const unsendable = await unsendableChildren(context, unique, deadLetters);

@@ -45,15 +45,24 @@ async function recordsWithIds(sync: OpenSync, mapping: OpenMapping, ids: readonl
   }
 }
 
+/**
+ * Notes which external ids the rows of a chunk share, before anything is awaited: the chunks after it, which are
+ * delivered side by side with it, cannot find them in the ledger yet.
+ */
+export function noteDuplicates({ known }: PartitionContext, deadLetters: Iterable<FailedRow>): void {
+  for (const { code, externalId } of deadLetters)
+    if (code === 'duplicate_external_id' && externalId !== null) known.duplicateIds.add(externalId);
+}
+
 /** Finds duplicates that an earlier chunk or run has noted and that still exist: none of their rows is sent. */
 export async function knownDuplicates(context: PartitionContext, records: RecordList): Promise<DuplicateIds> {
   const { deps, mapping, known } = context;
   const { deadLetters } = deps.ledger;
-  if (known.noDuplicates) return new Map();
-  const ids = await deadLetters.duplicateIds(mapping.mappingId, records.externalIds);
+  const ids = known.noDuplicates ? null : await deadLetters.duplicateIds(mapping.mappingId, records.externalIds);
   known.noDuplicates = ids === null;
-  if (ids === null || ids.size === 0) return new Map();
-  const suspects = [...records.externalIds.keys()].filter((index) => ids.has(records.at(index).externalId));
+  if ((ids === null || ids.size === 0) && known.duplicateIds.size === 0) return new Map();
+  const isSuspect = (id: string): boolean => ids?.has(id) === true || known.duplicateIds.has(id);
+  const suspects = [...records.externalIds.keys()].filter((index) => isSuspect(records.at(index).externalId));
   const duplicates = await duplicatesAmong(context, records.only(suspects));
   return new Map([...duplicates].map(([index, rows]) => [suspects[index]!, rows]));
 }

@@ -63,17 +63,18 @@ export async function checkGuard(
   changed: readonly number[],
 ): Promise<void> {
   // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
-  const { rows: found } = await trx.raw<{ rows: GuardedCounts[] }>(
+  const { rows: found } = await trx.raw<{ rows: (GuardedCounts & { readonly onHold: Hold | null })[] }>(
     `UPDATE guards g SET changed = g.changed + :changed
      FROM (SELECT coalesce(sum(c.read), 0) AS read, coalesce(sum(c.dead_lettered), 0) AS dead_lettered
            FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
            WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned') c
      WHERE g.run_id = :run AND g.mapping_id = :mapping AND g.approved_at IS NULL
      RETURNING g.accepted::float8 AS accepted, g.changed::float8 AS changed, (c.read + :rows)::float8 AS read,
-       (c.dead_lettered + :deadLettered)::float8 AS "deadLettered"`,
+       (c.dead_lettered + :deadLettered)::float8 AS "deadLettered", g.hold AS "onHold"`,
     { run: runId, mapping: mappingId, changed: changed.length, rows, deadLettered },
   );
-  const hold = found[0] === undefined ? null : holdOf(mapping, found[0], limits);
+  // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
+  const hold = found[0] === undefined ? null : (found[0].onHold ?? holdOf(mapping, found[0], limits));
   if (hold !== null) throw new GuardExceeded(hold, changed);
 }
 
@@ -103,12 +104,12 @@ export function openGuards(knex: Knex): Guards {
     approve: (runId, mappingId, by) =>
       inTransaction(knex, async (trx) => {
         const of = { run_id: runId, mapping_id: mappingId };
-        const guards = trx('guards').where(of).whereNull('approved_at');
-        if ((await guards.update({ approved_at: knex.fn.now() })) > 0)
-          await writeAudit(trx, { ...by, action: 'hold_approved' });
-        await trx('removal_plans')
+        const guards = await trx('guards').where(of).whereNull('approved_at').update({ approved_at: knex.fn.now() });
+        const plans = await trx('removal_plans')
           .where({ ...of, state: 'awaiting_approval' })
           .update({ state: 'due', approved_at: knex.fn.now() });
+        // A run may be approved twice: for what it changes, and later for what it removes.
+        if (guards + plans > 0) await writeAudit(trx, { ...by, action: 'hold_approved' });
       }),
     async onHold(sync) {
       const { rows } = await knex.raw<{ rows: { run: string; since: Date; hold: Hold; examples: string[] }[] }>(

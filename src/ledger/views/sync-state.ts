@@ -81,7 +81,11 @@ export function openSyncStates(knex: Knex): SyncStates {
            (SELECT min(moved_at) FROM (
               SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
               FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
-              WHERE r.sync = s.sync AND r.ended_at IS NULL GROUP BY r.id) working) AS "unmovedSince"
+              WHERE r.sync = s.sync AND r.ended_at IS NULL
+                -- A guarded run waits for the approval of its plan, which is told as such.
+                AND NOT EXISTS (SELECT FROM removal_plans h JOIN guards USING (run_id, mapping_id)
+                                WHERE h.run_id = r.id AND h.state = 'awaiting_approval')
+              GROUP BY r.id) working) AS "unmovedSince"
          FROM syncs s
            LEFT JOIN bad b ON b.sync = s.sync
            LEFT JOIN usual u ON u.sync = s.sync

@@ -14,6 +14,16 @@ const within =
     new RegExp(DURATION_PATTERN).test(text) ? durationProblem(text, least, longest) : undefined;
 const overAYear = within('0s', '365d');
 
+/** Whether user and password are percent-encoded as they must be: `%` alone is not. */
+function hasReadableAccount({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /**
  * By the name that the JSON Schemas give in `format`: what is wrong with a text, undefined if it is valid. Editors do
  * not know these formats and accept any text; `partner-sync check` reports it.
@@ -31,7 +41,7 @@ export const LANGUAGE_FORMATS: Readonly<Record<string, (text: string) => string 
     phoneLibrary().isSupportedCountry(text) ? undefined : 'is not a country code with telephone numbers, such as GB',
   'source-url': (text) => (dialectOf(text) === undefined ? `must be a URL such as ${SOURCE_ADDRESSES}` : undefined),
   'alert-url': (text) =>
-    /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text)
+    /^https?:\/\/[^\s/]/i.test(text) && URL.canParse(text) && hasReadableAccount(new URL(text))
       ? undefined
       : 'must be an address that begins with https:// or http://; name a variable that holds it, as in ${env:ALERT_URL}',
   'email-address': (text) =>

@@ -1,0 +1,71 @@
+/** Guards: what a run may claim of a mapping before somebody has approved it. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { GuardLimits } from '../../src/domain/guard.js';
+import type { MappedRecord } from '../../src/domain/record.js';
+import { RecordList } from '../../src/records/record-list.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
+
+const the = ledgerForTests();
+const LIMITS: GuardLimits = { changed: 30, deadLettered: 5, gone: 1, records: 2, wait: 60 };
+const versions = (content: string, count = 10): MappedRecord[] =>
+  Array.from({ length: count }, (_, i) => record(`r${i}`, content));
+
+const claim = async (partition: AcquiredPartition, records: readonly MappedRecord[]): Promise<number> =>
+  (
+    await the.ledger.claim(partition, {
+      ...(await the.reading()),
+      records: RecordList.of(records),
+      tenantIds: await the.ledger.ids.tenantIds(['north']),
+      cut: (all) => (all.length === 0 ? [] : [all]),
+      guard: { mapping: 'orders', limits: LIMITS, rows: records.length, deadLettered: 0 },
+    })
+  ).batches.length;
+
+/** A guarded run of a mapping of which ten records are on the platform, with two partitions. */
+async function guardedRun(): Promise<[AcquiredPartition, AcquiredPartition]> {
+  const first = await the.newPartition();
+  await the.deliver(first, versions('1'));
+  await the.ledger.runs.end(first.runId, 'complete');
+  const one = await the.newPartition();
+  const other = await the.ledger.partitions.acquire(await the.ledger.partitions.forRetries(one.runId, the.mappingId));
+  expect(await the.ledger.guards.begin(one.runId, the.mappingId)).toEqual({ accepted: 10, approved: false });
+  return [one, other];
+}
+
+let one: AcquiredPartition;
+let other: AcquiredPartition;
+beforeEach(async () => ([one, other] = await guardedRun()));
+afterEach(() => the.ledger.runs.end(one.runId, 'complete'));
+
+const exceeded = expect.objectContaining({ code: 'guard_exceeded' }) as Error;
+
+it('adds up what the partitions of a mapping change, and claims nothing beyond the limit', async () => {
+  expect(await claim(one, versions('2', 3))).toBe(1);
+  await expect(claim(other, versions('2', 4).slice(3))).rejects.toEqual(exceeded);
+  const batches = await the.database.query(
+    `SELECT records FROM partner_sync.batches WHERE mapping_id = $1 AND state = 'intended'`,
+    [the.mappingId],
+  );
+  expect(batches).toEqual([{ records: 3 }]);
+});
+
+it('lets nothing of the mapping through once it is on hold, until somebody approves', async () => {
+  await expect(claim(one, versions('2'))).rejects.toEqual(exceeded);
+  const hold = { mapping: 'orders', cause: 'changed', records: 10, of: 10, limit: 30 } as const;
+  await the.ledger.guards.hold(one.runId, the.mappingId, hold, ['r1']);
+
+  const isNew = [record('new', '1')];
+  await expect(claim(other, isNew)).rejects.toEqual(exceeded);
+  expect(await the.ledger.guards.onHold('shop')).toMatchObject([{ ...hold, run: one.runId, examples: ['r1'] }]);
+
+  const actor = { who: 'ana@ops', origin: 'cli' } as const;
+  await the.ledger.guards.approve(one.runId, the.mappingId, { sync: 'shop', actor, subject: {} });
+  expect(await claim(other, isNew)).toBe(1);
+  expect(await claim(one, versions('2'))).toBe(1);
+});
+
+it('does not count new records', async () => {
+  const added = Array.from({ length: 20 }, (_, i) => record(`n${i}`, '1'));
+  expect(await claim(one, added)).toBe(1);
+});
