@@ -47,13 +47,14 @@ export const createActivities = (deps: Dependencies) => ({
   detectSchemaDrift: (input: DetectSchemaDriftInput) =>
     runActivity(() => notingTrouble(deps, input, () => detectSchemaDrift(deps, input))),
   planMapping: (input: PlanInput) => runActivity(() => notingTrouble(deps, input, () => planMapping(deps, input))),
-  deliverParents: (input: MappingRef) => runLoad(deps, input, (signal) => deliverParents(deps, input, signal)),
+  deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>
-    runLoad(deps, input, (signal, read) => loadPartition(deps, input, signal, read)),
-  replayDeadLetters: (input: ReplayRef) => runLoad(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
-  sweepDeadLetters: (input: SweepInput) => runLoad(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
-  pollPending: (input: PollPendingInput) => runLoad(deps, input, (signal) => pollPending(deps, input, signal)),
-  removeVanished: (input: MappingRef) => runLoad(deps, input, (signal) => removeVanished(deps, input, signal)),
+    longActivity(deps, input, (signal, read) => loadPartition(deps, input, signal, read)),
+  replayDeadLetters: (input: ReplayRef) =>
+    longActivity(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
+  sweepDeadLetters: (input: SweepInput) => longActivity(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
+  pollPending: (input: PollPendingInput) => longActivity(deps, input, (signal) => pollPending(deps, input, signal)),
+  removeVanished: (input: MappingRef) => longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => endsRun(deps, input.input.sync, () => recordFailure(deps, input)),
@@ -81,7 +82,8 @@ const endsRun = <T>(deps: Dependencies, sync: string, end: () => Promise<T>): Pr
     return result;
   });
 
-const runLoad = <T>(
+/** An activity that sends heartbeats, and notes in the ledger why it is tried again. */
+const longActivity = <T>(
   deps: Dependencies,
   run: RunRef,
   work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>,

@@ -35,9 +35,12 @@ export interface Hold {
   readonly limit: number | null;
 }
 
-/** Whether so many records are more than the limit. */
-export const exceeds = (records: number, of: number, percent: number, { records: always }: GuardLimits): boolean =>
-  records > always && records > (of * percent) / 100;
+/** Whether so many records are more than both parts of a limit: a number, and a percentage of all. */
+export const exceeds = (
+  records: number,
+  of: number,
+  limit: { readonly records: number; readonly percent: number },
+): boolean => records > limit.records && records > (of * limit.percent) / 100;
 
 /** How far a run has come with a mapping, and what it has done to its records. */
 export interface GuardedCounts {
@@ -52,7 +55,7 @@ export interface GuardedCounts {
 export function holdOf(mapping: string, counts: GuardedCounts, limits: GuardLimits): Hold | null {
   const of = Math.max(counts.accepted, counts.read);
   for (const cause of ['changed', 'deadLettered'] as const)
-    if (exceeds(counts[cause], of, limits[cause], limits))
+    if (exceeds(counts[cause], of, { records: limits.records, percent: limits[cause] }))
       return { mapping, cause, records: counts[cause], of, limit: limits[cause] };
   return null;
 }

@@ -2,7 +2,7 @@
 import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
-import { assertMigrated, guarded, openLedgerDatabase } from './database/connection.js';
+import { assertMigrated, withLedgerErrors, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
 import type { FleetView } from '../domain/fleet.js';
 import { openFleetView } from './fleet.js';
@@ -55,22 +55,22 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     throw error;
   }
   return {
-    runs: guarded(openRuns(knex)),
-    ids: guarded(openIdsView(knex)),
-    filesOfRuns: guarded(openFilesOfRuns(knex)),
-    partitions: guarded(openPartitions(knex)),
-    counts: guarded(openCounts(knex)),
-    syncStates: guarded(openSyncStates(knex)),
-    alerts: guarded(openAlerts(knex)),
-    deadLetters: guarded(openDeadLetterView(knex)),
-    acceptedHashes: guarded(openAcceptedHashes(knex)),
-    removals: guarded(openRemovals(knex)),
-    guards: guarded(openGuards(knex)),
-    recordStates: guarded(openRecordStates(knex)),
-    fleet: guarded(openFleetView(knex)),
-    schemaIds: guarded(openSchemaIds(knex)),
-    audit: guarded(openAuditView(knex)),
-    retention: guarded(openRetention(knex)),
+    runs: withLedgerErrors(openRuns(knex)),
+    ids: withLedgerErrors(openIdsView(knex)),
+    filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
+    partitions: withLedgerErrors(openPartitions(knex)),
+    counts: withLedgerErrors(openCounts(knex)),
+    syncStates: withLedgerErrors(openSyncStates(knex)),
+    alerts: withLedgerErrors(openAlerts(knex)),
+    deadLetters: withLedgerErrors(openDeadLetterView(knex)),
+    acceptedHashes: withLedgerErrors(openAcceptedHashes(knex)),
+    removals: withLedgerErrors(openRemovals(knex)),
+    guards: withLedgerErrors(openGuards(knex)),
+    recordStates: withLedgerErrors(openRecordStates(knex)),
+    fleet: withLedgerErrors(openFleetView(knex)),
+    schemaIds: withLedgerErrors(openSchemaIds(knex)),
+    audit: withLedgerErrors(openAuditView(knex)),
+    retention: withLedgerErrors(openRetention(knex)),
     close: () => knex.destroy(),
   };
 }

@@ -14,19 +14,19 @@ import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 /**
  * Delivers chunks while `goesOn` returns true, which is asked between two chunks.
  *
- * @param read called with the rows of each chunk that is in the ledger
+ * @param rowsDone called with the rows of each chunk that is in the ledger
  * @returns whether the partition is read to its end; the ledger knows it by then
  * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
  */
 export async function deliverPartition(
   context: PartitionContext,
   goesOn: () => boolean,
-  read: (rows: number) => void = () => undefined,
+  rowsDone: (rows: number) => void = () => undefined,
 ): Promise<boolean> {
   const { deps, sync, mapping, partition, signal } = context;
   const { externalIds } = partition;
   const deliver = partition.firstPass ? deliverFirstPass : deliverScan;
-  const guarded: PartitionContext = {
+  const withGuard: PartitionContext = {
     ...context,
     guard: partition.firstPass ? undefined : (sync.spec.guard ?? undefined),
   };
@@ -37,12 +37,12 @@ export async function deliverPartition(
     {
       async deliver(chunk) {
         const rows = rowsIn(chunk);
-        const checkpoint: CheckpointInput = await deliver(guarded, chunk);
+        const checkpoint: CheckpointInput = await deliver(withGuard, chunk);
         return { rows, checkpoint };
       },
       async finish(_chunk, { rows, checkpoint }) {
         await deps.ledger.checkpoint(partition, checkpoint);
-        read(rows);
+        rowsDone(rows);
       },
     },
   );

@@ -1,4 +1,5 @@
 /** Makes a mirror run's removal plan for a mapping, and decides whether it needs approval. */
+import { exceeds } from '../../domain/guard.js';
 import type { DeletesSpec } from '../../domain/sync.js';
 import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
@@ -52,4 +53,4 @@ const totalOf = (tenants: readonly TenantRemovals[]): TenantRemovals => {
 
 /** Whether there are too many removals that nobody has approved, in all tenants together or in any one of them. */
 const isTooMany = (counts: readonly TenantRemovals[], hold: DeletesSpec['hold']): boolean =>
-  counts.some((c) => c.unapproved > hold.records && c.unapproved > (c.accepted * hold.percent) / 100);
+  counts.some(({ unapproved, accepted }) => exceeds(unapproved, accepted, hold));

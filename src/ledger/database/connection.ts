@@ -158,7 +158,7 @@ function driverMessage(error: unknown): string {
 }
 
 /** The same object, with every method run by {@link inLedger}. */
-export function guarded<T extends object>(part: T): T {
+export function withLedgerErrors<T extends object>(part: T): T {
   const methods = Object.entries(part).map(([name, method]) => [
     name,
     (...args: unknown[]) => inLedger(() => (method as (...a: unknown[]) => Promise<unknown>)(...args)),
