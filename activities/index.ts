@@ -1,12 +1,20 @@
-/** All activities. Workflows import only the type of this file. */
+/**
+ * All activities. Workflows import only the type of this file. An activity has a file in this folder if it needs what only
+ * Temporal knows: who runs it, which workflow it belongs to, a client. All others come from the modules that do the work.
+ */
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverNotices } from '../src/alerts/deliver-notices.js';
+import { loadPartition } from '../src/delivery/load/load-partition.js';
+import { replayDeadLetters } from '../src/delivery/load/replay-dead-letters.js';
+import { sweepDeadLetters } from '../src/delivery/load/sweep-dead-letters.js';
 import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
+import { pollPending } from '../src/delivery/pending/poll-pending.js';
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
 import { approveHold } from '../src/delivery/run/approve-hold.js';
 import { closeRun } from '../src/delivery/run/close-run.js';
 import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
+import { setRate } from '../src/delivery/run/set-rate.js';
 import type {
   AbandonInput,
   ApproveHoldInput,
@@ -26,19 +34,12 @@ import type {
 } from '../src/domain/work.js';
 import type { NewAuditEntry } from '../src/domain/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
-import { abandonRun } from './abandon-run.js';
 import { examineWorker } from './examine-worker.js';
-import { loadPartition } from './load-partition.js';
-import { noteAction } from './note-action.js';
 import { openRun } from './open-run.js';
-import { pollPending } from './poll-pending.js';
 import { pruneLedger } from './prune-ledger.js';
 import { notingTrouble } from './note-trouble.js';
 import { recordFailure } from './record-failure.js';
-import { replayDeadLetters } from './replay-dead-letters.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
-import { setRate } from './set-rate.js';
-import { sweepDeadLetters } from './sweep-dead-letters.js';
 import { lookAfterRun, watchSyncs } from './watch-syncs.js';
 
 /** Short activities are bounded by their timeout; loads send heartbeats. */
@@ -59,13 +60,18 @@ export const createActivities = (deps: Dependencies) => ({
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => endsRun(deps, input.input.sync, () => recordFailure(deps, input)),
   closeRun: (input: CloseRunInput) => endsRun(deps, input.sync, () => closeRun(deps, input)),
-  abandonRun: (input: AbandonInput) => endsRun(deps, input.sync, () => abandonRun(deps, input)),
+  /**
+   * Records the run as `failed`, and releases its lease. Its partitions and the position stay as they are, so the next run
+   * continues there.
+   */
+  abandonRun: ({ runId, sync, failure }: AbandonInput) =>
+    endsRun(deps, sync, () => deps.ledger.runs.end(runId, 'failed', failure)),
   watchSyncs: () => runActivity(() => watchSyncs(deps)),
   deliverNotices: (input: DeliverNoticesInput) =>
     runActivity(() => deliverNotices(deps.ledger.alerts, deps.alerting, input)),
   pruneLedger: (input: PruneInput) => runActivity((signal) => pruneLedger(deps, input, signal)),
   setRate: (input: SetRateActivityInput) => runActivity(() => setRate(deps, input)),
-  noteAction: (input: NewAuditEntry) => runActivity(() => noteAction(deps, input)),
+  noteAction: (input: NewAuditEntry) => runActivity(() => deps.ledger.audit.add(input)),
 });
 
 /**

@@ -106,7 +106,8 @@ interface CountedFailures {
 
 /**
  * Notes that this attempt has failed with `code`, and returns how many have by now. Temporal's own number of the
- * attempt would not do: it includes all attempts that an outage took, so that the first failure after it were the last.
+ * attempt would not do: it includes all attempts that an outage took, so the first failure after the outage would be the
+ * last.
  */
 function noteFailure(code: string): number {
   const { info, heartbeat } = Context.current();

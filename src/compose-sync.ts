@@ -109,7 +109,7 @@ export function composeSync(
 }
 
 /** The same chunks; the meter is told how long each took to come. */
-async function* measured(chunks: AsyncGenerator<Chunk>, meter: MappingMeter): AsyncGenerator<Chunk> {
+async function* measured<C extends Chunk>(chunks: AsyncGenerator<C>, meter: MappingMeter): AsyncGenerator<C> {
   let asked = performance.now();
   for await (const chunk of chunks) {
     meter.chunkRead((performance.now() - asked) / 1000);

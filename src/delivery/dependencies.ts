@@ -5,8 +5,8 @@ import type { SyncSpec } from '../domain/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import type { RequestLimit } from '../platform/request-limit.js';
-import type { Chunk } from '../reading/chunk.js';
-import type { PreparedMapping as MappedReading } from '../reading/prepared-mapping.js';
+import type { PositionedChunk } from '../reading/chunk.js';
+import type { PreparedMapping } from '../reading/prepared-mapping.js';
 import type { Reader } from '../reading/reader.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
@@ -14,7 +14,7 @@ import type { ChunkTurns } from './chunk-turns.js';
 import type { LearntLimits } from './batch-limits.js';
 
 /** A mapping, ready to be read and mapped. */
-export interface OpenMapping extends MappedReading {
+export interface OpenMapping extends PreparedMapping {
   readonly mappingId: number;
   /** Fields of the record that refer to other records. */
   readonly referenceFields: ReadonlySet<string>;
@@ -33,7 +33,7 @@ type ReadingAsked = Parameters<Reader['chunks']> extends [unknown, ...infer Rest
 export interface OpenSync extends Pick<Reader, 'source'> {
   readonly spec: SyncSpec;
   /** {@link Reader.chunks}, measured. */
-  chunks(mapping: OpenMapping, ...asked: ReadingAsked): AsyncGenerator<Chunk>;
+  chunks(mapping: OpenMapping, ...asked: ReadingAsked): AsyncGenerator<PositionedChunk>;
   /** Bounds the requests to the platform at once, over everything that this process does for the sync. */
   readonly limit: RequestLimit;
   mapping(name: string): Promise<OpenMapping>;

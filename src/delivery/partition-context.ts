@@ -1,8 +1,8 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
 import type { GuardLimits } from '../domain/guard.js';
 import type { PartitionRef } from '../domain/work.js';
-import type { AcquiredPartition } from '../ledger/runs/partitions.js';
-import type { Chunk } from '../reading/chunk.js';
+import { workOf, type AcquiredPartition } from '../ledger/runs/partitions.js';
+import type { PositionedChunk } from '../reading/chunk.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
 
 /** Made by {@link acquirePartition} for one attempt of an activity. */
@@ -40,6 +40,6 @@ export async function acquirePartition(
   return { deps, sync, mapping: await sync.mapping(ref.mapping), partition, known, signal };
 }
 
-/** The chunks of the partition that are still to be read, in reading order. */
-export const chunksOf = ({ deps, sync, mapping, partition }: PartitionContext): AsyncGenerator<Chunk> =>
-  sync.chunks(mapping, partition, () => deps.ledger.nextReadSeq());
+/** The chunks of a partition of rows that are still to be read, in reading order. */
+export const chunksOf = ({ deps, sync, mapping, partition }: PartitionContext): AsyncGenerator<PositionedChunk> =>
+  sync.chunks(mapping, workOf(partition, 'rows'), () => deps.ledger.nextReadSeq());

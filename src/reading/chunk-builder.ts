@@ -1,7 +1,7 @@
 /** Maps pages of rows into a chunk until it is full. */
-import { DeadLetterList } from '../records/dead-letter-list.js';
+import { FailedRowList } from '../records/failed-row-list.js';
 import { RecordList, Records } from '../records/record-list.js';
-import type { Page, Position } from '../domain/source.js';
+import type { Page } from '../domain/source.js';
 import type { Chunk } from './chunk.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 
@@ -12,8 +12,8 @@ import type { PreparedMapping } from './prepared-mapping.js';
 const CHUNK_ROWS = 12_000;
 /** Approximate number of characters of a chunk's rows at which it ends. */
 const CHUNK_CHARACTERS = 8 * 1024 * 1024;
-/** Number of dead letters at which a chunk ends: writing one to the ledger costs more than writing a record. */
-const CHUNK_DEAD_LETTERS = 2_000;
+/** Number of failed rows at which a chunk ends: writing a dead letter to the ledger costs more than writing a record. */
+const CHUNK_FAILED_ROWS = 2_000;
 
 /** Gives empty columns for the records of the next chunk. */
 export type NewRecords = () => Records;
@@ -32,7 +32,7 @@ export class ChunkBuilder {
   readonly #readSeqStart: string;
   readonly #records: Records;
   readonly #mostRows: number;
-  readonly #deadLetters = new DeadLetterList();
+  readonly #failedRows = new FailedRowList();
   #characters = 0;
 
   /**
@@ -48,13 +48,13 @@ export class ChunkBuilder {
 
   /** How many rows have been added. */
   get rows(): number {
-    return this.#records.length + this.#deadLetters.length;
+    return this.#records.length + this.#failedRows.length;
   }
 
   /** Whether the chunk is full once `page` has been added. `rowLength`: average characters of the page's rows. */
   isFullWith({ rows }: Page, rowLength: number): boolean {
     return (
-      this.#deadLetters.length >= CHUNK_DEAD_LETTERS ||
+      this.#failedRows.length >= CHUNK_FAILED_ROWS ||
       this.rows + rows.length >= this.#mostRows ||
       this.#characters + rows.length * rowLength >= CHUNK_CHARACTERS
     );
@@ -68,18 +68,17 @@ export class ChunkBuilder {
     const { append, inBytes } = compiled(columns);
     for (let i = 0; i < rows.length; i++) {
       const unmappable = append(rows.inBytes?.(i) ?? inBytes(rows.at(i)!), records);
-      if (unmappable !== null) this.#deadLetters.add(unmappable);
+      if (unmappable !== null) this.#failedRows.add(unmappable);
     }
   }
 
   /** `readSeqEnd` is the read sequence number drawn once the last page had arrived. */
-  finish(readSeqEnd: string, position: Position | null): Chunk {
+  finish(readSeqEnd: string): Chunk {
     return {
       records: new RecordList(this.#records),
-      deadLetters: this.#deadLetters,
+      failedRows: this.#failedRows,
       readSeqStart: this.#readSeqStart,
       readSeqEnd,
-      position,
     };
   }
 }

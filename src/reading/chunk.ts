@@ -1,32 +1,36 @@
 /** Chunks of mapped rows: the unit that the ledger claims in one transaction and settles in another. */
-import { DeadLetterList } from '../records/dead-letter-list.js';
+import { FailedRowList } from '../records/failed-row-list.js';
 import type { MapResult } from '../domain/record.js';
 import { RecordList } from '../records/record-list.js';
 import type { Position } from '../domain/source.js';
 
-/** Mapped rows that were read together. Each row is either a record or a dead letter. */
+/** Mapped rows that were read together. Each row is either a record or a failed row, which becomes a dead letter. */
 export interface Chunk {
   readonly records: RecordList;
-  readonly deadLetters: DeadLetterList;
+  readonly failedRows: FailedRowList;
   /** Read sequence numbers drawn before the first page was requested and after the last one had arrived. */
   readonly readSeqStart: string;
   readonly readSeqEnd: string;
-  /** Position of the last row in the reading order; null for rows that were read by value. */
-  readonly position: Position | null;
+}
+
+/** A chunk of a partition's rows, read in their order. */
+export interface PositionedChunk extends Chunk {
+  /** The position of the last row. */
+  readonly position: Position;
 }
 
 /** How many rows the chunk was made from. */
-export const rowsIn = ({ records, deadLetters }: Chunk): number => records.length + deadLetters.length;
+export const rowsIn = ({ records, failedRows }: Chunk): number => records.length + failedRows.length;
 
 /** The results of all rows, records first. */
-export const resultsOf = ({ records, deadLetters }: Chunk): MapResult[] => [...records, ...deadLetters];
+export const resultsOf = ({ records, failedRows }: Chunk): MapResult[] => [...records, ...failedRows];
 
 /** The same chunk with these results in place of its own; they are copied. */
-export const withResults = <C extends Pick<Chunk, 'readSeqStart' | 'readSeqEnd' | 'position'>>(
+export const withResults = <C extends Pick<Chunk, 'readSeqStart' | 'readSeqEnd'>>(
   chunk: C,
   results: readonly MapResult[],
 ): C & Chunk => ({
   ...chunk,
   records: RecordList.of(results.filter((r) => r.kind === 'record')),
-  deadLetters: DeadLetterList.of(results.filter((r) => r.kind === 'failed')),
+  failedRows: FailedRowList.of(results.filter((r) => r.kind === 'failed')),
 });

@@ -1,7 +1,7 @@
 /** Reads a partition page by page, prefetching one page, and yields its rows in chunks of bounded size. */
-import type { Page, ReadBounds, Source } from '../domain/source.js';
+import type { Page, Position, ReadBounds, Source } from '../domain/source.js';
 import { Records } from '../records/records.js';
-import type { Chunk } from './chunk.js';
+import type { PositionedChunk } from './chunk.js';
 import { ChunkBuilder, type NewRecords } from './chunk-builder.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 import { averageRowLength, FIRST_PAGE_ROWS, rowsPerPage } from './page-size.js';
@@ -28,10 +28,11 @@ export async function* readChunks(
   partition: ReadPartition,
   nextReadSeq: () => Promise<string>,
   newRecords: NewRecords = () => new Records(),
-): AsyncGenerator<Chunk> {
+): AsyncGenerator<PositionedChunk> {
   const plan = partition.byCursor ? mapping.plan : inKeyOrder(mapping.plan);
   const positionOf = positionIn(plan);
-  let bounds = partition.bounds;
+  let { bounds } = partition;
+  let position: Position | null = null;
   let readSeqStart = await nextReadSeq();
   let limit = FIRST_PAGE_ROWS;
   const readAhead = (): Promise<Page> => {
@@ -48,7 +49,8 @@ export async function* readChunks(
       const last = page.rows.at(-1);
       // Only an empty page ends the partition: a short one may come from a connection that failed without an error.
       if (last === undefined) break;
-      bounds = { ...bounds, after: positionOf(last) };
+      position = positionOf(last);
+      bounds = { ...bounds, after: position };
       const rowLength = averageRowLength(page);
       limit = rowsPerPage(rowLength);
       const isLast = chunk.isFullWith(page, rowLength);
@@ -57,10 +59,10 @@ export async function* readChunks(
       next = readAhead();
       chunk.add(page, mapping, rowLength);
       if (!isLast) continue;
-      yield chunk.finish(readSeqStart, bounds.after);
+      yield { ...chunk.finish(readSeqStart), position };
       chunk = new ChunkBuilder(readSeqStart, newRecords());
     }
-    if (chunk.rows > 0) yield chunk.finish(await nextReadSeq(), bounds.after);
+    if (position !== null && chunk.rows > 0) yield { ...chunk.finish(await nextReadSeq()), position };
   } finally {
     // When the caller stops early, a prefetched page may still be using the source's connection.
     await next.catch(() => undefined);

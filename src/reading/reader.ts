@@ -2,7 +2,7 @@
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openSource } from '../source/open-source.js';
-import type { Chunk } from './chunk.js';
+import type { PositionedChunk } from './chunk.js';
 import type { NewRecords } from './chunk-builder.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 import { readChunks, type ReadPartition } from './read-chunks.js';
@@ -16,7 +16,7 @@ export interface Reader {
     partition: ReadPartition,
     nextReadSeq: () => Promise<string>,
     newRecords?: NewRecords,
-  ) => AsyncGenerator<Chunk>;
+  ) => AsyncGenerator<PositionedChunk>;
 }
 
 /** Opens a reader without connecting yet; implemented here and by the reading thread. */

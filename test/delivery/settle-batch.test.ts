@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { countedIn, isSettled } from '../../src/delivery/upload/batch-status.js';
+import { countedIn, isProcessed } from '../../src/delivery/upload/batch-status.js';
 import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
 import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
@@ -66,7 +66,7 @@ it.each([
   ['all are processed, but it is not complete', statusOf({ ok: 3, completed: false }), false],
   ['nothing has happened', statusOf({ total: 3, completed: false }), false],
 ])('decides whether a batch is settled, if %s', (_, status, expected) => {
-  expect(isSettled(status)).toBe(expected);
+  expect(isProcessed(status)).toBe(expected);
 });
 
 const NEW = recordOf('north', 'a', ['a'], JSON.stringify({ customerId: 'a', name: 'new' }));

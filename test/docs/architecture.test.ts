@@ -77,7 +77,8 @@ describe('the table of modules', () => {
 describe('the tables of the ledger', () => {
   it('are those that the migrations create, and the two that Knex keeps', () => {
     const folder = join(ROOT, 'src/ledger/migrations');
-    const sql = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    const sql = files.map((file) => readFileSync(join(folder, file), 'utf8'));
     const created = sql.flatMap((text) => [...text.matchAll(/CREATE TABLE (\w+)/g)].map(([, name]) => name!));
     const named = tableIn(sectionOf(page, 'The tables of the ledger')).flatMap(([names]) =>
       names!.split(', ').map(withoutTicks),

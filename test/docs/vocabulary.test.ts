@@ -147,7 +147,7 @@ function namesInMigrations(): { name: string; table: boolean; at: string }[] {
     const sql = readFileSync(join(ROOT, path), 'utf8').replaceAll(/--.*|\/\*[^]*?\*\//g, '');
     const created = [...sql.matchAll(/CREATE (TABLE|INDEX|SEQUENCE) (\w+)/g)];
     const columns = [
-      ...sql.matchAll(/^ {6}([a-z_]+) (?:smallint|integer|bigint|text|boolean|bytea|jsonb?|timestamptz)/gm),
+      ...sql.matchAll(/^ {4}([a-z_]+) (?:smallint|integer|bigint|text|boolean|bytea|jsonb?|timestamptz)/gm),
     ];
     return [
       ...created.map(([, kind, name]) => ({ name: name!, table: kind === 'TABLE', at: path })),

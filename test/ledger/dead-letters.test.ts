@@ -1,6 +1,6 @@
 /** Many dead letters of one chunk: each is kept and counted, in statements of bounded size. */
 import { expect, it } from 'vitest';
-import { DeadLetterList } from '../../src/records/dead-letter-list.js';
+import { FailedRowList } from '../../src/records/failed-row-list.js';
 import type { FailedRow } from '../../src/domain/record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
@@ -20,8 +20,8 @@ const deadLetterOf = (no: number): FailedRow => ({
   shape: `text(${no}) aaa`,
 });
 const tenantIdOf = (tenant: string | null): number => (tenant === null ? 0 : the.tenantIds.get(tenant)!);
-const inBulk = (deadLetters: Iterable<FailedRow>) => ({
-  bulkOutcomes: [{ outcome: 'deadLettered', deadLetters: DeadLetterList.of(deadLetters), tenantIdOf } as const],
+const inBulk = (rows: Iterable<FailedRow>) => ({
+  bulkOutcomes: [{ outcome: 'deadLettered', failedRows: FailedRowList.of(rows), tenantIdOf } as const],
 });
 
 it('stores every dead letter of a chunk unchanged, and counts each for its tenant', async () => {

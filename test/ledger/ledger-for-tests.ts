@@ -23,7 +23,8 @@ export interface CheckpointParts extends ChunkResult {
   readonly kind: 'scan' | 'reread';
   readonly readSeqs: ReadSeqs;
   readonly rowsRead: number;
-  readonly resumePoint: Position | null;
+  /** The position of the resume point. */
+  readonly position: Position | null;
 }
 
 export const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
@@ -74,7 +75,7 @@ export function ledgerForTests() {
     claimed: Claimed | null,
     records: readonly MappedRecord[],
     outcome: RowOutcomeKind,
-    { kind = 'scan', readSeqs, rowsRead, resumePoint = null, ...more }: Partial<CheckpointParts> = {},
+    { kind = 'scan', readSeqs, rowsRead, position = null, ...more }: Partial<CheckpointParts> = {},
   ): Promise<CheckpointInput> {
     const result: ChunkResult = {
       rowOutcomes: records.map((r) => rowOutcome(r, outcome)),
@@ -87,7 +88,13 @@ export function ledgerForTests() {
     };
     const read = readSeqs ?? (await reading());
     return kind === 'scan'
-      ? { kind, readSeqs: read, rowsRead: rowsRead ?? countRows(result), result, resumePoint }
+      ? {
+          kind,
+          readSeqs: read,
+          rowsRead: rowsRead ?? countRows(result),
+          result,
+          resumePoint: position && { kind: 'row', position },
+        }
       : { kind, readSeqs: read, result };
   }
 

@@ -177,13 +177,13 @@ it('moves a position only by a checkpoint, and only for partitions that may move
   await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
 
-  await the.ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { resumePoint: position }));
+  await the.ledger.checkpoint(backfill, await outcome(null, [], 'accepted', { position }));
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
-  expect((await the.ledger.partitions.acquire(backfill.id)).bounds.after).toEqual(position);
+  expect((await the.ledger.partitions.acquire(backfill.id)).work).toMatchObject({ bounds: { after: position } });
 
-  await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted', { resumePoint: position }));
+  await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted', { position }));
   expect(await the.ledger.partitions.position(the.mappingId)).toMatchObject(position);
-  expect((await the.ledger.partitions.acquire(partition.id)).bounds.after).toEqual(position);
+  expect((await the.ledger.partitions.acquire(partition.id)).work).toMatchObject({ bounds: { after: position } });
 });
 
 it('writes a checkpoint completely or not at all', async () => {
@@ -191,7 +191,7 @@ it('writes a checkpoint completely or not at all', async () => {
   const rows = [record('a', '1')];
   const claimed = await claim(partition, rows);
   const broken = await outcome(claimed, rows, 'accepted', {
-    resumePoint: { cursor: 'x', key: ['a'] },
+    position: { cursor: 'x', key: ['a'] },
     waiting: [the.queued(record('z', '1'), { reason: 'nonsense' as 'busy' })],
   });
   expect(await codeOf(the.ledger.checkpoint(partition, broken))).toBe('unexpected');

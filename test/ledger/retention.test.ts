@@ -186,7 +186,7 @@ describe('whatever its age, keeps a run', () => {
       ago: 500,
       work: async (partition) => {
         const position = { cursor: '2020-01-01', key: ['1'] };
-        await the.ledger.checkpoint(partition, await the.outcome(null, [], 'unchanged', { resumePoint: position }));
+        await the.ledger.checkpoint(partition, await the.outcome(null, [], 'unchanged', { position }));
       },
     });
     await recentRuns();

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Dependencies } from '../../src/delivery/dependencies.js';
-import { loadPartition } from '../../activities/load-partition.js';
+import { loadPartition } from '../../src/delivery/load/load-partition.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { keptFiles } from '../../src/mapping/kept-files.js';
 import { openShop, SYNC } from './shop.js';

@@ -81,7 +81,7 @@ fields:
   const mapped = (rows: Page['rows']) => {
     const chunk = new ChunkBuilder('1');
     chunk.add({ ...page, rows }, reading, 1);
-    return resultsOf(chunk.finish('2', null)).map((result) =>
+    return resultsOf(chunk.finish('2')).map((result) =>
       result.kind === 'failed' ? result : { ...plainly(result), sourceKey: [...result.sourceKey] },
     );
   };

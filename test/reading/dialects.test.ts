@@ -93,8 +93,8 @@ fields:
     onTestFinished(() => source.close());
     const chunk = new ChunkBuilder('1');
     chunk.add(await source.readPage(reading.plan, ALL, 100), reading, 1);
-    const { records, deadLetters } = chunk.finish('2', null);
-    expect([...deadLetters]).toEqual([]);
+    const { records, failedRows } = chunk.finish('2');
+    expect([...failedRows]).toEqual([]);
     expect(records.map(({ json }) => json)).toEqual(ROWS.map(([, , json], i) => `{"orderId":"${i + 1}",${json}}`));
     expect(records.map(({ externalId, sourceKey }) => [externalId, ...sourceKey])).toEqual(
       ROWS.map((_, i) => [`${i + 1}`, `${i + 1}`]),

@@ -58,10 +58,10 @@ it('delivers the same chunks: records, dead letters, read sequence numbers and p
   const seen = [];
   for (const reader of [here, there]) {
     const chunks = [];
-    for await (const { records, deadLetters, ...rest } of chunksOf(reader, reading))
+    for await (const { records, failedRows, ...rest } of chunksOf(reader, reading))
       chunks.push({
         ...rest,
-        deadLetters: [...deadLetters],
+        failedRows: [...failedRows],
         records: records.map(({ tenant, externalId, sourceKey, json, contentHash }) => ({
           tenant,
           externalId,
@@ -75,7 +75,7 @@ it('delivers the same chunks: records, dead letters, read sequence numbers and p
   expect(seen[1]).toEqual(seen[0]);
   expect(seen[1]!.length).toBeGreaterThan(2);
   expect(seen[1]!.reduce((sum, g) => sum + g.records.length, 0)).toBe(ROWS - ROWS / 100);
-  expect(seen[1]!.reduce((sum, g) => sum + g.deadLetters.length, 0)).toBe(ROWS / 100);
+  expect(seen[1]!.reduce((sum, g) => sum + g.failedRows.length, 0)).toBe(ROWS / 100);
 });
 
 it('answers as the source does, rows and errors', async () => {

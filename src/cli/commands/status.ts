@@ -121,7 +121,7 @@ function linesOf(
 /** The report of an earlier run, or why it has none. Throws `input_invalid` for a run that the sync does not have. */
 async function pastRun(parts: ViewParts, sync: string, id: string): Promise<{ report: object; lines: string[] }> {
   const { runs } = await parts.ledger();
-  const run = /^[0-9]{1,18}$/.test(id) ? await runs.get(id) : undefined;
+  const run = /^[0-9]{1,18}$/.test(id) ? await runs.find(id) : undefined;
   if (run?.sync !== sync) {
     await assertKnown(parts, sync);
     throw new PartnerSyncError(

@@ -4,7 +4,7 @@ import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { Claimed } from '../../ledger/batches/claims.js';
-import type { ChunkResult, PolledBatch } from '../../ledger/checkpoint/checkpoint-input.js';
+import type { ChunkResult, BatchResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import {
   deadLetterOf,
   type BulkOutcome,
@@ -14,7 +14,7 @@ import {
 } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
-import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';
 import { neverTaken, rejectedRecord } from './dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
@@ -26,8 +26,8 @@ export interface DeliveryRules {
   readonly tenantIdOf: (tenant: string | null) => number;
   /** Seconds for which the platform was asked to keep children that lack a parent. */
   readonly dependencyWait: number;
-  /** Returns how often the record was sent in vain before; null for a row that is read in its partition's order. */
-  readonly triesOf: (record: MappedRecord) => number | null;
+  /** Returns how often the record was sent in vain before; null if the rows are read for the first time in their run. */
+  readonly triesOf: ((record: MappedRecord) => number) | null;
 }
 
 /** What names a row, and the record that it maps to. */
@@ -38,7 +38,7 @@ export class ChunkResultBuilder {
   readonly #rules: DeliveryRules;
   readonly #bulkOutcomes: BulkOutcome[] = [];
   readonly #sent: SentRecord[] = [];
-  readonly #batches: PolledBatch[] = [];
+  readonly #batches: BatchResult[] = [];
   readonly #waiting: WaitingRecord[] = [];
   readonly #deadLetters: DeadLetter[] = [];
   readonly #rowOutcomes: RowOutcome[] = [];
@@ -60,9 +60,9 @@ export class ChunkResultBuilder {
   }
 
   /** Adds rows that could not be mapped. */
-  addUnmapped(deadLetters: DeadLetterList): void {
+  addUnmapped(failedRows: FailedRowList): void {
     const { tenantIdOf } = this.#rules;
-    if (deadLetters.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, deadLetters });
+    if (failedRows.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, failedRows });
   }
 
   /** Adds a row as a dead letter. */
@@ -117,7 +117,7 @@ export class ChunkResultBuilder {
   }
 
   #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
-    const tries = this.#rules.triesOf(record);
+    const tries = this.#rules.triesOf?.(record) ?? null;
     switch (outcome.kind) {
       case 'accepted':
         this.#noteSent(record, 'accepted');

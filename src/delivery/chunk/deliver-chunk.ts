@@ -1,8 +1,9 @@
 /** Takes a chunk of mapped rows to their outcomes: claim, upload, settle. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
-import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
-import type { Chunk } from '../../reading/chunk.js';
+import type { ChunkResult, ScanCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
+import type { ResumePoint } from '../../ledger/runs/resume-point.js';
+import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import type { RecordList } from '../../records/record-list.js';
 import { ChunkResultBuilder, type DeliveryRules } from './chunk-result.js';
 import { guardedClaim, type FailedRows } from './guarded-claim.js';
@@ -16,28 +17,38 @@ import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
 import { splitDuplicates } from './split-duplicates.js';
 import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
 
-/** For rows that are read in the order of their partition: how often they were sent before is not counted. */
-const FIRST_TRY = (): null => null;
+/** Delivers rows that are read for the first time in their run, and returns their checkpoint, which counts them. */
+export const deliverScan = async (
+  context: PartitionContext,
+  chunk: Chunk,
+  resumePoint: ResumePoint | null,
+): Promise<ScanCheckpoint> => ({
+  kind: 'scan',
+  readSeqs: chunk,
+  rowsRead: rowsIn(chunk),
+  result: await deliverChunk(context, chunk, null),
+  resumePoint,
+});
 
 /**
  * Returns what the chunk's checkpoint is to write. Only what must be known earlier is written here: the intents of its
  * batches before each POST, and the platform's batch ids after it.
  *
- * @param triesOf how often a record was sent in vain before, for rows that are read again by their keys
+ * @param triesOf how often a record was sent in vain before; null if the rows are read for the first time in their run
  * @throws PartnerSyncError `platform_refused` if the platform refuses many records one by one, for another reason than
  *   their parents, and takes no batch of the chunk
  */
 export async function deliverChunk(
   context: PartitionContext,
   chunk: Chunk,
-  triesOf: DeliveryRules['triesOf'] = FIRST_TRY,
+  triesOf: DeliveryRules['triesOf'],
 ): Promise<ChunkResult> {
-  const { records, deadLetters } = splitDuplicates(chunk);
-  if (deadLetters !== chunk.deadLetters) noteDuplicates(context, deadLetters);
+  const { records, failedRows } = splitDuplicates(chunk);
+  if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
   const duplicates = await knownDuplicates(context, records);
   const unique = without(records, duplicates);
-  const unsendable = await unsendableChildren(context, unique, deadLetters);
-  const tenants = new Set([...chunk.records.tenants, ...chunk.deadLetters.tenants]);
+  const unsendable = await unsendableChildren(context, unique, failedRows);
+  const tenants = new Set([...chunk.records.tenants, ...chunk.failedRows.tenants]);
   const tenantIds = await context.deps.ledger.ids.tenantIds([...tenants]);
   const outcomes = new ChunkResultBuilder({
     tenantIdOf: (tenant) => (tenant === null ? 0 : tenantIds.get(tenant)!),
@@ -47,16 +58,16 @@ export async function deliverChunk(
   for (const row of unsendable.values()) outcomes.addDeadLetter(row);
   outcomes.addDuplicates(duplicates);
   const failed: FailedRows = {
-    count: deadLetters.length + unsendable.size + duplicates.size,
+    count: failedRows.length + unsendable.size + duplicates.size,
     *[Symbol.iterator]() {
-      yield* deadLetters;
+      yield* failedRows;
       yield* unsendable.values();
       for (const [own] of duplicates.values()) yield own!;
     },
   };
   const batches = await claim(context, chunk, { records: without(unique, unsendable), failed }, tenantIds, outcomes);
   await sendBatches(context, chunk, batches, outcomes);
-  outcomes.addUnmapped(deadLetters);
+  outcomes.addUnmapped(failedRows);
   return outcomes.result;
 }
 

@@ -49,8 +49,8 @@ async function recordsWithIds(sync: OpenSync, mapping: OpenMapping, ids: readonl
  * Notes which external ids the rows of a chunk share, before anything is awaited: the chunks after it, which are
  * delivered side by side with it, cannot find them in the ledger yet.
  */
-export function noteDuplicates({ known }: PartitionContext, deadLetters: Iterable<FailedRow>): void {
-  for (const { code, externalId } of deadLetters)
+export function noteDuplicates({ known }: PartitionContext, failedRows: Iterable<FailedRow>): void {
+  for (const { code, externalId } of failedRows)
     if (code === 'duplicate_external_id' && externalId !== null) known.duplicateIds.add(externalId);
 }
 

@@ -5,6 +5,7 @@
 import { encodeJson } from '../../domain/json.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { ChunkResult, FirstPassCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
+import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import { isOfRecords } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';
@@ -13,16 +14,17 @@ import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import { deliverChunk } from './deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 
-/**
- * Delivers the chunk, and returns its checkpoint, whose resume point is the chunk's last row. It leaves accepted hashes and
- * pending records only.
- */
-export async function deliverFirstPass(context: PartitionContext, chunk: Chunk): Promise<FirstPassCheckpoint> {
+/** Delivers the chunk, and returns its checkpoint. It leaves accepted hashes and pending records only. */
+export async function deliverFirstPass(
+  context: PartitionContext,
+  chunk: Chunk,
+  resumePoint: ResumePoint | null,
+): Promise<FirstPassCheckpoint> {
   const live = [...chunk.records].filter((record) => record.deletion === undefined);
   const acceptedHashes = await acceptedHashesOf(context.deps, context.mapping, live);
   const unknown = live.filter((record) => !acceptedHashes.has(record));
   const results = unknown.map((record) => withoutFields(record, context.mapping.deferred));
-  const delivery = await deliverChunk(context, withResults(chunk, results));
+  const delivery = await deliverChunk(context, withResults(chunk, results), null);
   return {
     kind: 'first_pass',
     readSeqs: chunk,
@@ -32,7 +34,7 @@ export async function deliverFirstPass(context: PartitionContext, chunk: Chunk):
       batches: delivery.batches,
       waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
     },
-    resumePoint: chunk.position,
+    resumePoint,
   };
 }
 
@@ -40,7 +42,7 @@ export async function deliverFirstPass(context: PartitionContext, chunk: Chunk):
 export async function deliverFirstPassOfRows(context: PartitionContext, chunk: Chunk): Promise<void> {
   if (context.mapping.deferred.size === 0) return;
   // The rows are not done before the second pass, so the partition stays where it is.
-  const checkpoint = await deliverFirstPass(context, { ...chunk, position: null });
+  const checkpoint = await deliverFirstPass(context, chunk, null);
   await context.deps.ledger.checkpoint(context.partition, checkpoint);
 }
 

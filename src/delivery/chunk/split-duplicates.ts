@@ -1,19 +1,19 @@
-/** Splits a chunk's rows into records that can be sent and dead letters: unmappable rows and duplicate external ids. */
+/** Splits a chunk's rows into records that can be sent and failed rows: unmappable ones and duplicate external ids. */
 import { compareIds } from '../../ledger/record-key.js';
-import { DeadLetterList } from '../../records/dead-letter-list.js';
+import { FailedRowList } from '../../records/failed-row-list.js';
 import { groupBy } from '../../domain/group-by.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { duplicateRecord } from './dead-letters.js';
 
-export type SplitChunk = Pick<Chunk, 'records' | 'deadLetters'>;
+export type SplitChunk = Pick<Chunk, 'records' | 'failedRows'>;
 
 /**
  * A row that was read twice becomes one record, as it was read last. Of two rows with one external id, neither is sent.
  */
-export function splitDuplicates({ records, deadLetters }: SplitChunk): SplitChunk {
-  return areDistinct(records) ? { records, deadLetters } : withoutDuplicates(records, deadLetters);
+export function splitDuplicates({ records, failedRows }: SplitChunk): SplitChunk {
+  return areDistinct(records) ? { records, failedRows } : withoutDuplicates(records, failedRows);
 }
 
 function areDistinct(records: RecordList): boolean {
@@ -43,11 +43,11 @@ function withoutDuplicates(records: RecordList, unmappable: Iterable<FailedRow>)
   const { externalIds } = records;
   const byId = groupBy(externalIds.keys(), (index) => `${records.tenantAt(index)}/${externalIds[index]!}`);
   const kept = new Set<number>();
-  const deadLetters = [...unmappable];
+  const failedRows = [...unmappable];
   for (const same of byId.values()) {
     const rows = same.map((index) => records.at(index));
     if (new Set(rows.map((r) => JSON.stringify(r.sourceKey))).size === 1) kept.add(same.at(-1)!);
-    else deadLetters.push(...rows.map(duplicateRecord));
+    else failedRows.push(...rows.map(duplicateRecord));
   }
-  return { records: records.pick((index) => kept.has(index)), deadLetters: DeadLetterList.of(deadLetters) };
+  return { records: records.pick((index) => kept.has(index)), failedRows: FailedRowList.of(failedRows) };
 }

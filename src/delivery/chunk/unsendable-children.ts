@@ -4,7 +4,7 @@
  * letters, and then this costs next to nothing.
  */
 import type { ParentCode } from '../../domain/parent.js';
-import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { referencesOf } from '../../domain/references.js';
@@ -17,12 +17,12 @@ import type { PartitionContext } from '../partition-context.js';
 /**
  * Returns the dead letters of such records, by the records' indexes.
  *
- * @param deadLetters rows of the same chunk that could not be mapped
+ * @param failedRows rows of the same chunk that could not be mapped
  */
 export async function unsendableChildren(
   context: PartitionContext,
   records: RecordList,
-  deadLetters: DeadLetterList,
+  failedRows: FailedRowList,
 ): Promise<ReadonlyMap<number, FailedRow>> {
   const { mapping, known } = context;
   const unsendable = new Map<number, FailedRow>();
@@ -30,14 +30,14 @@ export async function unsendableChildren(
   const schemas = referencesOf(mapping.spec.schema.schema).map((reference) => reference.schemaName);
   const refersToItself = schemas.includes(mapping.spec.schema.name);
   const anyGivenUp = await context.deps.ledger.deadLetters.anyLackingParents(mapping.mappingId);
-  if (!(refersToItself && deadLetters.length > 0) && !anyGivenUp && !(await haveDeadLetters(context, schemas))) {
+  if (!(refersToItself && failedRows.length > 0) && !anyGivenUp && !(await haveDeadLetters(context, schemas))) {
     known.allSendable = !refersToItself;
     return unsendable;
   }
   const parents = new Map<number, ParentReference[]>();
   for (const [index, record] of [...records].entries())
     if (record.deletion === undefined) parents.set(index, parentsOf(mapping, record));
-  const dead = await deadParents(context, [...parents.values()].flat(), deadLetters);
+  const dead = await deadParents(context, [...parents.values()].flat(), failedRows);
   const givenUp = anyGivenUp ? await givenUpAmong(context, records) : new Set<number>();
   const hopeless = await hopelessParents(
     context,

@@ -1,5 +1,5 @@
 /** Finds parents that are dead letters themselves, so that their children need not be sent. */
-import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { FailedRowList } from '../../records/failed-row-list.js';
 import {
   acceptedParents,
   distinctParents,
@@ -19,12 +19,12 @@ const MOST_ASKED = 500;
 /**
  * {@link parentKey}s of the parents that are dead letters and not on the platform.
  *
- * @param deadLetters rows of the chunk that could not be mapped
+ * @param failedRows rows of the chunk that could not be mapped
  */
 export async function deadParents(
   context: PartitionContext,
   parents: readonly ParentReference[],
-  deadLetters: DeadLetterList,
+  failedRows: FailedRowList,
 ): Promise<ReadonlySet<string>> {
   const { deps, mapping } = context;
   const distinct = distinctParents(parents);
@@ -38,7 +38,7 @@ export async function deadParents(
     const keys = same.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId }));
     const noted = await deps.ledger.deadLetters.among(parent.mappingId, keys);
     const now = new Set(
-      parent.mappingId === mapping.mappingId ? [...deadLetters].map((l) => idOf(l.tenant, l.externalId)) : [],
+      parent.mappingId === mapping.mappingId ? [...failedRows].map((row) => idOf(row.tenant, row.externalId)) : [],
     );
     same.forEach((p, i) => {
       if (noted.has(`${keys[i]!.tenantId}/${p.externalId}`) || now.has(idOf(p.tenant, p.externalId))) dead.push(p);

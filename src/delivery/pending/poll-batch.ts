@@ -8,7 +8,7 @@ import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
 import { queuedWithoutParents, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
-import { readKeys } from '../../reading/read-keys.js';
+import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { countedIn, statusOf, type Counted } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notStored } from '../upload/proven-outcomes.js';
@@ -64,7 +64,7 @@ async function storedOf(
   const { deps, sync, mapping } = context;
   const sent = new Map(open.map((row) => [row.externalId, row.contentHash]));
   const keys = open.filter((row) => row.sourceKey.length > 0).map((row) => row.sourceKey);
-  const chunk = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
+  const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const same = [...chunk.records].filter((r) => r.tenant === tenant && r.contentHash === sent.get(r.externalId));
   const absent = new Set((await notStored(context, tenant, same)).map((r) => r.externalId));
   return new Set(same.map((r) => r.externalId).filter((id) => !absent.has(id)));

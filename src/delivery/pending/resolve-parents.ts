@@ -48,10 +48,8 @@ async function deliverNodes(
   const { ledger } = child.deps;
   const context = await contextOf(child, mapping);
   const records = new Set(nodes.map((node) => node.record!));
-  const delivery = await deliverAndCheckpoint(
-    context,
-    withResults({ readSeqStart, readSeqEnd, position: null }, [...records]),
-  );
+  const chunk = withResults({ readSeqStart, readSeqEnd }, [...records]);
+  const delivery = await deliverAndCheckpoint(context, chunk, null);
   const parents = nodes.map((node) => node.parent);
   const delivered = await deliveredParents(context, parents);
   const tenantIds = await ledger.ids.tenantIds([...new Set(parents.map((parent) => parent.tenant))]);

@@ -8,7 +8,7 @@ import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
 import type { PendingReason } from '../../ledger/undelivered/waiting-record.js';
 import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
-import { readDeadLetters } from '../load/reread-dead-letters.js';
+import { readDeadLetters } from '../chunk/read-dead-letters.js';
 import { resolveParents } from './resolve-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
@@ -87,7 +87,7 @@ async function retryGeneration(context: PartitionContext): Promise<boolean> {
     if (ready.length === 0) continue;
     any = true;
     const chunk = await readDeadLetters(context, ready);
-    if (rowsIn(chunk) > 0) await deliverAndCheckpoint(context, chunk);
+    if (rowsIn(chunk) > 0) await deliverAndCheckpoint(context, chunk, null);
   }
 }
 

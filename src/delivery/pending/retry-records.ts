@@ -5,7 +5,7 @@ import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcom
 import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
 import { queuedWithoutParents, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
-import { readKeys } from '../../reading/read-keys.js';
+import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -55,7 +55,7 @@ async function retryTogether(context: PartitionContext, due: readonly WaitingRow
   const { deps, sync, mapping, partition } = context;
   const rows: DueRows = new Map(due.map((row) => [keyOf(row), row]));
   const keys = due.map((row) => row.sourceKey).filter((key) => key.length > 0);
-  const read = await readKeys(deps.ledger, sync, mapping, mapping.plan.key, keys);
+  const read = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const { chunk, waiting } = await decideRetries(context, read, rows);
   await deliverFirstPassOfRows(context, chunk);
   const delivery = await deliverChunk(context, chunk, (record) => dueOf(rows, record)?.tries ?? 0);

@@ -8,7 +8,7 @@ import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { findRows } from '../../reading/find-rows.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
-import { readMappedPages as mappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
+import { readMappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
 import { isRemoved, type Named } from './removal-record.js';
 
 /** Blocks of the ledger that are looked through at once: about 500 records, and one query of the source. */
@@ -109,6 +109,6 @@ export async function assertFindable(sync: OpenSync, mapping: OpenMapping): Prom
 async function firstRows(sync: OpenSync, mapping: OpenMapping): Promise<readonly MappedRow[]> {
   const plan = { ...mapping.plan, cursor: null };
   const reading = { source: sync.source, plan, mapper: (columns: readonly SourceColumn[]) => mapping.mapper(columns) };
-  for await (const { rows } of mappedPages(reading, EVERYTHING, SAMPLE_ROWS)) return rows;
+  for await (const { rows } of readMappedPages(reading, EVERYTHING, SAMPLE_ROWS)) return rows;
   return [];
 }

@@ -29,14 +29,13 @@ export async function closeRun(
   });
   const removals = await ledger.removals.ofRun(runId);
   const run = await ledger.runs.get(runId);
-  if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
   // Records of vanished rows that await a decision are not in step with the source.
   const isIncomplete = removals.some(needsAttention) || stopped.length > 0;
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
   );
   await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcomeOf(included));
-  const ended = (await ledger.runs.get(runId))!;
+  const ended = await ledger.runs.get(runId);
   if (ended.outcome === 'failed')
     throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: ${ended.failure_message ?? ''}`);
   const report: RunReport = {

@@ -65,11 +65,7 @@ async function beginOrContinue(
   workflowId: string,
 ): Promise<RunRow> {
   const { ledger } = deps;
-  if (input.continues !== undefined) {
-    const run = await ledger.runs.get(input.continues.runId);
-    if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${input.continues.runId} in the ledger`);
-    return run;
-  }
+  if (input.continues !== undefined) return ledger.runs.get(input.continues.runId);
   const { spec, files } = await deps.loadSync(input.sync);
   const mode = modeOf(kind, input, spec);
   validatedMappings(spec, mode, input);

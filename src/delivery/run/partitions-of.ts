@@ -9,6 +9,17 @@ import type { OpenMapping, OpenSync } from '../dependencies.js';
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
 const ROWS_PER_PARTITION = 250_000;
 
+/** Every row by key, moving no position. */
+const ALL_BY_KEY: NewPartition = {
+  byCursor: false,
+  movesPosition: false,
+  cursorFrom: null,
+  cursorBefore: null,
+  afterKey: null,
+  throughKey: null,
+  externalIds: null,
+};
+
 /**
  * What a run that begins now reads of the mapping.
  *
@@ -94,14 +105,3 @@ async function firstRows(source: OpenSync['source'], mapping: ReadPlan, limit: n
   }
   return last === null ? [] : [{ ...ALL_BY_KEY, throughKey: last }];
 }
-
-/** Every row by key, moving no position. */
-export const ALL_BY_KEY: NewPartition = {
-  byCursor: false,
-  movesPosition: false,
-  cursorFrom: null,
-  cursorBefore: null,
-  afterKey: null,
-  throughKey: null,
-  externalIds: null,
-};

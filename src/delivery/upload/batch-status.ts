@@ -1,4 +1,4 @@
-/** Polls a batch until it is settled, and tells what its counters prove (platform-api.md 4.14). */
+/** Polls a batch until the platform has processed it, and tells what its counters prove (platform-api.md 4.14). */
 import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '@temporalio/activity';
@@ -6,19 +6,19 @@ import { ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { PartitionContext } from '../partition-context.js';
 
-export interface PolledBatch {
+export interface PollResult {
   /** The last status; null if the platform does not know the batch. */
   readonly status: BatchStatus | null;
-  /** False if it is not settled at its deadline (`upload.batchDeadline`). */
-  readonly settled: boolean;
+  /** False if it was not at its deadline (`upload.batchDeadline`). */
+  readonly processed: boolean;
 }
 
 /** Polls at growing intervals until only pending records are open or the deadline has passed. */
-export async function pollUntilSettled(
+export async function pollUntilProcessed(
   context: PartitionContext,
   platformBatchId: string,
   tenant: string,
-): Promise<PolledBatch> {
+): Promise<PollResult> {
   const { sync, signal } = context;
   const deadline = performance.now() + sync.spec.upload.batchDeadline * 1000;
   let status: BatchStatus | null = null;
@@ -27,11 +27,11 @@ export async function pollUntilSettled(
     await sleep(delay * (0.75 + Math.random() / 2), undefined, { signal });
     status = await statusOf(context, platformBatchId, tenant);
     // A 404 soon after the 202 means that the batch is not visible yet.
-    if (status !== null && isSettled(status)) return { status, settled: true };
+    if (status !== null && isProcessed(status)) return { status, processed: true };
     delay = Math.min(milliseconds('batchLongestPoll'), delay * times('batchPollFactor'));
   }
   warnOnce('batch_stuck', context, platformBatchId, status);
-  return { status, settled: false };
+  return { status, processed: false };
 }
 
 /** Asks the platform once, within the sync's limit of requests; null if it does not know the batch. */
@@ -43,7 +43,7 @@ export const statusOf = (
   sync.limit.run((before) => deps.platform.findBatch(platformBatchId, { tenant, signal, before }));
 
 /** Whether the batch is complete, or no record is open except pending ones. */
-export function isSettled({ completedAt, progress }: BatchStatus): boolean {
+export function isProcessed({ completedAt, progress }: BatchStatus): boolean {
   if (completedAt != null) return true;
   return progress.pendingRecords > 0 && progress.processedRecords + progress.pendingRecords >= progress.totalRecords;
 }

@@ -12,7 +12,7 @@ import type { NamedFailures } from './named-failures.js';
 import type { ProvenOutcome } from './outcome.js';
 import type { SentBatch } from './upload-batch.js';
 
-/** The outcomes of a batch that is settled, by external id. */
+/** The outcomes of a batch that the platform has processed, by external id. */
 export async function provenOutcomes(
   context: PartitionContext,
   batch: SentBatch,
@@ -58,7 +58,7 @@ export async function provenOutcomes(
   return outcomes;
 }
 
-/** The outcomes of a batch that is not settled, or not known to the platform, at its deadline, by external id. */
+/** The outcomes of a batch that is not processed, or not known to the platform, at its deadline, by external id. */
 export async function storedOutcomes(
   context: PartitionContext,
   { records, tenant }: SentBatch,

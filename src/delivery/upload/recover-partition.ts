@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { segmentProblem } from '../../platform/path.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import { countedIn, pollUntilSettled } from './batch-status.js';
+import { countedIn, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { times } from '../../domain/timeouts.js';
 
@@ -41,7 +41,7 @@ async function giveUp(context: PartitionContext, batch: OpenBatch): Promise<void
 }
 
 async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId: string): Promise<void> {
-  const { status } = await pollUntilSettled(context, platformBatchId, batch.tenant);
+  const { status } = await pollUntilProcessed(context, platformBatchId, batch.tenant);
   const counted = status === null ? null : countedIn(status, batch.externalIds, batch.records);
   const pending = batch.externalIds.filter((id) => counted?.listed.has(id) === true);
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,

@@ -1,7 +1,7 @@
 /** Polls one batch until each of its records has an outcome. */
 import type { PendingResource } from '../../platform/contract/batches.js';
 import type { ParentName } from '../../domain/parent.js';
-import { isAllAccepted, pollUntilSettled } from './batch-status.js';
+import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { messageAbout, namedFailures } from './named-failures.js';
 import { ALL_ACCEPTED, notTaken, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
@@ -31,13 +31,13 @@ export async function settleBatch(context: PartitionContext, batch: SentBatch, r
   return { batch: { ...batch, id }, outcomes };
 }
 
-/** Waits until the batch is settled or its deadline has passed, and returns what is proved by then. */
+/** Waits until the batch is processed or its deadline has passed, and returns what is proved by then. */
 export async function batchOutcomes(context: PartitionContext, batch: SentBatch): Promise<BatchOutcomes> {
-  const { status, settled } = await pollUntilSettled(context, batch.platformBatchId, batch.tenant);
-  if (settled && isAllAccepted(status!, batch.records.length)) return ALL_ACCEPTED;
+  const { status, processed } = await pollUntilProcessed(context, batch.platformBatchId, batch.tenant);
+  if (processed && isAllAccepted(status!, batch.records.length)) return ALL_ACCEPTED;
   const { externalIds } = batch.records;
   const failures = namedFailures(status?.errors?.recordErrors ?? [], new Set(externalIds));
-  const proven = settled
+  const proven = processed
     ? await provenOutcomes(context, batch, status!, failures)
     : await storedOutcomes(context, batch, status);
   // The list makes new objects each time it is read, but parents are looked up by object: so they are made once.

@@ -1,14 +1,14 @@
 /**
  * Claims: which records of a chunk are sent, and the intents of their batches, in one transaction before any POST.
  *
- * A record is claimed only while it is in no unfinished batch, and only if its row was read wholly after the reading
- * that was sent last. So no record is in two unfinished batches, and older content never overwrites newer.
+ * A record is claimed only while it is in no open batch, and only if its row was read wholly after the reading
+ * that was sent last. So no record is in two open batches, and older content never overwrites newer.
  *
  * Concurrency. All transactions of the ledger are READ COMMITTED: each statement sees what was committed before it
- * began. A claim first finds the records in unfinished batches, then compares the others with the record index, and this
+ * began. A claim first finds the records in open batches, then compares the others with the record index, and this
  * is safe for two reasons. Claims of a mapping exclude each other by the claim lock until they commit, so that the next
  * one sees the intents of this one. Checkpoints do not take that lock, but one transaction closes a batch and writes its
- * outcomes into the index: a batch that is settled between the two statements was still found unfinished by the first.
+ * outcomes into the index: a batch that is settled between the two statements was still found open by the first.
  * A stricter isolation level would break this, as a transaction would go on seeing what it saw before it got the lock.
  *
  * Locks are taken in this order: the run and the partition (partitions.ts), then the mapping's claim lock or, in a

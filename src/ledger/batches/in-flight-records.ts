@@ -1,5 +1,5 @@
 /**
- * Records in unfinished batches. The records of a batch do not change while it is in flight, so each process reads them
+ * Records in open batches. The records of a batch do not change while it is in flight, so each process reads them
  * once, only for batches whose range touches what it claims, and never for batches that it has written itself.
  */
 import type { Knex } from 'knex';
@@ -15,14 +15,14 @@ export interface Reread {
   readonly records: RecordList;
 }
 
-/** Why a record in an unfinished batch is not sent again. */
+/** Why a record in an open batch is not sent again. */
 export type InFlightReason =
   | 'pending' // the platform keeps it until its parent arrives
   | 'busy'; // it is in another batch that is not settled yet
 
 export interface InFlightRecords {
   /**
-   * Finds the keys whose records are in unfinished batches; returns the reasons by the index of the key. The mapping's
+   * Finds the keys whose records are in open batches; returns the reasons by the index of the key. The mapping's
    * claims must be locked. `reread` is what was read of the records, which is noted for those that are pending.
    */
   find(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<ReadonlyMap<number, InFlightReason>>;
@@ -49,7 +49,7 @@ export function openInFlightRecords(): InFlightRecords {
       const reasons = new Map<number, InFlightReason>();
       if (keys.externalIds.length === 0) return reasons;
       const before = knownOf(mappingId);
-      const { rows, anyPending } = await readUnfinished(trx, mappingId, keys, [...before.keys()]);
+      const { rows, anyPending } = await readInFlight(trx, mappingId, keys, [...before.keys()]);
       const batches = new Map<string, InFlightBatch>();
       for (const { id, tenantId, externalIds } of rows)
         batches.set(id, before.get(id) ?? { tenantId, externalIds: externalIds!, range: rangeOf(externalIds!) });
@@ -68,24 +68,24 @@ export function openInFlightRecords(): InFlightRecords {
   };
 }
 
-interface UnfinishedBatch {
+interface InFlightRow {
   readonly id: string;
   readonly tenantId: number;
   /** null if the batch is known already. */
   readonly externalIds: readonly string[] | null;
 }
 
-/** The unfinished batches that lie between the outermost keys, and whether any of the mapping's records is pending. */
-async function readUnfinished(
+/** The batches in flight that lie between the outermost keys, and whether any of the mapping's records is pending. */
+async function readInFlight(
   trx: Knex,
   mappingId: number,
   keys: RecordKeys,
   knownIds: readonly string[],
-): Promise<{ readonly rows: readonly UnfinishedBatch[]; readonly anyPending: boolean }> {
+): Promise<{ readonly rows: readonly InFlightRow[]; readonly anyPending: boolean }> {
   const [lowest, highest] = outermost(keys);
-  const { rows } = await prepared<UnfinishedBatch | { readonly id: null }>(
+  const { rows } = await prepared<InFlightRow | { readonly id: null }>(
     trx,
-    'unfinished_batches',
+    'in_flight_batches',
     `SELECT id, tenant_id AS "tenantId", CASE WHEN id <> ALL (CAST(:known AS bigint[])) THEN external_ids END AS "externalIds"
      FROM batches WHERE mapping_id = :mapping AND state IN ('intended', 'sent') AND (low IS NULL OR (
        (tenant_id, high) >= (CAST(:firstTenant AS int), decode(:first, 'hex'))
@@ -100,7 +100,7 @@ async function readUnfinished(
       last: idHex(keys.externalIds[highest]!),
     },
   );
-  const batches = rows.filter((row): row is UnfinishedBatch => row.id !== null);
+  const batches = rows.filter((row): row is InFlightRow => row.id !== null);
   return { rows: batches, anyPending: batches.length < rows.length };
 }
 

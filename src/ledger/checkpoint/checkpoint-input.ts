@@ -1,7 +1,7 @@
 /** The input of a checkpoint: what became of a chunk of rows, or of a batch that was polled. */
-import type { Position } from '../../domain/source.js';
 import type { OpenBatch } from '../batches/batches.js';
 import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
+import type { ResumePoint } from '../runs/resume-point.js';
 import type { SentRecord } from '../outcomes/sent-records.js';
 import type { PendingRecord, QueuedRecord, WaitingRecord } from '../undelivered/waiting-record.js';
 
@@ -15,15 +15,16 @@ export interface ReadSeqs {
 export interface ChunkResult extends RowOutcomes {
   /** Records that were sent, without those in bulk. */
   readonly sent: readonly SentRecord[];
-  /** The chunk's batches that have been polled to their end. */
-  readonly batches: readonly PolledBatch[];
+  /** The chunk's batches whose records all have outcomes, or are pending. */
+  readonly batches: readonly BatchResult[];
   /** Records that wait from now on, or go on waiting. */
   readonly waiting: readonly WaitingRecord[];
   /** Without those in bulk. */
   readonly deadLetters: readonly DeadLetter[];
 }
 
-export interface PolledBatch {
+/** What became of a batch. */
+export interface BatchResult {
   readonly id: string;
   /** The external ids of its records that are pending; if there are none, the batch is settled. */
   readonly pending: readonly string[];
@@ -41,7 +42,7 @@ export interface ScanCheckpoint {
   readonly rowsRead: number;
   readonly result: ChunkResult;
   /** The partition's new resume point; null leaves it as it is. */
-  readonly resumePoint: Position | null;
+  readonly resumePoint: ResumePoint | null;
 }
 
 /**
@@ -60,7 +61,7 @@ export interface FirstPassCheckpoint {
   readonly readSeqs: ReadSeqs;
   readonly result: Pick<ChunkResult, 'sent' | 'batches'> & { readonly waiting: readonly PendingRecord[] };
   /** The partition's new resume point; null leaves it as it is. */
-  readonly resumePoint: Position | null;
+  readonly resumePoint: ResumePoint | null;
 }
 
 /** No row was read: the platform was asked about a batch with pending records. */
@@ -103,5 +104,5 @@ export function* deadLettersOf({
 }: Pick<ChunkResult, 'deadLetters' | 'bulkOutcomes'>): Generator<DeadLetter> {
   yield* deadLetters;
   for (const bulk of bulkOutcomes.filter(isOfDeadLetters))
-    for (const row of bulk.deadLetters) yield deadLetterOf(row, bulk.tenantIdOf(row.tenant));
+    for (const row of bulk.failedRows) yield deadLetterOf(row, bulk.tenantIdOf(row.tenant));
 }

@@ -8,6 +8,7 @@ import type { Position } from '../../domain/source.js';
 import { readingOf, resultOf, type CheckpointInput, type ChunkResult } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
+import { storedResumePoint, type ResumePoint } from '../runs/resume-point.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
@@ -43,7 +44,10 @@ export function checkpoint(
     const scanned = input.kind === 'scan' ? countsOf(partition, input, ended.arrived) : [];
     const counts = [...scanned, ...ended.counts];
     await addToCounts(trx, counts);
-    await movePosition(trx, partition, 'resumePoint' in input ? input.resumePoint : null);
+    const resumePoint = 'resumePoint' in input ? input.resumePoint : null;
+    if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
+    if (resumePoint?.kind === 'row' && resumePoint.position.cursor !== null)
+      await movePosition(trx, partition, resumePoint.position);
     return counts;
   });
 }
@@ -94,22 +98,23 @@ async function closeBatches(trx: Knex, { batches }: ChunkResult): Promise<void> 
         .update({ state: 'pending', external_ids: JSON.stringify(pending) });
 }
 
-/** Moves the partition's resume point and, if it is read for that, the mapping's position. */
-async function movePosition(trx: Knex, partition: AcquiredPartition, resumePoint: Position | null): Promise<void> {
-  if (resumePoint === null) return;
-  const { cursor } = resumePoint;
-  const key = [...resumePoint.key];
+/** Moves the partition's resume point. */
+async function moveResumePoint(trx: Knex, { id }: AcquiredPartition, point: ResumePoint): Promise<void> {
+  const { cursor, key } = storedResumePoint(point);
   await prepared(
     trx,
-    'move_position',
+    'move_resume_point',
     `UPDATE partitions SET updated_at = now(), resume_cursor = :cursor, resume_key = CAST(:key AS text[]) WHERE id = :id`,
-    { id: partition.id, cursor, key },
+    { id, cursor, key: [...key] },
   );
-  if (cursor !== null)
-    await trx.raw(
-      `INSERT INTO positions (mapping_id, cursor, key, run_id)
-       SELECT mapping_id, :cursor, CAST(:key AS text[]), run_id FROM partitions WHERE id = :id AND moves_position
-       ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, key = excluded.key, run_id = excluded.run_id, moved_at = now()`,
-      { id: partition.id, cursor, key },
-    );
+}
+
+/** Moves the mapping's position, if the partition is read for that. */
+async function movePosition(trx: Knex, { id }: AcquiredPartition, { cursor, key }: Position): Promise<void> {
+  await trx.raw(
+    `INSERT INTO positions (mapping_id, cursor, key, run_id)
+     SELECT mapping_id, :cursor, CAST(:key AS text[]), run_id FROM partitions WHERE id = :id AND moves_position
+     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, key = excluded.key, run_id = excluded.run_id, moved_at = now()`,
+    { id, cursor, key: [...key] },
+  );
 }

@@ -119,7 +119,7 @@ const OF_RECORDS = `unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) AS i(t
 
 const STATEMENTS: Record<Statement, string> = {
   end: `DELETE FROM waiting w USING ${OF_RECORDS}`,
-  queue: `UPDATE waiting w SET batch_id = NULL, reason = 'unknown', changed = false, due_at = now() FROM ${OF_RECORDS}`,
+  queue: `UPDATE waiting w SET batch_id = NULL, reason = 'busy', changed = false, due_at = now() FROM ${OF_RECORDS}`,
   recount: `UPDATE waiting w SET partition_id = :partition, counted = true FROM ${OF_RECORDS}`,
   uncount: `UPDATE waiting w SET counted = false FROM ${OF_RECORDS}`,
 };

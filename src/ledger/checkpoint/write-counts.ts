@@ -34,8 +34,8 @@ export function countsOf(
   for (const bulk of result.bulkOutcomes)
     if (isOfRecords(bulk)) count(bulk.tenantId, bulk.outcome, bulk.records.length);
     else
-      for (let i = 0; i < bulk.deadLetters.length; i++)
-        count(bulk.tenantIdOf(bulk.deadLetters.tenantAt(i)), bulk.outcome, 1);
+      for (let i = 0; i < bulk.failedRows.length; i++)
+        count(bulk.tenantIdOf(bulk.failedRows.tenantAt(i)), bulk.outcome, 1);
   // The tenants of second readings are not known any more, but the sums over all tenants must be right.
   const readTwice = rowsRead - countRows(result);
   const [anyTenant] = byTenant.values();

@@ -25,7 +25,8 @@ export async function closeDeadLetters(
   );
   if (delivered.length === 0) return;
   await trx.raw(
-    // Locked in the order in which they were first written, mostly that of their rows, as those that are written again.
+    // Locked in the order of their ids, which mostly is that of their rows: dead letters that are written again are locked
+    // in that order too, so that two checkpoints rarely deadlock.
     `WITH closed AS (
        SELECT id FROM dead_letters WHERE mapping_id = ? AND read_seq < ? AND key_hash IN
          (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)

@@ -2,7 +2,7 @@
 import type { FailedRow } from '../../domain/record.js';
 import type { Counts } from '../../domain/run.js';
 import type { SourceKey } from '../../domain/source.js';
-import type { DeadLetterList } from '../../records/dead-letter-list.js';
+import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';
 
 /** The outcome of a row, which is the column of the counts that it is in. */
@@ -36,7 +36,7 @@ export interface BulkDeadLetters {
   readonly outcome: 'deadLettered';
   /** 0 for null. */
   readonly tenantIdOf: (tenant: string | null) => number;
-  readonly deadLetters: DeadLetterList;
+  readonly failedRows: FailedRowList;
 }
 
 /** Each row is either in `rowOutcomes` or in bulk. */
@@ -80,7 +80,7 @@ function oneByOne(bulk: BulkOutcome): RowOutcome[] {
       sourceKey,
       outcome,
     }));
-  return Array.from(bulk.deadLetters, ({ tenant, externalId, sourceKey }) => ({
+  return Array.from(bulk.failedRows, ({ tenant, externalId, sourceKey }) => ({
     tenantId: bulk.tenantIdOf(tenant),
     externalId,
     sourceKey,
@@ -91,6 +91,6 @@ function oneByOne(bulk: BulkOutcome): RowOutcome[] {
 /** How many rows have an outcome. */
 export const countRows = ({ rowOutcomes, bulkOutcomes }: RowOutcomes): number =>
   bulkOutcomes.reduce(
-    (sum, bulk) => sum + (isOfRecords(bulk) ? bulk.records : bulk.deadLetters).length,
+    (sum, bulk) => sum + (isOfRecords(bulk) ? bulk.records : bulk.failedRows).length,
     rowOutcomes.length,
   );

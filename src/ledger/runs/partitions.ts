@@ -4,6 +4,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionBounds } from '../../domain/partition-label.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import type { Position, ReadBounds, SourceKey } from '../../domain/source.js';
+import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {
   /** Whether it is read in the order of the cursor rather than the key. */
@@ -24,15 +25,7 @@ export interface AcquiredPartition {
   readonly mappingVersion: string;
   /** Whether the mapping's records are in the record index (ADR 0020). */
   readonly keepsRecords: boolean;
-  readonly byCursor: boolean;
-  /**
-   * What is left to read. `after` is the partition's resume point, whose key is that of the last row that has its
-   * outcome; for `externalIds` how many of them are done, for a replay the id of the last dead letter, for removals
-   * tenant and external id of the last record.
-   */
-  readonly bounds: ReadBounds;
-  /** Instead of bounds: the external ids to read. */
-  readonly externalIds: readonly string[] | null;
+  readonly work: PartitionWork;
   /** Read for the first of two passes (first-pass.ts). */
   readonly firstPass: boolean;
   readonly done: boolean;
@@ -42,6 +35,7 @@ export interface AcquiredPartition {
 /** A partition as it was planned, and whether it is read to its end. */
 export interface PlannedRow extends PartitionBounds {
   readonly id: string;
+  readonly kind: PartitionKind;
   readonly done: boolean;
 }
 
@@ -56,7 +50,12 @@ export interface Partitions {
   ): Promise<void>;
   /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
   planFirstPass(runId: string, mappingId: number): Promise<void>;
-  /** The partitions of {@link plan}, or of {@link planFirstPass}, in the same order. */
+  /**
+   * Writes the run's partition for the dead letters that it replays: those with ids up to `through`, since later ones
+   * are left to the next replay.
+   */
+  planDeadLetters(runId: string, mappingId: number, through: string): Promise<void>;
+  /** The partitions that were planned, in the same order: those of the first pass, or the others. */
   planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedRow[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
   acquire(partitionId: string): Promise<AcquiredPartition>;
@@ -70,37 +69,27 @@ export interface Partitions {
   forRemovals(runId: string, mappingId: number): Promise<string>;
 }
 
-/**
- * - `planned`: rows that the run reads in order; `first_pass`: the same rows, in the first of two passes;
- * - `retries`: rows that are read again by their keys; `removals`: records whose rows have vanished. A run has one of
- *   each for a mapping.
- */
-type PartitionKind = 'planned' | 'first_pass' | 'retries' | 'removals';
-
-interface PartitionRow {
+interface PartitionRow extends StoredWork {
   id: string;
   run_id: string;
   mapping_id: number;
-  kind: PartitionKind;
   mapping_version: string;
   keeps_records: boolean;
-  by_cursor: boolean;
-  cursor_from: string | null;
-  cursor_before: string | null;
-  after_key: string[] | null;
-  through_key: string[] | null;
-  external_ids: string[] | null;
-  resume_cursor: string | null;
-  resume_key: string[] | null;
   done: boolean;
   fencing_token: number;
 }
 
 export function openPartitions(knex: Knex): Partitions {
-  const unplanned = async (runId: string, mappingId: number, kind: PartitionKind, done: boolean): Promise<string> => {
+  /** Id of the run's only partition of this kind for the mapping; it is written if there is none yet. */
+  const onlyOne = async (
+    runId: string,
+    mappingId: number,
+    kind: PartitionKind,
+    columns: { readonly done: boolean; readonly through_key?: readonly string[] },
+  ): Promise<string> => {
     const partition = { run_id: runId, mapping_id: mappingId, kind };
     await knex('partitions')
-      .insert({ ...partition, by_cursor: false, moves_position: false, done })
+      .insert({ ...partition, by_cursor: false, moves_position: false, ...columns })
       .onConflict(['run_id', 'mapping_id', 'kind', 'no'])
       .ignore();
     return (await knex('partitions').where(partition).first<{ id: string }>('id')).id;
@@ -108,10 +97,12 @@ export function openPartitions(knex: Knex): Partitions {
   return {
     planned: (runId, mappingId, firstPass = false) =>
       knex('partitions')
-        .where({ run_id: runId, mapping_id: mappingId, kind: firstPass ? 'first_pass' : 'planned' })
+        .where({ run_id: runId, mapping_id: mappingId })
+        .whereIn('kind', firstPass ? ['first_pass'] : ['planned', 'dead_letters'])
         .orderBy('no')
         .select<PlannedRow[]>(
           'id',
+          'kind',
           'done',
           'cursor_from as cursorFrom',
           'cursor_before as cursorBefore',
@@ -160,21 +151,13 @@ export function openPartitions(knex: Knex): Partitions {
       );
       const row = result.rows[0];
       if (row === undefined) throw new PartnerSyncError('unexpected', `no partition ${partitionId} in the ledger`);
-      const key = row.resume_key ?? row.after_key;
       return {
         id: row.id,
         runId: row.run_id,
         mappingId: row.mapping_id,
         mappingVersion: row.mapping_version,
         keepsRecords: row.keeps_records,
-        byCursor: row.by_cursor,
-        bounds: {
-          after: key === null ? null : { cursor: row.resume_cursor, key },
-          cursorFrom: row.cursor_from,
-          cursorBefore: row.cursor_before,
-          throughKey: row.through_key,
-        },
-        externalIds: row.external_ids,
+        work: workFrom(row),
         firstPass: row.kind === 'first_pass',
         done: row.done,
         fencingToken: row.fencing_token,
@@ -185,13 +168,25 @@ export function openPartitions(knex: Knex): Partitions {
         await lockPartition(trx, partition);
         await trx('partitions').where({ id: partition.id }).update({ done: true });
       }),
-    forRetries: (runId, mappingId) => unplanned(runId, mappingId, 'retries', true),
-    forRemovals: (runId, mappingId) => unplanned(runId, mappingId, 'removals', false),
+    async planDeadLetters(runId, mappingId, through) {
+      await onlyOne(runId, mappingId, 'dead_letters', { done: false, through_key: [through] });
+    },
+    forRetries: (runId, mappingId) => onlyOne(runId, mappingId, 'retries', { done: true }),
+    forRemovals: (runId, mappingId) => onlyOne(runId, mappingId, 'removals', { done: false }),
     async position(mappingId) {
       const row = await knex('positions').where({ mapping_id: mappingId }).first<Position | undefined>('cursor', 'key');
       return row ?? null;
     },
   };
+}
+
+/** What is left to do in a partition of this kind. Asked for another kind it throws, for that is a mistake of ours. */
+export function workOf<K extends PartitionWork['kind']>(
+  { id, work }: AcquiredPartition,
+  kind: K,
+): Extract<PartitionWork, { kind: K }> {
+  if (work.kind === kind) return work as Extract<PartitionWork, { kind: K }>;
+  throw new PartnerSyncError('unexpected', `partition ${id} has ${work.kind} to do, not ${kind}`);
 }
 
 /**

@@ -9,7 +9,7 @@ import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
-import { keepFiles, removeUnusedFiles } from './sync-files.js';
+import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
 export type EndedRunOutcome = RunOutcome | 'failed';
@@ -62,7 +62,9 @@ export interface ScheduleRuns {
 export interface Runs {
   /** The run of this workflow execution, which the first call inserts; who started it is then in the audit. */
   begin(run: NewRun): Promise<RunRow>;
-  get(runId: string): Promise<RunRow | undefined>;
+  find(runId: string): Promise<RunRow | undefined>;
+  /** Throws `unexpected` if the ledger has no such run: the program itself began it. */
+  get(runId: string): Promise<RunRow>;
   /** Up to `limit` runs, newest first; of all syncs if none is named. */
   latest(sync: string | undefined, limit: number): Promise<readonly RunRow[]>;
   /** How the runs that a schedule started have ended. */
@@ -115,9 +117,12 @@ function startOf({ sync, kind, mode, input, start }: NewRun, run: string): NewAu
 const LONGEST_FAILURE = 4000;
 
 export function openRuns(knex: Knex): Runs {
-  const get = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
+  const find = (runId: string) => knex('runs').where({ id: runId }).first<RunRow | undefined>();
   return {
-    get,
+    find,
+    async get(runId) {
+      return (await find(runId)) ?? noRun(runId);
+    },
     async begin(run) {
       await inTransaction(knex, async (trx) => {
         const filesId = run.files === null ? null : await keepFiles(trx, run.sync, run.files);
@@ -162,7 +167,7 @@ export function openRuns(knex: Knex): Runs {
           .first<RunRow | undefined>('runs.*');
         if (holder !== undefined) return holder;
         // Another run has given the lease back since the INSERT, or this one has ended.
-        if ((await get(runId))?.ended_at != null) return undefined;
+        if ((await find(runId))?.ended_at != null) return undefined;
       }
     },
     async keepReport(runId, report) {

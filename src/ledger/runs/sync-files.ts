@@ -21,12 +21,16 @@ export function openFilesOfRuns(knex: Knex): FilesOfRuns {
         .leftJoin('sync_files', 'sync_files.id', 'runs.files_id')
         .where('runs.id', runId)
         .first<{ version: string; files: SyncFiles | null } | undefined>('mapping_version as version', 'files');
-      if (run === undefined) throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
-      const { version, files } = run;
+      const { version, files } = run ?? noRun(runId);
       if (files !== null) return { version, files };
       throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: its mapping files are no longer kept`);
     },
   };
+}
+
+/** The program has begun the run itself, so the ledger must have it. */
+export function noRun(runId: string): never {
+  throw new PartnerSyncError('unexpected', `no run ${runId} in the ledger`);
 }
 
 /** Keeps the files for a run that the same transaction begins; returns their id. Files that are there are not written again. */

@@ -8,7 +8,7 @@ export type PendingReason = 'dependency' | ParentCode;
 /**
  * Why a record is sent again.
  *
- * - `busy`: it was not sent (see `SkipReason`);
+ * - `busy`: it was not sent (see `SkipReason`), or its row has changed while it was pending;
  * - `lacks_parent`: the platform has let go of it, or rejected it, while it lacked a parent;
  * - `unknown`: it cannot be told whether the platform accepted it.
  */

@@ -59,7 +59,8 @@ export function openCounts(knex: Knex): CountsView {
     async undelivered(runId) {
       const { rows } = await knex.raw<{ rows: (Undelivered & { mapping: string; asked: boolean })[] }>(
         `SELECT m.name AS mapping,
-           EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run AND p.kind = 'planned') AS asked,
+           EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run
+             AND p.kind IN ('planned', 'dead_letters')) AS asked,
            (SELECT count(*) FROM waiting w JOIN partitions p ON p.id = w.partition_id
             WHERE w.mapping_id = m.id AND NOT (w.counted AND p.run_id = :run))::float8 AS waiting,
            greatest(0, (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)
@@ -85,9 +86,9 @@ export function openCounts(knex: Knex): CountsView {
            coalesce(sum(c.unchanged), 0)::float8 AS unchanged, coalesce(sum(c.waiting), 0)::float8 AS waiting,
            coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
            (SELECT coalesce(sum(rows_gone), 0) FROM partitions WHERE run_id = :run
-            AND mapping_id IN (SELECT mapping_id FROM partitions WHERE run_id = :run AND kind = 'planned'))::float8 AS gone
+            AND mapping_id IN (SELECT mapping_id FROM partitions WHERE run_id = :run AND kind = 'dead_letters'))::float8 AS gone
          FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
-         WHERE p.run_id = :run AND p.kind = 'planned'`,
+         WHERE p.run_id = :run AND p.kind = 'dead_letters'`,
         { run: runId },
       );
       return rows[0]!;

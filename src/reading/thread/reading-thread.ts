@@ -1,7 +1,7 @@
 /** Entry point of the worker thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
 import type { Page } from '../../domain/source.js';
-import type { Chunk } from '../chunk.js';
+import type { PositionedChunk } from '../chunk.js';
 import { reusedRecords } from '../chunk-builder.js';
 import { prepareMapping, type PreparedMapping } from '../prepared-mapping.js';
 import { openReader, type Reader } from '../reader.js';
@@ -17,7 +17,7 @@ const MAPPINGS_KEPT = 100;
 const readers = new Map<number, Reader>();
 const mappings = new Map<number, PreparedMapping>();
 /** Readings in progress. `kept`: the ledger records what is sent, and so needs the content hashes. */
-const readings = new Map<number, { readonly chunks: AsyncGenerator<Chunk>; readonly kept: boolean }>();
+const readings = new Map<number, { readonly chunks: AsyncGenerator<PositionedChunk>; readonly kept: boolean }>();
 
 /** After this many milliseconds without a request the owner is the bottleneck, so this thread takes over the hashing. */
 const IDLE = 10;
@@ -66,8 +66,8 @@ const { ask } = connect<OwnerAnswers, ThreadAnswers>(parentPort!, {
     try {
       const next = await chunks.next();
       if (next.done === true) return null;
-      const { records, deadLetters } = next.value;
-      return { ...next.value, records: records.post(hashed), deadLetters: deadLetters.post() };
+      const { records, failedRows } = next.value;
+      return { ...next.value, records: records.post(hashed), failedRows: failedRows.post() };
     } finally {
       asked--;
       idleSince = performance.now();

@@ -1,11 +1,11 @@
 /** The owner's side of the reading thread: starts it, forwards calls to it and replaces it when it has died (ADR 0026). */
 import { Worker } from 'node:worker_threads';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { DeadLetterList } from '../../records/dead-letter-list.js';
+import { FailedRowList } from '../../records/failed-row-list.js';
 import { RecordList } from '../../records/record-list.js';
 import type { Source } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
-import type { Chunk } from '../chunk.js';
+import type { PositionedChunk } from '../chunk.js';
 import type { PreparedMapping } from '../prepared-mapping.js';
 import type { OpenReader, Reader } from '../reader.js';
 import { connect, type Calls } from './remote-calls.js';
@@ -71,7 +71,7 @@ export function startReadingThread(): ReadingThread {
           if (left?.isLost() === false) await left.ask('close', id);
         },
       },
-      chunks: async function* (mapping, partition, nextReadSeq): AsyncGenerator<Chunk> {
+      chunks: async function* (mapping, partition, nextReadSeq): AsyncGenerator<PositionedChunk> {
         let mappingId = mappingIds.get(mapping);
         if (mappingId === undefined) mappingIds.set(mapping, (mappingId = ++numbers));
         const { spec, tenant } = mapping;
@@ -102,10 +102,10 @@ export function startReadingThread(): ReadingThread {
   };
 }
 
-const receivedChunk = (chunk: PostedChunk): Chunk => ({
+const receivedChunk = (chunk: PostedChunk): PositionedChunk => ({
   ...chunk,
   records: RecordList.received(chunk.records),
-  deadLetters: DeadLetterList.received(chunk.deadLetters),
+  failedRows: FailedRowList.received(chunk.failedRows),
 });
 
 /**

@@ -1,9 +1,9 @@
 /** The calls between the reading thread and its owner. Readers and readings in progress are named by the owner's numbers. */
-import type { PostedDeadLetters } from '../../records/dead-letter-list.js';
+import type { PostedFailedRows } from '../../records/failed-row-list.js';
 import type { PostedRecords } from '../../records/records.js';
 import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
-import type { Chunk } from '../chunk.js';
+import type { PositionedChunk } from '../chunk.js';
 import type { ReadPartition } from '../read-chunks.js';
 
 /** The methods of a source that are forwarded by name. */
@@ -16,10 +16,10 @@ export interface PostedMapping {
   readonly tenant: TenantRule;
 }
 
-/** A {@link Chunk} with its columns in the form that can be posted. */
-export interface PostedChunk extends Omit<Chunk, 'records' | 'deadLetters'> {
+/** A {@link PositionedChunk} with its columns in the form that can be posted. */
+export interface PostedChunk extends Omit<PositionedChunk, 'records' | 'failedRows'> {
   readonly records: PostedRecords;
-  readonly deadLetters: PostedDeadLetters;
+  readonly failedRows: PostedFailedRows;
 }
 
 /** What the thread offers. A type alias, since an interface has no index signature and so is not assignable to Answers. */

@@ -1,4 +1,4 @@
-/** Reads rows by value as one chunk that does not move the mapping's position. */
+/** Reads rows by value as one chunk. */
 import type { Source, SourceKey } from '../domain/source.js';
 import type { Chunk } from './chunk.js';
 import { ChunkBuilder } from './chunk-builder.js';
@@ -7,7 +7,7 @@ import type { PreparedMapping } from './prepared-mapping.js';
 import { readRowsByValues } from './read-rows-by-values.js';
 
 /** Reads and maps the rows whose `columns` have one of `values`; values that fit no row are skipped. */
-export async function readKeys(
+export async function readChunkByValues(
   clock: { nextReadSeq(): Promise<string> },
   sync: { readonly source: Pick<Source, 'readByValues'> },
   mapping: PreparedMapping,
@@ -19,5 +19,5 @@ export async function readKeys(
   const readSeqEnd = await clock.nextReadSeq();
   const chunk = new ChunkBuilder(readSeqStart);
   chunk.add(page, mapping, averageRowLength(page));
-  return chunk.finish(readSeqEnd, null);
+  return chunk.finish(readSeqEnd);
 }

@@ -1,6 +1,6 @@
 /** Changes the limits of a sync's requests for all workers, and keeps in the audit who did it. */
-import type { Dependencies } from '../src/delivery/dependencies.js';
-import type { SetRateActivityInput } from '../src/domain/work.js';
+import type { SetRateActivityInput } from '../../domain/work.js';
+import type { Dependencies } from '../dependencies.js';
 
 /** Limits that are absent are those of sync.yaml again. A second attempt sets the same. */
 export async function setRate(

@@ -1,47 +1,47 @@
 /**
- * Dead letters in columns, as records are (records.ts): if every row of a table fails, they must not take more memory
+ * Failed rows in columns, as records are (records.ts): if every row of a table fails, they must not take more memory
  * than the records would. The causes are mostly the same few, so each distinct cause is stored once.
  */
 import type { ParentName } from '../domain/parent.js';
 import type { FailedRow } from '../domain/record.js';
 import { TextColumn, type PostedTexts } from './text-column.js';
 
-/** What dead letters have in common; a tenant is one of few as well. */
+/** What failed rows have in common; a tenant is one of few as well. */
 type Cause = Pick<FailedRow, 'code' | 'pointer' | 'rule' | 'reason' | 'tenant'>;
 
 /** The columns as they are posted to another thread. */
-export interface PostedDeadLetters {
+export interface PostedFailedRows {
   readonly causes: readonly Cause[];
-  /** For each dead letter, the index of its cause. */
+  /** For each row, the index of its cause. */
   readonly causeOf: readonly number[];
   /** The empty text stands for null; no external id is empty. */
   readonly externalIds: PostedTexts;
   readonly shapes: PostedTexts;
   /** One entry per key column. */
   readonly keys: readonly PostedTexts[];
-  /** The missing parents, by the index of the dead letter. */
+  /** The missing parents, by the index of the row. */
   readonly missing: ReadonlyMap<number, readonly ParentName[]>;
 }
 
-/** Dead letters of one mapping, by index: their source keys have the same number of values. */
-export class DeadLetterList implements Iterable<FailedRow> {
+/** Failed rows of one mapping, by index: their source keys have the same number of values. */
+export class FailedRowList implements Iterable<FailedRow> {
   readonly #causes: Cause[] = [];
   readonly #indexes = new Map<string, number>();
   #causeOf: number[] = [];
   #externalIds = new TextColumn();
   #shapes = new TextColumn();
   #keys: TextColumn[] = [];
-  /** Missing parents by index; few dead letters have any. */
+  /** Missing parents by index; few rows have any. */
   #missing = new Map<number, readonly ParentName[]>();
 
   /** A list of copies. */
-  static of(deadLetters: Iterable<FailedRow>): DeadLetterList {
-    const list = new DeadLetterList();
-    for (const deadLetter of deadLetters) list.add(deadLetter);
+  static of(rows: Iterable<FailedRow>): FailedRowList {
+    const list = new FailedRowList();
+    for (const row of rows) list.add(row);
     return list;
   }
 
-  /** Appends a dead letter. */
+  /** Appends a row. */
   add({ externalId, sourceKey, shape, missing, ...cause }: FailedRow): void {
     if (missing !== undefined) this.#missing.set(this.length, missing);
     if (this.length === 0) this.#keys = sourceKey.map(() => new TextColumn());
@@ -64,7 +64,7 @@ export class DeadLetterList implements Iterable<FailedRow> {
     return this.#causeOf.length;
   }
 
-  /** The dead letter at this index, as a new object. */
+  /** The row at this index, as a new object. */
   at(index: number): FailedRow {
     const missing = this.#missing.get(index);
     return {
@@ -81,7 +81,7 @@ export class DeadLetterList implements Iterable<FailedRow> {
     for (let i = 0; i < this.length; i++) yield this.at(i);
   }
 
-  /** The distinct tenants of the dead letters; rows of an unknown tenant add none. */
+  /** The distinct tenants of the rows; rows of an unknown tenant add none. */
   get tenants(): ReadonlySet<string> {
     return new Set(this.#causes.flatMap(({ tenant }) => tenant ?? []));
   }
@@ -92,7 +92,7 @@ export class DeadLetterList implements Iterable<FailedRow> {
   }
 
   /** What can be posted to another thread; posting copies it. */
-  post(): PostedDeadLetters {
+  post(): PostedFailedRows {
     return {
       causes: this.#causes,
       causeOf: this.#causeOf,
@@ -104,8 +104,8 @@ export class DeadLetterList implements Iterable<FailedRow> {
   }
 
   /** The list that {@link post} gave in another thread. */
-  static received({ causes, causeOf, externalIds, shapes, keys, missing }: PostedDeadLetters): DeadLetterList {
-    const list = new DeadLetterList();
+  static received({ causes, causeOf, externalIds, shapes, keys, missing }: PostedFailedRows): FailedRowList {
+    const list = new FailedRowList();
     list.#causes.push(...causes);
     list.#causeOf = [...causeOf];
     list.#externalIds = new TextColumn(externalIds);

@@ -1,11 +1,11 @@
 /** A table in which every row fails needs no more memory than one that passes: dead letters are stored in columns, in chunks. */
 import { serialize } from 'node:v8';
 import { expect, it } from 'vitest';
-import { DeadLetterList } from '../../src/records/dead-letter-list.js';
+import { FailedRowList } from '../../src/records/failed-row-list.js';
 import type { FailedRow } from '../../src/domain/record.js';
 import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
 
-const letterOf = (no: number): FailedRow => ({
+const rowOf = (no: number): FailedRow => ({
   kind: 'failed',
   tenant: no % 2 === 0 ? 'north' : null,
   externalId: no % 3 === 0 ? null : `Zoë ${no}`,
@@ -16,18 +16,18 @@ const letterOf = (no: number): FailedRow => ({
   reason: 'not a valid email',
   shape: no % 7 === 0 ? '' : `text(${no}) aaa`,
 });
-const deadLetters = Array.from({ length: 2000 }, (_, no) => letterOf(no));
+const failedRows = Array.from({ length: 2000 }, (_, no) => rowOf(no));
 
 it('returns every dead letter unchanged, from a thread too', () => {
-  const list = DeadLetterList.of(deadLetters);
-  expect([...list]).toEqual(deadLetters);
+  const list = FailedRowList.of(failedRows);
+  expect([...list]).toEqual(failedRows);
   expect([...list.tenants]).toEqual(['north']);
-  expect([...DeadLetterList.received(structuredClone(list.post()))]).toEqual(deadLetters);
+  expect([...FailedRowList.received(structuredClone(list.post()))]).toEqual(failedRows);
 });
 
 it('sends of each dead letter what is its own, and what went wrong once', () => {
-  const sent = serialize(DeadLetterList.of(deadLetters).post()).length;
-  expect(sent / deadLetters.length).toBeLessThan(64);
+  const sent = serialize(FailedRowList.of(failedRows).post()).length;
+  expect(sent / failedRows.length).toBeLessThan(64);
 });
 
 it('ends a chunk after some thousands of failing rows', () => {
@@ -40,7 +40,7 @@ it('ends a chunk after some thousands of failing rows', () => {
     texts: () => [],
   };
   const failing = {
-    compiled: () => ({ columns: ['id'], append: () => letterOf(1), inBytes: () => noRow, map: () => letterOf(1) }),
+    compiled: () => ({ columns: ['id'], append: () => rowOf(1), inBytes: () => noRow, map: () => rowOf(1) }),
   };
   const chunk = new ChunkBuilder('1');
   let pages = 0;
@@ -49,5 +49,5 @@ it('ends a chunk after some thousands of failing rows', () => {
     chunk.add(page, failing, 100);
   }
   expect(pages).toBe(2);
-  expect(chunk.finish('2', null).deadLetters.length).toBe(4000);
+  expect(chunk.finish('2').failedRows.length).toBe(4000);
 });

@@ -1,7 +1,7 @@
 /** Polls the pending records of a run's mappings once and sends again those that are due, parents first. */
-import type { PollPendingInput, PollPendingResult } from '../src/domain/work.js';
-import type { Dependencies } from '../src/delivery/dependencies.js';
-import { pollMapping } from '../src/delivery/pending/poll-mapping.js';
+import type { PollPendingInput, PollPendingResult } from '../../domain/work.js';
+import type { Dependencies } from '../dependencies.js';
+import { pollMapping } from './poll-mapping.js';
 
 /**
  * What still waits, for each mapping that has such records: how many, for how long, and whether some are due soon. The

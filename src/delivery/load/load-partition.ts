@@ -1,0 +1,75 @@
+/** Carries a partition forward for one load: reads it from its resume point on, delivers chunks, writes checkpoints. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { LoadResult, PartitionRef } from '../../domain/work.js';
+import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
+import { workOf } from '../../ledger/runs/partitions.js';
+import type { ResumePoint } from '../../ledger/runs/resume-point.js';
+import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
+import { rowsIn, type Chunk } from '../../reading/chunk.js';
+import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
+import { deliverScan } from '../chunk/deliver-chunk.js';
+import { deliverFirstPass } from '../chunk/first-pass.js';
+import type { Dependencies, OpenMapping } from '../dependencies.js';
+import { chunksOf, type PartitionContext } from '../partition-context.js';
+import { chunksInOrder } from './chunks-in-order.js';
+import { runLoad } from './run-load.js';
+
+/** A chunk, and the resume point that the partition gets with its checkpoint. */
+interface NextChunk {
+  readonly chunk: Chunk;
+  readonly resumePoint: ResumePoint;
+}
+
+/**
+ * The workflow starts the activity again, as another load, until it returns `done`.
+ *
+ * @param rowsDone called with the rows of each chunk that is in the ledger
+ * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
+ */
+export const loadPartition = (
+  deps: Dependencies,
+  ref: PartitionRef,
+  signal: AbortSignal,
+  rowsDone?: (rows: number) => void,
+): Promise<LoadResult> =>
+  runLoad(deps, ref, signal, (context, goesOn) => {
+    const { mapping, partition, sync } = context;
+    const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
+    return chunksInOrder(nextChunks(context), mapping.turns, goesOn, {
+      deliver: ({ chunk, resumePoint }): Promise<CheckpointInput> =>
+        partition.firstPass ? deliverFirstPass(context, chunk, resumePoint) : deliverScan(guarded, chunk, resumePoint),
+      async finish({ chunk }, checkpoint) {
+        await deps.ledger.checkpoint(partition, checkpoint);
+        rowsDone?.(rowsIn(chunk));
+      },
+    });
+  });
+
+async function* nextChunks(context: PartitionContext): AsyncGenerator<NextChunk> {
+  if (context.partition.work.kind === 'external_ids') yield* chunksOfIds(context);
+  else
+    for await (const chunk of chunksOf(context))
+      yield { chunk, resumePoint: { kind: 'row', position: chunk.position } };
+}
+
+/** Reads the rows of a backfill's external ids. */
+async function* chunksOfIds({ deps, sync, mapping, partition }: PartitionContext): AsyncGenerator<NextChunk> {
+  const { externalIds, done } = workOf(partition, 'external_ids');
+  const { columns, values } = idLookUp(mapping);
+  for (let from = done; from < externalIds.length; from += LOOK_UP_ROWS) {
+    const ids = [...new Set(externalIds.slice(from, from + LOOK_UP_ROWS))].flatMap(values);
+    const chunk = await readChunkByValues(deps.ledger, sync, mapping, columns, ids);
+    yield { chunk, resumePoint: { kind: 'external_ids', done: from + LOOK_UP_ROWS } };
+  }
+}
+
+/** How rows are found by external ids, which must be the plain values of one column. */
+function idLookUp({ spec }: OpenMapping): LookUp {
+  const how = spec.fields.get(spec.schema.externalIdField)?.kind === 'column' ? lookUpOf(spec) : null;
+  if (how?.certain === true) return how;
+  throw new PartnerSyncError(
+    'input_invalid',
+    `mapping ${spec.name} builds its external id from a template or transforms, so rows cannot be found by it; use "from" and "to"`,
+  );
+}

@@ -1,0 +1,103 @@
+/** What running for years takes: schema drift, limits of the fleet, alerts, definitions, the audit. */
+export const OPERATION = `
+  -- The columns that a mapping's table or query had when a run last accepted them.
+  CREATE TABLE seen_columns (
+    mapping_id smallint PRIMARY KEY REFERENCES mappings,
+    -- The table or query that they are of: columns of another one are not compared.
+    relation text NOT NULL,
+    columns json NOT NULL,
+    seen_at timestamptz NOT NULL DEFAULT now()
+  );
+
+  -- The processes that send requests for a sync now. Rows that are no longer seen are those of dead processes.
+  CREATE TABLE senders (
+    sync text NOT NULL,
+    process uuid NOT NULL,
+    -- The account of the platform: its base URL, and what tells a tenant's own token from another's.
+    account text NOT NULL,
+    joined_at timestamptz NOT NULL DEFAULT now(),
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (sync, process)
+  );
+  -- Limits that were set at run time, instead of those in sync.yaml; NULL: as sync.yaml says.
+  CREATE TABLE sync_rates (
+    sync text PRIMARY KEY,
+    at_once integer CHECK (at_once >= 1),
+    per_second double precision CHECK (per_second > 0)
+  );
+  -- Until when the platform wants nothing to be sent with an account (Retry-After).
+  CREATE TABLE platform_busy (
+    account text PRIMARY KEY,
+    until timestamptz NOT NULL,
+    -- Since when it has been so again and again.
+    since timestamptz NOT NULL DEFAULT now()
+  );
+  -- What is wrong with a sync, or was: one row for each kind of problem, by which a change is noticed.
+  CREATE TABLE alerts (
+    sync text NOT NULL,
+    problem text NOT NULL,
+    -- A sentence of names and counts, as it was last true.
+    what text NOT NULL,
+    since timestamptz NOT NULL DEFAULT now(),
+    -- NULL while it is wrong.
+    ended_at timestamptz,
+    -- Raised by each change that people are told of: it begins, it has lasted for another day, it is over.
+    version integer NOT NULL DEFAULT 1,
+    -- The version with which it last began.
+    opened_version integer NOT NULL DEFAULT 1,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    looked_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (sync, problem)
+  );
+  -- When a sync was first looked at that had not run by then: nothing else says for how long it should have.
+  CREATE TABLE awaited_syncs (
+    sync text PRIMARY KEY,
+    since timestamptz NOT NULL DEFAULT now()
+  );
+  -- Which version a target knows. It is written after the notice has arrived, so one may arrive twice, and none is lost.
+  CREATE TABLE alert_deliveries (
+    sync text NOT NULL,
+    problem text NOT NULL,
+    -- A hash of the target's address, which is a secret.
+    target text NOT NULL,
+    told_version integer NOT NULL,
+    told_at timestamptz,
+    PRIMARY KEY (sync, problem, target),
+    FOREIGN KEY (sync, problem) REFERENCES alerts
+  );
+
+  -- Schema definitions that were pushed.
+  CREATE TABLE schema_definitions (
+    platform text NOT NULL, -- base URL
+    name text NOT NULL,
+    platform_id text NOT NULL,
+    definition_hash text NOT NULL, -- empty: the platform had the name before us
+    -- What was pushed: json, not jsonb, so that the keys stay in their order.
+    definition json,
+    pushed_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (platform, name)
+  );
+
+  -- What people and commands have done, besides what the runs of schedules do. Counts, names and causes, and no id of
+  -- a record.
+  CREATE TABLE audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at timestamptz NOT NULL DEFAULT now(),
+    sync text NOT NULL,
+    action text NOT NULL,
+    -- As they name themselves, such as an account and a machine; NULL where nobody has said.
+    who text,
+    -- cli: a command; temporal: the Web UI or another client; worker: a run, by itself.
+    origin text NOT NULL CHECK (origin IN ('cli', 'temporal', 'worker')),
+    subject jsonb NOT NULL DEFAULT '{}'
+  );
+  CREATE INDEX audit_by_sync ON audit (sync, at);
+  -- Rights would not do: the program owns its tables.
+  CREATE FUNCTION keep_audit() RETURNS trigger LANGUAGE plpgsql AS $body$
+    BEGIN
+      IF TG_OP = 'DELETE' AND current_setting('partner_sync.prunes_audit', true) = 'on' THEN RETURN NULL; END IF;
+      RAISE EXCEPTION 'the audit is append-only: % is refused', TG_OP USING ERRCODE = 'insufficient_privilege';
+    END
+  $body$;
+  CREATE TRIGGER append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit EXECUTE FUNCTION keep_audit();
+`;

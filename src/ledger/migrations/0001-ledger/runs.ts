@@ -1,0 +1,178 @@
+/** Runs: what they read, how far they have come, and the batches that they have sent. */
+export const RUNS = `
+  CREATE TABLE mappings (
+    id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    sync text NOT NULL,
+    name text NOT NULL,
+    -- Whether the mapping's records are in record_blocks (docs/adr/0020-ledger-off.md).
+    keeps_records boolean NOT NULL DEFAULT true,
+    UNIQUE (sync, name)
+  );
+  -- The platform's customers.
+  CREATE TABLE tenants (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    platform_id text NOT NULL UNIQUE
+  );
+  -- Orders readings without clocks: a number is drawn before and after each reading. A record whose reading ended
+  -- with number n may only be replaced by a reading that began after n.
+  CREATE SEQUENCE read_sequence;
+
+  CREATE TABLE runs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    sync text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('sync', 'backfill')),
+    mode text NOT NULL,
+    input jsonb NOT NULL,
+    mapping_version text NOT NULL,
+    -- The files that it goes by (sync_files), which are removed after its end; NULL if it failed before it had any.
+    files_id bigint,
+    workflow_id text NOT NULL,
+    first_execution_run_id text NOT NULL UNIQUE,
+    -- How it was started: by a schedule, a command, or something else, such as the Web UI; and by which schedule or
+    -- whom, if that is known.
+    trigger text NOT NULL CHECK (trigger IN ('schedule', 'cli', 'other')),
+    started_by text,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    ended_at timestamptz,
+    outcome text CHECK (outcome IN ('complete', 'complete_with_dead_letters', 'incomplete', 'failed')),
+    -- Why it failed: the workflow that knows may be deleted by then.
+    failure_code text,
+    failure_message text,
+    -- While it works: the code with which a step failed last, and since when steps have been failing.
+    trouble_code text,
+    trouble_since timestamptz,
+    trouble_at timestamptz,
+    -- What it reported: counts and names, no value of a row.
+    report json
+  );
+  CREATE INDEX runs_by_sync ON runs (sync, id);
+  -- Retention takes the runs that ended first; the report of a schedule's runs looks for its last good one.
+  CREATE INDEX runs_by_end ON runs (sync, ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX runs_by_schedule ON runs (started_by, id) WHERE trigger = 'schedule';
+  -- What a sync is judged by (views/sync-state.ts), however many runs it has had.
+  CREATE INDEX runs_successes ON runs (sync, ended_at)
+    WHERE kind = 'sync' AND mode <> 'sample' AND outcome IN ('complete', 'complete_with_dead_letters');
+  CREATE INDEX runs_bad ON runs (sync, ended_at) WHERE kind = 'sync' AND mode <> 'sample'
+    AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress';
+  CREATE INDEX runs_scheduled ON runs (sync, started_at)
+    WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress';
+  -- Each claim asks which runs have not ended.
+  CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
+
+  -- The files of syncs as runs began with them, without secrets, while open runs go by them.
+  CREATE TABLE sync_files (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    sync text NOT NULL,
+    -- SHA-256 of the files.
+    hash text NOT NULL,
+    -- As they are parsed, with variables as they are written: json, not jsonb, so that the keys stay in their order.
+    files json NOT NULL,
+    -- When a run last began with them.
+    begun_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (sync, hash)
+  );
+
+  -- One run of a sync at a time, whichever trigger started it.
+  CREATE TABLE sync_leases (
+    sync text PRIMARY KEY,
+    run_id bigint NOT NULL UNIQUE REFERENCES runs,
+    taken_at timestamptz NOT NULL DEFAULT now()
+  );
+
+  -- What a run reads of a mapping in one piece.
+  CREATE TABLE partitions (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run_id bigint NOT NULL REFERENCES runs,
+    mapping_id smallint NOT NULL REFERENCES mappings,
+    -- planned: rows to read, in order; first_pass: the same rows, in the first of two passes; dead_letters: rows of
+    -- dead letters that are replayed; retries: rows that are read again by their keys; removals: records whose rows
+    -- have vanished.
+    kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'retries', 'removals')),
+    -- The order among the partitions of one kind.
+    no integer NOT NULL DEFAULT 0,
+    by_cursor boolean NOT NULL,
+    moves_position boolean NOT NULL,
+    -- What is read: cursor_from <= cursor < cursor_before, after_key < key <= through_key (of dead letters: their ids),
+    -- or these external ids.
+    cursor_from text,
+    cursor_before text,
+    after_key text[],
+    through_key text[],
+    external_ids text[],
+    -- The resume point: up to where the rows have their outcomes; only a checkpoint moves it. The key is that of the
+    -- last row; how many of the external ids are done; the id of the last dead letter (of a replay); tenant and
+    -- external id of the last record (of removals).
+    resume_cursor text,
+    resume_key text[],
+    -- Rows of dead letters that were looked for and are gone; their dead letters were closed.
+    rows_gone bigint NOT NULL DEFAULT 0,
+    done boolean NOT NULL DEFAULT false,
+    -- Raised by each attempt that takes the partition over: an older attempt that was frozen cannot write any more.
+    fencing_token integer NOT NULL DEFAULT 0,
+    -- About how many rows the run will have read of the mapping, as far as the source's statistics say; in one of its
+    -- partitions.
+    expected_rows bigint,
+    started_at timestamptz,
+    updated_at timestamptz,
+    UNIQUE (run_id, mapping_id, kind, no)
+  );
+  CREATE INDEX partitions_by_mapping ON partitions (mapping_id, run_id);
+
+  -- What became of the rows of a partition; read is the sum of the others.
+  CREATE TABLE partition_counts (
+    partition_id bigint NOT NULL REFERENCES partitions,
+    tenant_id integer NOT NULL, -- 0: rows that named no known tenant
+    read bigint NOT NULL DEFAULT 0,
+    accepted bigint NOT NULL DEFAULT 0,
+    unchanged bigint NOT NULL DEFAULT 0,
+    waiting bigint NOT NULL DEFAULT 0,
+    dead_lettered bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (partition_id, tenant_id)
+  );
+
+  -- How far incremental runs have read a mapping.
+  CREATE TABLE positions (
+    mapping_id smallint PRIMARY KEY REFERENCES mappings,
+    cursor text NOT NULL,
+    key text[] NOT NULL,
+    run_id bigint NOT NULL REFERENCES runs,
+    moved_at timestamptz NOT NULL DEFAULT now()
+  );
+  -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
+  -- for every deleted row.
+  CREATE INDEX positions_by_run ON positions (run_id);
+
+  -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
+  -- records until their parents arrive; settled: every record has an outcome; superseded: split or given up, its
+  -- records are sent again in other batches. Records of a batch in one of the first three states are in no other batch.
+  CREATE TABLE batches (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- That of the partition, whose foreign key stands for this one: a second would need an index of its own.
+    run_id bigint NOT NULL,
+    partition_id bigint NOT NULL REFERENCES partitions,
+    mapping_id smallint NOT NULL REFERENCES mappings,
+    tenant_id integer NOT NULL REFERENCES tenants,
+    state text NOT NULL CHECK (state IN ('intended', 'sent', 'pending', 'settled', 'superseded')),
+    platform_batch_id text,
+    records integer NOT NULL,
+    -- The read sequence number drawn after its rows had been read.
+    read_seq bigint NOT NULL,
+    -- The records without an outcome, and the content hashes that were sent (16 bytes each, in the same order). They
+    -- are kept while the batch is open, so that another process can settle it.
+    external_ids json,
+    content_hashes bytea,
+    -- The lowest and the highest of its external ids, in the form of record_blocks.low: a claim reads only batches
+    -- that its own records may be in.
+    low bytea,
+    high bytea,
+    intended_at timestamptz NOT NULL DEFAULT now(),
+    sent_at timestamptz,
+    settled_at timestamptz
+  );
+  ALTER TABLE batches ALTER COLUMN external_ids SET STORAGE EXTERNAL, ALTER COLUMN content_hashes SET STORAGE EXTERNAL;
+  CREATE INDEX batches_open ON batches (mapping_id, partition_id) WHERE state IN ('intended', 'sent');
+  CREATE INDEX batches_pending ON batches (mapping_id) WHERE state = 'pending';
+  CREATE INDEX batches_sent ON batches (run_id) WHERE state = 'sent';
+  CREATE INDEX batches_by_partition ON batches (partition_id);
+  CREATE INDEX batches_by_end ON batches (mapping_id, settled_at) WHERE settled_at IS NOT NULL;
+`;
