@@ -28,5 +28,6 @@ export async function continueIfLong(
   const { runId, stopped, notes } = run;
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
-  await continueAs({ ...input, continues: { runId, ...mark, stopped, notes } });
+  const { notApproved } = details.holds;
+  await continueAs({ ...input, continues: { runId, ...mark, notApproved, stopped, notes } });
 }

@@ -116,7 +116,7 @@ export class RunDetails {
     if (this.#run === null) return;
     const notes = [
       ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
-      ...this.holds.list.map((held) => `**${holdUntilLine(held)}**`),
+      ...this.holds.list.map((hold) => `**${holdUntilLine(hold)}**`),
     ];
     setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, this.#waits, notes));
   }

@@ -12,12 +12,14 @@ const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
 /** Handles the Update from its construction on. */
 export class RunHolds {
   readonly #changed: () => void;
-  readonly #held = new Map<string, HoldUntil>();
+  readonly #holds = new Map<string, HoldUntil>();
   /** Mappings that a person has approved and whose wait is not over yet, with who has. */
   readonly #approvals = new Map<string, ControlInput>();
   readonly #waits = new Map<string, Promise<boolean>>();
   /** Mappings in which the run may go beyond the limits; what a load that began before has found is out of date. */
   readonly #approved = new Set<string>();
+  /** Mappings whose removals nobody has approved in time: the run does not wait for them again. */
+  readonly #notApproved = new Set<string>();
 
   /** `changed` is called when a hold has begun or ended. */
   constructor(changed: () => void) {
@@ -35,11 +37,11 @@ export class RunHolds {
         description: 'Approves what the run is on hold for. Input: nothing, or {"mappings":["..."],"reason":"..."}',
         validator: (input?: ApproveInput) => {
           checkApproveInput(input);
-          const held = this.list.map(({ mapping }) => mapping);
-          if (held.length === 0) throw new Error('approve: the run is not on hold');
-          const others = (input?.mappings ?? []).filter((mapping) => !held.includes(mapping));
+          const onHold = this.list.map(({ mapping }) => mapping);
+          if (onHold.length === 0) throw new Error('approve: the run is not on hold');
+          const others = (input?.mappings ?? []).filter((mapping) => !onHold.includes(mapping));
           if (others.length > 0)
-            throw new Error(`approve: not on hold: ${others.join(', ')}; on hold: ${held.join(', ')}`);
+            throw new Error(`approve: not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
         },
       },
     );
@@ -47,7 +49,17 @@ export class RunHolds {
 
   /** What the run is on hold for now. */
   get list(): readonly HoldUntil[] {
-    return [...this.#held.values()];
+    return [...this.#holds.values()];
+  }
+
+  /** Mappings whose removals nobody has approved in time, for the next execution. */
+  get notApproved(): readonly string[] {
+    return [...this.#notApproved];
+  }
+
+  /** Takes over what the execution before has waited for in vain. */
+  continueFrom(notApproved: readonly string[]): void {
+    for (const mapping of notApproved) this.#notApproved.add(mapping);
   }
 
   /**
@@ -57,23 +69,26 @@ export class RunHolds {
   async untilApproved(run: OpenedRun, hold: Hold): Promise<boolean> {
     const { mapping } = hold;
     if (hold.cause !== 'gone' && this.#approved.has(mapping)) return true;
+    if (hold.cause === 'gone' && this.#notApproved.has(mapping)) return false;
     let wait = this.#waits.get(mapping);
     if (wait === undefined) this.#waits.set(mapping, (wait = this.#wait(run, hold)));
     const isApproved = await wait;
     this.#waits.delete(mapping);
-    // A plan of removals can be approved later, and hurts nobody until then.
-    if (!isApproved && hold.cause !== 'gone')
+    if (isApproved) return true;
+    if (hold.cause !== 'gone')
       throw ApplicationFailure.nonRetryable(
         `${holdLine(hold)}; nobody approved it within ${formatSeconds(run.guardWait ?? 0)}`,
         'guard_exceeded',
       );
-    return isApproved;
+    // A plan of removals can be approved later, and hurts nobody until then.
+    this.#notApproved.add(mapping);
+    return false;
   }
 
   async #wait({ runId, sync, guardWait }: OpenedRun, hold: Hold): Promise<boolean> {
     const { mapping } = hold;
     const milliseconds = (guardWait ?? 0) * 1000;
-    this.#held.set(mapping, { ...hold, until: new Date(Date.now() + milliseconds).toISOString() });
+    this.#holds.set(mapping, { ...hold, until: new Date(Date.now() + milliseconds).toISOString() });
     this.#changed();
     try {
       const isApproved = await condition(() => this.#approvals.has(mapping), milliseconds);
@@ -81,7 +96,7 @@ export class RunHolds {
       if (isApproved && hold.cause !== 'gone') this.#approved.add(mapping);
       return isApproved;
     } finally {
-      this.#held.delete(mapping);
+      this.#holds.delete(mapping);
       this.#approvals.delete(mapping);
       this.#changed();
     }

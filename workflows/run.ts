@@ -80,6 +80,7 @@ async function closing<T>({ runId, sync }: OpenedRun, attributes: RunAttributes,
 async function carryOut(run: CheckedRun, input: RunInput, details: RunDetails): Promise<RunReport> {
   const { runId, sync, mode } = run;
   details.showRun(run);
+  details.holds.continueFrom(input.continues?.notApproved ?? []);
   for (let stage = input.continues?.stagesDone ?? 0; stage < run.stages.length; stage++)
     await loadStage(run, input, stage, details);
   const until = input.continues?.pollUntil ?? Date.now() + run.waitForPending * 1000;

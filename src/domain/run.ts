@@ -58,6 +58,8 @@ export interface ContinuedRun {
   readonly stagesDone: number;
   /** Until when it polls pending records at its end, in milliseconds since 1970; absent if that has not begun. */
   readonly pollUntil?: number;
+  /** Mappings whose removals nobody has approved in time. */
+  readonly notApproved?: readonly string[];
   /** The schema drift that the first execution found. */
   readonly stopped: readonly StoppedMapping[];
   readonly notes: readonly MappingNote[];
@@ -284,8 +286,13 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
 }
 
 function isContinuedRun(continues: unknown): boolean {
-  const { runId, stagesDone, pollUntil = 0 } = (continues ?? {}) as Partial<ContinuedRun>;
-  return /^\d+$/.test(String(runId)) && Number.isInteger(stagesDone) && Number.isInteger(pollUntil);
+  const { runId, stagesDone, pollUntil = 0, notApproved = [] } = (continues ?? {}) as Partial<ContinuedRun>;
+  return (
+    /^\d+$/.test(String(runId)) &&
+    Number.isInteger(stagesDone) &&
+    Number.isInteger(pollUntil) &&
+    Array.isArray(notApproved)
+  );
 }
 
 function checkSample({ limit, mode }: Record<string, unknown>): void {

@@ -210,6 +210,33 @@ it('removes records of vanished rows only in mode mirror, children first, once e
   expect(full.notes.filter((n) => n.startsWith('remove '))).toEqual([]);
 });
 
+it('waits for the approval of removals once, however often it continues', async () => {
+  const padding = 'x'.repeat(1_500_000);
+  const continued: RunInput['continues'][] = [];
+  const hold = { cause: 'gone', records: 9, of: 10, limit: 1 } as const;
+  const { notes, end } = await runWith({}, (taken) => ({
+    openRun: ({ input }) => {
+      continued.push(input.continues);
+      // A second wait would outlast the test.
+      return Promise.resolve({ ...openedRun('mirror'), guardWait: continued.length === 1 ? 1 : 3600 });
+    },
+    removeVanished: ({ mapping }) => {
+      taken.push(`remove ${mapping}`);
+      const result = { done: true, hold: mapping === 'lines' ? { ...hold, mapping } : null, progress: [] };
+      return Promise.resolve(continued.length === 1 ? { ...result, padding } : result);
+    },
+    pollPending: ({ mappings }) =>
+      Promise.resolve(
+        continued.length === 1 && taken.includes(`remove ${mappings[0]!}`)
+          ? [{ ...STILL_PENDING, mapping: mappings[0]!, padding }]
+          : [],
+      ),
+  }));
+  expect(end).toBe('complete');
+  expect(continued.slice(1)).toMatchObject([{ notApproved: ['lines'] }]);
+  expect(notes.filter((note) => note === 'remove lines')).toHaveLength(2);
+}, 60_000);
+
 it('prunes the ledger once it has ended, and does not fail if that fails', async () => {
   const order: string[] = [];
   const { end } = await runWith({}, () => ({

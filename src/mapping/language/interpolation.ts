@@ -1,4 +1,5 @@
 /** `${env:NAME}` inside text values. It is filled in after parsing, so that a value can never become syntax. */
+import { readFileSync } from 'node:fs';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { Path } from './place.js';
 
@@ -17,7 +18,8 @@ const PLACEHOLDER = /\$\{env:([^}]*)\}/g;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
- * Fills in the variables of all texts, at any depth; keys are left alone. A placeholder that cannot be filled stays as
+ * Fills in the variables of all texts, at any depth; keys are left alone. A variable that is not set may be in the file that
+ * `<NAME>_FILE` names, without the line break at its end. A placeholder that cannot be filled stays as
  * it is and is reported: `env_missing` for a variable that is not set, `env_invalid` for anything else. A value that
  * itself contains a placeholder is rejected rather than filled in again, which might never end.
  */
@@ -29,11 +31,12 @@ export function fillIn(value: JsonValue, env: Environment): FilledIn {
     if (!original.includes('${env:')) return original;
     written.set(JSON.stringify(path), original);
     const filled = original.replace(PLACEHOLDER, (placeholder, name: string) => {
-      const found = NAME.test(name) && Object.hasOwn(env, name) ? env[name] : undefined;
-      if (!NAME.test(name))
+      if (!NAME.test(name)) {
         problems.push({ path, kind: 'env_invalid', message: `${placeholder} does not name an environment variable` });
-      else if (found === undefined || found === '')
-        problems.push({ path, kind: 'env_missing', message: `the environment variable ${name} is not set` });
+        return placeholder;
+      }
+      const { found, missing } = valueOf(env, name);
+      if (found === undefined) problems.push({ path, kind: 'env_missing', message: missing });
       else if (found.includes('${env:'))
         problems.push({
           path,
@@ -57,4 +60,20 @@ export function fillIn(value: JsonValue, env: Environment): FilledIn {
   }
 
   return { value: walk([], value), written, problems };
+}
+
+/** The value of a variable, or why there is none. */
+function valueOf(env: Environment, name: string): { readonly found?: string; readonly missing: string } {
+  const set = (key: string): string => (Object.hasOwn(env, key) ? (env[key] ?? '') : '');
+  const missing = `the environment variable ${name} is not set`;
+  if (set(name) !== '') return { found: set(name), missing };
+  const file = set(`${name}_FILE`);
+  if (file === '') return { missing };
+  try {
+    const found = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return found === '' ? { missing: `the file that ${name}_FILE names is empty` } : { found, missing };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unreadable';
+    return { missing: `the file that ${name}_FILE names cannot be read (${code})` };
+  }
 }
