@@ -101,6 +101,10 @@ it('the watch schedule is created with the first sync that has alerts, looks, an
   expect((await command('schedules', 'apply', SYNC, '--json')).json()).toMatchObject({
     schedules: [{ id, action: 'created', paused: false }],
   });
+  expect((await command('schedules', 'list', SYNC, '--json')).json()).toMatchObject({ schedules: [], watch: { id } });
+  expect((await command('schedules', 'list', SYNC)).stdout).toMatch(
+    new RegExp(`no schedules for shop\\n.*\\n *${id} +no`),
+  );
   expect((await command('schedules', 'apply', SYNC, '--json')).json()).toMatchObject({
     schedules: [{ id, action: 'updated' }],
   });

@@ -22,7 +22,7 @@ import {
   type SCHEDULE_CONTROLS,
   type SyncSchedule,
 } from '../schedules/sync-schedules.js';
-import { applyWatch } from '../schedules/watch-schedule.js';
+import { applyWatch, findWatch } from '../schedules/watch-schedule.js';
 import { table } from '../output/text-table.js';
 
 export function addSchedules(program: Command): void {
@@ -59,7 +59,9 @@ export function addSchedules(program: Command): void {
     );
   schedules
     .command('list')
-    .description("Lists the sync's Temporal Schedules and their next runs.")
+    .description(
+      "Lists the sync's Temporal Schedules and their next runs, and the watch schedule, which looks at all syncs with alerts.",
+    )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
     .action(
@@ -70,9 +72,9 @@ export function addSchedules(program: Command): void {
           // A misspelled sync would look like one without schedules.
           if (found.length === 0) await assertKnown(parts, name);
           const runs = await runsOf(parts, found);
-          output.result({ sync: name, schedules: found.map((schedule, i) => ({ ...schedule, ...runs[i] })) }, () =>
-            listLines(name, found, runs),
-          );
+          const watch = await findWatch(temporal.client, temporal.taskQueue);
+          const schedules = found.map((schedule, i) => ({ ...schedule, ...runs[i] }));
+          output.result({ sync: name, schedules, watch }, () => listLines(name, schedules, watch));
         } finally {
           await temporal.close();
         }
@@ -145,14 +147,26 @@ async function runsOf(parts: ViewParts, schedules: readonly SyncSchedule[]): Pro
   return Promise.all(schedules.map(({ id }) => ledger.runs.ofSchedule(id)));
 }
 
-function listLines(sync: string, schedules: readonly SyncSchedule[], runs: readonly ScheduleRuns[]): string[] {
-  if (schedules.length === 0) return lines(sync, schedules);
-  const rows = schedules.map((s, i) => {
-    const { lastOutcome = null, lastEndedAt = null, streak = 0 } = runs[i] ?? {};
-    const last = lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`;
-    return [s.id, s.paused ? 'yes' : 'no', last, streak, s.next.join(', ') || '-', s.note ?? ''];
+type ListedSchedule = SyncSchedule & Partial<ScheduleRuns>;
+
+function listLines(sync: string, schedules: readonly ListedSchedule[], watch: SyncSchedule | null): string[] {
+  const rowOf = (s: ListedSchedule, last: string, streak: number | string) => [
+    s.id,
+    s.paused ? 'yes' : 'no',
+    last,
+    streak,
+    s.next.join(', ') || '-',
+    s.note ?? '',
+  ];
+  const rows = schedules.map((s) => {
+    const { lastOutcome = null, lastEndedAt = null, streak = 0 } = s;
+    return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, streak);
   });
-  return table(['schedule', 'paused', 'last run (UTC)', 'failed since', 'next runs (UTC)', 'note'], rows);
+  // Its runs deliver nothing, so the ledger does not know them.
+  if (watch !== null) rows.push(rowOf(watch, '-', '-'));
+  const none = schedules.length === 0 ? lines(sync, []) : [];
+  if (rows.length === 0) return none;
+  return [...none, ...table(['schedule', 'paused', 'last run (UTC)', 'failed since', 'next runs (UTC)', 'note'], rows)];
 }
 
 const minuteOf = (time: Date): string => time.toISOString().slice(0, 16).replace('T', ' ');
