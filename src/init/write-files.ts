@@ -113,6 +113,16 @@ export function syncFile(facts: SyncFacts): DraftedFile {
     '#   - name: nightly-full',
     '#     mode: full',
     '#     cron: 30 3 * * *',
+    '#',
+    '# Who is told when something is wrong:',
+    '# alerts:',
+    '#   - webhook: ${env:ALERT_URL}',
+    '#',
+    '# How much of a table a run may change before it waits for approval:',
+    '# guard:',
+    '#   changed: 30 %',
+    '#   deadLettered: 5 %',
+    '#   gone: 1 %',
     ...(keyless.length === 0
       ? []
       : [

@@ -44,6 +44,20 @@ describe('on the online shop', () => {
     ]);
   });
 
+  it('suggests schedules, alerts and a guard, which are valid once they are no longer comments', async () => {
+    await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
+    const suggested = read('sync.yaml').replaceAll(/^# (schedules:|alerts:|guard:| {2,}\S.*)$/gm, '$1');
+    expect(suggested).toMatch(/^schedules:\n {2}- name: [^]*^alerts:\n {2}- webhook: [^]*^guard:\n {2}changed: /m);
+    writeFileSync(join(folder, 'shop', 'sync.yaml'), suggested);
+    const { code, stdout } = await runInProcess(['check', 'shop', '--offline'], {
+      PARTNER_SYNC_MAPPINGS: folder,
+      SHOP_URL: database.url,
+      ALERT_URL: 'https://alerts.example/hook',
+    });
+    expect(stdout).toContain('0 errors');
+    expect(code).toBe(0);
+  });
+
   it('turns foreign keys into references, picks cursors, and flags personal data', async () => {
     await call('init', 'shop', '--source', 'SHOP_URL', '--tenant', 'demo');
     expect(read('invoices.mapping.yaml')).toContain(
