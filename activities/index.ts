@@ -7,7 +7,7 @@ import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverNotices } from '../src/alerts/deliver-notices.js';
 import { loadPartition } from '../src/delivery/load/load-partition.js';
 import { replayDeadLetters } from '../src/delivery/load/replay-dead-letters.js';
-import { sweepDeadLetters } from '../src/delivery/load/sweep-dead-letters.js';
+import { sweepDeadLetters } from '../src/delivery/removals/sweep-dead-letters.js';
 import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
 import { pollPending } from '../src/delivery/pending/poll-pending.js';
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';

@@ -1,5 +1,6 @@
 /** Many dead letters of one chunk: each is kept and counted, in statements of bounded size. */
 import { expect, it } from 'vitest';
+import { recordOf } from '../../src/records/record-list.js';
 import { FailedRowList } from '../../src/records/failed-row-list.js';
 import type { FailedRow } from '../../src/domain/record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
@@ -81,4 +82,26 @@ it('counts how often a row has failed, and deletes its dead letter once its reco
   expect(await times()).toEqual([{ times: 2, reason: 'another' }]);
   await deliver(await newPartition(), [record('a', '1')]);
   expect(await times()).toEqual([]);
+});
+
+it('closes the dead letter of a row that maps to another record by now, once that one waits', async () => {
+  const lacking = {
+    ...deadLetterOf(2),
+    externalId: 'old',
+    sourceKey: ['row'],
+    missing: [{ schemaName: 'p', externalId: '1' }],
+  };
+  const open = async () =>
+    (await the.ledger.deadLetters.keys(the.mappingId, {}, { after: '0', through: '999999', limit: 10 })).length;
+  await the.ledger.checkpoint(await newPartition(), await outcome(null, [], 'accepted', inBulk([lacking])));
+  const waits = async (externalId: string) => {
+    const row = recordOf('north', externalId, ['row'], '{}');
+    const waiting = [the.queued(row, { reason: 'lacks_parent' })];
+    await the.ledger.checkpoint(await newPartition(), await outcome(null, [row], 'waiting', { waiting }));
+  };
+
+  await waits('old');
+  expect(await open()).toBe(1);
+  await waits('new');
+  expect(await open()).toBe(0);
 });

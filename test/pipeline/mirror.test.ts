@@ -224,11 +224,28 @@ it('makes a dead letter of a mark that the platform refuses, and retries it in t
   expect(await deadLetters()).toEqual([['7', 'platform_refused']]);
 
   shop.proxy.fail(undefined);
-  // A replay reads rows by their keys, of which this record has none.
+  // Both read rows by their keys, of which this record has none.
   expect(await shop.backfill({ replay: {} })).toMatchObject({ outcome: 'complete', total: { read: 0 } });
+  await shop.run({ mappings: ['customers'], mode: 'full' });
+  expect(await deadLetters()).toEqual([['7', 'platform_refused']]);
   await mirror(shop);
   expect(await gone(shop)).toEqual(['3', '7']);
   expect(await deadLetters()).toEqual([]);
+});
+
+it('closes the dead letter of a mark once the row is back', async () => {
+  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('CREATE TABLE kept AS SELECT * FROM shop.customers WHERE id = 7');
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 7');
+  const refusal = { status: 422, body: JSON.stringify({ success: false, message: 'not this one' }) };
+  shop.proxy.fail(({ upload }) => (upload ? { forward: false, answer: refusal } : undefined));
+  expect(await mirror(shop)).toMatchObject({ outcome: 'complete_with_dead_letters' });
+  shop.proxy.fail(undefined);
+
+  await shop.source.query('INSERT INTO shop.customers SELECT * FROM kept');
+  expect(await shop.run({ mappings: ['customers'], mode: 'full' })).toMatchObject({ outcome: 'complete' });
 });
 
 it('does nothing if the source cannot be read', async () => {

@@ -5,7 +5,10 @@ import { resultsOf, type Chunk } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import type { PartitionContext } from '../partition-context.js';
 
-/** Reads the rows of the dead letters as one chunk, and closes the dead letters whose rows are gone. */
+/**
+ * Reads the rows of the dead letters as one chunk, and closes the dead letters whose rows are gone. Those of removals have no
+ * rows to read, and stay.
+ */
 export async function readDeadLetters(
   { deps: { ledger }, sync, mapping, partition }: PartitionContext,
   deadLetters: readonly DeadLetterKey[],
@@ -13,7 +16,8 @@ export async function readDeadLetters(
   const keys = deadLetters.map((deadLetter) => deadLetter.sourceKey);
   const chunk = await readChunkByValues(ledger, sync, mapping, mapping.plan.key, keys);
   const found = resultsOf(chunk).map((result) => result.sourceKey);
-  await ledger.deadLetters.close(mapping.mappingId, idsNotFound(deadLetters, found), chunk.readSeqStart, partition.id);
+  const ofRows = deadLetters.filter(({ sourceKey }) => sourceKey.length === mapping.plan.key.length);
+  await ledger.deadLetters.close(mapping.mappingId, idsNotFound(ofRows, found), chunk.readSeqStart, partition.id);
   return chunk;
 }
 

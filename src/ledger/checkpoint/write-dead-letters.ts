@@ -12,7 +12,8 @@ import type { AcquiredPartition } from '../runs/partitions.js';
 const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;
 
 /**
- * Deletes the dead letters of rows whose records are on the platform now, except dead letters of later readings.
+ * Deletes the dead letters of rows whose records are on the platform now, and those of rows that map to another record by
+ * now, which waits. Dead letters of later readings stay.
  */
 export async function closeDeadLetters(
   trx: Knex,
@@ -20,19 +21,29 @@ export async function closeDeadLetters(
   { readSeqStart }: ReadSeqs,
   { rowOutcomes, bulkOutcomes }: RowOutcomes,
 ): Promise<void> {
-  const delivered = rowOutcomesOf({ rowOutcomes, bulkOutcomes: bulkOutcomes.filter(isOfRecords) }).filter(
-    ({ outcome }) => outcome === 'accepted' || outcome === 'unchanged',
+  const rows = rowOutcomesOf({ rowOutcomes, bulkOutcomes: bulkOutcomes.filter(isOfRecords) }).filter(
+    ({ outcome }) => outcome !== 'deadLettered',
   );
-  if (delivered.length === 0) return;
+  if (rows.length === 0) return;
   await trx.raw(
     // Locked in the order of their ids, which mostly is that of their rows: dead letters that are written again are locked
     // in that order too, so that two checkpoints rarely deadlock.
     `WITH closed AS (
-       SELECT id FROM dead_letters WHERE mapping_id = ? AND read_seq < ? AND key_hash IN
-         (SELECT ${KEY_HASH('k')} FROM jsonb_array_elements(CAST(? AS jsonb)) AS k)
-       ORDER BY id FOR UPDATE)
+       SELECT d.id FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(key jsonb, tenant int, id text, waits boolean)
+       JOIN dead_letters d ON d.mapping_id = :mapping AND d.key_hash = ${KEY_HASH('r.key')}
+       WHERE d.read_seq < :readSeqStart AND NOT (coalesce(r.waits, false) AND d.tenant_id = r.tenant AND d.external_id IS NOT DISTINCT FROM r.id)
+       ORDER BY d.id FOR UPDATE OF d)
      DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
-    [mappingId, readSeqStart, JSON.stringify(delivered.map((e) => e.sourceKey))],
+    {
+      mapping: mappingId,
+      readSeqStart,
+      rows: JSON.stringify(
+        rows.map(({ sourceKey, tenantId, externalId, outcome }) => ({
+          key: sourceKey,
+          ...(outcome === 'waiting' && { tenant: tenantId, id: externalId, waits: true }),
+        })),
+      ),
+    },
   );
 }
 
