@@ -19,9 +19,9 @@ export interface PendingPoll {
 }
 
 /**
- * Polls, with growing pauses, until nothing is left to wait for or the time is up. Polls once at least.
+ * Polls, with growing pauses, until nothing is left to wait for or the time is up. Sends every due record once at least.
  *
- * @param betweenPolls called before each pause; a wait of days has to continue as a new execution
+ * @param betweenPolls called between two polls; a wait of days has to continue as a new execution
  */
 export async function pollPendingRecords(
   { runId, sync }: OpenedRun,
@@ -33,8 +33,12 @@ export async function pollPendingRecords(
   let summary = `waiting records of ${mappings.join(', ')}`;
   while (true) {
     await details.controls.untilRunning();
-    const results = await summarized(summary).pollPending({ runId, sync, mappings });
-    const open = results.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
+    const { interrupted, outlooks } = await summarized(summary).pollPending({ runId, sync, mappings });
+    if (interrupted) {
+      await betweenPolls();
+      continue;
+    }
+    const open = outlooks.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
     const left = (until - Date.now()) / 1000;
     if (open.length === 0 || left <= 0) break;
     await betweenPolls();
@@ -49,8 +53,8 @@ export async function pollPendingRecords(
 }
 
 /** What the run shows of the wait. `left`: seconds until it stops polling. */
-const waitsOf = (results: PollPendingResult, left: number): RunWait[] =>
-  results
+const waitsOf = (outlooks: PollPendingResult['outlooks'], left: number): RunWait[] =>
+  outlooks
     .filter((result) => result.pending > 0)
     .map(({ mapping, pending, parents, pendingFor }) => {
       const wait = Math.max(0, Math.min(left, pendingFor));

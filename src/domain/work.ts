@@ -213,5 +213,10 @@ export interface MappingOutlook {
   readonly parents: readonly string[];
 }
 
-/** The mappings with waiting records. */
-export type PollPendingResult = readonly (MappingOutlook & { readonly mapping: string })[];
+/** Result of `pollPending`. */
+export interface PollPendingResult {
+  /** Whether its time was over before all due records were sent again; another poll goes on with them. */
+  readonly interrupted: boolean;
+  /** The mappings with waiting records. */
+  readonly outlooks: readonly (MappingOutlook & { readonly mapping: string })[];
+}

@@ -53,7 +53,7 @@ it('polls as many batches at once as requests are allowed, and each of them once
       }),
   } as unknown as Dependencies;
 
-  await pollMapping(deps, { runId, sync: 'shop', mapping: 'customers' }, new AbortController().signal);
+  await pollMapping(deps, { runId, sync: 'shop', mapping: 'customers' }, new AbortController().signal, () => true);
 
   expect(asked.toSorted()).toEqual(ids.map((id) => `platform-${id}`).toSorted());
   expect(most).toBe(LIMIT);

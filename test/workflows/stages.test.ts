@@ -6,7 +6,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
 import type { Activities } from '../../activities/index.js';
 import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run.js';
-import type { OpenedRun } from '../../src/domain/work.js';
+import type { OpenedRun, PollPendingResult } from '../../src/domain/work.js';
 import { createWorkers } from '../../src/worker/workers.js';
 import { failureOf, quietRuntime } from '../pipeline/shop.js';
 import { workflowBundle } from '../workflow-bundle.js';
@@ -28,6 +28,9 @@ const openedRun = (mode: string): OpenedRun => ({
 
 /** What a poll finds of a mapping with one pending record. */
 const STILL_PENDING = { waiting: 1, pending: 1, dueSoon: 0, pendingFor: 3600, parents: [] };
+
+const waits = (...outlooks: PollPendingResult['outlooks']): PollPendingResult => ({ interrupted: false, outlooks });
+const NOTHING_WAITS = waits();
 
 /** Runs the workflow `sync` against activities that note their calls; `more` replaces some. */
 async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Partial<Activities> = () => ({})) {
@@ -55,7 +58,7 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     removeVanished: ({ mapping }) =>
       Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, hold: null, progress: [] })),
     pollPending: ({ mappings }) =>
-      Promise.resolve(void notes.push(...mappings.map((mapping) => `poll ${mapping}`))).then(() => []),
+      Promise.resolve(void notes.push(...mappings.map((mapping) => `poll ${mapping}`))).then(() => NOTHING_WAITS),
     approveHold: () => Promise.resolve(),
     setRate: () => Promise.resolve(),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
@@ -165,12 +168,24 @@ it('does not begin to wait anew for pending records once it has continued', asyn
       openRun: () => Promise.resolve({ ...openedRun('full'), waitForPending: 3600 }),
       pollPending: () => {
         taken.push('poll');
-        return Promise.resolve([{ ...STILL_PENDING, mapping: 'orders' }]);
+        return Promise.resolve(waits({ ...STILL_PENDING, mapping: 'orders' }));
       },
     }),
   );
   expect(end).toBe('complete');
   expect(notes.filter((note) => note === 'poll')).toHaveLength(1);
+});
+
+it('goes on at once with due records that a poll had no time for, even if its wait is over', async () => {
+  const { notes, end } = await runWith({}, (taken) => ({
+    pollPending: ({ mappings }) => {
+      taken.push(`poll ${mappings.join()}`);
+      const interrupted = taken.filter((note) => note === 'poll orders').length === 1 && mappings.join() === 'orders';
+      return Promise.resolve({ ...NOTHING_WAITS, interrupted });
+    },
+  }));
+  expect(end).toBe('complete');
+  expect(notes.filter((note) => note === 'poll orders')).toHaveLength(2);
 });
 
 it('continues a wait that makes its history long, until the same time', async () => {
@@ -185,8 +200,8 @@ it('continues a wait that makes its history long, until the same time', async ()
     pollPending: ({ mappings }) =>
       Promise.resolve(
         mappings.length < STAGES.flat().length || continued.length > 1
-          ? []
-          : [{ ...STILL_PENDING, mapping: 'orders', padding }],
+          ? NOTHING_WAITS
+          : { ...waits({ ...STILL_PENDING, mapping: 'orders' }), padding },
       ),
   }));
   expect(end).toBe('complete');
@@ -228,8 +243,8 @@ it('waits for the approval of removals once, however often it continues', async 
     pollPending: ({ mappings }) =>
       Promise.resolve(
         continued.length === 1 && taken.includes(`remove ${mappings[0]!}`)
-          ? [{ ...STILL_PENDING, mapping: mappings[0]!, padding }]
-          : [],
+          ? { ...waits({ ...STILL_PENDING, mapping: mappings[0]! }), padding }
+          : NOTHING_WAITS,
       ),
   }));
   expect(end).toBe('complete');

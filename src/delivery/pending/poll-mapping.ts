@@ -9,11 +9,21 @@ import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type Pendi
 import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
-/** Costs only two small queries if no record waits and no child was given up. */
-export async function pollMapping(deps: Dependencies, ref: MappingRef, signal: AbortSignal): Promise<void> {
+/**
+ * Costs only two small queries if no record waits and no child was given up.
+ *
+ * @param goesOn asked between two groups of due records; the first group is sent in any case
+ * @returns whether all of them were sent
+ */
+export async function pollMapping(
+  deps: Dependencies,
+  ref: MappingRef,
+  signal: AbortSignal,
+  goesOn: () => boolean,
+): Promise<boolean> {
   const { ledger } = deps;
   const { mappingId } = await (await deps.openSync(ref.sync, ref.runId)).mapping(ref.mapping);
-  if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyLackingParents(mappingId))) return;
+  if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyLackingParents(mappingId))) return true;
   const partitionId = await ledger.partitions.forRetries(ref.runId, mappingId);
   const context = await acquirePartition(deps, { ...ref, partitionId }, signal);
   await recoverPartition(context);
@@ -26,8 +36,10 @@ export async function pollMapping(deps: Dependencies, ref: MappingRef, signal: A
     const due = await ledger.waiting.due(mappingId, now, LOOK_UP_ROWS);
     if (due.length === 0) break;
     await retryRecords(context, due);
+    if (!goesOn()) return false;
   }
   await retryDeadLetteredChildren(context);
+  return true;
 }
 
 /** Polls the batches with pending records, as many side by side as requests are allowed. */

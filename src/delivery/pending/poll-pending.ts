@@ -1,20 +1,25 @@
 /** Polls the pending records of a run's mappings once and sends again those that are due, parents first. */
 import type { PollPendingInput, PollPendingResult } from '../../domain/work.js';
 import type { Dependencies } from '../dependencies.js';
+import { loadTime } from '../load/run-load.js';
 import { pollMapping } from './poll-mapping.js';
 
 /**
- * What still waits, for each mapping that has such records: how many, for how long, and whether some are due soon. The
- * workflow decides from it whether to poll again.
+ * Sends due records for about as long as a load works, so that a run can be paused in between. What still waits is returned
+ * for each mapping that has such records: how many, for how long, and whether some are due soon. The workflow decides from
+ * it whether to poll again.
  */
 export async function pollPending(
   deps: Dependencies,
   { mappings, ...run }: PollPendingInput,
   signal: AbortSignal,
 ): Promise<PollPendingResult> {
+  const goesOn = loadTime(signal);
+  let interrupted = false;
   for (const mapping of mappings) {
     signal.throwIfAborted();
-    await pollMapping(deps, { ...run, mapping }, signal);
+    const isDone = await pollMapping(deps, { ...run, mapping }, signal, goesOn);
+    interrupted ||= !isDone;
   }
   const sync = await deps.openSync(run.sync, run.runId);
   const outlooks = [];
@@ -24,5 +29,5 @@ export async function pollPending(
     const outlook = await deps.ledger.waiting.outlook(mappingId, run.runId);
     if (outlook.waiting > 0) outlooks.push({ mapping, ...outlook });
   }
-  return outlooks;
+  return { interrupted, outlooks };
 }
