@@ -7,7 +7,7 @@ import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { Position } from '../../src/domain/source.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { CheckpointInput, ChunkResult, ReadSeqs } from '../../src/ledger/checkpoint/checkpoint-input.js';
-import { countRows, type RowOutcome, type RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
+import type { RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
@@ -22,7 +22,6 @@ export interface CheckpointParts extends ChunkResult {
   /** Of another kind than a scan of as many rows as there are outcomes. */
   readonly kind: 'scan' | 'reread';
   readonly readSeqs: ReadSeqs;
-  readonly rowsRead: number;
   /** The position of the resume point. */
   readonly position: Position | null;
 }
@@ -75,7 +74,7 @@ export function ledgerForTests() {
     claimed: Claimed | null,
     records: readonly MappedRecord[],
     outcome: RowOutcomeKind,
-    { kind = 'scan', readSeqs, rowsRead, position = null, ...more }: Partial<CheckpointParts> = {},
+    { kind = 'scan', readSeqs, position = null, ...more }: Partial<CheckpointParts> = {},
   ): Promise<CheckpointInput> {
     const result: ChunkResult = {
       rowOutcomes: records.map((r) => rowOutcome(r, outcome)),
@@ -84,6 +83,7 @@ export function ledgerForTests() {
       batches: claimed?.batches.map((b) => ({ id: b.id!, pending: [] })) ?? [],
       waiting: [],
       deadLetters: [],
+      secondReadings: 0,
       ...more,
     };
     const read = readSeqs ?? (await reading());
@@ -91,7 +91,6 @@ export function ledgerForTests() {
       ? {
           kind,
           readSeqs: read,
-          rowsRead: rowsRead ?? countRows(result),
           result,
           resumePoint: position && { kind: 'row', position },
         }

@@ -66,7 +66,10 @@ it('counts a waiting row for the run that read it last', async () => {
 
 it('counts a row that was read twice in one chunk twice as read, and once as unchanged', async () => {
   const partition = await newPartition();
-  await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', { rowsRead: 2 }));
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(await claim(partition, [a]), [a], 'accepted', { secondReadings: 1 }),
+  );
   expect(await counts(partition)).toEqual({ read: 2, accepted: 1, unchanged: 1, waiting: 0 });
 });
 

@@ -42,6 +42,7 @@ export class ChunkResultBuilder {
   readonly #waiting: WaitingRecord[] = [];
   readonly #deadLetters: DeadLetter[] = [];
   readonly #rowOutcomes: RowOutcome[] = [];
+  #secondReadings = 0;
 
   constructor(rules: DeliveryRules) {
     this.#rules = rules;
@@ -56,7 +57,13 @@ export class ChunkResultBuilder {
       waiting: this.#waiting,
       deadLetters: this.#deadLetters,
       rowOutcomes: this.#rowOutcomes,
+      secondReadings: this.#secondReadings,
     };
+  }
+
+  /** Adds rows that were read again later in the chunk. */
+  addSecondReadings(rows: number): void {
+    this.#secondReadings += rows;
   }
 
   /** Adds rows that could not be mapped. */

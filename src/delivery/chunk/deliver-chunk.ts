@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { ChunkResult, ScanCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
+import { countRows } from '../../ledger/outcomes/row-outcomes.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -17,18 +18,22 @@ import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
 import { splitDuplicates } from './split-duplicates.js';
 import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
 
-/** Delivers rows that are read for the first time in their run, and returns their checkpoint, which counts them. */
-export const deliverScan = async (
+/**
+ * Delivers rows that are read for the first time in their run, and returns their checkpoint, which counts them. Throws
+ * `unexpected` rather than let the resume point pass a row without an outcome.
+ */
+export async function deliverScan(
   context: PartitionContext,
   chunk: Chunk,
   resumePoint: ResumePoint | null,
-): Promise<ScanCheckpoint> => ({
-  kind: 'scan',
-  readSeqs: chunk,
-  rowsRead: rowsIn(chunk),
-  result: await deliverChunk(context, chunk, null),
-  resumePoint,
-});
+): Promise<ScanCheckpoint> {
+  const rows = rowsIn(chunk);
+  const result = await deliverChunk(context, chunk, null);
+  const missing = rows - countRows(result) - result.secondReadings;
+  if (missing !== 0)
+    throw new PartnerSyncError('unexpected', `${rows} rows of a chunk have ${rows - missing} outcomes`);
+  return { kind: 'scan', readSeqs: chunk, result, resumePoint };
+}
 
 /**
  * Returns what the chunk's checkpoint is to write. Only what must be known earlier is written here: the intents of its
@@ -43,7 +48,7 @@ export async function deliverChunk(
   chunk: Chunk,
   triesOf: DeliveryRules['triesOf'],
 ): Promise<ChunkResult> {
-  const { records, failedRows } = splitDuplicates(chunk);
+  const { records, failedRows, secondReadings } = splitDuplicates(chunk);
   if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
   const duplicates = await knownDuplicates(context, records);
   const unique = without(records, duplicates);
@@ -55,6 +60,7 @@ export async function deliverChunk(
     dependencyWait: context.mapping.spec.options.dependencyWaitTimeout,
     triesOf,
   });
+  outcomes.addSecondReadings(secondReadings);
   for (const row of unsendable.values()) outcomes.addDeadLetter(row);
   outcomes.addDuplicates(duplicates);
   const failed: FailedRows = {

@@ -21,6 +21,8 @@ export interface ChunkResult extends RowOutcomes {
   readonly waiting: readonly WaitingRecord[];
   /** Without those in bulk. */
   readonly deadLetters: readonly DeadLetter[];
+  /** How many rows were read a second time within the chunk. They have no outcome of their own, and count as unchanged. */
+  readonly secondReadings: number;
 }
 
 /** What became of a batch. */
@@ -30,16 +32,10 @@ export interface BatchResult {
   readonly pending: readonly string[];
 }
 
-/**
- * Rows were read for the first time in their run. They are counted in the partition.
- *
- * `rowsRead` is how many rows were read. Those that have no outcome were read twice within the chunk; their second
- * readings count as unchanged.
- */
+/** Rows were read for the first time in their run. They are counted in the partition. */
 export interface ScanCheckpoint {
   readonly kind: 'scan';
   readonly readSeqs: ReadSeqs;
-  readonly rowsRead: number;
   readonly result: ChunkResult;
   /** The partition's new resume point; null leaves it as it is. */
   readonly resumePoint: ResumePoint | null;
@@ -79,7 +75,7 @@ export type CheckpointInput = ScanCheckpoint | RereadCheckpoint | FirstPassCheck
 /** The result of any kind of checkpoint, in one shape for those that write it. */
 export function resultOf(input: CheckpointInput): ChunkResult {
   if (input.kind === 'scan' || input.kind === 'reread') return input.result;
-  const none = { rowOutcomes: [], bulkOutcomes: [], deadLetters: [] };
+  const none = { rowOutcomes: [], bulkOutcomes: [], deadLetters: [], secondReadings: 0 };
   if (input.kind === 'first_pass') return { ...none, ...input.result };
   return { ...none, ...input.result, batches: [{ id: input.batch.id, pending: input.pending }] };
 }

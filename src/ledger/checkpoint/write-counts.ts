@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { NO_COUNTS, type Counts } from '../../domain/run.js';
 import type { ScanCheckpoint } from './checkpoint-input.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
-import { countRows, isOfRecords, type RowOutcome, type RowOutcomeKind } from '../outcomes/row-outcomes.js';
+import { isOfRecords, type RowOutcome, type RowOutcomeKind } from '../outcomes/row-outcomes.js';
 import { prepared } from '../database/statements.js';
 
 /** What is added to the counts of one tenant in one partition; negative if rows move to another column. */
@@ -20,7 +20,7 @@ export interface CountsEntry extends Counts {
  */
 export function countsOf(
   partition: AcquiredPartition,
-  { rowsRead, result }: ScanCheckpoint,
+  { result }: ScanCheckpoint,
   arrived: ReadonlySet<RowOutcome>,
 ): CountsEntry[] {
   const byTenant = new Map<number, { -readonly [K in keyof CountsEntry]: CountsEntry[K] }>();
@@ -37,11 +37,10 @@ export function countsOf(
       for (let i = 0; i < bulk.failedRows.length; i++)
         count(bulk.tenantIdOf(bulk.failedRows.tenantAt(i)), bulk.outcome, 1);
   // The tenants of second readings are not known any more, but the sums over all tenants must be right.
-  const readTwice = rowsRead - countRows(result);
   const [anyTenant] = byTenant.values();
   if (anyTenant !== undefined) {
-    anyTenant.read += readTwice;
-    anyTenant.unchanged += readTwice;
+    anyTenant.read += result.secondReadings;
+    anyTenant.unchanged += result.secondReadings;
   }
   return [...byTenant.values()];
 }
