@@ -37,7 +37,7 @@ export async function deliverPartition(
     {
       async deliver(chunk) {
         const rows = rowsIn(chunk);
-        const checkpoint: CheckpointInput = await deliver(withGuard, chunk);
+        const checkpoint = await mapping.meter.delivering<CheckpointInput>(rows, () => deliver(withGuard, chunk));
         return { rows, checkpoint };
       },
       async finish(_chunk, { rows, checkpoint }) {
