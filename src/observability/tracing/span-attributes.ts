@@ -17,17 +17,7 @@ export const ATTRIBUTES = {
 } as const;
 
 /** Those that Temporal's interceptors set: names, and ids that Temporal or the trigger of the run has given. */
-const OF_TEMPORAL = [
-  'temporalWorkflowId',
-  'temporalActivityId',
-  'run_id',
-  'workflowId',
-  'runId',
-  'firstExecutionRunId',
-  'workflowType',
-  'taskQueue',
-  'namespace',
-] as const;
+const OF_TEMPORAL = ['temporalWorkflowId', 'temporalActivityId', 'run_id', 'workflowId', 'runId'] as const;
 
 /** Names of all attributes that are exported. */
 export const EXPORTED_ATTRIBUTES: ReadonlySet<string> = new Set([...Object.values(ATTRIBUTES), ...OF_TEMPORAL]);
