@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -17,15 +16,15 @@ export interface InstalledProject {
   readonly folder: string;
   /** The entry point of the command line. */
   readonly cli: string;
+  remove(): void;
 }
 
 /**
- * Lasts for one test; dist must be built. The package's files are copied, so that modules are looked for in the project;
- * its dependencies are linked.
+ * dist must be built. The package's files are copied, so that modules are looked for in the project; its dependencies are
+ * linked.
  */
 export function installedProject(): InstalledProject {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-installed-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const modules = join(folder, 'node_modules');
   for (const part of ['package.json', 'bin', 'dist', 'mappings'])
     cpSync(join(ROOT, part), join(modules, 'partner-sync', part), { recursive: true });
@@ -33,5 +32,9 @@ export function installedProject(): InstalledProject {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
   }
-  return { folder, cli: join(modules, 'partner-sync/dist/src/cli/main.js') };
+  return {
+    folder,
+    cli: join(modules, 'partner-sync/dist/src/cli/main.js'),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }

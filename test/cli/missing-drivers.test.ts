@@ -1,23 +1,28 @@
 /** partner-sync in a project that has not installed the drivers of MySQL, SQLite and SQL Server. */
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TRACE_PACKAGES } from '../../src/observability/tracing/trace-packages.js';
 import { DRIVERS } from '../../src/source/load-driver.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync, type CommandEnd } from './command-line.js';
-import { installedProject, PACKAGE } from './installed-project.js';
+import { installedProject, PACKAGE, type InstalledProject } from './installed-project.js';
 
-beforeAll(build, 120_000);
+let project: InstalledProject;
+
+beforeAll(async () => {
+  await build();
+  project = installedProject();
+}, 120_000);
+afterAll(() => project.remove());
 
 function inProject(...args: readonly string[]): Promise<CommandEnd> {
-  const { folder, cli } = installedProject();
-  const mappings = join(folder, 'node_modules/partner-sync/mappings');
+  const mappings = join(project.folder, 'node_modules/partner-sync/mappings');
   const env = {
     SOURCE_URL: 'postgres://127.0.0.1:1/shop',
     PLATFORM_TENANT: 'demo-shop',
     PARTNER_SYNC_MAPPINGS: mappings,
   };
-  return partnerSync(args, env, cli);
+  return partnerSync(args, env, project.cli);
 }
 
 it.each([

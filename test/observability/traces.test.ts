@@ -194,6 +194,7 @@ it.each(['refuses connections', 'never responds'])(
 
 it('needs none of the packages while it is off, and names those that are missing when it is switched on', async () => {
   const project = installedProject();
+  onTestFinished(() => project.remove());
   const shop = await filledShop(5);
 
   await worked(
