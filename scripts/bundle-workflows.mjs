@@ -1,16 +1,23 @@
 /**
- * Bundles the workflows at build time, so that a worker starts without a compiler and runs the code that was tested.
+ * Bundles the workflows at build time, so that a worker starts without a compiler and runs the code that was tested:
+ * once as they are, and once with the interceptors that make them part of a trace.
  */
 import { existsSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 
-const workflowsPath = fileURLToPath(new URL('../dist/workflows/index.js', import.meta.url));
-const bundlePath = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url));
+const options = new URL('../dist/src/worker/workflow-bundle.js', import.meta.url);
 
-if (!existsSync(workflowsPath)) {
-  console.error('No workflow bundle was built: dist/workflows/index.js does not exist.');
+if (!existsSync(options)) {
+  console.error('No workflow bundle was built: dist/src/worker/workflow-bundle.js does not exist.');
 } else {
-  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-  writeFileSync(bundlePath, code);
+  const [{ bundleWorkflowCode, DefaultLogger }, { bundleOptions }] = await Promise.all([
+    import('@temporalio/worker'),
+    import(options.href),
+  ]);
+  for (const [name, traced] of [
+    ['workflow-bundle', false],
+    ['workflow-bundle-traced', true],
+  ]) {
+    const { code } = await bundleWorkflowCode({ ...bundleOptions(traced), logger: new DefaultLogger('WARN') });
+    writeFileSync(new URL(`../dist/${name}.js`, import.meta.url), code);
+  }
 }

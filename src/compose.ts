@@ -12,6 +12,7 @@ import { NO_METERS, type Meters } from './domain/meters.js';
 import type { LedgerSample } from './domain/metrics.js';
 import type { LoadedSync } from './mapping/load-sync.js';
 import type { Metrics } from './observability/prometheus.js';
+import type { Tracing } from './observability/tracing/open-tracing.js';
 import type { SharedRetryAfter } from './platform/shared-retry-after.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
@@ -60,6 +61,7 @@ const modules = {
   platform: () => import('./platform/client.js'),
   folder: () => import('./mapping/sync-folder.js'),
   metrics: () => import('./observability/prometheus.js'),
+  tracing: () => import('./observability/tracing/open-tracing.js'),
 };
 
 /** What a process can choose. */
@@ -92,9 +94,12 @@ export function compose(env: Env, composing: Composing = {}): Parts {
   };
 }
 
-/** The parts of a worker, and its metrics; null if it serves none. */
+/** The parts of a worker, and how it is monitored. */
 export interface WorkerParts extends Parts {
+  /** null if it serves none. */
   readonly metrics: Metrics | null;
+  /** null if traces are off. */
+  readonly tracing: Tracing | null;
 }
 
 /** Composes a worker, which reads and maps source rows in a separate thread. */
@@ -105,16 +110,20 @@ export async function composeWorker(env: Env, notice: Notice): Promise<WorkerPar
     const syncs = await (await modules.folder()).listSyncs(await parts.mappingsFolder());
     return (await parts.ledger()).gauges.read(syncs);
   });
+  const tracing = (await modules.tracing()).openTracing(env, notice);
   const thread = startReadingThread();
   // The worker needs these modules anyway; they load while the thread starts.
   await Promise.all([modules.ledger(), modules.files(), modules.sync()]);
-  const parts = compose(env, { read: thread.openReader, notice, ...(metrics && { meters: metrics.meters }) });
+  const meters = metrics?.meters ?? NO_METERS;
+  const parts = compose(env, { read: thread.openReader, notice, meters: tracing?.over(meters) ?? meters });
   return {
     ...parts,
     metrics,
+    tracing,
     async close() {
       await parts.close();
       await thread.close();
+      await tracing?.close();
     },
   };
 }

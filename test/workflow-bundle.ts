@@ -3,16 +3,16 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { inject } from 'vitest';
+import { bundleOptions } from '../src/worker/workflow-bundle.js';
 import { oncePerRun } from './once-per-run.js';
 
-/** As the option `workflowBundle` of a worker. */
-export async function workflowBundle(): Promise<{ readonly codePath: string }> {
-  const codePath = await oncePerRun('workflow-bundle', async () => {
-    const { code } = await bundleWorkflowCode({
-      workflowsPath: new URL('../workflows/index.ts', import.meta.url).pathname,
-      logger: new DefaultLogger('ERROR', () => undefined),
-    });
-    const file = join(inject('runFolder'), 'workflow-bundle.js');
+/** As the option `workflowBundle` of a worker; `traced`: with the interceptors of traces. */
+export async function workflowBundle(traced = false): Promise<{ readonly codePath: string }> {
+  const name = traced ? 'workflow-bundle-traced' : 'workflow-bundle';
+  const codePath = await oncePerRun(name, async () => {
+    const logger = new DefaultLogger('ERROR', () => undefined);
+    const { code } = await bundleWorkflowCode({ ...bundleOptions(traced), logger });
+    const file = join(inject('runFolder'), `${name}.js`);
     writeFileSync(file, code);
     return file;
   });

@@ -60,6 +60,12 @@ export const ERROR_CATALOGUE = {
     meaning: "The driver of the source's database is not installed, or its native part is not built.",
     remedy: 'Run the command that the message names where partner-sync is installed, on each worker too.',
   },
+  package_missing: {
+    retry: 'never',
+    meaning: 'Traces are switched on, but a package that they need is not installed.',
+    remedy:
+      'Run the command that the message names where partner-sync is installed, on each worker too; or switch traces off with OTEL_TRACES_EXPORTER=none.',
+  },
   source_unreachable: {
     retry: 'later',
     meaning: "The partner's database cannot be reached, or closed the connection.",

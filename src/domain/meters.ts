@@ -12,6 +12,10 @@ export interface MappingMeter {
   batchSent(): void;
   /** A batch is sent again. */
   batchRepeated(): void;
+  /** Runs the delivery of a chunk of so many rows. */
+  delivering<T>(rows: number, deliver: () => Promise<T>): Promise<T>;
+  /** Runs what uploads and settles a batch of so many records. */
+  sending<T>(records: number, send: () => Promise<T>): Promise<T>;
 }
 
 /** Measures the ledger. */
@@ -21,10 +25,19 @@ export interface LedgerMeter {
   counted(mappingId: number, counts: readonly Counts[]): void;
 }
 
+/** A request to the platform, as far as it may be known outside of this process. */
+export interface MeteredRequest {
+  /** The name of its operation. */
+  readonly operation: string;
+  readonly method: string;
+  /** The operation's path, with `{name}` in place of each id. */
+  readonly path: string;
+}
+
 /** Measures requests to the platform. */
 export interface PlatformMeter {
   /** A request begins; the result is called when it has ended, with the status or null if there was none. */
-  requestBegins(operation: string): (status: number | null) => void;
+  requestBegins(request: MeteredRequest): (status: number | null) => void;
   /** A request is sent again. */
   repeated(operation: string): void;
 }
@@ -50,10 +63,16 @@ export interface Meters {
 
 const nothing = (): void => undefined;
 
+/** For meters that do not measure how long work takes. */
+export const UNMEASURED: Pick<MappingMeter, 'delivering' | 'sending'> = {
+  delivering: (_rows, deliver) => deliver(),
+  sending: (_records, send) => send(),
+};
+
 /** For processes that measure nothing. */
 export const NO_METERS: Meters = {
   ledger: { statementEnded: nothing, counted: nothing },
   platform: { requestBegins: () => nothing, repeated: nothing },
-  mapping: () => ({ chunkRead: nothing, batchSent: nothing, batchRepeated: nothing }),
+  mapping: () => ({ chunkRead: nothing, batchSent: nothing, batchRepeated: nothing, ...UNMEASURED }),
   watchSync: nothing,
 };

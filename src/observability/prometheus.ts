@@ -1,6 +1,6 @@
 /** The metrics of a worker in Prometheus' text format: meters of its own work, and gauges read from the ledger. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { MappingMeter, Meters, SyncInUse } from '../domain/meters.js';
+import { UNMEASURED, type MappingMeter, type Meters, type SyncInUse } from '../domain/meters.js';
 import {
   LEDGER_METRICS,
   METRIC_PREFIX,
@@ -89,7 +89,7 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
       },
     },
     platform: {
-      requestBegins(operation) {
+      requestBegins({ operation }) {
         requests.inc();
         const begun = performance.now();
         return (status) => {
@@ -106,6 +106,7 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
         chunkRead: (seconds) => readDuration.observe(labels, seconds),
         batchSent: () => batchesSent.inc(labels),
         batchRepeated: () => retries.inc({ operation: 'uploadResources' }),
+        ...UNMEASURED,
       };
     },
     watchSync: (sync, inUse) => void syncs.set(sync, inUse),

@@ -3,6 +3,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
 import { errorCode } from '../domain/foreign-text.js';
+import type { MeteredRequest } from '../domain/meters.js';
 import { isTenantId } from '../domain/names.js';
 import { platformAddressProblem } from '../domain/platform-address.js';
 import { milliseconds } from '../domain/timeouts.js';
@@ -164,7 +165,7 @@ export class Transport {
     const signal = call.finish === true ? undefined : call.signal;
     const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
     const maxBytes = this.#settings.maxResponseBytes;
-    const ended = this.#settings.meter.requestBegins(NAMES.get(operation)!);
+    const ended = this.#settings.meter.requestBegins(METERED.get(operation)!);
     let measured: number | null = null;
     try {
       let asked: number | undefined;
@@ -202,8 +203,10 @@ export class Transport {
   }
 }
 
-/** The names of the operations, as metrics have them. */
-const NAMES: ReadonlyMap<Operation, string> = new Map(Object.entries(operations).map(([name, each]) => [each, name]));
+/** The operations, as metrics and traces have them. */
+const METERED: ReadonlyMap<Operation, MeteredRequest> = new Map(
+  Object.entries(operations).map(([name, each]) => [each, { operation: name, method: each.method, path: each.path }]),
+);
 
 /** Scheme, host and port of a redirect's target: the rest may contain secrets. */
 function originOf(location: string | undefined, base: string): string | undefined {

@@ -1,6 +1,4 @@
 /** Runs a worker: workflows from their bundle, activities with their dependencies, drained on the first signal. */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import type { WorkerParts } from '../compose.js';
@@ -16,6 +14,7 @@ import { serveMonitoring, type MonitoringServer } from './monitoring-server.js';
 import { assertSyncs, mappingsIn, withFolderWatched } from './mappings-folder.js';
 import { temporalTarget, unreachable } from './temporal-connection.js';
 import { createWorkers } from './workers.js';
+import { workflowBundle } from './workflow-bundle.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /**
@@ -69,8 +68,9 @@ export async function runWorker(
         shutdownGraceTime: milliseconds('workerDrain'),
         // Well below the heartbeat timeout; cancellation, which arrives with a heartbeat's response, is faster, too.
         maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
+        ...parts.tracing?.worker,
       },
-      { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
+      { workflowBundle: await workflowBundle(parts.tracing !== null), maxConcurrentActivityTaskExecutions: 16 },
       deployment,
     );
     // This thread has done its part of creating the workers, and waits for the others.
@@ -129,13 +129,6 @@ async function installRuntime(env: Env, log: Logger): Promise<void> {
     const why = cause instanceof Error ? foreignText(cause.message, 300) : 'unknown error';
     throw new PartnerSyncError('config_invalid', `${where} cannot be used (${why})`, {}, { cause });
   }
-}
-
-/** The bundle of the build; from the sources (in tests) workflows are bundled at start, which takes a second. */
-function workflowCode(): { workflowBundle: { codePath: string } } | { workflowsPath: string } {
-  const bundle = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
-  if (existsSync(bundle)) return { workflowBundle: { codePath: bundle } };
-  return { workflowsPath: fileURLToPath(new URL('../../workflows/index.ts', import.meta.url)) };
 }
 
 /** The SDK drains on the first signal; without this, a load that hangs would keep the process alive. */

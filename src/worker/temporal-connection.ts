@@ -1,5 +1,5 @@
 /** Connects to Temporal as its own environment variables and temporal.toml say. */
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { Client, Connection, type ClientInterceptors, type ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { assertValid, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
@@ -37,17 +37,25 @@ function loaded(env: Env): ReturnType<typeof loadClientConnectConfig> {
 /**
  * A client, and the task queue that runs are started on. Close it after use. Throws `config_invalid` if no server can
  * be reached within `connectTimeout` milliseconds.
+ *
+ * @param interceptors of the client's calls; none by default
  */
 export async function connectTemporal(
   env: Env,
   connectTimeout = milliseconds('temporalConnect'),
+  interceptors: ClientInterceptors = {},
 ): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
   const target = temporalTarget(env);
   const dataConverter = await dataConverterOf(env);
   try {
     const connection = await Connection.connect({ ...target.connection, connectTimeout });
     return {
-      client: new Client({ connection, namespace: target.namespace, ...(dataConverter && { dataConverter }) }),
+      client: new Client({
+        connection,
+        namespace: target.namespace,
+        interceptors,
+        ...(dataConverter && { dataConverter }),
+      }),
       taskQueue: await requireVariable(env, 'PARTNER_SYNC_TASK_QUEUE'),
       close: () => connection.close(),
     };

@@ -12,9 +12,15 @@ const CONCURRENT_LOADS = 2;
 /** Options that all workers share. */
 type Common = Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'dataConverter' | 'shutdownGraceTime' | 'maxHeartbeatThrottleInterval'
+  | 'connection'
+  | 'namespace'
+  | 'dataConverter'
+  | 'shutdownGraceTime'
+  | 'maxHeartbeatThrottleInterval'
+  | 'interceptors'
+  | 'sinks'
 >;
-type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath' | 'maxConcurrentActivityTaskExecutions'>;
+type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'maxConcurrentActivityTaskExecutions'>;
 
 /** The workers of a process, as one. */
 export interface Workers {

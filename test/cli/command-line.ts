@@ -26,11 +26,15 @@ export const commandEnd = (code: number, stdout: string, stderr: string): Comman
 });
 
 /** Runs `partner-sync ...args` with exactly this environment, in a folder without any configuration. */
-export function partnerSync(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandEnd> {
+export function partnerSync(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cli = CLI,
+): Promise<CommandEnd> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [CLI, ...args],
+      [cli, ...args],
       { cwd: tmpdir(), env: { PATH: process.env['PATH'] ?? '', ...env } },
       (error, stdout, stderr) =>
         resolve(commandEnd(error === null ? 0 : typeof error.code === 'number' ? error.code : -1, stdout, stderr)),

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS, type Metric } from '../../src/domain/metrics.js';
+import { EXPORTED_ATTRIBUTES } from '../../src/observability/tracing/span-attributes.js';
+import { installable } from '../../src/observability/tracing/trace-packages.js';
 import { readPage, ROOT, sectionOf, tableIn } from './pages.js';
 
 const page = readPage('docs/monitoring.md');
@@ -42,5 +44,22 @@ describe('the alert rules', () => {
     );
     expect(named.length).toBeGreaterThan(20);
     expect(named.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('the traces', () => {
+  const section = sectionOf(page, 'Traces');
+
+  it('need the packages that the page installs', () => {
+    expect(section).toContain(`npm install ${installable('http/protobuf').join(' ')}\n`);
+  });
+
+  it('have the attributes that the page explains', () => {
+    const table = section.slice(section.indexOf('| Attribute'));
+    const explained = table.split('\n').flatMap((row) => {
+      const [, names = ''] = /^\| (`.*?) +\|/.exec(row) ?? [];
+      return [...names.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+    });
+    expect(explained.sort()).toEqual([...EXPORTED_ATTRIBUTES].sort());
   });
 });

@@ -6,6 +6,8 @@ export interface PassedRequest {
   readonly method: string;
   readonly path: string;
   readonly tenant: string | undefined;
+  /** Names of its headers. */
+  readonly headers: readonly string[];
   /** External ids of an upload, in the order in which they came. */
   readonly body: string;
   /** How many uploads came before this one; for other requests, how many in all. */
@@ -54,6 +56,7 @@ export async function startProxy(target: string): Promise<PlatformProxy> {
         method: incoming.method ?? 'GET',
         path,
         tenant: [incoming.headers['service-tenant-id']].flat()[0],
+        headers: Object.keys(incoming.headers),
         body: Buffer.concat(chunks).toString('utf8'),
         upload,
         no: requests.filter((r) => r.upload === upload).length,

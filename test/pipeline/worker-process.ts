@@ -28,8 +28,12 @@ export interface WorkerProcess {
 }
 
 /** Resolves once the worker polls. */
-export async function startWorkerProcess(shop: Shop, more: Record<string, string> = {}): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [CLI, 'worker'], {
+export async function startWorkerProcess(
+  shop: Shop,
+  more: Record<string, string> = {},
+  cli = CLI,
+): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [cli, 'worker'], {
     cwd: shop.folder,
     env: { PATH: process.env['PATH'] ?? '', ...shop.env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],

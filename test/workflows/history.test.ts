@@ -54,12 +54,13 @@ it('replays the recorded histories', async () => {
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));
 
   expect(names.length).toBeGreaterThanOrEqual(4);
-  for (const name of names)
-    await expect(
-      Worker.runReplayHistory(
-        { workflowBundle: await workflowBundle() },
-        JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')),
-      ),
-      name,
-    ).resolves.toBeUndefined();
+  for (const traced of [false, true])
+    for (const name of names)
+      await expect(
+        Worker.runReplayHistory(
+          { workflowBundle: await workflowBundle(traced) },
+          JSON.parse(readFileSync(new URL(name, FOLDER), 'utf8')),
+        ),
+        `${name}${traced ? ', on a worker with traces' : ''}`,
+      ).resolves.toBeUndefined();
 });

@@ -1,6 +1,8 @@
 /** Starts a run, shows its progress until it ends, and prints its report. */
+import type { ClientInterceptors } from '@temporalio/client';
 import type { Parts } from '../../compose.js';
 import { EXIT_CODES, type RunInput, type RunKind, type RunReport } from '../../domain/run.js';
+import { openTracing } from '../../observability/tracing/open-tracing.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { EXIT, type CommandContext } from '../command-context.js';
 import { reportLines } from '../output/report-lines.js';
@@ -19,12 +21,29 @@ export interface ReportAddition {
  * @param addition what the command says besides, once the run has ended
  */
 export async function runToEnd(
+  context: CommandContext<Parts>,
+  kind: RunKind,
+  input: RunInput,
+  addition: Addition = () => Promise.resolve({ fields: {}, lines: [] }),
+): Promise<number> {
+  const tracing = openTracing(context.parts.env, (line) => context.output.note(line));
+  try {
+    return await tracedToEnd(context, kind, input, addition, tracing?.client);
+  } finally {
+    await tracing?.close();
+  }
+}
+
+type Addition = (report: RunReport) => Promise<ReportAddition>;
+
+async function tracedToEnd(
   { parts, output }: CommandContext<Parts>,
   kind: RunKind,
   input: RunInput,
-  addition: (report: RunReport) => Promise<ReportAddition> = () => Promise.resolve({ fields: {}, lines: [] }),
+  addition: Addition,
+  tracing: ClientInterceptors | undefined,
 ): Promise<number> {
-  const temporal = await connectTemporal(parts.env);
+  const temporal = await connectTemporal(parts.env, undefined, tracing);
   const leaveRunning = (): void => {
     output.note('left running; watch it with partner-sync status, or in the Temporal Web UI');
     process.exit(EXIT.interrupted);

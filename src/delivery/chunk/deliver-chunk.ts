@@ -122,10 +122,12 @@ async function sendBatches(
 ): Promise<void> {
   // All batches are awaited even if one fails: no POST may outlive its attempt.
   const uploads = await Promise.allSettled(
-    batches.map(async (batch) => {
-      const { sent, rejected } = await uploadBatch(context, batch);
-      return { settled: await Promise.all(sent.map((part) => settleBatch(context, part, readSeqEnd))), rejected };
-    }),
+    batches.map((batch) =>
+      context.mapping.meter.sending(batch.records.length, async () => {
+        const { sent, rejected } = await uploadBatch(context, batch);
+        return { settled: await Promise.all(sent.map((part) => settleBatch(context, part, readSeqEnd))), rejected };
+      }),
+    ),
   );
   const done: { settled: readonly SettledBatch[]; rejected: readonly RejectedRecord[] }[] = [];
   for (const upload of uploads) {

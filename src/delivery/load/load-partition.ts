@@ -37,8 +37,12 @@ export const loadPartition = (
     const { mapping, partition, sync } = context;
     const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
     return chunksInOrder(nextChunks(context), mapping.turns, goesOn, {
-      deliver: ({ chunk, resumePoint }): Promise<CheckpointInput> =>
-        partition.firstPass ? deliverFirstPass(context, chunk, resumePoint) : deliverScan(guarded, chunk, resumePoint),
+      deliver: ({ chunk, resumePoint }) =>
+        mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), () =>
+          partition.firstPass
+            ? deliverFirstPass(context, chunk, resumePoint)
+            : deliverScan(guarded, chunk, resumePoint),
+        ),
       async finish({ chunk }, checkpoint) {
         await deps.ledger.checkpoint(partition, checkpoint);
         rowsDone?.(rowsIn(chunk));

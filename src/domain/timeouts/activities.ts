@@ -172,6 +172,13 @@ export const ACTIVITIES = {
     bounds: 'the time for which `/metrics` waits for the ledger and the sources',
     why: "half of Prometheus' own deadline: the worker's own metrics arrive in any case",
   },
+  traceExport: {
+    value: 3,
+    unit: 's',
+    bounds: 'a request to the collector of traces, and the sending of the last ones when a process ends',
+    why: 'nothing waits for traces but the end of a process',
+    setting: '`OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, for the request',
+  },
   readyLedger: {
     value: 10,
     unit: 's',
