@@ -39,7 +39,7 @@ async function ask({ platform }: Dependencies, sync: OpenSync): Promise<void> {
   if (tenant !== undefined) await platform.findBatch(NO_BATCH, { tenant });
 }
 
-/** A server that does not respond is the very thing to be reported. */
+/** A server that does not respond is exactly what must be reported. */
 const inTime = <T>(work: Promise<T>): Promise<T> =>
   within(
     milliseconds('doctorPart'),

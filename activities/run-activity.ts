@@ -82,7 +82,7 @@ function toFailure(error: unknown): ApplicationFailure {
   });
 }
 
-/** What this worker lacks another one may have: it is tried again until all of them have had time to take it. */
+/** Another worker may have what this one lacks: the activity is tried again until all of them have had time to take it. */
 function onAnotherWorker({ code, message }: PartnerSyncError): ApplicationFailure {
   const failures = noteFailure(code);
   return ApplicationFailure.create({

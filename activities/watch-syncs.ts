@@ -45,7 +45,7 @@ export async function lookAfterRun({ ledger, alerting }: Dependencies, sync: str
     if (settings !== null) await within(milliseconds('lookAfterRun'), look(settings));
   } catch (error) {
     const code = error instanceof PartnerSyncError ? error.code : 'unexpected';
-    log.warn('the end of a run could not be looked at for alerts; the watch does it', { sync, code });
+    log.warn('could not check for alerts at the end of a run; the watch will', { sync, code });
   }
 }
 

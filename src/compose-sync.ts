@@ -95,7 +95,7 @@ export function composeSync(
   return {
     spec,
     forRun(runId) {
-      // Another version of the files may have said something else meanwhile.
+      // Another version of the files may have set other limits in the meantime.
       limited();
       const key = spec.tenant.kind === 'table' ? runId : '';
       const sync = runs.get(key) ?? open();

@@ -85,7 +85,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
   };
   const load = async (name: string): Promise<OnDisk> => {
     const folder = await mappingsFolder();
-    // Checking a sync's files costs tens of milliseconds, and each run and many a question asks for its sync.
+    // Checking a sync's files costs tens of milliseconds, and every run and many queries ask for their sync.
     const signature = await folderSignature(join(folder, name));
     const known = onDisk.get(name);
     if (known?.signature === signature) return known;

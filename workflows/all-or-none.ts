@@ -1,4 +1,4 @@
-/** Concurrent work of which one failure ends all. */
+/** Concurrent work in which one failure ends everything. */
 import { CancellationScope, ContinueAsNew, isCancellation } from '@temporalio/workflow';
 
 /**

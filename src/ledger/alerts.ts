@@ -31,7 +31,7 @@ export interface DueAlert extends Alert {
   readonly begun: boolean;
 }
 
-/** An alert that is open, or was not told to all yet. */
+/** An alert that is open, or that some target has not been told of. */
 export interface UnfinishedAlert extends Alert {
   readonly lookedAt: Date;
   /** Targets that are to be told, whether they are still in sync.yaml or not. */
@@ -60,7 +60,7 @@ export interface Alerts {
   due(sync: string, subscriptions: readonly Subscription[]): Promise<readonly DueAlert[]>;
   /** Notes that a target knows this version; an older one than it knows changes nothing. */
   told(alert: DueAlert): Promise<void>;
-  /** Those of the sync, or of all: what is wrong now, and what was and somebody is still to be told of. */
+  /** Open alerts, and ended ones that some target has not been told of, of one sync or of all. */
   unfinished(sync: string | undefined): Promise<readonly UnfinishedAlert[]>;
 }
 
@@ -78,7 +78,7 @@ export function openAlerts(knex: Knex): Alerts {
     look: (sync, subscriptions, judge) =>
       inTransaction(knex, async (trx) => {
         await trx.raw(`SELECT pg_advisory_xact_lock(hashtextextended('alerts of ' || :sync, 0))`, { sync });
-        // Read after the lock: a state of before another look would undo what that has found.
+        // Read after the lock: a state read before another look would undo its findings.
         const [state] = await openSyncStates(trx).of(sync);
         const problems = judge(state ?? { awaitedFor: await awaitedFor(trx, sync) });
         await writeOpen(trx, sync, problems);
@@ -128,7 +128,7 @@ async function awaitedFor(trx: Knex, sync: string): Promise<number> {
   return rows[0]!.seconds;
 }
 
-/** Problems that are there now: those that are new begin, and of those that have lasted for another day is reminded. */
+/** Problems that are there now: new ones begin, and those that have lasted for another day get a reminder. */
 async function writeOpen(trx: Knex, sync: string, problems: readonly HealthProblem[]): Promise<void> {
   const isDue = `alerts.ended_at IS NOT NULL OR alerts.changed_at <= now() - make_interval(secs => :reminder)`;
   await trx.raw(

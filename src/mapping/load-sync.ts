@@ -98,7 +98,7 @@ interface LanguageFiles {
 
 /**
  * All findings of all files. Never throws for what they contain, and reads nothing but the folder of the sync: the
- * source is compared by checkLive in src/cli.
+ * source is compared by checkLive in src/inspection.
  */
 export async function checkSyncFiles(mappingsFolder: string, syncName: string, env: Environment): Promise<CheckedSync> {
   const folder = await readSyncFolder(mappingsFolder, syncName);

@@ -72,16 +72,16 @@ describe('the entries', () => {
   });
 
   it.each([...HEALTH_TRIGGERS, ...ALERTS.map(({ alert }) => alert)])('%s has a command for both', (heading) => {
-    const [, more, mends] = sectionOf(page, heading).split(/^- \*\*(?:Tells more|Mends it):\*\*/m);
+    const [, more, fix] = sectionOf(page, heading).split(/^- \*\*(?:Tells more|Fix):\*\*/m);
     expect(commandLinesOf(more!)).not.toEqual([]);
-    expect(commandLinesOf(mends!)).not.toEqual([]);
+    expect(commandLinesOf(fix!)).not.toEqual([]);
   });
 
   it('of the table of other signs have a command for each', () => {
     const rows = tableIn(sectionOf(page, 'Other signs'));
     expect(rows.length).toBeGreaterThan(0);
-    for (const [sign, more, mends] of rows)
-      for (const cell of [more!, mends!]) expect(commandLinesOf(cell), sign).not.toEqual([]);
+    for (const [sign, more, fix] of rows)
+      for (const cell of [more!, fix!]) expect(commandLinesOf(cell), sign).not.toEqual([]);
   });
 });
 

@@ -44,7 +44,7 @@ export const SCHEDULE_CONTROLS = {
 
 /**
  * Pauses, resumes or triggers the schedules that are named, or all of the sync. `note` is kept with those that are
- * paused or resumed. Throws `input_invalid` for a name that the sync has not; nothing is done then.
+ * paused or resumed. Throws `input_invalid` for a name that the sync does not have; nothing is done then.
  */
 export async function controlSchedules(
   client: Client,

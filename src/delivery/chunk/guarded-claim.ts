@@ -9,7 +9,7 @@ import type { PartitionContext } from '../partition-context.js';
 /** How many rows a hold names. */
 const EXAMPLES = 10;
 
-/** The rows of a chunk that are dead letters before anything is sent. They are packed, so they are not listed needlessly. */
+/** The rows of a chunk that are dead letters before anything is sent. They are stored in columns, so iterate only if needed. */
 export interface FailedRows extends Iterable<FailedRow> {
   readonly count: number;
 }

@@ -24,7 +24,7 @@ export const ACTIVITIES = {
     value: 5,
     unit: 'attempts',
     bounds: 'attempts of an activity that fails with `unexpected`',
-    why: 'most bugs do not pass; one that shows rarely has passed by then',
+    why: 'most bugs persist; an intermittent one has usually gone by then',
   },
   bookkeepingAttempt: {
     value: 2,

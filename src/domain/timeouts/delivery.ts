@@ -67,7 +67,7 @@ export const DELIVERY = {
   readAgain: {
     value: 1,
     unit: 's',
-    bounds: 'the delay before a record is read again that was in flight in another batch, or whose outcome is unknown',
+    bounds: 'the delay before a record that was in flight in another batch, or whose outcome is unknown, is read again',
     why: 'batches take about as long',
   },
   parentComing: {
@@ -80,7 +80,7 @@ export const DELIVERY = {
     value: 1,
     unit: 'min',
     bounds:
-      'the delay before a record without its parent is sent a third time; the second time is at once, and later delays double',
+      'the delay before a record without its parent is sent a third time; the second attempt follows at once, and later delays double',
     why: 'a parent that comes in this run is there at the second time',
   },
   childLongestRetry: {

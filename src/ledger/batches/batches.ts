@@ -222,9 +222,9 @@ async function recoverBatch(
 }
 
 /**
- * Writes waiting entries for records of a batch that was left behind. Their rows will be read again, since the
- * resume point has not passed them, so the entries are not counted and have no key. If a record has an entry already, its row was to
- * be sent again: that is done once the platform lets go of the record.
+ * Writes waiting entries for records of a batch that was left behind. Their rows will be read again, since the resume point
+ * has not passed them, so the entries are not counted and have no key. If a record has an entry already, its row was to be
+ * sent again: that is done once the platform lets go of the record.
  */
 async function insertPending(
   trx: Knex,

@@ -165,11 +165,11 @@ const DELETIONS: Readonly<Record<RetentionKind, Deletion>> = {
   batches: deletion('batches'),
   async partitions(knex, ids) {
     // A partition has counts of each tenant, so those of many partitions are too many for one statement.
-    // By their places: of keys, PostgreSQL would look through the whole table. Counts of runs that have ended stay there.
+    // By ctid: given keys, PostgreSQL would scan the whole table. Counts of runs that have ended stay there.
     const counts = `DELETE FROM partition_counts WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM partition_counts WHERE partition_id = ANY (CAST(? AS bigint[])) LIMIT ${STEP}))`;
     while ((await retryOnDeadlock(async () => knex.raw<{ rowCount: number }>(counts, [[...ids]]))).rowCount === STEP);
-    // So much for what those runs were allowed to do; it has keys of rows.
+    // The guards of these runs go too, since they contain keys of rows.
     await knex.raw(
       `DELETE FROM guards WHERE run_id = ANY (ARRAY(SELECT run_id FROM partitions WHERE id = ANY (CAST(? AS bigint[]))))`,
       [[...ids]],
