@@ -23,9 +23,10 @@ export interface FleetMember {
   watch(sync: string, apply: (share: SyncShare) => void): void;
   /**
    * Notes that the process sends for the sync, until the function that it resolves with is called. Resolves once the
-   * others have made room. Throws what the board throws: a process that nobody hears of must not send.
+   * others have made room. Throws what the board throws: a process that nobody hears of must not send. Rejects with the
+   * signal's reason when it is aborted.
    */
-  enter(sync: string): Promise<() => void>;
+  enter(sync: string, signal?: AbortSignal): Promise<() => void>;
   readonly retryAfter: SharedRetryAfter;
   /** Gives all shares back. */
   close(): Promise<void>;
@@ -106,7 +107,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       sending.apply = apply;
       if (sending.share !== null) apply(sending.share);
     },
-    async enter(sync) {
+    async enter(sync, signal) {
       const sending = sendingOf(sync);
       sending.inFlight++;
       const leave = (): void => {
@@ -115,11 +116,12 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       };
       try {
         while (!isKnown(sending)) {
+          signal?.throwIfAborted();
           await beat();
           // A slow ledger must not stop everything: this process counts as one of them until it is taken for gone.
           if (isKnown(sending, milliseconds('fleetGone'))) break;
           // A beat that was under way did not yet know of this sync.
-          if (sending.share !== null) await clock.pause(every);
+          if (sending.share !== null) await clock.pause(every, signal);
         }
         return leave;
       } catch (error) {

@@ -50,7 +50,7 @@ async function send(limit: RequestLimit): Promise<() => void> {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   await new Promise<void>((begun) => {
-    void limit.run(() => {
+    void limit.run({ tenant: 'tenant-a' }, () => {
       begun();
       return ended;
     });
