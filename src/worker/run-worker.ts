@@ -70,7 +70,7 @@ export async function runWorker(
         // Well below the heartbeat timeout; cancellation, which arrives with a heartbeat's response, is faster, too.
         maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
       },
-      { ...workflowCode(), maxConcurrentActivityTaskExecutions: 16 },
+      workflowCode(),
       deployment,
     );
     // This thread has done its part of creating the workers, and waits for the others.
