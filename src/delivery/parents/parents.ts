@@ -6,6 +6,7 @@ import { referencedIds, referencesOf } from '../../domain/references.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { Pace } from '../../platform/pace.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
+import { allEnded } from '../all-ended.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import type { PartitionContext } from '../partition-context.js';
 
@@ -80,7 +81,7 @@ export async function onPlatform(
   parents: readonly ParentReference[],
 ): Promise<ParentReference[]> {
   const distinct = distinctParents(parents);
-  const found = await Promise.all(
+  const found = await allEnded(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       // No record has a name that cannot be part of a URL.
       if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;

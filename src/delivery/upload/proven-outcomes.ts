@@ -7,6 +7,7 @@ import type { MappedRecord } from '../../domain/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { countedIn, warnOnce } from './batch-status.js';
 import type { Pace } from '../../platform/pace.js';
+import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
 import type { ProvenOutcome } from './outcome.js';
@@ -87,7 +88,7 @@ export async function notStored(
     if (stored === null) return false;
     return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
   };
-  const stored = await Promise.all(
+  const stored = await allEnded(
     records.map((record) => sync.limit.run({ tenant, signal }, (pace) => isStored(record, pace))),
   );
   return records.filter((_, index) => !stored[index]);
