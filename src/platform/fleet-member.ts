@@ -14,8 +14,8 @@ export interface Fleet {
   /** The board for a process that sends for no sync, and so may have no other use of the ledger. */
   view(): Promise<FleetView>;
   account(): Promise<string>;
-  /** Whether what the platform asks for may be told to the others; the ledger may not even be there. */
-  mayTell(): boolean;
+  /** Tells the others that the platform wants nothing for so many milliseconds. */
+  tell(account: string, ms: number): Promise<void>;
 }
 
 export interface FleetMember {
@@ -86,9 +86,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     clock,
     look: async () =>
       told || active().length > 0 ? beat() : retryAfter.learn(await (await fleet.view()).busyMs(await fleet.account())),
-    async tell(ms) {
-      if (fleet.mayTell()) await (await fleet.board()).busyFor(await fleet.account(), ms);
-    },
+    tell: async (ms) => fleet.tell(await fleet.account(), ms),
   });
   const sendingOf = (sync: string): Sending => {
     const known = syncs.get(sync);
@@ -132,6 +130,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     async close() {
       closed = true;
       clearTimeout(timer);
+      await retryAfter.told();
       if (!told) return;
       const leave = async (): Promise<void> => {
         await beating?.catch(() => undefined);
