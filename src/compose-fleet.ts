@@ -32,18 +32,35 @@ export function inFleet(env: Env, { isOpen, open, view }: SenderLedger): InFleet
     // A command that has no other use of the ledger must not create its tables.
     view: async () => (isOpen() ? (await open()).fleet : (await view()).fleet),
     account: () => accountOf(env),
-    mayTell: isOpen,
+    tell: async (account, ms) =>
+      isOpen() ? (await open()).fleet.busyFor(account, ms) : tellWithoutLedger(env, view, account, ms),
   });
   return { retryAfter: member.retryAfter, limits: openSyncLimits(member), leave: () => member.close() };
 }
 
-/** For a process that only looks: its limits are its own, but it sends nothing while the platform wants a pause. */
+/** For a process that only looks: its limits are its own, but it hears and tells when the platform wants a pause. */
 export function besideFleet(env: Env, view: () => Promise<LedgerView>): InFleet {
   const retryAfter = openSharedRetryAfter({
     clock: CLOCK,
     look: async () => retryAfter.learn(await (await view()).fleet.busyMs(await accountOf(env))),
+    tell: async (ms) => tellWithoutLedger(env, view, await accountOf(env), ms),
   });
-  return { retryAfter, limits: openSyncLimits(null), leave: () => Promise.resolve() };
+  return { retryAfter, limits: openSyncLimits(null), leave: () => retryAfter.told() };
+}
+
+/** Throws what `view` throws if there is no ledger, or one that this program does not know: that one is left alone. */
+async function tellWithoutLedger(
+  env: Env,
+  view: () => Promise<LedgerView>,
+  account: string,
+  ms: number,
+): Promise<void> {
+  await view();
+  const [url, { tellBusy }] = await Promise.all([
+    requireVariable(env, 'PARTNER_SYNC_STATE_URL'),
+    import('./ledger/fleet.js'),
+  ]);
+  await tellBusy(url, account, ms);
 }
 
 /** Names the account of the platform: its address and, for a tenant's own token, a hash of that. */

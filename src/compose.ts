@@ -138,7 +138,10 @@ async function openWorkerMetrics(
   return openMetrics((await requireVariable(env, 'PARTNER_SYNC_METRICS_LEDGER')) === 'on' ? readLedger : null);
 }
 
-/** Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only. */
+/**
+ * Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only, except to
+ * tell the others of a pause that the platform asks for.
+ */
 export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): ViewParts {
   const composing = {
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,

@@ -1,8 +1,7 @@
 /** Loads one mapping: its partitions side by side, each by as many loads in a row as it takes. */
-import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { RunInput } from '../src/domain/run.js';
 import type { LoadResult } from '../src/domain/work.js';
-import { inTurn, planMapping, summarized, type Loads } from './activities.js';
+import { planMapping, type Loads } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueIfLong, isHistoryLong } from './continue-run.js';
 import type { RunDetails } from './run-details.js';
@@ -52,7 +51,8 @@ export async function loadMapping(
       while (!done) {
         await details.controls.untilRunning();
         if (isHistoryLong()) return;
-        const result = await loadInTurn(summary, (loads) => loadWith(loads, id));
+        const result = await details.turns.load(mapping, summary, (loads) => loadWith(loads, id));
+        if (result === null) continue;
         details.showLoaded(result.progress);
         if (result.hold !== null) await details.holds.untilApproved(run, result.hold);
         ({ done } = result);
@@ -62,22 +62,3 @@ export async function loadMapping(
   await allOrNone(Array.from({ length: Math.min(concurrency, partitions.length) }, () => loadFromQueue));
   await continueIfLong(run, input, { stagesDone: stage }, details);
 }
-
-/**
- * Waits for a worker with room for a load. If none has any for too long, any worker gets it, so that a mapping whose
- * loads are stuck does not hold up the others (ADR 0025).
- */
-async function loadInTurn(summary: string, loadWith: (loads: Loads) => Promise<LoadResult>): Promise<LoadResult> {
-  try {
-    return await loadWith(inTurn(summary));
-  } catch (error) {
-    if (isNeverStarted(error)) return loadWith(summarized(summary));
-    throw error;
-  }
-}
-
-/** Only then is it safe to hand the load on: one that has started may still be running. */
-const isNeverStarted = (error: unknown): boolean =>
-  error instanceof ActivityFailure &&
-  error.cause instanceof TimeoutFailure &&
-  error.cause.timeoutType === 'SCHEDULE_TO_START';

@@ -17,6 +17,7 @@ import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-cont
 import type { OpenedRun } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
 import { noteAction } from './activities.js';
+import { LoadTurns } from './load-turns.js';
 import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
@@ -54,6 +55,8 @@ export class RunDetails {
       .catch(() => undefined)
       .finally(() => (this.#openNotes -= 1));
   });
+  /** Where its loads wait for a worker. */
+  readonly turns = new LoadTurns();
   /** What waits for approval. */
   readonly holds = new RunHolds(() => {
     this.#update();

@@ -1,7 +1,7 @@
 /** Compares records with those that the platform returns (4.10). */
 import type { MappedRecord } from '../domain/record.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
-import type { Turn } from '../platform/request-limit.js';
+import type { Pace } from '../platform/pace.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { compareStored } from './stored-record.js';
 
@@ -18,15 +18,15 @@ export function readBack(
   limit: OpenSync['limit'],
   records: readonly MappedRecord[],
 ): Promise<ReadBackDifference[]> {
-  const compare = async (record: MappedRecord, before: Turn): Promise<ReadBackDifference> => {
+  const compare = async (record: MappedRecord, pace: Pace): Promise<ReadBackDifference> => {
     if (record.deletion === 'ignore') return null;
     const stored = await compareStored(platform, mapping, record, {
       budget: milliseconds('platformReadBack'),
-      before,
+      pace,
     });
     if (stored === null) return record.deletion === 'apply' ? null : { kind: 'missing', what: 'not on the platform' };
     const [field] = stored.differs;
     return field === undefined ? null : { kind: 'stale', what: `field ${field} differs on the platform` };
   };
-  return Promise.all(records.map((record) => limit.run((before) => compare(record, before))));
+  return Promise.all(records.map((record) => limit.run(record, (pace) => compare(record, pace))));
 }

@@ -15,13 +15,13 @@ export interface StoredRecord {
  * The platform's record with this tenant and id, compared with `data`; null if there is none. References count as equal
  * in either of their forms. Throws `platform_...` errors.
  *
- * @param how how long it may take with its retries, and what it waits for before each request
+ * @param how how long it may take with its retries, and the pace of its requests
  */
 export async function compareStored(
   platform: Views['platform'],
   { spec, referenceFields }: OpenMapping,
   { tenant, externalId, data }: Pick<MappedRecord, 'tenant' | 'externalId' | 'data'>,
-  how: Pick<CallOptions, 'budget' | 'before'> = {},
+  how: Pick<CallOptions, 'budget' | 'pace'> = {},
 ): Promise<StoredRecord | null> {
   const found = await platform.findResource(spec.schema.name, externalId, { tenant, ...how });
   if (found === null) return null;

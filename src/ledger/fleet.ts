@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { FleetBoard, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
 import { seconds } from '../domain/timeouts.js';
+import { openLedgerDatabase } from './database/connection.js';
 
 /** The board, and where limits are set at run time. */
 export interface Fleet extends FleetBoard {
@@ -34,14 +35,7 @@ export function openFleet(knex: Knex): Fleet {
     async leave(process) {
       await knex('senders').where({ process }).delete();
     },
-    async busyFor(account, ms) {
-      await knex.raw(
-        `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
-         ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until),
-           since = CASE WHEN h.until > now() - ${seconds('troublePasses')} * interval '1 second' THEN h.since ELSE now() END`,
-        { account, ms },
-      );
-    },
+    busyFor: (account, ms) => noteBusy(knex, account, ms),
     async setRate(sync, rate) {
       if (rate === null) await knex('sync_rates').where({ sync }).delete();
       else
@@ -51,6 +45,25 @@ export function openFleet(knex: Knex): Fleet {
           .merge();
     },
   };
+}
+
+/** {@link FleetBoard.busyFor} for a process that has the ledger for reading only: with a session for this one statement. */
+export async function tellBusy(url: string, account: string, ms: number): Promise<void> {
+  const knex = openLedgerDatabase(url, { poolMax: 1 });
+  try {
+    await noteBusy(knex, account, ms);
+  } finally {
+    await knex.destroy();
+  }
+}
+
+async function noteBusy(knex: Knex, account: string, ms: number): Promise<void> {
+  await knex.raw(
+    `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
+     ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until),
+       since = CASE WHEN h.until > now() - ${seconds('troublePasses')} * interval '1 second' THEN h.since ELSE now() END`,
+    { account, ms },
+  );
 }
 
 const BUSY = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_busy WHERE account = :account), 0)::float8`;

@@ -14,8 +14,8 @@ export interface Fleet {
   /** The board for a process that sends for no sync, and so may have no other use of the ledger. */
   view(): Promise<FleetView>;
   account(): Promise<string>;
-  /** Whether what the platform asks for may be told to the others; the ledger may not even be there. */
-  mayTell(): boolean;
+  /** Tells the others that the platform wants nothing for so many milliseconds. */
+  tell(account: string, ms: number): Promise<void>;
 }
 
 export interface FleetMember {
@@ -23,9 +23,10 @@ export interface FleetMember {
   watch(sync: string, apply: (share: SyncShare) => void): void;
   /**
    * Notes that the process sends for the sync, until the function that it resolves with is called. Resolves once the
-   * others have made room. Throws what the board throws: a process that nobody hears of must not send.
+   * others have made room. Throws what the board throws: a process that nobody hears of must not send. Rejects with the
+   * signal's reason when it is aborted.
    */
-  enter(sync: string): Promise<() => void>;
+  enter(sync: string, signal?: AbortSignal): Promise<() => void>;
   readonly retryAfter: SharedRetryAfter;
   /** Gives all shares back. */
   close(): Promise<void>;
@@ -85,9 +86,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     clock,
     look: async () =>
       told || active().length > 0 ? beat() : retryAfter.learn(await (await fleet.view()).busyMs(await fleet.account())),
-    async tell(ms) {
-      if (fleet.mayTell()) await (await fleet.board()).busyFor(await fleet.account(), ms);
-    },
+    tell: async (ms) => fleet.tell(await fleet.account(), ms),
   });
   const sendingOf = (sync: string): Sending => {
     const known = syncs.get(sync);
@@ -106,7 +105,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       sending.apply = apply;
       if (sending.share !== null) apply(sending.share);
     },
-    async enter(sync) {
+    async enter(sync, signal) {
       const sending = sendingOf(sync);
       sending.inFlight++;
       const leave = (): void => {
@@ -115,11 +114,12 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       };
       try {
         while (!isKnown(sending)) {
+          signal?.throwIfAborted();
           await beat();
           // A slow ledger must not stop everything: this process counts as one of them until it is taken for gone.
           if (isKnown(sending, milliseconds('fleetGone'))) break;
           // A beat that was under way did not yet know of this sync.
-          if (sending.share !== null) await clock.pause(every);
+          if (sending.share !== null) await clock.pause(every, signal);
         }
         return leave;
       } catch (error) {
@@ -130,6 +130,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     async close() {
       closed = true;
       clearTimeout(timer);
+      await retryAfter.told();
       if (!told) return;
       const leave = async (): Promise<void> => {
         await beating?.catch(() => undefined);

@@ -1,4 +1,5 @@
 /** Spreads requests evenly over time: so many a second, and never two at the same moment. */
+import { createFairLimit } from './fair-limit.js';
 import { pause } from './retry.js';
 
 /** The clock that pacing goes by; a test may have its own. */
@@ -12,25 +13,50 @@ export const CLOCK: Clock = { now: () => performance.now(), pause };
 
 /** Admits requests one after the other. */
 export interface Pace {
-  /** Requests a second from now on; null: as many as come. */
+  /** Requests a second from now on, also for those that wait already; null: as many as come. */
   set(perSecond: number | null): void;
-  /** Resolves when the next request may be sent. */
-  next(signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `begin` when the next request may be sent, and resolves as it does. The request after it follows a gap after
+   * that: so if `begin` waits for something else, the next one is not sent right behind. Rejects with the signal's
+   * reason when it is aborted.
+   */
+  next<T>(begin: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
 export function createPace(clock: Clock = CLOCK): Pace {
   let gap = 0;
-  /** When the last admitted request was or will be sent. */
+  /** When the last request was admitted. */
   let last = -Infinity;
+  /** Only the first of those who wait looks at the clock. */
+  const first = createFairLimit(1);
+  let wake = (): void => undefined;
+
+  const untilDue = async (signal: AbortSignal | undefined): Promise<void> => {
+    for (let rest = last + gap - clock.now(); rest > 0; rest = last + gap - clock.now()) {
+      const woken = new AbortController();
+      wake = () => woken.abort();
+      signal?.addEventListener('abort', wake, { once: true });
+      await clock.pause(rest, woken.signal).catch(() => undefined);
+      signal?.removeEventListener('abort', wake);
+      signal?.throwIfAborted();
+    }
+  };
   return {
     set(perSecond) {
       gap = perSecond === null ? 0 : 1000 / perSecond;
+      wake();
     },
-    async next(signal) {
-      if (gap === 0) return;
-      const now = clock.now();
-      last = Math.max(now, last + gap);
-      if (last > now) await clock.pause(last - now, signal);
+    async next(begin, signal) {
+      if (gap === 0) return begin();
+      const leave = await first.enter(undefined, signal);
+      try {
+        await untilDue(signal);
+        const begun = await begin();
+        last = clock.now();
+        return begun;
+      } finally {
+        leave();
+      }
     },
   };
 }

@@ -2,21 +2,26 @@
  * Limits the requests of one sync in one process: how many are in flight, fewer when the platform is busy and slowly
  * more again while requests succeed; and how many are sent a second.
  */
-import pLimit from 'p-limit';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Rate } from '../domain/fleet.js';
 import { callFacts } from './error.js';
-import { CLOCK, createPace, type Clock } from './pace.js';
+import { createFairLimit } from './fair-limit.js';
+import { CLOCK, createPace, type Clock, type Pace } from './pace.js';
 
-/** Called right before each request that is sent, retries included; resolves when it may be sent. */
-export type Turn = () => Promise<void>;
+/** For whom a request is. */
+export interface RequestedBy {
+  /** Requests that wait are let through tenant by tenant, so that none waits for all requests of another. */
+  readonly tenant: string;
+  /** Ends the wait; what has begun goes on. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * A limit that adapts itself: halved when the platform is busy, raised by one after many successes (AIMD, as TCP does).
  */
 export interface RequestLimit {
-  /** Runs the request once the limit allows. It awaits its turn before it sends anything. */
-  run<T>(request: (turn: Turn) => Promise<T>): Promise<T>;
+  /** Runs the request once the limit allows; it is to go by the pace. Rejects with the signal's reason if that comes first. */
+  run<T>(by: RequestedBy, request: (pace: Pace) => Promise<T>): Promise<T>;
   /** The current limit of requests in flight. */
   readonly atOnce: number;
 }
@@ -32,9 +37,8 @@ const SUCCESSES_TO_INCREASE = 16;
 /** A limit that begins at `atOnce` and never exceeds it. */
 export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): AdjustableLimit {
   let most = atOnce;
-  const limit = pLimit(most);
+  const limit = createFairLimit(most);
   const pace = createPace(clock);
-  const turn: Turn = () => pace.next();
   let successes = 0;
   /** Counts the decreases: busy responses to requests that began before one are about the same overload. */
   let generation = 0;
@@ -43,36 +47,38 @@ export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): Adjust
     successes = 0;
     if (begunInGeneration !== generation) return;
     generation++;
-    limit.concurrency = Math.max(1, limit.concurrency >> 1);
+    limit.atOnce = Math.max(1, limit.atOnce >> 1);
   };
   const increase = (): void => {
-    if (limit.concurrency >= most || ++successes < SUCCESSES_TO_INCREASE * limit.concurrency) return;
+    if (limit.atOnce >= most || ++successes < SUCCESSES_TO_INCREASE * limit.atOnce) return;
     successes = 0;
-    limit.concurrency++;
+    limit.atOnce++;
   };
   return {
     get atOnce() {
-      return limit.concurrency;
+      return limit.atOnce;
     },
     set(rate) {
       // After an overload a larger share is approached as slowly as ever.
-      const wasFull = limit.concurrency === most;
+      const wasFull = limit.atOnce === most;
       most = rate.atOnce;
-      if (wasFull || limit.concurrency > most) limit.concurrency = most;
+      if (wasFull || limit.atOnce > most) limit.atOnce = most;
       pace.set(rate.perSecond);
     },
-    run: (request) =>
-      limit(async () => {
-        const begunInGeneration = generation;
-        try {
-          const response = await request(turn);
-          increase();
-          return response;
-        } catch (error) {
-          if (isOverload(error)) decrease(begunInGeneration);
-          throw error;
-        }
-      }),
+    async run({ tenant, signal }, request) {
+      const leave = await limit.enter(tenant, signal);
+      const begunInGeneration = generation;
+      try {
+        const response = await request(pace);
+        increase();
+        return response;
+      } catch (error) {
+        if (isOverload(error)) decrease(begunInGeneration);
+        throw error;
+      } finally {
+        leave();
+      }
+    },
   };
 }
 

@@ -12,6 +12,8 @@ export interface RetryAfterGate {
   extend(ms: number): void;
   /** Milliseconds until requests may be sent; 0: they may be sent now. */
   remainingMs(): number;
+  /** Whether requests may be sent now, by what is known when others have been asked, too. */
+  isOver(): Promise<boolean>;
   /**
    * Waits until requests may be sent. Throws `platform_busy`, with the time remaining, if that would take more than
    * `longest` milliseconds.
@@ -38,6 +40,10 @@ export function createRetryAfterGate(notice: (message: string) => void, shared?:
       shared?.tell(ms);
       until = Math.max(until, performance.now() + ms);
       announce(ms);
+    },
+    async isOver() {
+      await shared?.fresh();
+      return remainingMs() === 0;
     },
     async wait(operation, longest, signal) {
       await shared?.fresh();

@@ -19,14 +19,16 @@ export interface SharedRetryAfter {
 export interface LearntRetryAfter extends SharedRetryAfter {
   /** Notes that the platform wants nothing for so many milliseconds from now. */
   learn(ms: number): void;
+  /** Resolves when the others have been told, or after two seconds: a process that ends must not take it along. */
+  told(): Promise<void>;
 }
 
 export interface RetryAfterParts {
   readonly clock: Clock;
   /** Asks the others, and calls `learn`. */
   readonly look: () => Promise<unknown>;
-  /** Tells the others; absent for a process that may only read. */
-  readonly tell?: (ms: number) => Promise<void>;
+  /** Tells the others. */
+  readonly tell: (ms: number) => Promise<void>;
 }
 
 export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): LearntRetryAfter {
@@ -34,12 +36,16 @@ export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): Le
   /** When it was last asked for, with or without an answer. */
   let askedAt = -Infinity;
   let asking: Promise<void> | undefined;
+  let telling: Promise<void> = Promise.resolve();
   const remainingMs = (): number => Math.max(0, until - clock.now());
-  const ask = async (): Promise<void> => {
+  const inTime = async (work: Promise<unknown>): Promise<void> => {
     const answered = new AbortController();
     const tooLong = clock.pause(milliseconds('retryAfterAnswer'), answered.signal).catch(() => undefined);
-    await Promise.race([look().catch(() => undefined), tooLong]);
+    await Promise.race([work.catch(() => undefined), tooLong]);
     answered.abort();
+  };
+  const ask = async (): Promise<void> => {
+    await inTime(look());
     askedAt = clock.now();
   };
   return {
@@ -55,9 +61,10 @@ export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): Le
     },
     tell(ms) {
       // All requests in flight are told the same; once is enough.
-      if (tell === undefined || ms < remainingMs() + milliseconds('retryAfterSpread')) return;
+      if (ms < remainingMs() + milliseconds('retryAfterSpread')) return;
       until = clock.now() + ms;
-      tell(ms).catch(() => undefined);
+      telling = Promise.allSettled([telling, tell(ms)]).then(() => undefined);
     },
+    told: () => inTime(telling),
   };
 }

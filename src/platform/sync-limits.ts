@@ -26,11 +26,11 @@ export function openSyncLimits(fleet: FleetMember | null, clock: Clock = CLOCK):
       get atOnce() {
         return own.atOnce;
       },
-      async run(request) {
-        if (fleet === null) return own.run(request);
-        const leave = await fleet.enter(sync);
+      async run(by, request) {
+        if (fleet === null) return own.run(by, request);
+        const leave = await fleet.enter(sync, by.signal);
         try {
-          return await own.run(request);
+          return await own.run(by, request);
         } finally {
           leave();
         }

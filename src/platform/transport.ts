@@ -1,5 +1,4 @@
 /** One request to the platform: where it goes, what it carries, and how long it may take. */
-import pLimit, { type LimitFunction } from 'p-limit';
 import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
 import { errorCode } from '../domain/foreign-text.js';
@@ -12,6 +11,8 @@ import type { Operation } from './contract/operation.js';
 import { operations } from './contract/operations.js';
 import { describe, platformError } from './error.js';
 import { exchange, ExchangeEnded, type HttpRequest, type ResponseHead } from './exchange.js';
+import { createFairLimit, type FairLimit } from './fair-limit.js';
+import type { Pace } from './pace.js';
 import { fillPath, fillQuery } from './path.js';
 import { readFailure, type RawResponse } from './response.js';
 import { createRetryAfterGate, type RetryAfterGate } from './retry-after.js';
@@ -36,6 +37,11 @@ export interface CallOptions {
   readonly budget?: number;
   /** Makes one attempt only; the caller decides about retries. */
   readonly once?: boolean;
+  /**
+   * What each request of the call awaits first. Connections go to those with one pace, which are a sync's, and to all
+   * others in turn.
+   */
+  readonly pace?: Pace;
   /** Called right before each request, after all waiting; what it throws ends the call, and nothing is sent. */
   readonly before?: () => Promise<void>;
 }
@@ -58,7 +64,7 @@ export class Transport {
   readonly #settings: PlatformSettings;
   readonly #pool: Pool;
   /** Requests queue here for a connection: in the pool's own queue they would be sent even during a Retry-After. */
-  readonly #turn: LimitFunction;
+  readonly #connections: FairLimit;
   readonly #retryAfter: RetryAfterGate;
   readonly #tokens: TokenWatch;
   readonly #base: string;
@@ -74,36 +80,35 @@ export class Transport {
       pipelining: 1,
       keepAliveTimeout: milliseconds('platformKeepAlive'),
     });
-    this.#turn = pLimit(settings.connections);
+    this.#connections = createFairLimit(settings.connections);
     this.#retryAfter = createRetryAfterGate(settings.notice, settings.sharedRetryAfter);
     this.#tokens = watchToken(settings);
   }
 
   /**
-   * Sends one request, after any Retry-After; `deadline` (`performance.now()`) bounds that wait.
+   * Sends one request, after any Retry-After and at its pace; `deadline` (`performance.now()`) bounds the former.
    *
    * Throws `platform_busy` if that would pass the deadline, `platform_unauthorized` if no new token came for a rejected
    * one, and `platform_unreachable` for an incomplete response. Redirects are returned like any response.
    */
-  send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
-    const { signal } = call;
-    let begun = false;
-    const sent = this.#turn(() => {
-      begun = true;
-      return this.#send(operation, call, deadline);
-    });
-    if (signal === undefined) return sent;
-    // A cancelled call stops waiting for a connection; at its turn nothing is sent.
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        if (!begun) reject(signal.reason as Error);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      sent.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
-    });
+  async send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
+    const { pace, signal } = call;
+    const request = this.#requestOf(operation, call);
+    const connect = () => this.#connections.enter(pace, signal);
+    while (true) {
+      // Nothing that one sync waits for may keep a connection from another.
+      await this.#retryAfter.wait(operation, deadline - performance.now(), signal);
+      const disconnect = await (pace === undefined ? connect() : pace.next(connect, signal));
+      try {
+        const token = await this.#readyToken(operation, call);
+        if (token !== null) return await this.#sendWith(token, operation, request, call);
+      } finally {
+        disconnect();
+      }
+    }
   }
 
-  async #send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
+  #requestOf(operation: Operation, call: AnyCall): HttpRequest {
     const path =
       this.#prefix +
       fillPath(operation.path, { ...call.params }) +
@@ -116,11 +121,14 @@ export class Transport {
       headers['content-type'] = 'application/json';
       body = isReady(call.body) ? call.body : JSON.stringify(call.body);
     }
-    const token = await this.#readyToken(operation, call, deadline);
+    return { method: operation.method, path, headers, body };
+  }
+
+  async #sendWith(token: string, operation: Operation, request: HttpRequest, call: AnyCall): Promise<RawResponse> {
     const { authHeader, authScheme } = this.#settings;
-    headers[authHeader] = authScheme === '' ? token : `${authScheme} ${token}`;
+    const headers = { ...request.headers, [authHeader]: authScheme === '' ? token : `${authScheme} ${token}` };
     const sentAt = performance.now();
-    const response = await this.#exchange(operation, { method: operation.method, path, headers, body }, call);
+    const response = await this.#exchange(operation, { ...request, headers }, call);
     if (response.status < 300) this.#tokens.accepted(sentAt);
     // An error about a token may quote it.
     const unquoted =
@@ -134,15 +142,13 @@ export class Transport {
     return this.#tokens.canRenew;
   }
 
-  /** The token, once a request may be sent. */
-  async #readyToken(operation: Operation, { before, signal }: AnyCall, deadline: number): Promise<string> {
-    while (true) {
-      signal?.throwIfAborted();
-      await this.#retryAfter.wait(operation, deadline - performance.now(), signal);
-      const token = await this.#tokens.current(operation, signal);
-      await before?.();
-      if (this.#retryAfter.remainingMs() === 0) return token;
-    }
+  /** The token for a request that is to be sent now; null if the platform has asked for another pause meanwhile. */
+  async #readyToken(operation: Operation, { before, signal }: AnyCall): Promise<string | null> {
+    if (!(await this.#retryAfter.isOver())) return null;
+    const token = await this.#tokens.current(operation, signal);
+    signal?.throwIfAborted();
+    await before?.();
+    return this.#retryAfter.remainingMs() === 0 ? token : null;
   }
 
   async close(): Promise<void> {

@@ -70,7 +70,7 @@ export async function runWorker(
         maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
         ...parts.tracing?.worker,
       },
-      { workflowBundle: await workflowBundle(parts.tracing !== null), maxConcurrentActivityTaskExecutions: 16 },
+      { workflowBundle: await workflowBundle(parts.tracing !== null) },
       deployment,
     );
     // This thread has done its part of creating the workers, and waits for the others.

@@ -9,6 +9,9 @@ import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 /** The second load fills the gaps at the beginning and end of the first; more would find no processor time left. */
 const CONCURRENT_LOADS = 2;
 
+/** All other activities at once. A run has loads among them only if it has waited in vain (workflows/load-turns.ts). */
+const CONCURRENT_ACTIVITIES = 16;
+
 /** Options that all workers share. */
 type Common = Pick<
   WorkerOptions,
@@ -20,7 +23,7 @@ type Common = Pick<
   | 'interceptors'
   | 'sinks'
 >;
-type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'maxConcurrentActivityTaskExecutions'>;
+type Workflows = Pick<WorkerOptions, 'workflowBundle'>;
 
 /** The workers of a process, as one. */
 export interface Workers {
@@ -49,7 +52,13 @@ export async function createWorkers(
   const named = { ...common, identity };
   const versioned = { ...named, ...(deployment && { workerDeploymentOptions: deployment }) };
   const workers = await Promise.all([
-    Worker.create({ ...versioned, ...workflows, taskQueue, activities }),
+    Worker.create({
+      ...versioned,
+      ...workflows,
+      taskQueue,
+      activities,
+      maxConcurrentActivityTaskExecutions: CONCURRENT_ACTIVITIES,
+    }),
     // Room for questions, however busy the other workers are. A version would bind each new process to queues of old ones.
     Worker.create({
       ...named,

@@ -132,3 +132,27 @@ it('sends records again whose outcome the batch status does not prove, and polls
   expect((await claim(await newPartition(), rows)).skipReasons).toEqual([undefined, 'pending', undefined, undefined]);
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
 });
+
+it('leaves nothing under way when it fails', async () => {
+  const dead = await newPartition();
+  const [failing] = (await claim(dead, [record('a', '1')])).batches;
+  const [slow] = (await claim(dead, [record('b', '1')])).batches;
+  await the.ledger.batches.markSent(failing!, 'failing');
+  await the.ledger.batches.markSent(slow!, 'slow');
+  const progress = { totalRecords: 1, processedRecords: 1, successfulRecords: 1, pendingRecords: 0, failedRecords: 0 };
+  const platform = {
+    async findBatch(batchId: string) {
+      if (batchId === 'failing') throw new Error('the platform is gone');
+      // Later than the failure, and than whoever waits for that alone.
+      for (let i = 0; i < 100; i++) await new Promise((resolve) => setImmediate(resolve));
+      return { batchId, progress, completedAt: '2026-01-01T00:00:00Z' };
+    },
+  };
+  clock.pass = () => Promise.resolve();
+  const successor = await the.ledger.partitions.acquire(dead.id);
+
+  await expect(recoverPartition(contextOf(successor, platform))).rejects.toThrow('the platform is gone');
+
+  const left = await the.ledger.batches.leftBehind(successor);
+  expect(left.map(({ platformBatchId }) => platformBatchId)).toEqual(['failing']);
+});

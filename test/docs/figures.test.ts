@@ -69,7 +69,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `when the heartbeat has been missing for ${heartbeat} seconds`,
     `\`upload.requestsAtOnce\` (${defaultOf('requestsAtOnce')})`,
     `${declared('src/ledger/database/connection.ts', 'poolMax =')} connections to the ledger`,
-    `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${declared('src/worker/run-worker.ts', 'maxConcurrentActivityTaskExecutions:')} activities at once and ${loadsAtOnce} loads beside them`,
+    `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${constant('src/worker/workers.ts', 'CONCURRENT_ACTIVITIES')} activities at once and ${loadsAtOnce} loads beside them`,
     `for ${onAnotherWorker} seconds on whichever worker is free`,
   ],
   'docs/repair.md': [

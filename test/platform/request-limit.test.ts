@@ -6,7 +6,7 @@ import { createRequestLimit, type RequestLimit } from '../../src/platform/reques
 const busy = (): Promise<never> => Promise.reject(new PartnerSyncError('platform_busy', 'busy'));
 const pass = (): Promise<void> => Promise.resolve();
 const times = (n: number, limit: RequestLimit, request: () => Promise<void>): Promise<unknown> =>
-  Promise.allSettled(Array.from({ length: n }, () => limit.run(request)));
+  Promise.allSettled(Array.from({ length: n }, () => limit.run({ tenant: 'north' }, request)));
 
 it('halves the number of concurrent requests, once for several simultaneous 429s, down to one', async () => {
   const limit = createRequestLimit(8);
@@ -34,4 +34,49 @@ it('does not count requests that were held back before they were sent as 429s', 
     Promise.reject(new PartnerSyncError('platform_busy', 'was not sent', { retryAfterMs: 90_000, unsent: true }));
   await times(8, limit, held);
   expect(limit.atOnce).toBe(8);
+});
+
+/** Lets what is waiting begin. */
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it('lets a tenant with few requests through between those of a tenant with many', async () => {
+  const limit = createRequestLimit(1);
+  const order: string[] = [];
+  const send = (tenant: string) => limit.run({ tenant }, () => Promise.resolve(order.push(tenant)));
+  const large = Array.from({ length: 50 }, () => send('large'));
+  const small = [send('small'), send('small')];
+
+  await Promise.all([...large, ...small]);
+
+  expect(order.slice(0, 5)).toEqual(['large', 'large', 'small', 'large', 'small']);
+});
+
+it('lets go of requests that are cancelled before they begin, and gives their room to others', async () => {
+  const limit = createRequestLimit(1);
+  let end = (): void => undefined;
+  const first = limit.run({ tenant: 'north' }, () => new Promise<void>((resolve) => (end = resolve)));
+  const cancelled = new AbortController();
+  const waiting = limit.run({ tenant: 'north', signal: cancelled.signal }, pass);
+  const next = limit.run({ tenant: 'north' }, pass);
+  await settled();
+
+  cancelled.abort(new Error('cancelled'));
+  await expect(waiting).rejects.toThrow('cancelled');
+  end();
+
+  await Promise.all([first, next]);
+});
+
+it('lets more through as soon as it is raised', async () => {
+  const limit = createRequestLimit(1);
+  let begun = 0;
+  const never = (): Promise<never> => (begun++, new Promise(() => undefined));
+  for (let i = 0; i < 3; i++) void limit.run({ tenant: 'north' }, never);
+  await settled();
+  expect(begun).toBe(1);
+
+  limit.set({ atOnce: 3, perSecond: null });
+  await settled();
+
+  expect(begun).toBe(3);
 });

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { compose, composeView, type Parts } from '../../src/compose.js';
 import type { RequestLimit } from '../../src/platform/request-limit.js';
 import type { Reader } from '../../src/reading/reader.js';
-import { copyDatabase, STATE, type Database } from '../databases.js';
+import { copyDatabase, createDatabase, STATE, type Database } from '../databases.js';
 import { ENV, syncFolder } from '../mapping/sync-on-disk.js';
 import { eventually } from '../pipeline/shop.js';
 import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
@@ -50,7 +50,7 @@ async function send(limit: RequestLimit): Promise<() => void> {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   await new Promise<void>((begun) => {
-    void limit.run(() => {
+    void limit.run({ tenant: 'tenant-a' }, () => {
       begun();
       return ended;
     });
@@ -137,6 +137,30 @@ it.each<[string, 'process' | 'command']>([
   expect(error).toMatchObject({ code: 'platform_busy', details: { unsent: true } });
   expect(error.message).toContain('was not sent: the platform asks to wait until');
   expect(seen).toHaveLength(1);
+});
+
+it('learn of a pause from a command that only reads, even if that ends at once', async () => {
+  const { process, command, seen } = await fleet([LATER, success(BATCH)]);
+  const reading = command();
+  await errorOf((await reading.platform()).findBatch('b1', OF_TENANT));
+  await reading.close();
+
+  const error = await errorOf((await process().platform()).findBatch('b1', OF_TENANT));
+
+  expect(error).toMatchObject({ code: 'platform_busy', details: { unsent: true } });
+  expect(seen).toHaveLength(1);
+});
+
+it('create no ledger to tell of a pause', async () => {
+  const { url } = await stubPlatform([LATER]);
+  const empty = await createDatabase();
+  onTestFinished(() => empty.drop());
+  const parts = composeView({ PLATFORM_BASE_URL: url, PLATFORM_TOKEN: 'the-token', PARTNER_SYNC_STATE_URL: empty.url });
+
+  await errorOf((await parts.platform()).findBatch('b1', OF_TENANT));
+  await parts.close();
+
+  expect(await empty.query(`SELECT FROM pg_namespace WHERE nspname = 'partner_sync'`)).toEqual([]);
 });
 
 it('hear of a pause while they send', async () => {

@@ -9,12 +9,13 @@ import type { RecordList } from '../../records/record-list.js';
 import { ChunkResultBuilder, type DeliveryRules } from './chunk-result.js';
 import { guardedClaim, type FailedRows } from './guarded-claim.js';
 import { cutBatches } from '../upload/cut-batches.js';
+import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import { duplicatesAmong, knownDuplicates, noteDuplicates } from './duplicate-ids.js';
 import { notTaken } from '../upload/outcome.js';
 import { undeliveredParents } from '../parents/parents.js';
 import { unsendableChildren } from './unsendable-children.js';
-import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
+import { settleBatch } from '../upload/settle-batch.js';
 import { splitDuplicates } from './split-duplicates.js';
 import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
 
@@ -120,20 +121,14 @@ async function sendBatches(
   batches: readonly IntendedBatch[],
   outcomes: ChunkResultBuilder,
 ): Promise<void> {
-  // All batches are awaited even if one fails: no POST may outlive its attempt.
-  const uploads = await Promise.allSettled(
+  const done = await allEnded(
     batches.map((batch) =>
       context.mapping.meter.sending(batch.records.length, async () => {
         const { sent, rejected } = await uploadBatch(context, batch);
-        return { settled: await Promise.all(sent.map((part) => settleBatch(context, part, readSeqEnd))), rejected };
+        return { settled: await allEnded(sent.map((part) => settleBatch(context, part, readSeqEnd))), rejected };
       }),
     ),
   );
-  const done: { settled: readonly SettledBatch[]; rejected: readonly RejectedRecord[] }[] = [];
-  for (const upload of uploads) {
-    if (upload.status === 'rejected') throw upload.reason;
-    done.push(upload.value);
-  }
   const rejectedRecords = done.flatMap(({ rejected }) => rejected.map(({ record }) => record));
   const undelivered = await undeliveredParents(context, rejectedRecords);
   if (done.every(({ settled }) => settled.length === 0))

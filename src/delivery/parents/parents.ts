@@ -4,8 +4,9 @@ import type { ParentName } from '../../domain/parent.js';
 import type { MappedRecord } from '../../domain/record.js';
 import { referencedIds, referencesOf } from '../../domain/references.js';
 import { segmentProblem } from '../../platform/path.js';
-import type { Turn } from '../../platform/request-limit.js';
+import type { Pace } from '../../platform/pace.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
+import { allEnded } from '../all-ended.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import type { PartitionContext } from '../partition-context.js';
 
@@ -80,12 +81,12 @@ export async function onPlatform(
   parents: readonly ParentReference[],
 ): Promise<ParentReference[]> {
   const distinct = distinctParents(parents);
-  const found = await Promise.all(
+  const found = await allEnded(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       // No record has a name that cannot be part of a URL.
       if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
-      const find = (before: Turn) => deps.platform.findResource(schemaName, externalId, { tenant, signal, before });
-      return sync.limit.run(find).catch(notFound);
+      const find = (pace: Pace) => deps.platform.findResource(schemaName, externalId, { tenant, signal, pace });
+      return sync.limit.run({ tenant, signal }, find).catch(notFound);
     }),
   );
   return distinct.filter((_, index) => found[index] !== null);

@@ -1,6 +1,7 @@
 /** Polls the pending records of a mapping, and sends again the records that are due. */
 import pLimit from 'p-limit';
 import type { MappingRef } from '../../domain/work.js';
+import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
@@ -52,7 +53,5 @@ async function pollBatches(context: PartitionContext): Promise<PendingChild[]> {
       return pollBatch(context, batch);
     }),
   );
-  // All are awaited even if one fails: no checkpoint may outlive its attempt.
-  await Promise.allSettled(polls);
-  return (await Promise.all(polls)).flat();
+  return (await allEnded(polls)).flat();
 }

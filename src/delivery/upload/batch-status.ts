@@ -40,7 +40,7 @@ export const statusOf = (
   platformBatchId: string,
   tenant: string,
 ): Promise<BatchStatus | null> =>
-  sync.limit.run((before) => deps.platform.findBatch(platformBatchId, { tenant, signal, before }));
+  sync.limit.run({ tenant, signal }, (pace) => deps.platform.findBatch(platformBatchId, { tenant, signal, pace }));
 
 /** Whether the batch is complete, or no record is open except pending ones. */
 export function isProcessed({ completedAt, progress }: BatchStatus): boolean {

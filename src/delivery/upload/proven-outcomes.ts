@@ -6,7 +6,8 @@ import { differingField } from '../../domain/compare.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { countedIn, warnOnce } from './batch-status.js';
-import type { Turn } from '../../platform/request-limit.js';
+import type { Pace } from '../../platform/pace.js';
+import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import type { NamedFailures } from './named-failures.js';
 import type { ProvenOutcome } from './outcome.js';
@@ -82,11 +83,13 @@ export async function notStored(
 ): Promise<MappedRecord[]> {
   const { platform } = deps;
   const schema = mapping.spec.schema.name;
-  const isStored = async ({ externalId, data }: MappedRecord, before: Turn): Promise<boolean> => {
-    const stored = await platform.findResource(schema, externalId, { tenant, signal, before });
+  const isStored = async ({ externalId, data }: MappedRecord, pace: Pace): Promise<boolean> => {
+    const stored = await platform.findResource(schema, externalId, { tenant, signal, pace });
     if (stored === null) return false;
     return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
   };
-  const stored = await Promise.all(records.map((record) => sync.limit.run((before) => isStored(record, before))));
+  const stored = await allEnded(
+    records.map((record) => sync.limit.run({ tenant, signal }, (pace) => isStored(record, pace))),
+  );
   return records.filter((_, index) => !stored[index]);
 }

@@ -4,13 +4,14 @@ import { segmentProblem } from '../../platform/path.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { countedIn, pollUntilProcessed } from './batch-status.js';
+import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import { times } from '../../domain/timeouts.js';
 
 /** When this resolves, all batches that were left open are closed or have only pending records. */
 export async function recoverPartition(context: PartitionContext): Promise<void> {
   const open = await context.deps.ledger.batches.leftBehind(context.partition);
-  await Promise.all(
+  await allEnded(
     open.map((batch) => {
       const id = platformIdOf(batch);
       return id === null ? giveUp(context, batch) : poll(context, batch, id);

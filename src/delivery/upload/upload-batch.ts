@@ -8,6 +8,7 @@ import type { MappedRecord } from '../../domain/record.js';
 import type { MappingOptions } from '../../domain/sync.js';
 import { isInDoubt } from '../../platform/error.js';
 import { segmentProblem } from '../../platform/path.js';
+import type { Pace } from '../../platform/pace.js';
 import { backoffMs } from '../../platform/retry.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -45,9 +46,8 @@ export async function uploadBatch(context: PartitionContext, intended: IntendedB
   let batch = intended;
   while (true) {
     try {
-      const sent = await context.sync.limit.run((turn) =>
-        post(context, batch, async () => {
-          await turn();
+      const sent = await context.sync.limit.run({ tenant: batch.tenant, signal: context.signal }, (pace) =>
+        post(context, batch, pace, async () => {
           // A process that was frozen since the intent must not send: its successor has taken the records over.
           if (Date.now() - batch.intendedAt > postTimeoutMs(context.sync.spec.upload.inDoubtDelay))
             batch = await context.deps.ledger.batches.renew(context.partition, batch);
@@ -116,6 +116,7 @@ function rejectedAlone({ sync }: PartitionContext, batch: IntendedBatch, error: 
 async function post(
   context: PartitionContext,
   batch: IntendedBatch,
+  pace: Pace,
   before: () => Promise<void>,
 ): Promise<Pick<SentBatch, 'platformBatchId' | 'noted'>> {
   const { deps, mapping, sync, signal } = context;
@@ -124,6 +125,7 @@ async function post(
     tenant: batch.tenant,
     // The intent's age is checked right before the request: waiting for a token or a Retry-After may take long.
     once: true,
+    pace,
     before,
     // Once it has begun, a POST is finished and noted even if the activity is cancelled, or the batch would be in
     // doubt. It ends within one delay of its intent, so that a successor knows when it must be over.

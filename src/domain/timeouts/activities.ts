@@ -89,7 +89,7 @@ export const ACTIVITIES = {
   loadTurn: {
     value: 20,
     unit: 's',
-    bounds: 'the wait for a worker with room for a load, before it goes to the common task queue',
+    bounds: 'the wait for a worker with room for a load, before it may go to the common task queue',
     why: 'longer than a load takes: a longer wait means that loads are stuck, or very many',
   },
   stagePoll: {
