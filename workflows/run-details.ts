@@ -114,35 +114,37 @@ export class RunDetails {
 
   #update(): void {
     if (this.#run === null) return;
+    const stopped = 'stopped' in this.#run ? this.#run.stopped : [];
     const notes = [
       ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
       ...this.holds.list.map((held) => `**${holdUntilLine(held)}**`),
+      ...stopped.map(({ mapping, message }) => `**Stopped**: ${mapping}: ${message}`),
+      ...this.#waits.map(waitLine),
     ];
-    setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, this.#waits, notes));
+    setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, notes));
   }
 }
 
-/** The details as Markdown: a table of the mappings, and a paragraph for each thing out of the ordinary. */
+/**
+ * The details as Markdown: a paragraph for each thing out of the ordinary, and a table of the mappings. What matters most
+ * is at the top and on the left, since the Web UI cuts off what does not fit into half of its window.
+ */
 function detailsInMarkdown(
   run: OpenedRun | CheckedRun,
   mappings: readonly MappingProgress[],
-  waits: readonly RunWait[],
   notes: readonly string[],
 ): string {
   const rows = mappings.map((m) => {
-    const counts = [m.read, m.sent, m.unchanged, m.accepted, m.waiting, m.deadLettered];
-    return `| ${[m.mapping, ...counts, rateOf(m) ?? '-', stateOf(m, 'read')].join(' | ')} |`;
+    const counts = [m.read, m.accepted, m.unchanged, m.waiting, m.deadLettered, m.sent];
+    return `| ${[m.mapping, stateOf(m, 'read'), ...counts, rateOf(m) ?? '-'].join(' | ')} |`;
   });
-  const stopped = 'stopped' in run ? run.stopped : [];
   return [
     `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
     ...notes.map((note) => `\n${note}`),
     '',
-    '| mapping | read | in flight | unchanged | accepted | waiting | dead-lettered | rows/s | state |',
-    '|---|---:|---:|---:|---:|---:|---:|---:|---|',
+    '| mapping | state | read | accepted | unchanged | waiting | dead letters | in flight | rows/s |',
+    '|---|---|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
-    ...waits.map((wait) => `\n${waitLine(wait)}`),
-    ...stopped.map(({ mapping, message }) => `\n**Stopped**: ${mapping}: ${message}`),
   ].join('\n');
 }
 
