@@ -79,7 +79,7 @@ const CRON = `30 ${(new Date().getUTCHours() + 12) % 24} * * *`;
 
 export const syncFile = (waitForPending: string): string => `source: { connection: '\${env:SOURCE_URL}' }
 tenant: north
-upload: { waitForPending: ${waitForPending}, requestsPerSecond: 4 }
+upload: { waitForPending: ${waitForPending}, requestsPerSecond: 12 }
 guard: { changed: 30 % }
 schedules: [{ name: nightly, mode: full, cron: ${CRON}, timezone: UTC }]
 `;

@@ -54,11 +54,8 @@ export class WebUi {
     await this.page.getByRole('textbox', { name: 'Task Queue' }).fill('partner-sync');
     await this.page.getByRole('textbox', { name: 'Workflow Type' }).fill(type);
     await this.write(this.page.getByRole('textbox').last(), input);
-    await this.page.screenshot({ path: '/tmp/screens-s1.png' });
     await this.page.getByRole('button', { name: 'Start Workflow' }).click();
-    await this.page.waitForTimeout(2000);
-    console.error(this.page.url());
-    await this.page.screenshot({ path: '/tmp/screens-s2.png' });
+    await this.page.getByText('Workflow started successfully').waitFor();
   }
 
   /** Writes JSON into one of the Web UI's editors, as the editor would lay it out. */
@@ -68,12 +65,12 @@ export class WebUi {
     await this.page.keyboard.insertText(JSON.stringify(input, null, 2));
   }
 
-  /** Shows a column of the workflow list instead of another. */
-  async showColumns(...columns: readonly string[]): Promise<void> {
+  /** Changes the columns of the workflow list. */
+  async setColumns({ remove, add }: { remove: readonly string[]; add: readonly string[] }): Promise<void> {
     // The button with the cogwheel has no name.
     await this.page.getByRole('navigation', { name: 'Workflows' }).getByRole('button').nth(1).click();
-    await this.page.getByRole('button', { name: 'Remove Run ID column' }).click();
-    for (const column of columns) await this.page.getByRole('button', { name: `Add ${column} column` }).click();
+    for (const column of remove) await this.page.getByRole('button', { name: `Remove ${column} column` }).click();
+    for (const column of add) await this.page.getByRole('button', { name: `Add ${column} column` }).click();
     await this.page.getByRole('button', { name: 'Close Workflows Table configuration' }).click();
   }
 
