@@ -130,7 +130,7 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await current.getByText(wait).waitFor();
     const read = CUSTOMERS + 48;
     await current.getByText(`orders: done; ${read} read, ${CUSTOMERS} unchanged, 48 waiting`).waitFor();
-    await ui.picture('waiting-run', 700);
+    await ui.picture('waiting-sync', 640);
 
     await ui.page.getByRole('tab', { name: 'History' }).click();
     await ui.page.getByText('loadPartition • customers: all rows').first().waitFor();
@@ -154,7 +154,6 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await reportOf(shop.client.workflow.getHandle('first-week-again'));
     await ui.workflow('first-week-again', 'History');
     await ui.page.getByText('"outcome": "complete"').first().waitFor();
-    await ui.picture('backfill', 900);
   });
 
   it('approves by an Update what a run is on hold for, and shows how far it is then', async () => {
@@ -172,7 +171,7 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     const wrong = await ui.update('approve', { mappings: ['orders'], reason: 'new titles' });
     await wrong.getByRole('button', { name: 'Submit' }).click();
     await wrong.getByRole('alert').getByText('approve: not on hold: orders; on hold: customers').first().waitFor();
-    await ui.picture('update-refused', 900);
+    expect(await wrong.innerText()).not.toContain('.ts:');
     await wrong.getByRole('button', { name: 'Cancel' }).last().click();
 
     const right = await ui.update('approve', { mappings: ['customers'], reason: 'new titles' });
@@ -184,16 +183,12 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     });
     await ui.workflow(run.workflowId, 'User Metadata');
     await current.getByText(/^order-lines: reading, \d+ %, about [\dms ]+ left; \d+ read, \d+ accepted/).waitFor();
-    console.error(
-      await ui.page
-        .locator('iframe')
-        .last()
-        .evaluate((e) => e.outerHTML.replace(/src="[^"]*"/, '')),
-    );
-    await ui.picture('running', 700);
+    await ui.picture('running-sync', 900);
     await ui.page.getByRole('tab', { name: 'History' }).click();
-    await ui.page.getByText('loadPartition • order-lines: keys 250001 to 500000').first().waitFor();
-    await ui.picture('timeline', 900);
+    await ui.page
+      .getByText(/order-lines: keys \d+ to \d+$/)
+      .first()
+      .waitFor();
 
     await ui.page.getByRole('button', { name: 'Request Cancellation' }).click();
     await ui.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
