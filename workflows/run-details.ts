@@ -139,8 +139,8 @@ function detailsInMarkdown(
     ...notes.map((note) => `\n${note}`),
     '',
     ...mappings.map((mapping) => `- **${mapping.mapping}**: ${mappingLine(mapping)}`),
-    // The frame is a few pixels too low for what is in it, so the last line must be one that nobody misses.
-    '\n&nbsp;',
+    // The frame is a few pixels too low for what is in it, and would cut off half of the last line.
+    '\n---',
   ].join('\n');
 }
 

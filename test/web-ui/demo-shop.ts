@@ -31,7 +31,7 @@ export const insertCustomers = (source: Database) =>
 /** So many order lines that a run takes three partitions for them, and minutes. */
 export const insertOrderLines = async (source: Database): Promise<void> => {
   await source.query(
-    `INSERT INTO shop.order_lines SELECT i, 1 + i % ${CUSTOMERS}, 1 + i % 12 FROM generate_series(1, 620000) i`,
+    `INSERT INTO shop.order_lines SELECT i, 1 + i % ${CUSTOMERS}, 1 + i % 12 FROM generate_series(1, 750000) i`,
   );
   await source.query('ANALYZE shop.order_lines');
 };
