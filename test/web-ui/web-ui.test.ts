@@ -185,10 +185,7 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await current.getByText(/^order-lines: reading, \d+ %, about [\dms ]+ left; \d+ read, \d+ accepted/).waitFor();
     await ui.picture('running-sync', 900);
     await ui.page.getByRole('tab', { name: 'History' }).click();
-    await ui.page
-      .getByText('order-lines: keys 250001 to 500000')
-      .first()
-      .waitFor();
+    await ui.page.getByText('order-lines: keys 250001 to 500000').first().waitFor();
 
     await ui.page.getByRole('button', { name: 'Request Cancellation' }).click();
     await ui.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
