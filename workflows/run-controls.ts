@@ -1,6 +1,12 @@
 /** The Updates that pause a run and let it go on. */
 import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
-import { checkControlInput, pauseLine, type ControlInput, type Pause } from '../src/domain/run-controls.js';
+import {
+  checkControlInput,
+  pauseLine,
+  type ControlInput,
+  type Pause,
+  UpdateRefused,
+} from '../src/domain/run-controls.js';
 
 const pauseUpdate = defineUpdate<string, [ControlInput?]>('pause');
 const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
@@ -30,7 +36,7 @@ export class RunControls {
         description: 'Pauses the run. Input: nothing, or {"reason":"..."}',
         validator: (input?: ControlInput) => {
           checkControlInput('pause', input);
-          if (this.#pause !== null) throw new Error(`pause: the run is ${pauseLine(this.#pause)} already`);
+          if (this.#pause !== null) throw new UpdateRefused(`pause: the run is ${pauseLine(this.#pause)} already`);
         },
       },
     );
@@ -45,7 +51,7 @@ export class RunControls {
         description: 'Lets a paused run go on. Input: nothing',
         validator: (input?: ControlInput) => {
           checkControlInput('resume', input);
-          if (this.#pause === null) throw new Error('resume: the run is not paused');
+          if (this.#pause === null) throw new UpdateRefused('resume: the run is not paused');
         },
       },
     );

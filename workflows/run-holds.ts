@@ -3,7 +3,7 @@ import { ApplicationFailure, condition, defineUpdate, setHandler } from '@tempor
 import { formatSeconds } from '../src/domain/duration.js';
 import { holdLine, type Hold } from '../src/domain/guard.js';
 import type { HoldUntil } from '../src/domain/run.js';
-import { checkApproveInput, type ApproveInput, type ControlInput } from '../src/domain/run-controls.js';
+import { checkApproveInput, type ApproveInput, type ControlInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { approveHold } from './activities.js';
 
@@ -38,10 +38,10 @@ export class RunHolds {
         validator: (input?: ApproveInput) => {
           checkApproveInput(input);
           const onHold = this.list.map(({ mapping }) => mapping);
-          if (onHold.length === 0) throw new Error('approve: the run is not on hold');
+          if (onHold.length === 0) throw new UpdateRefused('approve: the run is not on hold');
           const others = (input?.mappings ?? []).filter((mapping) => !onHold.includes(mapping));
           if (others.length > 0)
-            throw new Error(`approve: not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
+            throw new UpdateRefused(`approve: not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
         },
       },
     );

@@ -1,7 +1,7 @@
 /** The Update that changes how fast a run sends, while it works. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { actorOfUpdate } from '../src/domain/audit.js';
-import { checkSetRateInput, rateLine, type SetRateInput } from '../src/domain/run-controls.js';
+import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { setRate } from './activities.js';
 
@@ -28,7 +28,7 @@ export function handleSetRate(run: () => OpenedRun | null): void {
         'Changes how fast the sync sends. Input: {"requestsAtOnce":2,"requestsPerSecond":5}, or nothing for the limits of sync.yaml',
       validator: (input?: SetRateInput) => {
         checkSetRateInput(input);
-        if (run() === null) throw new Error('setRate: the run has not begun yet');
+        if (run() === null) throw new UpdateRefused('setRate: the run has not begun yet');
       },
     },
   );

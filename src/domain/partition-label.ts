@@ -13,15 +13,16 @@ const INTEGER = /^-?\d{1,18}$/;
 const HARMLESS_CURSOR = /^(\d{4}-\d{2}-\d{2}([ T][\d:.]+(Z|[+-][\d:]+)?)?|\d{1,20}(\.\d+)?)$/;
 
 /**
- * `keys 250001 to 500000`, or `changes since 2026-11-23 14:00:00`; null if the bounds cannot be shown: texts may be names
- * or e-mail addresses, which must not get into Temporal's history.
+ * `all rows`, `keys 250001 to 500000`, or `changes since 2026-11-23 14:00:00`; null if the bounds cannot be shown: texts
+ * may be names or e-mail addresses, which must not get into Temporal's history.
  */
 export function partitionLabel(bounds: PartitionBounds): string | null {
   const { externalIds, afterKey, throughKey, cursorFrom, cursorBefore } = bounds;
   if (externalIds !== null) return counted(externalIds.length, 'record', 'records');
   if (afterKey !== null || throughKey !== null) return keysLabel(afterKey, throughKey);
   if (cursorFrom !== null) return HARMLESS_CURSOR.test(cursorFrom) ? `changes since ${cursorFrom}` : null;
-  return cursorBefore !== null && HARMLESS_CURSOR.test(cursorBefore) ? `rows until ${cursorBefore}` : null;
+  if (cursorBefore === null) return 'all rows';
+  return HARMLESS_CURSOR.test(cursorBefore) ? `rows until ${cursorBefore}` : null;
 }
 
 function keysLabel(afterKey: PartitionBounds['afterKey'], throughKey: PartitionBounds['throughKey']): string | null {

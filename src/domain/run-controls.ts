@@ -28,6 +28,18 @@ export interface Pause {
   readonly reason: string | null;
 }
 
+/**
+ * Why an Update is refused, for whoever has sent it. It has no stack, which the Web UI would show as part of the reason,
+ * with the paths of the worker's machine.
+ */
+export class UpdateRefused extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'UpdateRefused';
+    this.stack = '';
+  }
+}
+
 interface FieldRule {
   readonly expected: string;
   accepts(value: unknown): boolean;
@@ -52,26 +64,28 @@ const PER_SECOND: FieldRule = {
 };
 const FIELDS = { by: TEXT, reason: TEXT };
 
-/** Throws an error that says what is allowed unless the input is one of `pause` and `resume`. */
+/** Throws {@link UpdateRefused} that says what is allowed unless the input is one of `pause` and `resume`. */
 export const checkControlInput = (update: string, input: unknown): void => checkFields(update, input, FIELDS);
 
-/** Throws an error that says what is allowed unless the input is one of `approve`. */
+/** Throws {@link UpdateRefused} that says what is allowed unless the input is one of `approve`. */
 export const checkApproveInput = (input: unknown): void =>
   checkFields('approve', input, { ...FIELDS, mappings: NAMES });
 
-/** Throws an error that says what is allowed unless the input is one of `setRate`; the bounds are those of sync.yaml. */
+/** Throws {@link UpdateRefused} that says what is allowed unless the input is one of `setRate`; the bounds are those of sync.yaml. */
 export const checkSetRateInput = (input: unknown): void =>
   checkFields('setRate', input, { ...FIELDS, requestsAtOnce: AT_ONCE, requestsPerSecond: PER_SECOND });
 
 function checkFields(update: string, input: unknown, fields: Readonly<Record<string, FieldRule>>): void {
   if (input === undefined || input === null) return;
   if (typeof input !== 'object' || Array.isArray(input))
-    throw new Error(`${update}: expected nothing, or an object such as {"reason":"maintenance"}`);
+    throw new UpdateRefused(`${update}: expected nothing, or an object such as {"reason":"maintenance"}`);
   for (const [field, value] of Object.entries(input)) {
     const rule = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (rule === undefined)
-      throw new Error(`${update}: unknown field "${field.slice(0, 60)}"; allowed: ${Object.keys(fields).join(', ')}`);
-    if (!rule.accepts(value)) throw new Error(`${update}: "${field}" must be ${rule.expected}`);
+      throw new UpdateRefused(
+        `${update}: unknown field "${field.slice(0, 60)}"; allowed: ${Object.keys(fields).join(', ')}`,
+      );
+    if (!rule.accepts(value)) throw new UpdateRefused(`${update}: "${field}" must be ${rule.expected}`);
   }
 }
 

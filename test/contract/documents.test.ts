@@ -1,9 +1,9 @@
 /** What the sandbox serves for people and their tools: the OpenAPI document, and a page to try the operations on. */
-import { existsSync } from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { chromium, type Browser } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationEntries } from '../../src/platform/contract/operations.js';
+import { openBrowser } from '../browser.js';
 import { isHere } from '../here.js';
 import { createDatabase, startForTest, type TestDatabase } from '../sandbox/running-sandbox.js';
 
@@ -79,23 +79,9 @@ describe('/openapi.json', () => {
 });
 
 describe.skipIf(!isHere('Chromium'))('/reference', () => {
-  const executablePath = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
   let browser: Browser;
   beforeAll(async () => {
-    if (!existsSync(executablePath))
-      throw new Error(`no ${executablePath}: run "npm test", which gets one, or set CHROMIUM_PATH`);
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
+    browser = await openBrowser();
   });
   afterAll(() => browser?.close());
 

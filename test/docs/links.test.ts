@@ -1,6 +1,6 @@
 /** Links lead to existing files and headings, and every decision is listed. */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { anchorsOf, fromRoot, linksOf, PAGES, readPage, ROOT, sectionOf } from './pages.js';
 
@@ -17,6 +17,18 @@ describe.each(PAGES)('$path', (page) => {
     );
     expect(broken.map(({ target }) => target)).toEqual([]);
   });
+});
+
+it('shows every picture on some page, with a description', () => {
+  const shown = PAGES.flatMap((page) =>
+    [...page.text.matchAll(/!\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, description, target]) => ({
+      description: description!,
+      file: fromRoot(join(ROOT, dirname(page.path), target!)),
+    })),
+  );
+  expect(shown.filter(({ description }) => description.length < 20)).toEqual([]);
+  const there = readdirSync(join(ROOT, 'docs/images')).map((name) => join('docs/images', name));
+  expect([...new Set(shown.map(({ file }) => file))].sort()).toEqual(there.sort());
 });
 
 describe('the decisions', () => {

@@ -51,6 +51,8 @@ export interface ShopSettings extends SyncSettings {
   readonly sourceUrl?: string;
   /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
   readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
+  /** Default: one that no other test has, as is needed on the Temporal server that the tests share. */
+  readonly taskQueue?: string;
   /** Variables that replace or join the usual ones. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -129,7 +131,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   const write = (file: string, content: string): void => writeFileSync(join(folder, SYNC, file), content);
   for (const [file, content] of Object.entries(settings.other?.files ?? filesOf(settings))) write(file, content);
   const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });
-  const taskQueue = `shop-${randomUUID()}`;
+  const { taskQueue = `shop-${randomUUID()}` } = settings;
   const env = {
     PARTNER_SYNC_STATE_URL: state.url,
     PARTNER_SYNC_MAPPINGS: folder,

@@ -11,7 +11,7 @@ const ALL: PartitionBounds = {
 };
 
 it.each([
-  ['all rows', {}, null],
+  ['all rows', {}, 'all rows'],
   ['the first keys', { throughKey: ['250000'] }, 'keys up to 250000'],
   ['keys in the middle', { afterKey: ['250000'], throughKey: ['500000'] }, 'keys 250001 to 500000'],
   ['the last keys', { afterKey: ['750000'] }, 'keys from 750001'],
