@@ -31,6 +31,7 @@ const CAMPAIGN = [
   'test/mapping/naive.test.ts',
   'test/mapping/local-time.test.ts',
   'test/patterns/pattern.test.ts',
+  'test/worker/mapping-files.test.ts',
 ];
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];

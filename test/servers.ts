@@ -1,12 +1,12 @@
 /** The real servers that the tests share: one PostgreSQL and one Temporal dev server, started once for a run. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type {} from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../src/embedded/postgres-server.js';
 import { findTemporal } from '../src/embedded/temporal-cli.js';
 import { startTemporal } from '../src/embedded/temporal-server.js';
+import { createRunFolder } from './run-folder.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,13 +22,14 @@ declare module 'vitest' {
 /** Losing these databases in a power cut loses nothing, and without precautions against it the tests are faster. */
 const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500' };
 
-/** Temporal's server is a Go program: a quarter of its processor time went into collecting garbage. */
-const TEMPORAL_ENV = { GOGC: '800' };
+/**
+ * Temporal's server is a Go program: a quarter of its processor time went into collecting garbage, and a sixth into handing
+ * work from one thread to another.
+ */
+const TEMPORAL_ENV = { GOGC: '800', GOMAXPROCS: '1' };
 
 export default async function servers(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'partner-sync-test-'));
-  // As root, PostgreSQL runs under another account, which must be able to enter.
-  chmodSync(folder, 0o755);
+  const folder = createRunFolder();
   const log = (line: string): void => console.error(line);
   log('Starting PostgreSQL and Temporal for the tests ...');
   const [postgres, temporal] = await Promise.allSettled([

@@ -40,11 +40,14 @@ const SHUT_DOWN: readonly EndingStep[] = [
   { signal: 'SIGTERM', waitMs: milliseconds('temporalTermination') },
 ];
 
-/**
- * With several task queue partitions, as for many workers, a first task may wait a second or two for a poll on its
- * partition.
- */
-const ONE_PARTITION = ['matching.numTaskqueueReadPartitions', 'matching.numTaskqueueWritePartitions'];
+const DYNAMIC_CONFIG: Readonly<Record<string, number>> = {
+  // With several task queue partitions, as for many workers, a first task may wait a second or two for a poll on its
+  // partition.
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+  // By default the server looks for new tasks 20 times a second, for all runs together: each step of a run waits for it.
+  'history.transferProcessorMaxPollRPS': 1000,
+};
 
 /**
  * Starts the server and resolves when its namespace responds. A server that an earlier run left behind is stopped first.
@@ -81,7 +84,7 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
         'default',
         '--log-level',
         'error',
-        ...ONE_PARTITION.flatMap((setting) => ['--dynamic-config-value', `${setting}=1`]),
+        ...Object.entries(DYNAMIC_CONFIG).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
         ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
       ],
       logFile,

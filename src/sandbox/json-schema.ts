@@ -7,7 +7,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
 import { withReferenceValues } from '../domain/references.js';
 import type { JsonObject } from '../domain/json.js';
-import { addBoundedFormats, PATTERNS } from '../patterns/ajv-patterns.js';
+import { ajvOfItsOwn } from '../patterns/ajv-of-its-own.js';
+import { addBoundedFormats } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';
 
 /** An Ajv instance for the contract's schemas: it reports all errors, knows formats and accepts unknown keywords. */
@@ -50,16 +51,9 @@ const NAMED_BREACHES = 10;
 export function compileRecordSchema(schema: JsonObject, rules: SchemaRules): RecordValidator {
   if (schema['$async'] !== undefined) throw new Error('"$async" is not supported');
   const dialect = typeof schema['$schema'] === 'string' ? schema['$schema'] : rules.dialect;
-  const options: Options = {
-    allErrors: true,
-    strict: false,
-    logger: false,
-    validateFormats: rules.formats,
-    code: { regExp: PATTERNS },
-  };
-  const ajv = dialect.includes('2020-12') ? new Ajv2020(options) : new Ajv(options);
-  addBoundedFormats(ajv);
-  const validate = ajv.compile(withReferenceValues(schema));
+  const whole = withReferenceValues(schema);
+  const ajv = ajvOfItsOwn(whole, dialect.includes('2020-12') ? Ajv2020 : Ajv, { validateFormats: rules.formats });
+  const validate = ajv.compile(whole);
   return (record) => {
     if (validate(record)) return undefined;
     const texts = errorTexts(validate.errors);

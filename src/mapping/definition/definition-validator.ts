@@ -1,10 +1,10 @@
 /** Compiles the JSON Schema of a schema definition with ajv, in the dialect that it names. */
-import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { withReferenceValues } from '../../domain/references.js';
-import { addBoundedFormats, PATTERNS } from '../../patterns/ajv-patterns.js';
+import { ajvOfItsOwn } from '../../patterns/ajv-of-its-own.js';
 
 /**
  * The compiled JSON Schema of one schema definition (platform-api.md section 2). The platform validates again, by its
@@ -29,11 +29,10 @@ export function definitionValidator(schema: JsonObject): DefinitionValidator {
   let validator = compiled.get(schema);
   if (validator === undefined) {
     if (schema['$async'] === true) throw new Error('$async is not supported');
-    // One ajv instance per schema, since two schemas may have the same $id.
-    const ajv = newAjv(schema['$schema']);
-    addBoundedFormats(ajv);
+    const whole = withReferenceValues(schema);
+    const ajv = ajvOfItsOwn(whole, dialectOf(schema['$schema']));
     validator = {
-      validate: ajv.compile(withReferenceValues(schema)),
+      validate: ajv.compile(whole),
       knows: (keyword) => ajv.getKeyword(keyword) !== false,
       part: (part) => ajv.compile(part as JsonObject | boolean),
     };
@@ -42,12 +41,9 @@ export function definitionValidator(schema: JsonObject): DefinitionValidator {
   return validator;
 }
 
-/**
- * Draft 7, unless the schema names 2019-09 or 2020-12. Not strict: the platform may know keywords that ajv does not.
- */
-function newAjv(dialect: unknown): Ajv {
-  const options: Options = { strict: false, allErrors: true, logger: false, code: { regExp: PATTERNS } };
-  if (typeof dialect === 'string' && dialect.includes('2020-12')) return new Ajv2020(options);
-  if (typeof dialect === 'string' && dialect.includes('2019-09')) return new Ajv2019(options);
-  return new Ajv(options);
+/** Draft 7, unless the schema names 2019-09 or 2020-12. */
+function dialectOf(named: unknown): typeof Ajv | typeof Ajv2019 | typeof Ajv2020 {
+  if (typeof named === 'string' && named.includes('2020-12')) return Ajv2020;
+  if (typeof named === 'string' && named.includes('2019-09')) return Ajv2019;
+  return Ajv;
 }
