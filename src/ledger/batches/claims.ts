@@ -20,7 +20,7 @@ import type { Knex } from 'knex';
 import { isInStep } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { checkGuard, type ChunkGuard } from '../runs/guards.js';
+import { checkGuard, finishedCounts, type ChunkGuard } from '../runs/guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
@@ -70,8 +70,9 @@ export async function claimChunk(
   request: ClaimRequest,
 ): Promise<Claimed> {
   const { guard } = request;
+  const guarded = guard && { guard, finished: await finishedCounts(knex, partition) };
   if (!partition.keepsRecords) {
-    if (guard !== undefined) await checkGuard(knex, partition, guard, []);
+    if (guarded !== undefined) await checkGuard(knex, partition, guarded.guard, guarded.finished, []);
     return claimAll(request);
   }
   // Taken before the transaction: a process that is frozen in it must know afterwards how old its intents are.
@@ -84,11 +85,12 @@ export async function claimChunk(
     const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
     const { skipReasons, changed } = await compareWithIndex(trx, partition, keys, request);
     for (const [index, reason] of inFlightReasons) skipReasons[index] = reason;
-    if (guard !== undefined)
+    if (guarded !== undefined)
       await checkGuard(
         trx,
         partition,
-        guard,
+        guarded.guard,
+        guarded.finished,
         changed.filter((index) => skipReasons[index] === undefined),
       );
     const sent = request.records.pick((index) => skipReasons[index] === undefined);

@@ -52,29 +52,50 @@ export class GuardExceeded extends PartnerSyncError {
   }
 }
 
+type OfMapping = Pick<AcquiredPartition, 'runId' | 'mappingId'>;
+
+/** What the finished chunks of a mapping have read, and how many of these rows are dead letters. */
+export type FinishedCounts = Pick<GuardedCounts, 'read' | 'deadLettered'>;
+
+/**
+ * The counts that {@link checkGuard} needs. They grow with partitions and tenants, so they are summed before the claim
+ * has its lock, for which the other chunks of the mapping wait.
+ */
+export async function finishedCounts(knex: Knex, { runId, mappingId }: OfMapping): Promise<FinishedCounts> {
+  const { rows } = await knex.raw<{ rows: FinishedCounts[] }>(
+    `SELECT coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered"
+     FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
+     WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned'`,
+    { run: runId, mapping: mappingId },
+  );
+  return rows[0]!;
+}
+
 /**
  * Adds the chunk to what the run has changed of the mapping; throws {@link GuardExceeded} if that is more than a limit.
  * Does nothing in a run that is not guarded, or is approved.
  */
 export async function checkGuard(
   trx: Knex,
-  { runId, mappingId }: Pick<AcquiredPartition, 'runId' | 'mappingId'>,
+  { runId, mappingId }: OfMapping,
   { mapping, limits, rows, deadLettered }: ChunkGuard,
+  finished: FinishedCounts,
   changed: readonly number[],
 ): Promise<void> {
   // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
-  const { rows: found } = await trx.raw<{ rows: (GuardedCounts & { readonly onHold: Hold | null })[] }>(
-    `UPDATE guards g SET changed = g.changed + :changed
-     FROM (SELECT coalesce(sum(c.read), 0) AS read, coalesce(sum(c.dead_lettered), 0) AS dead_lettered
-           FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
-           WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned') c
-     WHERE g.run_id = :run AND g.mapping_id = :mapping AND g.approved_at IS NULL
-     RETURNING g.accepted::float8 AS accepted, g.changed::float8 AS changed, (c.read + :rows)::float8 AS read,
-       (c.dead_lettered + :deadLettered)::float8 AS "deadLettered", g.hold AS "onHold"`,
-    { run: runId, mapping: mappingId, changed: changed.length, rows, deadLettered },
+  const { rows: found } = await trx.raw<{
+    rows: (Pick<GuardedCounts, 'accepted' | 'changed'> & { readonly onHold: Hold | null })[];
+  }>(
+    `UPDATE guards SET changed = changed + :changed
+     WHERE run_id = :run AND mapping_id = :mapping AND approved_at IS NULL
+     RETURNING accepted::float8 AS accepted, changed::float8 AS changed, hold AS "onHold"`,
+    { run: runId, mapping: mappingId, changed: changed.length },
   );
+  const [guard] = found;
+  if (guard === undefined) return;
+  const counts = { ...guard, read: finished.read + rows, deadLettered: finished.deadLettered + deadLettered };
   // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
-  const hold = found[0] === undefined ? null : (found[0].onHold ?? holdOf(mapping, found[0], limits));
+  const hold = guard.onHold ?? holdOf(mapping, counts, limits);
   if (hold !== null) throw new GuardExceeded(hold, changed);
 }
 
