@@ -120,17 +120,17 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
 
   // One at a time: two activities that start together must share one source pool and one limit.
   let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  const oneByOne = <T>(work: () => Promise<T>): Promise<T> => {
     const next = last.then(work);
     last = next.catch(() => undefined);
     return next;
   };
   return {
-    load: (name) => inTurn(async () => (await load(name)).loaded),
+    load: (name) => oneByOne(async () => (await load(name)).loaded),
     async open(name, runId) {
-      if (runId === undefined) return inTurn(() => openOnDisk(name));
+      if (runId === undefined) return oneByOne(() => openOnDisk(name));
       const kept = await filesOf(runId);
-      return inTurn(() => openForRun(name, runId, kept));
+      return oneByOne(() => openForRun(name, runId, kept));
     },
     async close() {
       await last;

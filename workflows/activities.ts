@@ -82,10 +82,10 @@ export type Loads = Pick<Activities, 'loadPartition' | 'replayDeadLetters'>;
  * The loads on the queue of workers that have room for one. Fails with a timeout if none has room for too long (ADR
  * 0025).
  */
-export const inTurn = (summary: string): Loads =>
+export const onLoadQueue = (summary: string): Loads =>
   proxyActivities<Activities>({
     ...LOADS,
     summary: shortSummary(summary),
     taskQueue: loadQueueOf(workflowInfo().taskQueue),
-    scheduleToStartTimeout: milliseconds('loadTurn'),
+    scheduleToStartTimeout: milliseconds('loadQueueWait'),
   });

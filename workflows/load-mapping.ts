@@ -51,7 +51,7 @@ export async function loadMapping(
       while (!done) {
         await details.controls.untilRunning();
         if (isHistoryLong()) return;
-        const result = await details.turns.load(mapping, summary, (loads) => loadWith(loads, id));
+        const result = await details.dispatch.load(mapping, summary, (loads) => loadWith(loads, id));
         if (result === null) continue;
         details.showLoaded(result.progress);
         if (result.hold !== null) await details.holds.untilApproved(run, result.hold);

@@ -17,7 +17,7 @@ import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-cont
 import type { OpenedRun } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
 import { noteAction } from './activities.js';
-import { LoadTurns } from './load-turns.js';
+import { LoadDispatch } from './load-dispatch.js';
 import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
@@ -56,7 +56,7 @@ export class RunDetails {
       .finally(() => (this.#openNotes -= 1));
   });
   /** Where its loads wait for a worker. */
-  readonly turns = new LoadTurns();
+  readonly dispatch = new LoadDispatch();
   /** What waits for approval. */
   readonly holds = new RunHolds(() => {
     this.#update();

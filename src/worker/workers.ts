@@ -9,7 +9,7 @@ import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 /** The second load fills the gaps at the beginning and end of the first; more would find no processor time left. */
 const CONCURRENT_LOADS = 2;
 
-/** All other activities at once. A run has loads among them only if it has waited in vain (workflows/load-turns.ts). */
+/** All other activities at once. A run has loads among them only if it has waited in vain (workflows/load-dispatch.ts). */
 const CONCURRENT_ACTIVITIES = 16;
 
 /** Options that all workers share. */

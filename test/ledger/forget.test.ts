@@ -135,7 +135,7 @@ it('removes a record from every table', async () => {
     const { guards } = the.ledger;
     await guards.begin(runId, mappingId);
     const hold = { mapping: 'customers', cause: 'changed', records: 2, of: 3, limit: 1 } as const;
-    await guards.hold(runId, mappingId, hold, ['a', CANARY]);
+    await guards.putOnHold(runId, mappingId, hold, ['a', CANARY]);
   });
   const planRun = await run(() => Promise.resolve());
   const plan = await the.ledger.removals.open(planRun, mappingId, '{}');

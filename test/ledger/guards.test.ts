@@ -53,7 +53,7 @@ it('adds up what the partitions of a mapping change, and claims nothing beyond t
 it('lets nothing of the mapping through once it is on hold, until somebody approves', async () => {
   await expect(claim(one, versions('2'))).rejects.toEqual(exceeded);
   const hold = { mapping: 'orders', cause: 'changed', records: 10, of: 10, limit: 30 } as const;
-  await the.ledger.guards.hold(one.runId, the.mappingId, hold, ['r1']);
+  await the.ledger.guards.putOnHold(one.runId, the.mappingId, hold, ['r1']);
 
   const isNew = [record('new', '1')];
   await expect(claim(other, isNew)).rejects.toEqual(exceeded);

@@ -34,7 +34,7 @@ export async function guardedClaim(
     const { hold, changed } = error;
     const examples = hold.cause === 'changed' ? changedRows(request, changed) : firstOf(failed);
     const keys = examples.map(({ sourceKey }) => sourceKey.join(', '));
-    await ledger.guards.hold(partition.runId, mapping.mappingId, hold, keys);
+    await ledger.guards.putOnHold(partition.runId, mapping.mappingId, hold, keys);
     throw error;
   }
 }

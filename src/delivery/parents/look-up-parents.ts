@@ -34,8 +34,8 @@ export async function lookUpParents(
     );
     for (const node of level)
       node.status = there.has(parentKey(node.parent)) ? 'there' : node.producers.length === 0 ? 'unknown' : null;
-    for (let turn = 0; level.some((node) => isOpen(node) && turn < node.producers.length); turn++)
-      for (const [mapping, same] of byMapping(level, turn)) await lookUp(context, mapping, same, add);
+    for (let producer = 0; level.some((node) => isOpen(node) && producer < node.producers.length); producer++)
+      for (const [mapping, same] of byMapping(level, producer)) await lookUp(context, mapping, same, add);
     level = next;
   }
   const readSeqEnd = await context.deps.ledger.nextReadSeq();
@@ -167,8 +167,8 @@ async function newNodes(
   return added;
 }
 
-/** The nodes that are still open, by the producer that is asked in this turn. */
-function byMapping(nodes: readonly ParentNode[], turn: number): Map<OpenMapping, ParentNode[]> {
-  const open = nodes.filter((node) => node.producers[turn] !== undefined && isOpen(node));
-  return groupBy(open, (node) => node.producers[turn]!);
+/** The nodes that are still open, by the mapping that is their producer with this index. */
+function byMapping(nodes: readonly ParentNode[], producer: number): Map<OpenMapping, ParentNode[]> {
+  const open = nodes.filter((node) => node.producers[producer] !== undefined && isOpen(node));
+  return groupBy(open, (node) => node.producers[producer]!);
 }

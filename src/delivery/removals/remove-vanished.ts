@@ -9,7 +9,7 @@ import { planRemovals } from './plan-removals.js';
 import type { LoadResult, MappingRef } from '../../domain/work.js';
 
 /** In a guarded run, a plan that needs approval holds the run, which carries it out if somebody approves. */
-async function holdOf(
+async function holdForRemovals(
   { ledger }: Dependencies,
   { gone }: GuardLimits,
   { runId, mapping }: MappingRef,
@@ -28,7 +28,7 @@ export async function removeVanished(deps: Dependencies, ref: MappingRef, signal
 
   const plan = await planRemovals(deps, sync, mapping, { runId: ref.runId, goesOn: loadTime(signal) });
   if (plan.state === 'awaiting_approval' && sync.spec.guard !== null)
-    return loadResult(deps, ref, true, await holdOf(deps, sync.spec.guard, ref, plan));
+    return loadResult(deps, ref, true, await holdForRemovals(deps, sync.spec.guard, ref, plan));
   if (plan.state !== 'due') return loadResult(deps, ref, plan.state !== 'finding');
 
   const partitionId = await partitions.forRemovals(ref.runId, mapping.mappingId);

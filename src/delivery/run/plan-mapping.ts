@@ -55,7 +55,7 @@ async function holdOfEmpty(
   const { accepted, approved } = await guards.begin(runId, mapping.mappingId);
   if (approved || accepted === 0 || !(await isEmpty(sync, mapping))) return null;
   const hold: Hold = { mapping: mapping.spec.name, cause: 'empty', records: 0, of: accepted, limit: null };
-  await guards.hold(runId, mapping.mappingId, hold, []);
+  await guards.putOnHold(runId, mapping.mappingId, hold, []);
   return hold;
 }
 

@@ -86,7 +86,7 @@ export const ACTIVITIES = {
     bounds: 'the time for which a load begins new work',
     why: 'long compared with what it costs to dispatch an activity, short compared with a deployment',
   },
-  loadTurn: {
+  loadQueueWait: {
     value: 20,
     unit: 's',
     bounds: 'the wait for a worker with room for a load, before it may go to the common task queue',

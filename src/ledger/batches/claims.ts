@@ -180,7 +180,7 @@ async function compareWithIndex(
   };
   await readRecords(trx, mappingId, keys, (index, known) => (reasons[index] = compare(index, known)), {
     hashes: ownHashes,
-    see: (first, count, sentBy) => reasons.fill(inStep(sentBy), first, first + count),
+    sameContent: (first, count, sentBy) => reasons.fill(inStep(sentBy), first, first + count),
   });
   return { skipReasons: reasons, changed };
 }

@@ -14,12 +14,12 @@ export interface SameContent {
    */
   readonly hashes: () => Buffer;
   /** Called instead of `see`: the `count` keys from index `first` on have this content, sent by this run. */
-  readonly see: (first: number, count: number, runId: number) => void;
+  readonly sameContent: (first: number, count: number, runId: number) => void;
 }
 
 /**
  * Calls `see` with the index and the entry of each key that the record index has, in no particular order, except keys
- * for which `same.see` is called.
+ * for which `same.sameContent` is called.
  */
 export async function readRecords(
   knex: Knex,
@@ -37,7 +37,7 @@ export async function readRecords(
     }
     let first = indexes[0]!;
     for (const [count, , runId] of block.sendings) {
-      same.see(first, count, runId);
+      same.sameContent(first, count, runId);
       first += count;
     }
   });

@@ -21,8 +21,8 @@ export interface Guards {
    * Returns that number, and whether somebody has approved what the run does.
    */
   begin(runId: string, mappingId: number): Promise<{ readonly accepted: number; readonly approved: boolean }>;
-  /** Notes that the run holds the mapping; a hold that was noted before stays as it is. */
-  hold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
+  /** Notes that the mapping is on hold; a hold that was noted before stays as it is. */
+  putOnHold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
   /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. The audit tells who did so. */
   approve(runId: string, mappingId: number, by: Omit<NewAuditEntry, 'action'>): Promise<void>;
   /**
@@ -115,7 +115,7 @@ export function openGuards(knex: Knex): Guards {
       );
       return rows[0]!;
     },
-    async hold(runId, mappingId, hold, examples) {
+    async putOnHold(runId, mappingId, hold, examples) {
       await knex.raw(
         `UPDATE guards SET hold_at = now(), hold = CAST(:hold AS json), examples = CAST(:examples AS text[])
          WHERE run_id = :run AND mapping_id = :mapping AND hold_at IS NULL AND approved_at IS NULL`,

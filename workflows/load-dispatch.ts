@@ -1,12 +1,12 @@
 /** Where the loads of a run wait for a worker, so that they leave room for the loads and the other steps of all runs. */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
-import { inTurn, summarized, type Loads } from './activities.js';
+import { onLoadQueue, summarized, type Loads } from './activities.js';
 
 /** How many mappings of a run may have a load with any worker: far fewer than the activities that a worker has room for. */
 const MAPPINGS_WITH_ANY_WORKER = 4;
 
 /** One for each run (ADR 0032). */
-export class LoadTurns {
+export class LoadDispatch {
   /** The mappings that have a load with any worker. */
   readonly #withAnyWorker = new Set<string>();
   /** Whether the last wait for a worker with room was in vain; while that is so, no load waits if it need not. */
@@ -20,7 +20,7 @@ export class LoadTurns {
   async load<T>(mapping: string, summary: string, loadWith: (loads: Loads) => Promise<T>): Promise<T | null> {
     if (this.#inVain && this.#mayGoToAny(mapping)) return this.#loadWithAny(mapping, summary, loadWith);
     try {
-      const result = await loadWith(inTurn(summary));
+      const result = await loadWith(onLoadQueue(summary));
       this.#inVain = false;
       return result;
     } catch (error) {
