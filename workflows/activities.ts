@@ -21,12 +21,18 @@ const TRANSIENT: RetryPolicy = {
 };
 
 /** Short reads and writes of the ledger. */
-export const { openRun, detectSchemaDrift, planMapping, approveHold, setRate, closeRun, abandonRun } =
-  proxyActivities<Activities>({
-    startToCloseTimeout: milliseconds('bookkeepingAttempt'),
-    scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
-    retry: TRANSIENT,
-  });
+const BOOKKEEPING: ActivityOptions = {
+  startToCloseTimeout: milliseconds('bookkeepingAttempt'),
+  scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
+  retry: TRANSIENT,
+};
+
+export const { openRun, detectSchemaDrift, approveHold, setRate, closeRun, abandonRun } =
+  proxyActivities<Activities>(BOOKKEEPING);
+
+/** The timeline says which mapping is planned. */
+export const planMapping: Activities['planMapping'] = (input) =>
+  proxyActivities<Activities>({ ...BOOKKEEPING, summary: shortSummary(`${input.mapping}: plan`) }).planMapping(input);
 
 /**
  * Given up sooner than the others: the ledger may be what the run failed for, and the run's end must not wait for it.

@@ -20,9 +20,10 @@ export function partitionLabel(bounds: PartitionBounds): string | null {
   const { externalIds, afterKey, throughKey, cursorFrom, cursorBefore } = bounds;
   if (externalIds !== null) return counted(externalIds.length, 'record', 'records');
   if (afterKey !== null || throughKey !== null) return keysLabel(afterKey, throughKey);
-  if (cursorFrom !== null) return HARMLESS_CURSOR.test(cursorFrom) ? `changes since ${cursorFrom}` : null;
-  if (cursorBefore === null) return 'all rows';
-  return HARMLESS_CURSOR.test(cursorBefore) ? `rows until ${cursorBefore}` : null;
+  if (cursorFrom === null && cursorBefore === null) return 'all rows';
+  if ([cursorFrom, cursorBefore].some((cursor) => cursor !== null && !HARMLESS_CURSOR.test(cursor))) return null;
+  if (cursorFrom === null) return `rows until ${cursorBefore}`;
+  return cursorBefore === null ? `changes since ${cursorFrom}` : `changes from ${cursorFrom} to ${cursorBefore}`;
 }
 
 function keysLabel(afterKey: PartitionBounds['afterKey'], throughKey: PartitionBounds['throughKey']): string | null {
