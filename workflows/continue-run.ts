@@ -22,9 +22,12 @@ export async function continueIfLong(
 ): Promise<void> {
   if (!isHistoryLong()) return;
   // Neither a pause nor a hold is carried over, and an Update that is being carried out would be lost.
-  await details.controls.untilRunning();
-  await condition(() => details.holds.list.length === 0);
-  await details.untilAnswered();
+  do {
+    await details.controls.untilRunning();
+    await condition(() => details.holds.list.length === 0);
+    await details.untilAnswered();
+    // An Update that was answered last may have been a pause.
+  } while (details.controls.pause !== null);
   const { runId, stopped, notes } = run;
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });

@@ -5,12 +5,18 @@ import { onLoadQueue, summarized, type Loads } from './activities.js';
 /** How many mappings of a run may have a load with any worker: far fewer than the activities that a worker has room for. */
 const MAPPINGS_WITH_ANY_WORKER = 4;
 
+/** About two minutes of loads of each of these mappings. */
+const LOADS_WITHOUT_WAIT = 32;
+
 /** One for each run (ADR 0032). */
 export class LoadDispatch {
   /** The mappings that have a load with any worker. */
   readonly #withAnyWorker = new Set<string>();
-  /** Whether the last wait for a worker with room was in vain; while that is so, no load waits if it need not. */
-  #inVain = false;
+  /**
+   * Once a wait for a worker with room was in vain: how many loads do without such a wait if they can, before another one
+   * tries it.
+   */
+  #withoutWait = 0;
 
   /**
    * Waits for a worker with room for a load. If none has any for too long, any worker gets it, so that a run whose own
@@ -18,14 +24,14 @@ export class LoadDispatch {
    * the load is to wait for its turn again.
    */
   async load<T>(mapping: string, summary: string, loadWith: (loads: Loads) => Promise<T>): Promise<T | null> {
-    if (this.#inVain && this.#mayGoToAny(mapping)) return this.#loadWithAny(mapping, summary, loadWith);
+    if (this.#withoutWait > 0 && this.#mayGoToAny(mapping)) return this.#loadWithAny(mapping, summary, loadWith);
     try {
       const result = await loadWith(onLoadQueue(summary));
-      this.#inVain = false;
+      this.#withoutWait = 0;
       return result;
     } catch (error) {
       if (!isNeverStarted(error)) throw error;
-      this.#inVain = true;
+      this.#withoutWait = LOADS_WITHOUT_WAIT;
       return this.#mayGoToAny(mapping) ? this.#loadWithAny(mapping, summary, loadWith) : null;
     }
   }
@@ -36,6 +42,7 @@ export class LoadDispatch {
 
   async #loadWithAny<T>(mapping: string, summary: string, loadWith: (loads: Loads) => Promise<T>): Promise<T> {
     this.#withAnyWorker.add(mapping);
+    this.#withoutWait--;
     try {
       return await loadWith(summarized(summary));
     } finally {

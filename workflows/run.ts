@@ -56,8 +56,11 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     );
     details.showReport(report);
     attributes.reported(report);
-    await prune(opened);
-    await details.untilAnswered();
+    // The run has ended: a cancellation that comes now must not make it look cancelled.
+    await CancellationScope.nonCancellable(async () => {
+      await prune(opened);
+      await details.untilAnswered();
+    });
     throwIfUndelivered(report, opened.failOn);
     return report;
   });
@@ -70,7 +73,8 @@ async function closing<T>({ runId, sync }: OpenedRun, attributes: RunAttributes,
     if (!(error instanceof ContinueAsNew)) {
       const failure = codedFailure(error);
       attributes.failed(failure.code);
-      await CancellationScope.nonCancellable(() => abandonRun({ runId, sync, failure }));
+      // If the ledger cannot be told, the next run ends this one; people are to see why it failed.
+      await CancellationScope.nonCancellable(() => abandonRun({ runId, sync, failure })).catch(() => undefined);
     }
     throw error;
   }

@@ -42,6 +42,10 @@ it('knows the latest success and outcome of runs, not of backfills, samples and 
   await run('fresh', 100, 'complete', 'sync', 'sample');
   await run('fresh', null, null);
   await run('another', 50, 'complete');
+  await run('another', 10, 'failed');
+  await the.database.query(
+    `UPDATE partner_sync.runs SET failure_code = 'run_in_progress' WHERE sync = 'another' AND outcome = 'failed'`,
+  );
 
   const success = (await read('last_success_timestamp_seconds', 'fresh'))['']!;
   expect(Date.now() / 1000 - success).toBeGreaterThanOrEqual(399);
@@ -52,6 +56,8 @@ it('knows the latest success and outcome of runs, not of backfills, samples and 
     incomplete: 0,
     failed: 1,
   });
+  // A run that was refused beside another one says nothing.
+  expect(await read('last_run', 'another')).toMatchObject({ complete: 1, failed: 0 });
   expect(await read('last_run', 'unknown')).toEqual({});
 });
 

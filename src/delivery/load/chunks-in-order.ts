@@ -34,8 +34,10 @@ export async function chunksInOrder<Chunk, Result>(
   /** Settles once every chunk that was begun is finished. */
   let finished: Promise<void> = Promise.resolve();
   const begin = (chunk: Chunk): Promise<void> => {
-    const next = finishAfter(finished, work.deliver(chunk), (result) => work.finish(chunk, result));
-    next.catch(() => (failed = true));
+    const delivery = work.deliver(chunk);
+    const next = finishAfter(finished, delivery, (result) => work.finish(chunk, result));
+    // The delivery may have failed long before the chunks before it are finished.
+    for (const end of [delivery, next]) end.catch(() => (failed = true));
     return next;
   };
   let exhausted = false;

@@ -13,8 +13,8 @@ import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 /**
  * Costs only two small queries if no record waits and no child was given up.
  *
- * @param goesOn asked between two groups of due records; the first group is sent in any case
- * @returns whether all of them were sent
+ * @param goesOn asked between two groups of records that are sent; the first group is sent in any case
+ * @returns whether all records that were due or ready have been sent
  */
 export async function pollMapping(
   deps: Dependencies,
@@ -39,8 +39,7 @@ export async function pollMapping(
     await retryRecords(context, due);
     if (!goesOn()) return false;
   }
-  await retryDeadLetteredChildren(context);
-  return true;
+  return retryDeadLetteredChildren(context, goesOn);
 }
 
 /** Polls the batches with pending records, as many side by side as requests are allowed. */

@@ -63,32 +63,40 @@ export async function retryReadyChildren(context: PartitionContext, now: string)
 /**
  * Delivers the rows of dead letters that lacked a parent if all of their parents are delivered, and closes dead letters
  * whose rows are gone. Repeated until there are none, since each record may be the parent of another one.
+ *
+ * @param goesOn asked whenever some have been delivered
+ * @returns whether there are none left
  */
-export async function retryDeadLetteredChildren(context: PartitionContext): Promise<void> {
-  let any: boolean;
-  do any = await retryGeneration(context);
-  while (any);
+export async function retryDeadLetteredChildren(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
+  for (;;) {
+    const found = await retryGeneration(context, goesOn);
+    if (found === 0) return true;
+    if (!goesOn()) return false;
+  }
 }
 
-/** Returns whether there were any. */
-async function retryGeneration(context: PartitionContext): Promise<boolean> {
+/** Returns how many rows were read again. */
+async function retryGeneration(context: PartitionContext, goesOn: () => boolean): Promise<number> {
   const { deps, mapping, signal } = context;
   const { deadLetters } = deps.ledger;
   const through = await deadLetters.newest(mapping.mappingId);
-  let any = false;
+  let found = 0;
   let after = '0';
-  for (;;) {
+  while (found === 0 || goesOn()) {
     signal.throwIfAborted();
     const children = await deadLetters.lackingParents(mapping.mappingId, { after, through, limit: LOOK_UP_ROWS });
     const last = children.at(-1);
-    if (last === undefined) return any;
+    if (last === undefined) break;
     after = last.id;
     const ready = await readyAmong(context, children);
     if (ready.length === 0) continue;
-    any = true;
     const chunk = await readDeadLetters(context, ready);
-    if (rowsIn(chunk) > 0) await deliverAndCheckpoint(context, chunk, null);
+    const rows = rowsIn(chunk);
+    // Rows are not found by a key of another mapping version: such dead letters must not be looked for again and again.
+    if (rows > 0) await deliverAndCheckpoint(context, chunk, null);
+    found += rows;
   }
+  return found;
 }
 
 /** The records whose missing parents are all delivered. */

@@ -33,8 +33,9 @@ export async function openRun(
   const chosen = validatedMappings(spec, mode, input);
   await endAbandoned(deps, run, workflows);
   if (kind === 'sync') await takeLease(deps, run);
-  // Limits that somebody set during an earlier run were for that run.
-  if (kind === 'sync' && input.continues === undefined) await deps.ledger.fleet.setRate(spec.name, null);
+  const isOnlyRun = (await deps.ledger.runs.unended(spec.name)).every(({ id }) => id === run.id);
+  // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
+  if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);

@@ -216,7 +216,7 @@ async function recoverBatch(
     if (recovered === 0) return;
     // This run has not seen the rows. As its own, a mirror run would not look for one that has vanished since.
     const sentBy = { runId: batch.runId, readSeq: batch.readSeq };
-    await writeSentRecords(trx, partition.mappingId, sentBy, keptOutcomes);
+    if (partition.keepsRecords) await writeSentRecords(trx, partition.mappingId, sentBy, keptOutcomes);
     if (keptPending.length > 0) await insertPending(trx, partition, batch, keptPending, dependencyWait);
   });
 }

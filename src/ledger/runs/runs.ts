@@ -177,9 +177,11 @@ export function openRuns(knex: Knex): Runs {
     },
     async ofSchedule(scheduleId) {
       const { rows } = await knex.raw<{ rows: ScheduleRuns[] }>(
-        `WITH ended AS (SELECT id, outcome, ended_at FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
+        `WITH ended AS (
+           SELECT id, outcome, ended_at, failure_code = 'run_in_progress' AS refused
+           FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
          SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
-           (SELECT count(*) FROM ended WHERE id > coalesce(
+           (SELECT count(*) FROM ended WHERE refused IS NOT TRUE AND id > coalesce(
               (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS streak
          FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
         { id: scheduleId },

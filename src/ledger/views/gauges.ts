@@ -3,7 +3,7 @@
  * the same however large the ledger is (oldest waiting records first, latest runs and plans first).
  */
 import type { Knex } from 'knex';
-import { milliseconds } from '../../domain/timeouts.js';
+import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
 import { IS_IN_TROUBLE } from '../runs/runs.js';
@@ -21,9 +21,12 @@ export const COUNT_BOUND = 10_001;
 /** How far back runs and removal plans are looked through; only the latest plan of a mapping can await approval. */
 const LATEST = 1000;
 
-/** The latest runs of a sync, without backfills and samples, which say nothing about how fresh it is. */
+/**
+ * The latest runs of a sync, without backfills and samples, which say nothing about how fresh it is, and without runs that
+ * were refused beside another one, whose end is what counts.
+ */
 const LATEST_RUNS = `SELECT id, outcome, ended_at FROM (SELECT * FROM runs WHERE sync = s.sync ORDER BY id DESC LIMIT ${LATEST}) r
-  WHERE kind = 'sync' AND mode <> 'sample' AND ended_at IS NOT NULL`;
+  WHERE kind = 'sync' AND mode <> 'sample' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 /** The syncs that are asked about: as rows, and as a condition on their mappings. */
 const SYNCS = 'unnest(CAST(:syncs AS text[])) AS s(sync)';
 const IN_SYNCS = 'm.sync = ANY (CAST(:syncs AS text[]))';
@@ -33,6 +36,10 @@ const openBatches = ['intended', 'sent', 'pending'].map(
   (state) => `SELECT '${state}' AS state, (SELECT count(*) FROM
     (SELECT FROM batches WHERE mapping_id = m.id AND state = '${state}' LIMIT ${COUNT_BOUND}) b) AS batches`,
 );
+
+/** Since when the sync `s.sync` waits because the platform has asked its senders to. */
+export const PLATFORM_BUSY = `SELECT 'platform_busy' AS code, b.since FROM senders e JOIN platform_busy b USING (account)
+  WHERE e.sync = s.sync AND b.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'`;
 
 /** The columns of a result are the metric's labels, and `value`. */
 const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
@@ -70,13 +77,16 @@ const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
        ORDER BY code, id LIMIT ${COUNT_BOUND}) d)::float8 AS value
     FROM codes c WHERE c.code IS NOT NULL`,
   removal_plans_awaiting_approval: `
-    SELECT m.sync, count(*) FILTER (WHERE p.state = 'awaiting_approval')::float8 AS value
+    SELECT m.sync, count(*) FILTER (WHERE p.state IN ('awaiting_approval', 'empty'))::float8 AS value
     FROM mappings m LEFT JOIN LATERAL (
       SELECT state FROM removal_plans WHERE mapping_id = m.id ORDER BY id DESC LIMIT ${LATEST}) p ON true
     WHERE ${IN_SYNCS} GROUP BY 1`,
   retrying_since_timestamp_seconds: `
-    SELECT sync, trouble_code AS code, extract(epoch FROM min(trouble_since))::float8 AS value
-    FROM runs WHERE ended_at IS NULL AND sync = ANY (CAST(:syncs AS text[])) AND ${IS_IN_TROUBLE} GROUP BY 1, 2`,
+    SELECT sync, code, extract(epoch FROM min(since))::float8 AS value FROM (
+      SELECT sync, trouble_code AS code, trouble_since AS since
+      FROM runs WHERE ended_at IS NULL AND sync = ANY (CAST(:syncs AS text[])) AND ${IS_IN_TROUBLE}
+      UNION ALL
+      SELECT s.sync, b.code, b.since FROM ${SYNCS} CROSS JOIN LATERAL (${PLATFORM_BUSY}) b) troubles GROUP BY 1, 2`,
   mappings_on_hold: `
     SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS value
     FROM ${SYNCS} WHERE EXISTS (SELECT FROM mappings WHERE mappings.sync = s.sync)`,

@@ -4,8 +4,7 @@ import type { JudgedState } from '../../domain/sync-health.js';
 import type { RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
 import { IS_IN_TROUBLE } from '../runs/runs.js';
-import { seconds } from '../../domain/timeouts.js';
-import { COUNT_BOUND } from './gauges.js';
+import { COUNT_BOUND, PLATFORM_BUSY } from './gauges.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {
@@ -97,8 +96,7 @@ export function openSyncStates(knex: Knex): SyncStates {
                SELECT trouble_code AS code, trouble_since AS since FROM runs
                WHERE sync = s.sync AND ended_at IS NULL AND ${IS_IN_TROUBLE}
                UNION ALL
-               SELECT 'platform_busy', b.since FROM senders e JOIN platform_busy b USING (account)
-               WHERE e.sync = s.sync AND b.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'
+               ${PLATFORM_BUSY}
              ) troubles ORDER BY since LIMIT 1) t ON true
          ORDER BY s.sync`,
         { sync: sync ?? null },
