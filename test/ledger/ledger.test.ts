@@ -34,7 +34,7 @@ it('distinguishes equal external ids of two tenants', async () => {
   expect(batches[0]).toMatchObject({ tenant: 'south' });
 });
 
-it('does not claim a record that is in another unfinished batch', async () => {
+it('does not claim a record that is in another open batch', async () => {
   const [mine, other] = [await newPartition(), await newPartition()];
   const first = await claim(mine, [record('a', '1')]);
 
