@@ -8,7 +8,7 @@ const only = (name, from, allowed) => ({
 });
 
 /** The folders of src/delivery: each may import those before it, and the files beside them; these import no folder. */
-const DELIVERY = ['parents', 'upload', 'chunk', 'load', 'pending', 'removals', 'run'];
+const DELIVERY = ['parents', 'upload', 'chunk', 'load', 'small-tenants', 'pending', 'removals', 'run'];
 const oneWayInDelivery = ['', ...DELIVERY.slice(0, -1)].map((folder, i) => ({
   name: `delivery-imports-one-way${folder && `-${folder}`}`,
   severity: 'error',
@@ -26,6 +26,7 @@ const LEDGER = [
   'mappings',
   'outcomes',
   'undelivered',
+  'waiting-entries',
   'batches',
   'checkpoint',
   'views',
@@ -57,8 +58,22 @@ module.exports = {
       name: 'record-index-through-its-index',
       severity: 'error',
       comment: 'the rest of the ledger knows records, not the blocks that they are stored in',
-      from: { pathNot: '^src/ledger/record-index/' },
+      from: { pathNot: '^src/ledger/(record-index|forget)/' },
       to: { path: '^src/ledger/record-index/', pathNot: '^src/ledger/record-index/index\\.ts$' },
+    },
+    {
+      name: 'records-are-forgotten-through-one-file',
+      severity: 'error',
+      comment: 'only src/ledger/forget removes records, and needs no more of the index than that',
+      from: { path: '^src/ledger/forget/' },
+      to: { path: '^src/ledger/record-index/', pathNot: '^src/ledger/record-index/(index|forget-records)\\.ts$' },
+    },
+    {
+      name: 'waiting-entries-through-their-index',
+      severity: 'error',
+      comment: 'the states of waiting entries, and what moves between them, are in one place',
+      from: { pathNot: '^src/ledger/waiting-entries/' },
+      to: { path: '^src/ledger/waiting-entries/', pathNot: '^src/ledger/waiting-entries/index\\.ts$' },
     },
     only('postgres-alone', '^src/postgres', []),
     only('observability-alone', '^src/observability', ['^src/domain']),

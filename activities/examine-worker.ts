@@ -1,6 +1,6 @@
 /** Examines one worker for `partner-sync doctor`: its files and variables, and what it can reach. Writes nothing. */
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { WorkerState, WorkerTrouble } from '../src/domain/work.js';
+import type { WorkerState, WorkerFailure } from '../src/domain/work.js';
 import type { Dependencies, OpenSync } from '../src/delivery/dependencies.js';
 import { milliseconds, seconds } from '../src/domain/timeouts.js';
 import { within } from '../src/observability/within.js';
@@ -10,17 +10,17 @@ const NO_BATCH = '00000000-0000-4000-8000-000000000000';
 
 /**
  * What is wrong with this worker, for the sync named, or for its ledger alone if `name` is null. `version` is that of
- * its files, null if they cannot be loaded. Never throws: each failure is a trouble in the result.
+ * its files, null if they cannot be loaded. Never throws: each failure is an entry of the result.
  */
 export async function examineWorker(deps: Dependencies, name: string | null): Promise<WorkerState> {
-  const troubles: WorkerTrouble[] = [];
-  const tried = async <T>(part: WorkerTrouble['part'], work: () => Promise<T>): Promise<T | null> => {
+  const failures: WorkerFailure[] = [];
+  const tried = async <T>(part: WorkerFailure['part'], work: () => Promise<T>): Promise<T | null> => {
     try {
       return await inTime(work());
     } catch (error) {
       // The text of an unexpected error may quote anything, so only its kind is reported.
       const known = error instanceof PartnerSyncError;
-      troubles.push({ part, code: known ? error.code : 'unexpected', message: known ? error.message : nameOf(error) });
+      failures.push({ part, code: known ? error.code : 'unexpected', message: known ? error.message : nameOf(error) });
       return null;
     }
   };
@@ -30,7 +30,7 @@ export async function examineWorker(deps: Dependencies, name: string | null): Pr
   ]);
   if (sync !== null)
     await Promise.all([tried('source', () => sync.source.server()), tried('platform', () => ask(deps, sync))]);
-  return { version: sync?.spec.version ?? null, troubles };
+  return { version: sync?.spec.version ?? null, failures };
 }
 
 /** One tenant is enough: all go through the same address and token. */

@@ -1,7 +1,7 @@
 /** Removes what is old from the ledger, after a run of its sync. */
 import { log } from '@temporalio/activity';
 import type { Dependencies } from '../src/delivery/dependencies.js';
-import { counted } from '../src/domain/counted.js';
+import { quantity } from '../src/domain/quantity.js';
 import type { PruneInput } from '../src/domain/work.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 
@@ -16,13 +16,13 @@ export async function pruneLedger(
 ): Promise<void> {
   const { spec } = await openSync(sync);
   const until = performance.now() + milliseconds('pruneTime');
-  const goesOn = (): boolean => !signal.aborted && performance.now() < until;
-  const { removed, done } = await ledger.retention.prune(sync, spec.retention, { goesOn });
+  const shouldContinue = (): boolean => !signal.aborted && performance.now() < until;
+  const { removed, done } = await ledger.retention.prune(sync, spec.retention, { shouldContinue });
   const rows = removed.reduce((sum, kind) => sum + kind.rows, 0);
   if (rows > 0)
     log.info('pruned the ledger', {
       sync,
-      removed: counted(rows, 'row'),
+      removed: quantity(rows, 'row'),
       ...Object.fromEntries(removed.map((kind) => [kind.kind, kind.rows])),
       done,
     });

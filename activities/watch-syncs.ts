@@ -1,65 +1,115 @@
-/** Looks at syncs that have alerts, and begins to deliver what people are to be told. */
+/** Evaluates the alerts of syncs, and starts the delivery of notifications. */
 import { activityInfo, getClient, log } from '@temporalio/activity';
-import { lookAt } from '../src/alerts/look.js';
+import { evaluateAlerts } from '../src/alerts/evaluate-alerts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
+import { endAbandoned } from '../src/delivery/run/end-abandoned.js';
 import type { AlertSettings, WatchResult } from '../src/domain/alerts.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds } from '../src/domain/timeouts.js';
-import { alertsWorkflowId, type DeliverNoticesInput } from '../src/domain/work.js';
+import { alertsWorkflowId, type DeliverNotificationsInput } from '../src/domain/work.js';
+import { isRunning } from '../src/observability/is-running.js';
 import { within } from '../src/observability/within.js';
+import pLimit from 'p-limit';
+import { recordPausedSchedules } from './record-paused-schedules.js';
 
-/** Looks at all syncs of the mappings folder, then calls the ping addresses: a call says that this look has worked. */
-export async function watchSyncs({ ledger, alerting }: Dependencies): Promise<WatchResult> {
-  const { syncs, unreadable } = await alerting.all();
+/** As many as there are connections to the ledger. */
+const SYNCS_AT_ONCE = 8;
+
+/**
+ * Evaluates each sync of the mappings folder by itself, then calls the ping addresses. A call says that all syncs with this
+ * address have been evaluated: somebody outside notices one that cannot be.
+ *
+ * Throws the first error of a sync that could not be evaluated, once the others have been and their addresses are called.
+ */
+export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
+  await recordPausedSchedules(deps);
+  const { syncs, unreadable } = await deps.alerting.all();
   let wrong = 0;
-  for (const settings of syncs) {
-    const { open, due } = await lookAt(ledger.alerts, settings);
-    if (open > 0) wrong++;
-    await beginDelivery(settings, due);
-  }
-  for (const sync of unreadable) log.warn('the alerts of a sync cannot be read: nobody is told about it', { sync });
-  const pings = syncs.flatMap(({ sync, pings }) => pings.map((ping) => ({ ...ping, label: `${sync}: ${ping.label}` })));
-  const answers = await Promise.all(
-    [...oncePerUrl(pings)].map(async (ping) => ({ ping, ...(await alerting.ping(ping)) })),
-  );
-  const pingsUnanswered = answers.filter(({ delivered }) => !delivered).map(({ ping }) => ping.label);
+  const failures = new Map<string, unknown>();
+  const evaluateAlone = async (settings: AlertSettings): Promise<void> => {
+    const { sync } = settings;
+    const evaluated = async (): Promise<number> => {
+      await endAbandoned(deps.ledger, sync, (run) => isRunning(getClient(), run)).catch((error: unknown) => {
+        log.warn('cannot tell which runs of a sync were terminated', codeOf(sync, error));
+      });
+      return evaluate(deps, settings);
+    };
+    try {
+      if ((await within(milliseconds('evaluateSync'), evaluated())) > 0) wrong++;
+    } catch (error) {
+      failures.set(sync, error);
+      log.warn('the alerts of a sync cannot be evaluated: nobody is notified', codeOf(sync, error));
+    }
+  };
+  // Side by side, so that syncs which take their time keep none from being evaluated.
+  const sideBySide = pLimit(SYNCS_AT_ONCE);
+  await Promise.all(syncs.map((settings) => sideBySide(evaluateAlone, settings)));
+  for (const sync of unreadable) log.warn('the alerts of a sync cannot be read: nobody is notified', { sync });
+  const pingsUnanswered = await callPings(deps, syncs, (sync) => failures.has(sync));
   if (pingsUnanswered.length > 0) log.warn('ping addresses of alerts do not answer', { pings: pingsUnanswered });
+  for (const [sync, error] of failures) throw named(sync, error);
   return { syncs: syncs.length, wrong, unreadable, pingsUnanswered };
 }
 
-/** Several syncs may have one address. */
-const oncePerUrl = <T extends { readonly url: string }>(pings: readonly T[]): Iterable<T> =>
-  new Map(pings.map((ping) => [ping.url, ping])).values();
+/** Calls each address once, although several syncs may have it, unless one of these has failed. Returns those that do not answer. */
+async function callPings(
+  { alerting }: Dependencies,
+  syncs: readonly AlertSettings[],
+  hasFailed: (sync: string) => boolean,
+): Promise<string[]> {
+  const pings = syncs.flatMap(({ sync, pings }) =>
+    pings.map((ping) => ({ ...ping, label: `${sync}: ${ping.label}`, hasFailed: hasFailed(sync) })),
+  );
+  const withheld = new Set(pings.filter((ping) => ping.hasFailed).map(({ url }) => url));
+  const called = new Map(pings.filter(({ url }) => !withheld.has(url)).map((ping) => [ping.url, ping]));
+  const answers = await Promise.all(
+    [...called.values()].map(async (ping) => ({ ping, ...(await alerting.ping(ping)) })),
+  );
+  return answers.filter(({ delivered }) => !delivered).map(({ ping }) => ping.label);
+}
+
+/** Evaluates one sync, starts what delivers its notifications, and returns how many problems it has. */
+async function evaluate({ ledger }: Dependencies, settings: AlertSettings): Promise<number> {
+  const { open, due } = await evaluateAlerts(ledger.alerts, settings);
+  await beginDelivery(settings, due);
+  return open;
+}
+
+const codeOf = (sync: string, error: unknown): object => ({
+  sync,
+  code: error instanceof PartnerSyncError ? error.code : 'unexpected',
+});
+
+/** The error of one sync among several. */
+const named = (sync: string, error: unknown): unknown =>
+  error instanceof PartnerSyncError
+    ? new PartnerSyncError(error.code, `${sync}: ${error.message}`, error.details)
+    : error;
 
 /**
- * The same look at one sync, at the end of its run. Never rejects: a run does not fail for its alerts, and the watch looks
- * again within a minute.
+ * The same for one sync, at the end of its run. Never rejects: a run does not fail for its alerts, and the watch workflow
+ * evaluates them again within a minute.
  */
-export async function lookAfterRun({ ledger, alerting }: Dependencies, sync: string): Promise<void> {
-  const look = async (settings: AlertSettings): Promise<void> => {
-    const { due } = await lookAt(ledger.alerts, settings);
-    await beginDelivery(settings, due);
-  };
+export async function evaluateAfterRun(deps: Dependencies, sync: string): Promise<void> {
   try {
-    const settings = await alerting.of(sync);
-    if (settings !== null) await within(milliseconds('lookAfterRun'), look(settings));
+    const settings = await deps.alerting.of(sync);
+    if (settings !== null) await within(milliseconds('evaluateSync'), evaluate(deps, settings));
   } catch (error) {
-    const code = error instanceof PartnerSyncError ? error.code : 'unexpected';
-    log.warn('could not check for alerts at the end of a run; the watch will', { sync, code });
+    log.warn('could not evaluate alerts at the end of a run; the watch workflow will', codeOf(sync, error));
   }
 }
 
-/** Starts the workflows that tell targets, unless they are running: then they find what is due by themselves. */
+/** Starts the workflows that deliver to targets, unless they are running: then they find what is due by themselves. */
 async function beginDelivery({ sync, targets }: AlertSettings, due: readonly string[]): Promise<void> {
   const { taskQueue } = activityInfo();
   for (const { id, label } of targets.filter((target) => due.includes(target.id))) {
-    const input: DeliverNoticesInput = { sync, target: id };
+    const input: DeliverNotificationsInput = { sync, target: id };
     await getClient().workflow.start('alerts', {
       taskQueue,
       workflowId: alertsWorkflowId(taskQueue, input),
       workflowIdConflictPolicy: 'USE_EXISTING',
       args: [input],
-      staticSummary: `Tells ${label} of ${sync} what is wrong, or no longer is`,
+      staticSummary: `Notifies ${label} of ${sync} of what is wrong, or no longer is`,
     });
   }
 }

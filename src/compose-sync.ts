@@ -1,10 +1,11 @@
 /** Composes one sync: its source, its limits, its list of tenants, and its mappings, each compiled on first use. */
-import { ChunkTurns } from './delivery/chunk-turns.js';
+import { ChunkSlots } from './delivery/chunk-slots.js';
 import { openBatchLimits } from './delivery/batch-limits.js';
 import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
 import { readTenantList } from './reading/read-tenant-list.js';
 import { PartnerSyncError } from './domain/errors.js';
 import type { MappingMeter, Meters } from './domain/meters.js';
+import type { OnRetry } from './domain/retries.js';
 import { referencesOf } from './domain/references.js';
 import type { SyncSpec, TenantRule } from './domain/sync.js';
 import { deferredReferences } from './mapping/order/running-order.js';
@@ -41,8 +42,9 @@ export function composeSync(
   openReader: OpenReader,
   meters: Meters,
   limits: SyncLimits,
+  onRetry: OnRetry,
 ): ComposedSync {
-  const { source, chunks } = openReader(spec.source);
+  const { source, chunks } = openReader(spec.source, onRetry);
   const { requestsAtOnce, requestsPerSecond } = spec.upload;
   const limited = () => limits.of(spec.name, { atOnce: requestsAtOnce, perSecond: requestsPerSecond });
   const limit = limited();
@@ -54,7 +56,7 @@ export function composeSync(
   const shared = new Map(
     spec.mappings.map((mapping) => [
       mapping.name,
-      { batchLimits: openBatchLimits(mapping, spec.upload), turns: new ChunkTurns() },
+      { batchLimits: openBatchLimits(mapping, spec.upload), chunkSlots: new ChunkSlots() },
     ]),
   );
   const runs = new Map<string, OpenSync>();
@@ -80,7 +82,8 @@ export function composeSync(
       spec,
       source,
       chunks: (mapping, ...asked) => measured(chunks(mapping, ...asked), mapping.meter),
-      limit,
+      requestLimit: limit,
+      onRetry,
       mapping(name) {
         const known = mappings.get(name);
         if (known !== undefined) return known();

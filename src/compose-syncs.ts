@@ -75,7 +75,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
       await entry.sync.close();
     };
     // A source that cannot be closed cannot be used either.
-    entry.closing = setTimeout(() => void close().catch(() => undefined), milliseconds('loadAttempt')).unref();
+    entry.closing = setTimeout(() => void close().catch(() => undefined), milliseconds('longActivityAttempt')).unref();
   };
   const composedFor = async (key: string, spec: () => SyncSpec): Promise<ComposedSync> => {
     const sync = composed.get(key)?.sync ?? (await compose(spec()));

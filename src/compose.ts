@@ -2,6 +2,7 @@
 import { setDefaultResultOrder } from 'node:dns';
 import { resolve } from 'node:path';
 import type { Dependencies, OpenSync, Views } from './delivery/dependencies.js';
+import { recordingInPlace } from './delivery/retries-in-place.js';
 import type { MappingIds } from './compose-sync.js';
 import { besideFleet, inFleet, type InFleet } from './compose-fleet.js';
 import { openComposedSyncs } from './compose-syncs.js';
@@ -10,10 +11,10 @@ import { durationSeconds } from './domain/duration.js';
 import { PartnerSyncError } from './domain/errors.js';
 import { NO_METERS, type Meters } from './domain/meters.js';
 import type { LedgerSample } from './domain/metrics.js';
+import type { OnRetry } from './domain/retries.js';
 import type { LoadedSync } from './mapping/load-sync.js';
 import type { Metrics } from './observability/prometheus.js';
 import type { Tracing } from './observability/tracing/open-tracing.js';
-import type { SharedRetryAfter } from './platform/shared-retry-after.js';
 import type { PlatformClient } from './platform/client.js';
 import type { OpenReader } from './reading/reader.js';
 import { startReadingThread } from './reading/thread/start-reading-thread.js';
@@ -59,7 +60,7 @@ const modules = {
   sync: () => import('./compose-sync.js'),
   reader: () => import('./reading/reader.js'),
   platform: () => import('./platform/client.js'),
-  folder: () => import('./mapping/sync-folder.js'),
+  ledgerSamples: () => import('./compose-metrics.js'),
   metrics: () => import('./observability/prometheus.js'),
   tracing: () => import('./observability/tracing/open-tracing.js'),
 };
@@ -69,19 +70,22 @@ export interface Composing {
   /** How sources are read; by default in this thread. */
   readonly read?: OpenReader;
   /** Called with a sentence for people when requests to the platform have to wait. */
-  readonly notice?: Notice;
+  readonly warn?: Warn;
   /** Told what the parts do; by default nobody is. */
   readonly meters?: Meters;
 }
 
 /** Receives a message for people. */
-export type Notice = (message: string) => void;
+export type Warn = (message: string) => void;
 
 /** Composes a process that may write: opening the ledger creates or upgrades its tables. */
 export function compose(env: Env, composing: Composing = {}): Parts {
   const open = async (url: string): Promise<Ledger> =>
     (await modules.ledger()).openLedger(url, composing.meters?.ledger);
-  const parts = assemble(env, open, composing, (ledger, isOpen, view) => inFleet(env, { open: ledger, isOpen, view }));
+  const onRetry = recordingInPlace(async () => (await parts.ledger()).runs);
+  const parts = assemble(env, open, { ...composing, onRetry }, (ledger, isOpen, view) =>
+    inFleet(env, { open: ledger, isOpen, view }),
+  );
   return {
     ...parts,
     dependencies: async () => ({
@@ -103,19 +107,16 @@ export interface WorkerParts extends Parts {
 }
 
 /** Composes a worker, which reads and maps source rows in a separate thread. */
-export async function composeWorker(env: Env, notice: Notice): Promise<WorkerParts> {
+export async function composeWorker(env: Env, warn: Warn): Promise<WorkerParts> {
   setEngineFlags();
   // Before the thread starts: a variable that is wrong would leave it running, and the process with it.
-  const metrics = await openWorkerMetrics(env, async () => {
-    const syncs = await (await modules.folder()).listSyncs(await parts.mappingsFolder());
-    return (await parts.ledger()).gauges.read(syncs);
-  });
-  const tracing = (await modules.tracing()).openTracing(env, notice);
+  const metrics = await openWorkerMetrics(env, async () => (await modules.ledgerSamples()).ledgerSamples(parts));
+  const tracing = (await modules.tracing()).openTracing(env, warn);
   const thread = startReadingThread();
   // The worker needs these modules anyway; they load while the thread starts.
   await Promise.all([modules.ledger(), modules.files(), modules.sync()]);
   const meters = metrics?.meters ?? NO_METERS;
-  const parts = compose(env, { read: thread.openReader, notice, meters: tracing?.over(meters) ?? meters });
+  const parts = compose(env, { read: thread.openReader, warn, meters: tracing?.over(meters) ?? meters });
   return {
     ...parts,
     metrics,
@@ -142,10 +143,10 @@ async function openWorkerMetrics(
  * Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only, except to
  * tell the others of a pause that the platform asks for.
  */
-export function composeView(env: Env, { notice }: Pick<Composing, 'notice'> = {}): ViewParts {
+export function composeView(env: Env, { warn }: Pick<Composing, 'warn'> = {}): ViewParts {
   const composing = {
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
-    ...(notice === undefined ? {} : { notice }),
+    ...(warn === undefined ? {} : { warn }),
   };
   const parts = assemble(env, openView, composing, (ledger) => besideFleet(env, ledger));
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
@@ -179,9 +180,14 @@ function assemble<L extends LedgerView>(
   {
     mappingIds,
     read,
-    notice = () => undefined,
+    warn = () => undefined,
     meters = NO_METERS,
-  }: Composing & { readonly mappingIds?: () => Promise<MappingIds> },
+    onRetry = () => () => undefined,
+  }: Composing & {
+    readonly mappingIds?: () => Promise<MappingIds>;
+    /** For each sync, what is told of its retries in place. */
+    readonly onRetry?: (sync: string) => OnRetry;
+  },
   join: (ledger: () => Promise<L>, isOpen: () => boolean, view: () => Promise<LedgerView>) => InFleet,
 ) {
   setDefaultResultOrder('ipv4first');
@@ -211,8 +217,8 @@ function assemble<L extends LedgerView>(
     return open(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
   });
   const view = opened(async () => openView(await requireVariable(env, 'PARTNER_SYNC_STATE_URL')));
-  const { retryAfter, limits, leave } = join(ledger, () => isLedgerOpen, view);
-  const platform = opened(() => openPlatform(env, { notice, meters, retryAfter }));
+  const { retryAfter, limits, accountLimit, leave } = join(ledger, () => isLedgerOpen, view);
+  const platform = opened(() => openPlatform(env, { warn, meters, retryAfter, accountLimit }));
   const syncs = openComposedSyncs({
     env,
     mappingsFolder,
@@ -224,6 +230,7 @@ function assemble<L extends LedgerView>(
         read ?? (await modules.reader()).openReader,
         meters,
         limits,
+        onRetry(spec.name),
       ),
   });
   live.add(syncs);
@@ -243,6 +250,9 @@ function assemble<L extends LedgerView>(
   };
 }
 
+/** Connections of a process to the platform. */
+const CONNECTIONS = 16;
+
 /**
  * Creates the platform client from the variables. The token is read again for each use, so that a renewed token file
  * takes effect.
@@ -250,10 +260,11 @@ function assemble<L extends LedgerView>(
 async function openPlatform(
   env: Env,
   {
-    notice,
+    warn,
     meters,
     retryAfter,
-  }: { readonly notice: Notice; readonly meters: Meters; readonly retryAfter: SharedRetryAfter },
+    accountLimit,
+  }: { readonly warn: Warn; readonly meters: Meters } & Pick<InFleet, 'retryAfter' | 'accountLimit'>,
 ): Promise<PlatformClient> {
   const { PlatformClient } = await modules.platform();
   await requireVariable(env, 'PLATFORM_TOKEN');
@@ -266,7 +277,7 @@ async function openPlatform(
     token: () => requireVariable(env, 'PLATFORM_TOKEN'),
     // A token from the environment cannot be renewed while the process runs, so waiting for a new one is pointless.
     tokenWait: env['PLATFORM_TOKEN'] ? 0 : wait * 1000,
-    notice,
+    warn,
     sharedRetryAfter: retryAfter,
     meter: meters.platform,
     // The table of variables admits no other value.
@@ -278,6 +289,7 @@ async function openPlatform(
       referenceFormat: await named('REFERENCE_FORMAT'),
       includePendingDetails: await named('PENDING_DETAILS'),
     },
-    connections: 16,
+    connections: CONNECTIONS,
+    accountLimit: await accountLimit(CONNECTIONS),
   });
 }

@@ -10,6 +10,7 @@ import {
   type RetryPolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
+import { shortSummary } from '../src/domain/short-summary.js';
 import { loadQueueOf } from '../src/domain/work.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
 
@@ -27,7 +28,7 @@ const BOOKKEEPING: ActivityOptions = {
   retry: TRANSIENT,
 };
 
-export const { openRun, detectSchemaDrift, approveHold, setRate, closeRun, abandonRun } =
+export const { openRun, detectSchemaDrift, approveHold, setRate, closeRun, failRun } =
   proxyActivities<Activities>(BOOKKEEPING);
 
 /** The timeline says which mapping is planned. */
@@ -43,54 +44,61 @@ export const { recordFailure } = proxyActivities<Activities>({
   retry: TRANSIENT,
 });
 
-/** Tried once: nothing depends on it, and a run must not wait for it. */
+/** Nothing depends on it, and a run must not wait for it. */
 export const { pruneLedger } = proxyActivities<Activities>({
   scheduleToCloseTimeout: milliseconds('pruneAttempt'),
-  retry: { maximumAttempts: 1 },
+  retry: { maximumAttempts: times('pruneAttempts') },
 });
 
 /** The audit of what was done to a run by an Update, which does not wait for it. */
-export const { noteAction } = proxyActivities<Activities>({
-  startToCloseTimeout: milliseconds('noteAttempt'),
-  scheduleToCloseTimeout: milliseconds('noteTotal'),
+export const { recordAction } = proxyActivities<Activities>({
+  startToCloseTimeout: milliseconds('auditAttempt'),
+  scheduleToCloseTimeout: milliseconds('auditTotal'),
   retry: TRANSIENT,
 });
 
 /**
- * Loads send heartbeats: without the timeout for them, the load of a killed worker would stay with it until
- * startToClose. Cancelling waits until a load has finished what it has begun to send.
+ * Activities with heartbeats: without the timeout for these, the work of a killed worker would stay with it until
+ * startToClose. Cancelling waits until an activity has finished what it has begun to send.
  */
-const LOADS: ActivityOptions = {
-  startToCloseTimeout: milliseconds('loadAttempt'),
-  scheduleToCloseTimeout: milliseconds('loadTotal'),
-  heartbeatTimeout: milliseconds('loadHeartbeat'),
+const LONG_ACTIVITY: ActivityOptions = {
+  startToCloseTimeout: milliseconds('longActivityAttempt'),
+  scheduleToCloseTimeout: milliseconds('longActivityTotal'),
+  heartbeatTimeout: milliseconds('longActivityHeartbeat'),
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: TRANSIENT,
 };
 
+/** Nothing depends on it, and the next round begins soon. */
+export const deliverSmallTenants: Activities['deliverSmallTenants'] = (input) =>
+  proxyActivities<Activities>({
+    ...LONG_ACTIVITY,
+    retry: { maximumAttempts: times('smallTenantsAttempts') },
+    summary: 'new rows of small tenants',
+  }).deliverSmallTenants(input);
+
 /** The activities with heartbeats; the Web UI's timeline shows each with the summary. */
 export const summarized = (
   summary: string,
-): Pick<Activities, 'deliverParents' | 'sweepDeadLetters' | 'removeVanished' | 'pollPending' | keyof Loads> =>
-  proxyActivities<Activities>({ ...LOADS, summary: shortSummary(summary) });
+): Pick<
+  Activities,
+  | 'recoverSmallTenants'
+  | 'deliverParents'
+  | 'sweepDeadLetters'
+  | 'removeVanished'
+  | 'pollPending'
+  | keyof LoadActivities
+> => proxyActivities<Activities>({ ...LONG_ACTIVITY, summary: shortSummary(summary) });
 
-/** The most bytes of a summary; Temporal rejects what begins a longer one. */
-const LONGEST_SUMMARY = 200;
-
-/** A summary as Temporal takes it. Names of mappings and schemas, which are ASCII, make up nearly all of it. */
-export const shortSummary = (text: string): string =>
-  text.length <= LONGEST_SUMMARY ? text : `${text.slice(0, LONGEST_SUMMARY - 3)}...`;
-
-/** The activities that load a partition. */
-export type Loads = Pick<Activities, 'loadPartition' | 'replayDeadLetters'>;
+/** The activities that load a partition, one time slice each. */
+export type LoadActivities = Pick<Activities, 'loadPartition' | 'replayDeadLetters'>;
 
 /**
- * The loads on the queue of workers that have room for one. Fails with a timeout if none has room for too long (ADR
- * 0025).
+ * The same activities on the load queue. They fail with a timeout if no worker has a free slot for too long (ADR 0025).
  */
-export const onLoadQueue = (summary: string): Loads =>
+export const onLoadQueue = (summary: string): LoadActivities =>
   proxyActivities<Activities>({
-    ...LOADS,
+    ...LONG_ACTIVITY,
     summary: shortSummary(summary),
     taskQueue: loadQueueOf(workflowInfo().taskQueue),
     scheduleToStartTimeout: milliseconds('loadQueueWait'),

@@ -1,9 +1,9 @@
-/** The workflows of alerts: the look at all syncs that a schedule starts each minute, and the delivery to one target. */
+/** The workflows of alerts: the evaluation of all syncs that a schedule starts each minute, and the delivery to one target. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { DeliveredNotices, WatchResult } from '../src/domain/alerts.js';
+import type { DeliveredNotifications, WatchResult } from '../src/domain/alerts.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
-import type { DeliverNoticesInput } from '../src/domain/work.js';
+import type { DeliverNotificationsInput } from '../src/domain/work.js';
 import { asRunFailure } from './run-failure.js';
 
 const { watchSyncs } = proxyActivities<Activities>({
@@ -12,9 +12,11 @@ const { watchSyncs } = proxyActivities<Activities>({
   retry: { initialInterval: milliseconds('retryFirst'), backoffCoefficient: times('retryFactor') },
 });
 
-const { deliverNotices } = proxyActivities<Activities>({
+const { deliverNotifications } = proxyActivities<Activities>({
   startToCloseTimeout: milliseconds('alertAttempt'),
   scheduleToCloseTimeout: milliseconds('alertTotal'),
+  // Without it, what a killed worker was sending would stay with it until startToClose.
+  heartbeatTimeout: milliseconds('longActivityHeartbeat'),
   retry: {
     initialInterval: milliseconds('alertRetryFirst'),
     backoffCoefficient: times('retryFactor'),
@@ -22,9 +24,12 @@ const { deliverNotices } = proxyActivities<Activities>({
   },
 });
 
-/** Looks once. Fails if the ledger cannot be asked; then no ping is sent either, and somebody outside notices. */
+/**
+ * Evaluates once. Fails if a sync cannot be evaluated; then no ping address of that sync is called either, and somebody outside
+ * notices.
+ */
 export const watch = (): Promise<WatchResult> => asRunFailure(() => watchSyncs());
 
-/** Delivers until nothing is due. Fails with `alert_undelivered` after a day; the next look starts it again. */
-export const alerts = (input: DeliverNoticesInput): Promise<DeliveredNotices> =>
-  asRunFailure(() => deliverNotices(input));
+/** Delivers until nothing is due. Fails with `alert_undelivered` after a day; the next evaluation starts it again. */
+export const alerts = (input: DeliverNotificationsInput): Promise<DeliveredNotifications> =>
+  asRunFailure(() => deliverNotifications(input));

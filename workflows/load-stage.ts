@@ -5,25 +5,30 @@ import { planMapping, summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { loadMapping } from './load-mapping.js';
 import { pollPendingRecords } from './poll-pending-records.js';
-import type { RunDetails } from './run-details.js';
+import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /**
  * Loads the stage with this index, then polls its records that are about to be sent again, since the next stage needs
  * them.
  */
-export async function loadStage(run: CheckedRun, input: RunInput, stage: number, details: RunDetails): Promise<void> {
+export async function loadStage(
+  run: CheckedRun,
+  input: RunInput,
+  stage: number,
+  execution: RunExecution,
+): Promise<void> {
   const full = run.stages[stage]!;
   const firstPass = run.firstPass[stage] ?? [];
   const mappings = [...firstPass, ...full];
-  if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, details);
+  if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, execution);
   const load = (mapping: string, isFirstPass: boolean) => () =>
-    loadMapping(run, input, { mapping, firstPass: isFirstPass, stage }, details);
+    loadMapping(run, input, { mapping, firstPass: isFirstPass, stage }, execution);
   await allOrNone([...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))]);
   await pollPendingRecords(
     run,
     { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
-    details,
+    execution,
   );
 }
 
@@ -32,11 +37,11 @@ async function deliverSampleParents(
   run: CheckedRun,
   input: RunInput,
   mappings: readonly string[],
-  details: RunDetails,
+  execution: RunExecution,
 ): Promise<void> {
   const { runId, sync, mode } = run;
   for (const mapping of mappings) {
-    await details.controls.untilRunning();
+    await execution.controls.untilRunning();
     await planMapping({ runId, sync, mapping, mode, input });
     await summarized(`${mapping}: parents of the sample`).deliverParents({ runId, sync, mapping });
   }

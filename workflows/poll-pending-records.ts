@@ -5,9 +5,10 @@ import { sleep } from '@temporalio/workflow';
 import type { RunWait } from '../src/domain/run.js';
 import { seconds } from '../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
-import { shortSummary, summarized } from './activities.js';
+import { summarized } from './activities.js';
+import { shortSummary } from '../src/domain/short-summary.js';
 import { waitLine } from '../src/domain/wait-line.js';
-import type { RunDetails } from './run-details.js';
+import type { RunExecution } from './run-execution.js';
 
 /** Which records to poll for, and how long. */
 export interface PendingPoll {
@@ -26,13 +27,13 @@ export interface PendingPoll {
 export async function pollPendingRecords(
   { runId, sync }: OpenedRun,
   { mappings, until, waitForParents }: PendingPoll,
-  details: RunDetails,
+  execution: RunExecution,
   betweenPolls: () => Promise<void> = () => Promise.resolve(),
 ): Promise<void> {
   let pause = seconds('pollFirstPause');
   let summary = `waiting records of ${mappings.join(', ')}`;
   while (true) {
-    await details.controls.untilRunning();
+    await execution.controls.untilRunning();
     const { interrupted, outlooks } = await summarized(summary).pollPending({ runId, sync, mappings });
     if (interrupted) {
       await betweenPolls();
@@ -43,13 +44,13 @@ export async function pollPendingRecords(
     if (open.length === 0 || left <= 0) break;
     await betweenPolls();
     const waits = waitsOf(open, left);
-    details.showWaits(waits);
+    execution.showWaits(waits);
     if (waits.length > 0) summary = waits.map(waitLine).join('; ');
     if (open.some((result) => result.dueSoon > 0)) pause = Math.min(pause, seconds('pollLongestPauseWhileDue'));
     await sleep(`${Math.min(pause, Math.max(1, left))}s`, { summary: shortSummary(summary) });
     pause = Math.min(seconds('pollLongestPause'), pause * 2);
   }
-  details.showWaits([]);
+  execution.showWaits([]);
 }
 
 /** What the run shows of the wait. `left`: seconds until it stops polling. */

@@ -3,40 +3,41 @@ import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
-import { continueIfLong, isHistoryLong, type RunMark } from './continue-run.js';
+import { continueIfLong, type Reached } from './continue-run.js';
+import { isHistoryLong } from './history-length.js';
 import { pollPendingRecords } from './poll-pending-records.js';
-import type { RunDetails } from './run-details.js';
+import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
 
-/** Marks them as removed, children before parents, and only once every row has been read and settled. */
+/** Marks them as removed, children before parents, and only once every row has been read and has its outcome. */
 export async function removeVanishedRecords(
   run: CheckedRun,
   input: RunInput,
-  mark: RunMark,
-  details: RunDetails,
+  reached: Reached,
+  execution: RunExecution,
 ): Promise<void> {
   for (const mappings of [...run.stages].reverse()) {
-    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, details)));
-    await continueIfLong(run, input, mark, details);
+    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, execution)));
+    await continueIfLong(run, input, reached, execution);
     await pollPendingRecords(
       run,
       { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
-      details,
+      execution,
     );
   }
 }
 
-async function removeOf(run: CheckedRun, mapping: string, details: RunDetails): Promise<void> {
+async function removeOf(run: CheckedRun, mapping: string, execution: RunExecution): Promise<void> {
   const { runId, sync } = run;
   let done = false;
   while (!done && !isHistoryLong()) {
-    await details.controls.untilRunning();
+    await execution.controls.untilRunning();
     const result = await summarized(`${mapping}: records whose rows have vanished`).removeVanished({
       runId,
       sync,
       mapping,
     });
-    details.showLoaded(result.progress);
-    done = result.hold === null ? result.done : !(await details.holds.untilApproved(run, result.hold));
+    execution.showLoaded(result.progress);
+    done = result.hold === null ? result.done : !(await execution.holds.untilApproved(run, result.hold));
   }
 }

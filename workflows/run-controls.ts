@@ -12,7 +12,7 @@ const pauseUpdate = defineUpdate<string, [ControlInput?]>('pause');
 const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
 
 /**
- * Whether a run is paused. A paused run keeps its lease and begins nothing new: loads that are under way end by
+ * Whether a run is paused. A paused run keeps its lease and begins nothing new: activities that are under way end by
  * themselves, within seconds, and all that is done by then is in the ledger.
  */
 export class RunControls {
@@ -30,7 +30,7 @@ export class RunControls {
         const given = input ?? {};
         const { by = null, reason = null } = given;
         set({ since: new Date().toISOString(), by, reason }, given);
-        return 'paused: loads that are under way end within seconds, and nothing new begins until resume';
+        return 'paused: activities that are under way end within seconds, and nothing new begins until resume';
       },
       {
         description: 'Pauses the run. Input: nothing, or {"reason":"..."}',
@@ -48,7 +48,7 @@ export class RunControls {
         return `resumed; it was ${line}`;
       },
       {
-        description: 'Lets a paused run go on. Input: nothing',
+        description: 'Resumes a paused run. Input: nothing',
         validator: (input?: ControlInput) => {
           checkControlInput('resume', input);
           if (this.#pause === null) throw new UpdateRefused('resume: the run is not paused');

@@ -1,11 +1,13 @@
 /** Mappings that a run holds because of its sync's guard, and the Update `approve` that lets it go on. */
 import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
 import { formatSeconds } from '../src/domain/duration.js';
+import { getOrInsert } from '../src/domain/get-or-insert.js';
 import { holdLine, type Hold } from '../src/domain/guard.js';
 import type { HoldUntil } from '../src/domain/run.js';
-import { checkApproveInput, type ApproveInput, type ControlInput, UpdateRefused } from '../src/domain/run-controls.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import { checkApproveInput, type ApproveInput, UpdateRefused } from '../src/domain/run-controls.js';
+import type { Approval, OpenedRun } from '../src/domain/work.js';
 import { approveHold } from './activities.js';
+import { updateActor } from './update-actor.js';
 
 const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
 
@@ -14,9 +16,9 @@ export class RunHolds {
   readonly #changed: () => void;
   readonly #holds = new Map<string, HoldUntil>();
   /** Mappings that a person has approved and whose wait is not over yet, with who has. */
-  readonly #approvals = new Map<string, ControlInput>();
+  readonly #approvals = new Map<string, Approval>();
   readonly #waits = new Map<string, Promise<boolean>>();
-  /** Mappings in which the run may go beyond the limits; what a load that began before has found is out of date. */
+  /** Mappings in which the run may go beyond the limits; what a time slice that began before has found is out of date. */
   readonly #approved = new Set<string>();
   /** Mappings whose removals nobody has approved in time: the run does not wait for them again. */
   readonly #notApproved = new Set<string>();
@@ -28,8 +30,8 @@ export class RunHolds {
       approveUpdate,
       (input?: ApproveInput) => {
         const approved = this.#named(input);
-        const { by, reason } = input ?? {};
-        const approval = { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
+        const given = input ?? {};
+        const approval = { actor: updateActor(given), reason: given.reason ?? null };
         for (const { mapping } of approved) this.#approvals.set(mapping, approval);
         return `approved, the run goes on: ${approved.map(holdLine).join('; ')}`;
       },
@@ -63,16 +65,14 @@ export class RunHolds {
   }
 
   /**
-   * Waits until a person approves, for as long as the sync allows; loads of one mapping wait together. Returns whether
+   * Waits until a person approves, for as long as the sync allows; time slices of one mapping wait together. Returns whether
    * somebody has, and fails with `guard_exceeded` if that must have happened for the run to go on.
    */
   async untilApproved(run: OpenedRun, hold: Hold): Promise<boolean> {
     const { mapping } = hold;
     if (hold.cause !== 'gone' && this.#approved.has(mapping)) return true;
     if (hold.cause === 'gone' && this.#notApproved.has(mapping)) return false;
-    let wait = this.#waits.get(mapping);
-    if (wait === undefined) this.#waits.set(mapping, (wait = this.#wait(run, hold)));
-    const isApproved = await wait;
+    const isApproved = await getOrInsert(this.#waits, mapping, () => this.#wait(run, hold));
     this.#waits.delete(mapping);
     if (isApproved) return true;
     if (hold.cause !== 'gone')
@@ -92,7 +92,7 @@ export class RunHolds {
     this.#changed();
     try {
       const isApproved = await condition(() => this.#approvals.has(mapping), milliseconds);
-      if (isApproved) await approveHold({ runId, sync, mapping, by: this.#approvals.get(mapping)! });
+      if (isApproved) await approveHold({ runId, sync, mapping, ...this.#approvals.get(mapping)! });
       if (isApproved && hold.cause !== 'gone') this.#approved.add(mapping);
       return isApproved;
     } finally {

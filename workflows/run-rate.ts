@@ -1,9 +1,9 @@
 /** The Update that changes how fast a run sends, while it works. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
-import { actorOfUpdate } from '../src/domain/audit.js';
 import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { setRate } from './activities.js';
+import { updateActor } from './update-actor.js';
 
 const setRateUpdate = defineUpdate<string, [SetRateInput?]>('setRate');
 
@@ -12,20 +12,20 @@ export function handleSetRate(run: () => OpenedRun | null): void {
   setHandler(
     setRateUpdate,
     async (input?: SetRateInput) => {
-      const { by, reason, ...rate } = input ?? {};
+      const { by: _, reason, ...rate } = input ?? {};
       const { runId, sync } = run()!;
       await setRate({
         runId,
         sync,
         rate,
         reason: reason ?? null,
-        actor: actorOfUpdate(by === undefined ? {} : { by }),
+        actor: updateActor(input ?? {}),
       });
       return `${sync} sends ${rateLine(rate)} from now on, until its next run begins`;
     },
     {
       description:
-        'Changes how fast the sync sends. Input: {"requestsAtOnce":2,"requestsPerSecond":5}, or nothing for the limits of sync.yaml',
+        'Changes the request rate of the sync. Input: {"requestsAtOnce":2,"requestsPerSecond":5}, or nothing to restore the limits of sync.yaml',
       validator: (input?: SetRateInput) => {
         checkSetRateInput(input);
         if (run() === null) throw new UpdateRefused('setRate: the run has not begun yet');

@@ -16,7 +16,7 @@ import {
   type SyncInput,
 } from '../src/domain/run.js';
 import type { OpenedRun } from '../src/domain/work.js';
-import { abandonRun, closeRun, openRun, summarized } from './activities.js';
+import { failRun, closeRun, openRun } from './activities.js';
 import { continueIfLong } from './continue-run.js';
 import { loadStage } from './load-stage.js';
 import { pollPendingRecords } from './poll-pending-records.js';
@@ -24,11 +24,12 @@ import { prune } from './prune.js';
 import { removeVanishedRecords } from './remove-vanished-records.js';
 import { RunAttributes, runStart } from './run-attributes.js';
 import { asRunFailure, codedFailure, recordingFailure, throwIfUndelivered } from './run-failure.js';
-import { RunDetails } from './run-details.js';
+import { RunExecution } from './run-execution.js';
+import { sweepOpenDeadLetters } from './sweep-open-dead-letters.js';
 import { withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
- * Brings the platform in step with the source. Input in the Start Workflow form: `{"sync":"online-retail"}`. Fails with
+ * Brings the platform in sync with the source. Input in the Start Workflow form: `{"sync":"online-retail"}`. Fails with
  * `input_invalid` for an input that is not valid, and with the code of whatever ended the run.
  */
 export const sync = (input: SyncInput): Promise<RunReport> => run('sync', input);
@@ -41,7 +42,7 @@ export const backfill = (input: BackfillInput): Promise<RunReport> => run('backf
 
 const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
   asRunFailure(async () => {
-    const details = new RunDetails();
+    const execution = new RunExecution();
     const { firstExecutionRunId } = workflowInfo();
     const start = runStart();
     const input = await recordingFailure(kind, start, given, () => checkRunInput(kind, given));
@@ -49,57 +50,63 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
       openRun({ kind, input, firstExecutionRunId, start }),
     );
     const attributes = new RunAttributes(opened);
-    details.showOpened(opened, attributes);
+    execution.showOpened(opened, attributes);
     attributes.opened(opened, start);
-    const report = await closing(opened, attributes, async () =>
-      carryOut(await withoutDrifted(opened, input), input, details),
+    const report = await failingOnError(opened, attributes, execution, async () =>
+      runSteps(await withoutDrifted(opened, input), input, execution),
     );
-    details.showReport(report);
+    execution.showReport(report);
     attributes.reported(report);
     // The run has ended: a cancellation that comes now must not make it look cancelled.
     await CancellationScope.nonCancellable(async () => {
       await prune(opened);
-      await details.untilAnswered();
+      await execution.untilAnswered();
     });
     throwIfUndelivered(report, opened.failOn);
     return report;
   });
 
 /** Ends the run in the ledger if the work fails; an execution that continues as a new one has not failed. */
-async function closing<T>({ runId, sync }: OpenedRun, attributes: RunAttributes, work: () => Promise<T>): Promise<T> {
+async function failingOnError<T>(
+  { runId, sync }: OpenedRun,
+  attributes: RunAttributes,
+  execution: RunExecution,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ContinueAsNew)) {
       const failure = codedFailure(error);
       attributes.failed(failure.code);
-      // If the ledger cannot be told, the next run ends this one; people are to see why it failed.
-      await CancellationScope.nonCancellable(() => abandonRun({ runId, sync, failure })).catch(() => undefined);
+      await CancellationScope.nonCancellable(async () => {
+        // If the ledger cannot be told, the next run ends this one; people are to see why it failed.
+        await failRun({ runId, sync, failure }).catch(() => undefined);
+        await execution.untilAnswered();
+      });
     }
     throw error;
   }
 }
 
 /** All steps after opening. A continued execution repeats none of the stages that are done. */
-async function carryOut(run: CheckedRun, input: RunInput, details: RunDetails): Promise<RunReport> {
+async function runSteps(run: CheckedRun, input: RunInput, execution: RunExecution): Promise<RunReport> {
   const { runId, sync, mode } = run;
-  details.showRun(run);
-  details.holds.continueFrom(input.continues?.notApproved ?? []);
-  for (let stage = input.continues?.stagesDone ?? 0; stage < run.stages.length; stage++)
-    await loadStage(run, input, stage, details);
+  execution.showRun(run);
+  execution.holds.continueFrom(input.continues?.notApproved ?? []);
+  await execution.smallTenants.beside(run, execution, input.continues !== undefined, async () => {
+    for (let stage = input.continues?.stagesDone ?? 0; stage < run.stages.length; stage++)
+      await loadStage(run, input, stage, execution);
+  });
   const until = input.continues?.pollUntil ?? Date.now() + run.waitForPending * 1000;
-  const mark = { stagesDone: run.stages.length, pollUntil: until };
-  await pollPendingRecords(run, { mappings: run.polled, until, waitForParents: true }, details, () =>
-    continueIfLong(run, input, mark, details),
+  const readsAll = mode === 'full' || mode === 'mirror';
+  const sweep = input.continues?.sweep ?? { mappings: readsAll ? run.stages.flat() : [], after: '0' };
+  const reached = { stagesDone: run.stages.length, pollUntil: until, sweep };
+  await pollPendingRecords(run, { mappings: run.polled, until, waitForParents: true }, execution, () =>
+    continueIfLong(run, input, reached, execution),
   );
-  // Every row was read, so a dead letter that is still open may be that of a row which is gone.
-  if (mode === 'full' || mode === 'mirror')
-    await summarized('dead letters of rows that are gone').sweepDeadLetters({
-      runId,
-      sync,
-      mappings: run.stages.flat(),
-    });
-  if (mode === 'mirror') await removeVanishedRecords(run, input, mark, details);
+  const swept = await sweepOpenDeadLetters(run, input, reached, execution);
+  if (mode === 'mirror') await removeVanishedRecords(run, input, swept, execution);
   return closeRun({ runId, sync, stopped: ofAsked(run, run.stopped), notes: ofAsked(run, run.notes) });
 }
 

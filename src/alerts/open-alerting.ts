@@ -1,5 +1,5 @@
-/** Reads the alerts of all syncs, and tells people what is wrong with them. */
-import type { Alerting, AlertSettings, AlertTarget, Delivery, Notice } from '../domain/alerts.js';
+/** Reads the alerts of all syncs, and sends their notifications. */
+import type { Alerting, AlertSettings, AlertTarget, Delivery, Notification } from '../domain/alerts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { listSyncs } from '../mapping/sync-folder.js';
@@ -25,19 +25,20 @@ export function openAlerting(env: Env, mappingsFolder: () => Promise<string>): A
       const settings = await loadAlerts(await mappingsFolder(), sync, env);
       return settings === 'unreadable' ? null : settings;
     },
-    send: (target, notice) => send(env, target, notice),
+    send: (target, notification) => send(env, target, notification),
     ping: ({ url }) => sendHttp(url, null),
   };
 }
 
-async function send(env: Env, { address }: AlertTarget, notice: Notice): Promise<Delivery> {
-  if (address.kind !== 'email') return sendHttp(address.url, address.kind === 'slack' ? slackMessage(notice) : notice);
+async function send(env: Env, { address }: AlertTarget, notification: Notification): Promise<Delivery> {
+  if (address.kind !== 'email')
+    return sendHttp(address.url, address.kind === 'slack' ? slackMessage(notification) : notification);
   try {
     const url = await requireVariable(env, 'PARTNER_SYNC_SMTP_URL');
     const from = await requireVariable(env, 'PARTNER_SYNC_SMTP_FROM');
     // Loaded only where mail is sent: most workers send none.
     const { sendMail } = await import('./send-mail.js');
-    return await sendMail({ url, from }, address.to, notice);
+    return await sendMail({ url, from }, address.to, notification);
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;
     return { delivered: false, why: error.message, retryAfter: null };

@@ -1,10 +1,10 @@
-/** A notice by e-mail, through the mail server of PARTNER_SYNC_SMTP_URL. Nothing here quotes an address or a password. */
+/** A notification by e-mail, through the mail server of PARTNER_SYNC_SMTP_URL. Nothing here quotes an address or a password. */
 import { hash } from 'node:crypto';
 import { createTransport } from 'nodemailer';
-import type { Delivery, Notice } from '../domain/alerts.js';
+import type { Delivery, Notification } from '../domain/alerts.js';
 import { errorCode } from '../domain/foreign-text.js';
 import { milliseconds } from '../domain/timeouts.js';
-import { details, headline } from './notice.js';
+import { details, headline } from './notification.js';
 
 /** The mail server, and who writes. */
 export interface MailServer {
@@ -14,7 +14,11 @@ export interface MailServer {
 }
 
 /** One mail to all addresses. It has arrived if the server takes it for any of them. */
-export async function sendMail({ url, from }: MailServer, to: readonly string[], notice: Notice): Promise<Delivery> {
+export async function sendMail(
+  { url, from }: MailServer,
+  to: readonly string[],
+  notification: Notification,
+): Promise<Delivery> {
   const transport = createTransport({
     url,
     requireTLS: needsTls(url),
@@ -27,11 +31,11 @@ export async function sendMail({ url, from }: MailServer, to: readonly string[],
     await transport.sendMail({
       from,
       to: [...to],
-      subject: `[partner-sync] ${headline(notice)}`,
-      text: `${details(notice).join('\n')}\n\n${notice.id}\n`,
+      subject: `[partner-sync] ${headline(notification)}`,
+      text: `${details(notification).join('\n')}\n\n${notification.id}\n`,
       // Mail programs show a mail that arrives twice once, and those of one problem together.
-      messageId: messageId(notice.id, from),
-      references: messageId(notice.key, from),
+      messageId: messageId(notification.id, from),
+      references: messageId(notification.key, from),
       headers: { 'auto-submitted': 'auto-generated' },
     });
     return { delivered: true };

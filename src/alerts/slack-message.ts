@@ -1,12 +1,12 @@
-/** A notice in Slack's form, which Mattermost and others take too: they show `text`. */
-import type { Notice, NoticeState } from '../domain/alerts.js';
-import { details, headline } from './notice.js';
+/** A notification in Slack's form, which Mattermost and others take too: they show `text`. */
+import type { Notification, NotificationState } from '../domain/alerts.js';
+import { details, headline } from './notification.js';
 
 /** The most characters that Slack takes: of a header, and of the text of a section. */
 const LONGEST_HEADER = 150;
 const LONGEST_SECTION = 3000;
 
-const SIGNS: Readonly<Record<NoticeState, string>> = {
+const SIGNS: Readonly<Record<NotificationState, string>> = {
   problem: ':red_circle:',
   reminder: ':red_circle:',
   recovered: ':large_green_circle:',
@@ -19,9 +19,9 @@ export interface SlackMessage {
   readonly blocks: readonly object[];
 }
 
-export function slackMessage(notice: Notice): SlackMessage {
-  const [first = '', ...others] = details(notice);
-  const title = `${SIGNS[notice.state]} ${headline(notice)}`;
+export function slackMessage(notification: Notification): SlackMessage {
+  const [first = '', ...others] = details(notification);
+  const title = `${SIGNS[notification.state]} ${headline(notification)}`;
   return {
     text: cut(`${escaped(title)}\n${escaped(first)}`, LONGEST_SECTION),
     blocks: [

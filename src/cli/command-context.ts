@@ -53,10 +53,10 @@ const composing = () => import('../compose.js');
  * upgrades its tables. The parts are closed and the exit code is set whether the work succeeds or throws.
  */
 export const withParts = <A extends unknown[], O extends { json?: boolean }>(work: Work<Parts, A, O>): Action<A, O> =>
-  withOpened(async (env, output) => (await composing()).compose(env, { notice: (line) => output.note(line) }), work);
+  withOpened(async (env, output) => (await composing()).compose(env, { warn: (line) => output.note(line) }), work);
 
 /**
- * Like {@link withParts}, for the worker: it reads rows in a thread, and its notices go to its log instead of stderr.
+ * Like {@link withParts}, for the worker: it reads rows in a thread, and what it warns of goes to its log instead of stderr.
  */
 export const withWorkerParts = <A extends unknown[], O extends { json?: boolean }>(
   work: Work<WorkerParts, A, O>,
@@ -69,10 +69,7 @@ export const withWorkerParts = <A extends unknown[], O extends { json?: boolean 
 export const withViewParts = <A extends unknown[], O extends { json?: boolean }>(
   work: Work<ViewParts, A, O>,
 ): Action<A, O> =>
-  withOpened(
-    async (env, output) => (await composing()).composeView(env, { notice: (line) => output.note(line) }),
-    work,
-  );
+  withOpened(async (env, output) => (await composing()).composeView(env, { warn: (line) => output.note(line) }), work);
 
 /**
  * Opens the parts with `open`, runs `work` and closes them. Sets `process.exitCode` rather than calling `process.exit`,
@@ -101,7 +98,7 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
   };
 }
 
-/** The worker's notices as warnings of its log. Pino is loaded here only: other commands write plain lines. */
+/** Warnings go to the worker's log. Pino is loaded here only: other commands write plain lines. */
 async function warnings(env: Env): Promise<(message: string) => void> {
   const { createLogger } = await import('../observability/log.js');
   const log = createLogger(await requireVariable(env, 'PARTNER_SYNC_LOG_LEVEL'));

@@ -50,7 +50,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
  */
 export async function createProgram(first?: string): Promise<Command> {
   const program = new Command('partner-sync')
-    .description("Keeps a messaging platform exactly in step with a partner's own SQL database.")
+    .description("Keeps a messaging platform exactly in sync with a partner's own SQL database.")
     .version(packageVersion())
     .showSuggestionAfterError()
     // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.

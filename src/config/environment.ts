@@ -15,8 +15,10 @@ import {
   oneOf,
   parameterName,
   portNumber,
+  positiveNumber,
   postgresAddress,
   tenant,
+  wholeNumber,
   type Check,
 } from './variable-checks.js';
 import { durationText } from '../domain/timeouts.js';
@@ -37,7 +39,7 @@ interface Variable {
 /** The variables that configure partner-sync and its sandbox. */
 export const VARIABLES = {
   PARTNER_SYNC_STATE_URL: {
-    description: 'PostgreSQL database of the ledger (schema partner_sync is created in it)',
+    description: 'PostgreSQL database of the ledger; partner-sync creates the schema partner_sync in it',
     example: 'postgres://partner_sync:secret@127.0.0.1:5432/partner_sync',
     secret: true,
     check: postgresAddress,
@@ -55,13 +57,13 @@ export const VARIABLES = {
     check: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
   },
   PARTNER_SYNC_METRICS_PORT: {
-    description: 'port on which a worker serves `/metrics`, `/live` and `/ready`; not set: it serves nothing',
+    description: 'port on which a worker serves `/metrics`, `/live` and `/ready`; if not set, it serves nothing',
     example: '9464',
     rare: true,
     check: portNumber,
   },
   PARTNER_SYNC_METRICS_HOST: {
-    description: 'address that it listens on; in a container `0.0.0.0`',
+    description: 'address for this port; in a container `0.0.0.0`',
     example: '127.0.0.1',
     default: '127.0.0.1',
     check: networkHost,
@@ -73,38 +75,38 @@ export const VARIABLES = {
     check: oneOf('on', 'off'),
   },
   PARTNER_SYNC_TEMPORAL_METRICS_PORT: {
-    description: "port on which Temporal's SDK serves its own metrics of a worker; not set: it serves none",
+    description: "port on which Temporal's SDK serves its own metrics of a worker; if not set, it serves none",
     example: '9465',
     rare: true,
     check: portNumber,
   },
   PARTNER_SYNC_DATA_CONVERTER: {
-    description: "module with a payload codec of one's own, through which everything goes that Temporal stores of runs",
+    description: 'module that exports payload codecs for Temporal, for example to encrypt what Temporal stores',
     example: './codec.mjs',
     rare: true,
   },
   PARTNER_SYNC_WORKER_VERSIONING: {
     description:
-      "`pinned` or `auto-upgrade`: the worker is a version of a Worker Deployment of Temporal's; runs stay on the version that they began on, or change to the current one",
+      '`pinned` or `auto-upgrade`: the worker is a version of a Temporal Worker Deployment; runs stay on the version that they began on, or change to the current one',
     example: 'pinned',
     default: 'off',
     check: oneOf('off', 'pinned', 'auto-upgrade'),
   },
   PARTNER_SYNC_DEPLOYMENT_NAME: {
-    description: 'name of the Worker Deployment; not set: that of the task queue',
+    description: 'name of the Worker Deployment; by default the name of the task queue',
     example: 'partner-sync',
     rare: true,
     check: deploymentName,
   },
   PARTNER_SYNC_BUILD_ID: {
-    description: "the worker's version within its Worker Deployment; not set: that of the package",
+    description: "the worker's version within its Worker Deployment; by default the version of the package",
     example: '0.1.0-2026-11-23',
     rare: true,
     check: buildId,
   },
   PARTNER_SYNC_SMTP_URL: {
     description:
-      'mail server for `email` targets of `alerts`; `smtps` encrypts from the start, `smtp` if the server can',
+      'mail server for `email` targets of `alerts`; `smtps` encrypts from the start, `smtp` if the server supports it',
     example: 'smtp://user:secret@mail.example.com:587',
     secret: true,
     rare: true,
@@ -124,14 +126,14 @@ export const VARIABLES = {
   PLATFORM_TOKEN: { description: 'JWT of the platform account', example: 'eyJhbGciOi...', secret: true },
   PLATFORM_TOKEN_WAIT: {
     description:
-      'how long requests wait for a renewed token in the file of PLATFORM_TOKEN_FILE after a 401; `0s`: not at all',
+      'how long requests wait after a 401 for a renewed token in the file that PLATFORM_TOKEN_FILE names; `0s`: not at all',
     example: '5m',
     default: durationText('tokenWait'),
     // The wait happens inside an activity, whose time limit is half an hour.
     check: durationWithin('0s', '20m'),
   },
   PLATFORM_TOKEN_SCOPE: {
-    description: "`platform`, or `tenant` where PLATFORM_TOKEN is one tenant's own",
+    description: "`platform`, or `tenant` if PLATFORM_TOKEN is a single tenant's token",
     example: 'platform',
     default: 'platform',
     check: oneOf('platform', 'tenant'),
@@ -141,6 +143,19 @@ export const VARIABLES = {
     example: 'demo-shop',
     check: tenant,
   },
+  PLATFORM_REQUESTS_AT_ONCE: {
+    description:
+      'requests in flight at once with the account, of all syncs on all workers together; not set: only the limits of each sync',
+    example: '16',
+    rare: true,
+    check: wholeNumber,
+  },
+  PLATFORM_REQUESTS_PER_SECOND: {
+    description: 'requests per second with the account, across all syncs and workers',
+    example: '20',
+    rare: true,
+    check: positiveNumber,
+  },
   PLATFORM_AUTH_HEADER: {
     description: 'header that carries the token',
     example: 'authorization',
@@ -148,7 +163,7 @@ export const VARIABLES = {
     check: headerName,
   },
   PLATFORM_AUTH_SCHEME: {
-    description: 'word before the token; `none`: the token alone',
+    description: 'word before the token; `none`: only the token',
     example: 'Bearer',
     default: 'Bearer',
     check: headerWord,
@@ -172,7 +187,7 @@ export const VARIABLES = {
     check: parameterName,
   },
   TEMPORAL_ADDRESS: {
-    description: 'Temporal frontend; TEMPORAL_API_KEY, TEMPORAL_TLS_* and temporal.toml are obeyed too',
+    description: 'Temporal frontend; TEMPORAL_API_KEY, TEMPORAL_TLS_* and temporal.toml are also respected',
     example: '127.0.0.1:7233',
     check: hostAndPort,
   },

@@ -110,6 +110,14 @@ export const portNumber: Check = (value) =>
     ? undefined
     : 'must be the number of a port, from 1 to 65535';
 
+/** Accepts a whole number from 1. */
+export const wholeNumber: Check = (value) =>
+  /^[1-9]\d{0,5}$/.test(value) ? undefined : 'must be a whole number from 1, such as 16';
+
+/** Accepts a number above 0, with or without a fraction. */
+export const positiveNumber: Check = (value) =>
+  /^\d{1,6}(\.\d{1,3})?$/.test(value) && Number(value) > 0 ? undefined : 'must be a number above 0, such as 20 or 0.5';
+
 /** Accepts the IP address, or the name, of an interface of this machine. */
 export const networkHost: Check = (value) =>
   isIP(value) !== 0 || /^[\w.-]+$/.test(value)

@@ -1,4 +1,4 @@
-/** Work side by side of which none outlives the attempt that began it. */
+/** Concurrent work, none of which outlives the attempt that began it. */
 
 /**
  * The results of all, in their order. If some reject, waits for the others as well, and then rejects as the first of them in

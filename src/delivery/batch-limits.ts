@@ -11,9 +11,9 @@ export interface BatchLimits {
 /** Kept per process: a size that was rejected is not tried again until the process starts anew. */
 export interface LearntLimits {
   now(): BatchLimits;
-  /** To be called when a request of so many bytes was rejected for its length (413). */
+  /** Call it when a request of this many bytes was rejected for its length (413). */
   tooLong(bytes: number): void;
-  /** To be called when a batch of so many records was rejected, and each half of it was accepted. */
+  /** Call it when a batch of this many records was rejected, and each half of it was accepted. */
   tooMany(records: number): void;
 }
 

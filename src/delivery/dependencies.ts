@@ -1,6 +1,7 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
 import type { Alerting } from '../domain/alerts.js';
 import type { MappingMeter } from '../domain/meters.js';
+import type { OnRetry } from '../domain/retries.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
 import type { PlatformClient } from '../platform/client.js';
@@ -10,7 +11,7 @@ import type { PreparedMapping } from '../reading/prepared-mapping.js';
 import type { Reader } from '../reading/reader.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
-import type { ChunkTurns } from './chunk-turns.js';
+import type { ChunkSlots } from './chunk-slots.js';
 import type { LearntLimits } from './batch-limits.js';
 
 /** A mapping, ready to be read and mapped. */
@@ -22,20 +23,22 @@ export interface OpenMapping extends PreparedMapping {
   readonly deferred: ReadonlySet<string>;
   /** How large its batches may be; shared by all runs in this process. */
   readonly batchLimits: LearntLimits;
-  /** Bound how many of its chunks are in progress at once; shared by all loads in this process. */
-  readonly turns: ChunkTurns;
+  /** Bound how many of its chunks are in progress at once; shared by all runs in this process. */
+  readonly chunkSlots: ChunkSlots;
   readonly meter: MappingMeter;
 }
 
-type ReadingAsked = Parameters<Reader['chunks']> extends [unknown, ...infer Rest] ? Rest : never;
+type ReadingArguments = Parameters<Reader['chunks']> extends [unknown, ...infer Rest] ? Rest : never;
 
 /** A sync whose files are read and whose source is open; kept per process and version of the files. */
 export interface OpenSync extends Pick<Reader, 'source'> {
   readonly spec: SyncSpec;
   /** {@link Reader.chunks}, measured. */
-  chunks(mapping: OpenMapping, ...asked: ReadingAsked): AsyncGenerator<PositionedChunk>;
+  chunks(mapping: OpenMapping, ...reading: ReadingArguments): AsyncGenerator<PositionedChunk>;
   /** Bounds the requests to the platform at once, over everything that this process does for the sync. */
-  readonly limit: RequestLimit;
+  readonly requestLimit: RequestLimit;
+  /** To be told of retries in place, here and by the platform's client; the source tells it by itself. */
+  readonly onRetry: OnRetry;
   mapping(name: string): Promise<OpenMapping>;
   /** The platform's ids of all tenants that a row may belong to. */
   tenants(): Promise<readonly string[]>;

@@ -11,19 +11,24 @@ export interface PartitionContext {
   readonly sync: OpenSync;
   readonly mapping: OpenMapping;
   readonly partition: AcquiredPartition;
-  /** The limits of a guarded load; undefined for rows that are read again, and for removals. */
+  /** The limits of a guarded run; undefined for rows that are read again, and for removals. */
   readonly guard?: GuardLimits | undefined;
-  /** What an early chunk of the load has found out, so that later ones need not ask again. */
-  readonly known: {
-    /** The mapping has no dead letters of duplicate external ids. */
-    noDuplicates: boolean;
-    /** External ids that two rows of one chunk have had: a later chunk may have a third. */
-    readonly duplicateIds: Set<string>;
-    /** No parent is a dead letter, and no child was given up. */
-    allSendable: boolean;
-  };
+  readonly earlierChunks: EarlierChunks;
   /** Aborts when the activity is cancelled or has lost its worker. */
   readonly signal: AbortSignal;
+}
+
+/** What the chunks of one attempt at a partition tell those after them. */
+export class EarlierChunks {
+  /**
+   * External ids that several rows of one chunk have: a later chunk may have one more, and is delivered before the ledger
+   * has their dead letters.
+   */
+  readonly duplicateIds = new Set<string>();
+  /** The ledger had no dead letter of a duplicate external id, and need not be asked again. */
+  noDuplicatesInLedger = false;
+  /** No child had a parent that will not come, and later chunks need not look for one. */
+  allChildrenSendable = false;
 }
 
 /** Acquires a partition with a new fencing token: earlier attempts at it can write no more. */
@@ -36,8 +41,8 @@ export async function acquirePartition(
   // A worker that was frozen may resume after its attempt is over, and must not fence off the attempt that replaced it.
   signal.throwIfAborted();
   const partition = await deps.ledger.partitions.acquire(ref.partitionId);
-  const known = { noDuplicates: false, duplicateIds: new Set<string>(), allSendable: false };
-  return { deps, sync, mapping: await sync.mapping(ref.mapping), partition, known, signal };
+  const mapping = await sync.mapping(ref.mapping);
+  return { deps, sync, mapping, partition, earlierChunks: new EarlierChunks(), signal };
 }
 
 /** The chunks of a partition of rows that are still to be read, in reading order. */

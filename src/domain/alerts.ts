@@ -1,18 +1,18 @@
-/** Alerts: whom a sync tells what is wrong with it, and what it tells them. */
+/** Alerts: who is notified of what is wrong with a sync, and what a notification contains. */
 import type { FailOn, SyncLimits } from './sync.js';
 import type { HealthTrigger } from './sync-health.js';
 
-/** The ways in which a target is told. */
+/** The ways in which a target is notified. */
 export const TARGET_KINDS = ['webhook', 'slack', 'email'] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
-/** Somebody who is told, from an entry of `alerts` in sync.yaml. */
+/** Somebody who is notified, from an entry of `alerts` in sync.yaml. */
 export interface AlertTarget {
   /** 16 hex digits that stand for kind and address in the ledger, so that an entry may move in its file. */
   readonly id: string;
   /** For people: `alerts[0] (webhook)`. Messages name the target by this, since its address is a secret. */
   readonly label: string;
-  /** What it is told of. */
+  /** The problems that it is notified of. */
   readonly on: readonly HealthTrigger[];
   /** `url` is a secret: never log it. */
   readonly address:
@@ -20,14 +20,14 @@ export interface AlertTarget {
     | { readonly kind: 'email'; readonly to: readonly string[] };
 }
 
-/** An address that is called whenever the sync was looked at; somebody outside notices if the calls stop. */
+/** An address that is called after each evaluation of the sync's alerts; somebody outside notices if the calls stop. */
 export interface PingTarget {
   readonly label: string;
   /** A secret, as above. */
   readonly url: string;
 }
 
-/** By what a sync is judged, and who is told. */
+/** By what a sync is judged, and who is notified. */
 export interface AlertSettings {
   readonly sync: string;
   readonly targets: readonly AlertTarget[];
@@ -37,19 +37,19 @@ export interface AlertSettings {
 }
 
 /** `problem`: something has gone wrong; `reminder`: it still is, a day later; `recovered`: it is over; `test`: nothing is. */
-export type NoticeState = 'problem' | 'reminder' | 'recovered' | 'test';
+export type NotificationState = 'problem' | 'reminder' | 'recovered' | 'test';
 
 /**
- * What a target is told: names, counts and times, no value of a row and no id of a record. It is the body of a webhook
+ * What a target gets: names, counts and times, no value of a row and no id of a record. It is the body of a webhook
  * (docs/monitoring.md); another `version` would be another form. Times are ISO 8601 in UTC.
  */
-export interface Notice {
+export interface Notification {
   readonly version: 1;
-  /** The same whenever this notice is sent again. */
+  /** The same whenever this notification is sent again. */
   readonly id: string;
   /** The same for a problem, its reminders and its end. */
   readonly key: string;
-  readonly state: NoticeState;
+  readonly state: NotificationState;
   readonly sync: string;
   readonly problem: HealthTrigger | 'test';
   /** What is wrong, or was, in a sentence. */
@@ -62,13 +62,13 @@ export interface Notice {
   readonly open: readonly HealthTrigger[];
 }
 
-/** What a target was told, or why not: without its address. */
+/** Whether a notification was delivered, or why not: without the target's address. */
 export type Delivery =
   | { readonly delivered: true }
   /** `why` is a phrase; `retryAfter` in milliseconds, if the target has asked for it. */
   | { readonly delivered: false; readonly why: string; readonly retryAfter: number | null };
 
-/** The result of a look at all syncs. */
+/** The result of evaluating the alerts of all syncs. */
 export interface WatchResult {
   /** How many syncs with alerts there are, and with how many something is wrong. */
   readonly syncs: number;
@@ -79,18 +79,18 @@ export interface WatchResult {
   readonly pingsUnanswered: readonly string[];
 }
 
-/** The result of telling a target. */
-export interface DeliveredNotices {
+/** The result of delivering to a target. */
+export interface DeliveredNotifications {
   readonly delivered: number;
 }
 
-/** What telling people needs from outside; src/alerts provides it. */
+/** What notifying people needs from outside; src/alerts provides it. */
 export interface Alerting {
   /** The syncs of the mappings folder that have alerts, and those whose sync.yaml cannot be read. */
   all(): Promise<{ readonly syncs: readonly AlertSettings[]; readonly unreadable: readonly string[] }>;
   /** null for a sync without alerts, and for one whose sync.yaml cannot be read. */
   of(sync: string): Promise<AlertSettings | null>;
   /** Never rejects for what a target does or does not do. */
-  send(target: AlertTarget, notice: Notice): Promise<Delivery>;
+  send(target: AlertTarget, notification: Notification): Promise<Delivery>;
   ping(target: PingTarget): Promise<Delivery>;
 }

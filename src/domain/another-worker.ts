@@ -1,6 +1,6 @@
 /**
- * Marks errors that only this worker may have, since its files or variables are not those that the run needs. The mark is
- * set where mappings are loaded and read where activities fail, in rooms that do not know each other.
+ * Marks errors that only this worker may have, since its files or variables are not those that the run needs. It is
+ * in the domain because the modules that load mappings set the mark, and the activities, which know nothing of files, read it.
  */
 import type { PartnerSyncError } from './errors.js';
 

@@ -28,9 +28,14 @@ export interface Actor {
   readonly origin: 'cli' | 'temporal' | 'worker';
 }
 
-/** Whoever sent an Update to a workflow: our commands say who they are, and the Web UI's form is mostly left empty. */
-export const actorOfUpdate = ({ by }: { readonly by?: string }): Actor =>
-  by === undefined ? { who: null, origin: 'temporal' } : { who: by, origin: 'cli' };
+/** How the ids of the Updates begin that our commands send. Whatever is typed into the Web UI's form, its ids are others. */
+export const COMMAND_UPDATE = 'partner-sync/';
+
+/** Whoever sent an Update with this id to a workflow; `by`: as they name themselves, which the Web UI's form allows too. */
+export const actorOfUpdate = (id: string, by: string | undefined): Actor => ({
+  who: by ?? null,
+  origin: id.startsWith(COMMAND_UPDATE) ? 'cli' : 'temporal',
+});
 
 /** An entry to be written. */
 export interface NewAuditEntry {

@@ -34,13 +34,13 @@ export const ERROR_CATALOGUE = {
     meaning:
       'The run read everything, but some of its records are not on the platform, and `failOn` of sync.yaml counts that as a failure.',
     remedy:
-      'Waiting records are sent again by the next runs; `partner-sync explain` says what a record waits for, and `dead-letters list` what to correct.',
+      'The next runs send waiting records again; `partner-sync explain` says what a record waits for, and `partner-sync dead-letters list` what to correct.',
   },
   guard_exceeded: {
     retry: 'never',
-    meaning: 'The run would have gone beyond a limit of `guard` in sync.yaml, and nobody approved it in time.',
+    meaning: 'The run would have exceeded a limit of `guard` in sync.yaml, and nobody approved it in time.',
     remedy:
-      'Look at what the message names, such as with `partner-sync preview`. If it is right, start a run and approve it with `partner-sync approve`; nothing beyond the limit was sent.',
+      'Check the mapping in the message, for example with `partner-sync preview`. If its changes are right, start a run and approve it with `partner-sync approve`; nothing beyond the limit was sent.',
   },
   run_stopped: {
     retry: 'never',
@@ -58,13 +58,13 @@ export const ERROR_CATALOGUE = {
   driver_missing: {
     retry: 'never',
     meaning: "The driver of the source's database is not installed, or its native part is not built.",
-    remedy: 'Run the command that the message names where partner-sync is installed, on each worker too.',
+    remedy: 'Run the command in the message wherever partner-sync is installed, also on each worker.',
   },
   package_missing: {
     retry: 'never',
-    meaning: 'Traces are switched on, but a package that they need is not installed.',
+    meaning: 'Traces are switched on, but a package for them is not installed.',
     remedy:
-      'Run the command that the message names where partner-sync is installed, on each worker too; or switch traces off with OTEL_TRACES_EXPORTER=none.',
+      'Run the command in the message wherever partner-sync is installed, also on each worker; or switch traces off with OTEL_TRACES_EXPORTER=none.',
   },
   source_unreachable: {
     retry: 'later',
@@ -200,9 +200,9 @@ export const ERROR_CATALOGUE = {
   },
   batch_stuck: {
     retry: 'later',
-    meaning: 'The platform accepted a batch, but had not completed it by `upload.batchDeadline`, or no longer knew it.',
+    meaning: 'The platform accepted a batch, but did not complete it by `upload.batchDeadline`, or no longer knew it.',
     remedy:
-      'Nothing: its records are read back one by one and sent again if needed. Contact the platform; if it is merely slow, raise the deadline.',
+      'For the records, nothing: they are read back one by one and sent again if needed. Contact the platform; if it is merely slow, raise the deadline.',
   },
   batch_inconsistent: {
     retry: 'later',
@@ -218,42 +218,42 @@ export const ERROR_CATALOGUE = {
   },
   schema_not_pushed: {
     retry: 'never',
-    meaning: 'The schema definition of a mapping was not pushed to the platform yet.',
+    meaning: 'The schema definition of a mapping has not been pushed to the platform yet.',
     remedy: 'Run `partner-sync schema push <sync>`.',
   },
   state_unreachable: {
     retry: 'later',
-    meaning: 'The state database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.',
+    meaning: "The ledger's database (PARTNER_SYNC_STATE_URL) cannot be reached or failed.",
     remedy: 'Bring it back up: nothing is sent without the ledger, and the run resumes from it.',
   },
   state_refused: {
     retry: 'never',
     meaning:
-      'The state database rejected a statement, because of its values or because a privilege or a table is missing.',
+      "The ledger's database rejected a statement, because of its values or because a privilege or a table is missing.",
     remedy:
       'Look up the SQLSTATE in the message; the log of the database has the statement. Start a new run once it is fixed.',
   },
   state_not_ready: {
     retry: 'never',
-    meaning: 'The state database has no ledger, or one of another version of partner-sync.',
+    meaning: "The ledger's database has no ledger, or one of another version of partner-sync.",
     remedy:
       '`partner-sync schema push <sync>` or a worker creates or upgrades the ledger; a newer ledger needs the newer program.',
   },
   plan_outdated: {
     retry: 'never',
-    meaning: 'What a run would send is no longer what the plan says; nothing was sent.',
+    meaning: 'The run would no longer send what the plan says; nothing was sent.',
     remedy: 'Make a new plan with `partner-sync preview <sync> --out <file>`, review it and run it.',
   },
   alert_undelivered: {
     retry: 'later',
-    meaning: 'A target of `alerts` could not be told what is wrong with its sync, or no longer is.',
+    meaning: 'A notification could not be delivered to a target in `alerts`.',
     remedy:
-      'Nothing, if it passes: the notice stays due and is sent again for as long as it takes. Otherwise correct the entry of `alerts`; `partner-sync alerts test <sync>` tries all of them.',
+      'Usually nothing: delivery is retried until it succeeds. If it keeps failing, correct the entry in `alerts`; `partner-sync alerts test <sync>` tries all of them.',
   },
   unexpected: {
     retry: 'later',
-    meaning: 'An unexpected error; its text may contain data, so it is only in the log of the worker.',
-    remedy: 'Find the reference from the message in the log of the worker.',
+    meaning: 'An unexpected error. Its text may contain data, so only its name and place are logged.',
+    remedy: "Search the worker's log for the reference in the message.",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 

@@ -2,7 +2,7 @@
  * The guard of a sync: limits on what one run may do to the records of a mapping before a person has approved it. A run
  * that would exceed one is put on hold: it sends no more of the mapping.
  */
-import { counted } from './counted.js';
+import { quantity } from './quantity.js';
 
 /** The key `guard` of sync.yaml. */
 export interface GuardLimits {
@@ -61,10 +61,10 @@ export function holdOf(mapping: string, counts: GuardedCounts, limits: GuardLimi
 }
 
 const WHAT: Record<HoldCause, (hold: Hold) => string> = {
-  changed: ({ records }) => `${counted(records, 'record')} would change`,
-  deadLettered: ({ records }) => `${counted(records, 'row')} would become dead letters`,
-  gone: ({ records }) => `${counted(records, 'record')} would be removed`,
-  empty: ({ of }) => `the source has no row, and the platform ${counted(of, 'record')}`,
+  changed: ({ records }) => `${quantity(records, 'record')} would change`,
+  deadLettered: ({ records }) => `${quantity(records, 'row')} would become dead letters`,
+  gone: ({ records }) => `${quantity(records, 'record')} would be removed`,
+  empty: ({ of }) => `the source has no row, and the platform ${quantity(of, 'record')}`,
 };
 
 /** `orders: 4120 records would change, of 10000 (guard.changed: 30 %)`. */

@@ -18,8 +18,16 @@ export interface MappingMeter {
   sending<T>(records: number, send: () => Promise<T>): Promise<T>;
 }
 
+/** What a pool of connections has in use; asked when metrics are read. */
+export interface PoolInUse {
+  readonly connections: () => number;
+  readonly connectionLimit: number;
+}
+
 /** Measures the ledger. */
 export interface LedgerMeter {
+  /** Remembers whom to ask about the pool's connections. */
+  watchConnections(pool: PoolInUse): void;
   statementEnded(seconds: number): void;
   /** A checkpoint has added these to the counts of the mapping with this number; numbers may be negative. */
   counted(mappingId: number, counts: readonly Counts[]): void;
@@ -71,7 +79,7 @@ export const UNMEASURED: Pick<MappingMeter, 'delivering' | 'sending'> = {
 
 /** For processes that measure nothing. */
 export const NO_METERS: Meters = {
-  ledger: { statementEnded: nothing, counted: nothing },
+  ledger: { watchConnections: nothing, statementEnded: nothing, counted: nothing },
   platform: { requestBegins: () => nothing, repeated: nothing },
   mapping: () => ({ chunkRead: nothing, batchSent: nothing, batchRepeated: nothing, ...UNMEASURED }),
   watchSync: nothing,

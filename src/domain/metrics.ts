@@ -58,6 +58,8 @@ export const WORKER_METRICS = {
     meaning: 'how long a statement on the ledger took',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30],
   },
+  ledger_connections: { type: 'gauge', labels: [], meaning: "connections of the ledger's pool that are in use" },
+  ledger_connections_limit: { type: 'gauge', labels: [], meaning: 'how many there may be' },
   ledger_up: {
     type: 'gauge',
     labels: [],
@@ -72,6 +74,12 @@ export const LEDGER_METRICS = {
     labels: ['sync'],
     meaning:
       'end of the latest run of kind `sync` that ended `complete` or `complete_with_dead_letters`; samples and backfills do not count',
+  },
+  freshness_limit_seconds: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning:
+      'how long ago the last success may be: `limits.success` of the sync, or its default; missing while it has neither',
   },
   last_run: {
     type: 'gauge',
@@ -93,6 +101,11 @@ export const LEDGER_METRICS = {
     type: 'gauge',
     labels: [...OF_MAPPING, 'code'],
     meaning: 'dead letters by their code ([errors.md](errors.md))',
+  },
+  paused_since_timestamp_seconds: {
+    type: 'gauge',
+    labels: ['sync', 'schedule'],
+    meaning: 'when the schedule was first seen to be paused; missing if it is not',
   },
   removal_plans_awaiting_approval: {
     type: 'gauge',

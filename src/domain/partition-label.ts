@@ -1,5 +1,5 @@
 /** What people see of a partition in Temporal's timeline. */
-import { counted } from './counted.js';
+import { quantity } from './quantity.js';
 import type { ReadBounds } from './source.js';
 
 /** What a partition reads, as it was planned. */
@@ -18,7 +18,7 @@ const HARMLESS_CURSOR = /^(\d{4}-\d{2}-\d{2}([ T][\d:.]+(Z|[+-][\d:]+)?)?|\d{1,2
  */
 export function partitionLabel(bounds: PartitionBounds): string | null {
   const { externalIds, afterKey, throughKey, cursorFrom, cursorBefore } = bounds;
-  if (externalIds !== null) return counted(externalIds.length, 'record', 'records');
+  if (externalIds !== null) return quantity(externalIds.length, 'record');
   if (afterKey !== null || throughKey !== null) return keysLabel(afterKey, throughKey);
   if (cursorFrom === null && cursorBefore === null) return 'all rows';
   if ([cursorFrom, cursorBefore].some((cursor) => cursor !== null && !HARMLESS_CURSOR.test(cursor))) return null;

@@ -6,7 +6,7 @@ import type { Counts } from './run.js';
 export interface MappingProgress extends Counts {
   readonly mapping: string;
   /** Records in flight: sent in batches that are not settled yet. */
-  readonly sent: number;
+  readonly inFlight: number;
   readonly seconds: number;
   readonly done: boolean;
   /** About how many rows the run will have read, as far as the source's statistics say; null where they do not. */

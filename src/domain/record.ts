@@ -23,7 +23,7 @@ export interface MappedRecord {
  * Whether nothing has to be sent. `acceptedHash` is null if it is not known, and undefined if the platform does not
  * have the record, so that the deletion of its row need not be sent.
  */
-export const isInStep = (
+export const isUpToDate = (
   { contentHash, deletion }: Pick<MappedRecord, 'contentHash' | 'deletion'>,
   acceptedHash: string | null | undefined,
 ): boolean =>

@@ -1,5 +1,5 @@
 /** What may be asked of a run while it works: Updates of its workflow, from the Web UI's form and the command line. */
-import { counted } from './counted.js';
+import { quantity } from './quantity.js';
 
 /** Input of `pause` and `resume`; the Web UI's form may be left empty. */
 export interface ControlInput {
@@ -92,7 +92,7 @@ function checkFields(update: string, input: unknown, fields: Readonly<Record<str
 /** The limits for people: `at most 2 requests at once and 5 a second`. */
 export function rateLine({ requestsAtOnce, requestsPerSecond }: SetRateInput): string {
   const parts = [
-    ...(requestsAtOnce === undefined ? [] : [`${counted(requestsAtOnce, 'request')} at once`]),
+    ...(requestsAtOnce === undefined ? [] : [`${quantity(requestsAtOnce, 'request')} at once`]),
     ...(requestsPerSecond === undefined ? [] : [`${requestsPerSecond} a second`]),
   ];
   return parts.length === 0 ? 'the limits of sync.yaml' : `at most ${parts.join(' and ')}`;

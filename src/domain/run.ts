@@ -4,7 +4,7 @@
  * Every row that is read is counted with exactly one outcome, so that at the end of a run, for each mapping and
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
-import { counted } from './counted.js';
+import { quantity } from './quantity.js';
 import type { Hold } from './guard.js';
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from './errors.js';
@@ -58,11 +58,21 @@ export interface ContinuedRun {
   readonly stagesDone: number;
   /** Until when it polls pending records at its end, in milliseconds since 1970; absent if that has not begun. */
   readonly pollUntil?: number;
+  /** What it has left to sweep; absent if it has not read every row yet. */
+  readonly sweep?: RemainingSweep;
   /** Mappings whose removals nobody has approved in time. */
   readonly notApproved?: readonly string[];
   /** The schema drift that the first execution found. */
   readonly stopped: readonly StoppedMapping[];
   readonly notes: readonly MappingNote[];
+}
+
+/** Open dead letters whose rows are still to be looked for. */
+export interface RemainingSweep {
+  /** The mappings that are not looked through yet; none, once all are. */
+  readonly mappings: readonly string[];
+  /** Of the first of these mappings: the id of the dead letter after which it goes on; `'0'` begins. */
+  readonly after: string;
 }
 
 /** A remark on a mapping, for the report. */
@@ -188,8 +198,8 @@ export function undeliveredOf({ mappings }: Pick<RunReport, 'mappings'>): Undeli
 export function undeliveredLine(report: RunReport): string {
   const { waiting, deadLettered } = undeliveredOf(report);
   const parts = [
-    ...(waiting > 0 ? [counted(waiting, 'record waits', 'records wait')] : []),
-    ...(deadLettered > 0 ? [counted(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
+    ...(waiting > 0 ? [quantity(waiting, 'record waits', 'records wait')] : []),
+    ...(deadLettered > 0 ? [quantity(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
     ...(report.stopped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
   ];
   return `run ${report.run} of ${report.sync} ended ${report.outcome}: ${parts.join(', ') || 'its counts do not add up'}`;

@@ -37,7 +37,7 @@ export interface ByteRow {
 export type SourceKey = readonly string[];
 
 /** A place in the reading order. `cursor` is null if a range is read by key alone. */
-export interface Position {
+export interface RowPosition {
   readonly cursor: string | null;
   readonly key: SourceKey;
 }
@@ -58,13 +58,22 @@ export interface ReadPlan {
 
 /** The bounds of a range, each null if there is none. Bounds of the key exclude below and include above. */
 export interface ReadBounds {
-  readonly after: Position | null;
+  readonly after: RowPosition | null;
   /** Inclusive lower bound of the cursor column, as text (overlap, backfill `from`). */
   readonly cursorFrom: string | null;
   /** Exclusive upper bound of the cursor column, as text (the high watermark, backfill `to`). */
   readonly cursorBefore: string | null;
   /** Inclusive upper bound of the key. */
   readonly throughKey: SourceKey | null;
+  /** If given, only rows whose column, one of the plan's, has one of these values. */
+  readonly whereIn?: { readonly column: string; readonly values: readonly string[] };
+}
+
+/** How many rows have a value in a column. */
+export interface ValueCount {
+  /** null for SQL NULL. */
+  readonly value: string | null;
+  readonly rows: number;
 }
 
 export interface Page {
@@ -95,6 +104,8 @@ export interface Source {
    * that is committed later has an older cursor value.
    */
   highWatermark(plan: ReadPlan): Promise<string>;
+  /** How many rows within the bounds have which value in a column of the plan. It looks at each of these rows. */
+  countByValue(plan: ReadPlan, column: string, bounds: ReadBounds): Promise<readonly ValueCount[]>;
   /** Whether some row has NULL in the column. */
   hasNull(plan: ReadPlan, column: string): Promise<boolean>;
   /** `cursor` moved back by `seconds`, computed by the database. */

@@ -1,5 +1,5 @@
 /** Judges a sync by limits: what is wrong with it now, said from what the ledger knows. */
-import { counted } from './counted.js';
+import { quantity, quantityToBound } from './quantity.js';
 import { formatSeconds } from './duration.js';
 import type { FailOn, SyncLimits } from './sync.js';
 import { seconds } from './timeouts.js';
@@ -7,6 +7,8 @@ import { seconds } from './timeouts.js';
 /** The limits of a sync that declares none. */
 export const DEFAULT_LIMITS: SyncLimits = {
   success: null,
+  scheduledGap: null,
+  paused: seconds('pausedLimit'),
   waiting: seconds('waitingLimit'),
   deadLetters: null,
   lag: null,
@@ -14,11 +16,23 @@ export const DEFAULT_LIMITS: SyncLimits = {
   stalled: seconds('stalledLimit') + seconds('waitForPending'),
 };
 
+/** A schedule that starts no runs. */
+export interface PausedSchedule {
+  readonly name: string;
+  /** When that was first seen. */
+  readonly since: Date;
+  /** Why, and by whom; null if nobody has said. */
+  readonly note: string | null;
+}
+
 /** What is judged of a sync. Times are those of one clock; null where there is nothing yet. */
 export interface JudgedState {
   /** Ages are differences to it. */
   readonly now: Date;
-  readonly firstRunAt: Date;
+  /** null if it has never run. */
+  readonly firstRunAt: Date | null;
+  /** Since when runs have been expected: the start of the first run; before any run, the first `schedules apply` or evaluation. */
+  readonly expectedSince: Date;
   /** When an ordinary run last ended with nothing waiting. */
   readonly lastSuccessAt: Date | null;
   /** Runs that have ended since then, failed or incomplete; those that another run turned away do not count. */
@@ -28,25 +42,28 @@ export interface JudgedState {
   /** Of the last 20 runs that a schedule started: seconds between two starts, and that a run takes, each the median. */
   readonly usualGap: number | null;
   readonly usualDuration: number | null;
-  readonly waiting: number;
   readonly oldestWaitingAt: Date | null;
+  /** Up to `COUNT_BOUND`, as are runs. */
   readonly deadLetters: number;
   /** The position that moved longest ago, of mappings that have one. */
   readonly oldestPosition: { readonly mapping: string; readonly movedAt: Date } | null;
+  /** The one that was paused first comes first. */
+  readonly pausedSchedules: readonly PausedSchedule[];
   /** Removal plans that await approval, or are empty. */
   readonly plansAwaitingApproval: number;
-  /** Why a run that works is not getting on, with a code of the catalogue; null if nothing fails. */
-  readonly trouble: { readonly code: string; readonly since: Date } | null;
+  /** Why a run that works is not getting on, with a code of the catalogue, and the first and the last failure; null if nothing fails. */
+  readonly retrying: { readonly code: string; readonly since: Date; readonly lastFailedAt: Date } | null;
   /** Mappings that a run holds until somebody approves. */
   readonly mappingsOnHold: number;
   /** When the run that has not ended last settled something; of several, the one that did so longest ago. */
-  readonly unmovedSince: Date | null;
+  readonly noProgressSince: Date | null;
 }
 
 /** What can be wrong with a sync, the worst first. */
 export const HEALTH_TRIGGERS = [
   'failing',
   'late',
+  'paused',
   'retrying',
   'stalled',
   'awaiting-approval',
@@ -66,28 +83,30 @@ export interface HealthProblem {
 /** Everything that is wrong, the worst first; empty if all is well. `failOn` decides whether an incomplete run is. */
 export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
-  const { latest, streak, oldestWaitingAt, oldestPosition, unmovedSince } = state;
-  const success = limits.success ?? usualLimit(state);
-  const unsuccessful = since(state.lastSuccessAt ?? state.firstRunAt);
+  const { latest, streak, oldestWaitingAt, oldestPosition, noProgressSince } = state;
+  const success = successLimit(state, limits);
+  const unsuccessful = since(state.lastSuccessAt ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
   const checks: Readonly<Record<HealthTrigger, string | false>> = {
     failing: isFailing && `${inARow(streak, 'failed')}, last with ${latest.failure?.code ?? 'unexpected'}`,
     late:
       success !== null &&
       unsuccessful > success &&
-      (state.lastSuccessAt === null
-        ? `no run has succeeded since the first one ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`
-        : `the last success was ${formatSeconds(unsuccessful)} ago (limit ${formatSeconds(success)})`),
+      `${unsuccess(state, formatSeconds(unsuccessful))} (limit ${formatSeconds(success)})`,
+    paused:
+      state.pausedSchedules.some((schedule) => since(schedule.since) > limits.paused) &&
+      `${state.pausedSchedules.map(pausedSince).join('; ')} (limit ${formatSeconds(limits.paused)})`,
     retrying:
-      state.trouble !== null &&
-      since(state.trouble.since) > limits.retrying &&
-      `a run has been retrying for ${formatSeconds(since(state.trouble.since))}: ${state.trouble.code} (limit ${formatSeconds(limits.retrying)})`,
+      state.retrying !== null &&
+      // What failed once may work by now: the failures themselves must have lasted.
+      (state.retrying.lastFailedAt.getTime() - state.retrying.since.getTime()) / 1000 >= limits.retrying &&
+      `a run has been retrying for ${formatSeconds(since(state.retrying.since))}: ${state.retrying.code} (limit ${formatSeconds(limits.retrying)})`,
     stalled:
-      unmovedSince !== null &&
+      noProgressSince !== null &&
       // A run on hold waits for a person, which is another problem.
       state.mappingsOnHold === 0 &&
-      since(unmovedSince) > limits.stalled &&
-      `a run has settled nothing for ${formatSeconds(since(unmovedSince))} (limit ${formatSeconds(limits.stalled)}): it is paused, waits, or is stuck`,
+      since(noProgressSince) > limits.stalled &&
+      `a run has settled nothing for ${formatSeconds(since(noProgressSince))} (limit ${formatSeconds(limits.stalled)}): it is paused, waits, or is stuck`,
     'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
     incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(streak, 'ended incomplete'),
     waiting:
@@ -102,7 +121,7 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
     'dead-letters':
       limits.deadLetters !== null &&
       state.deadLetters > limits.deadLetters &&
-      `${counted(state.deadLetters, 'dead letter')} (limit ${limits.deadLetters})`,
+      `${quantityToBound(state.deadLetters, 'dead letter')} (limit ${limits.deadLetters})`,
   };
   return HEALTH_TRIGGERS.flatMap((trigger) => {
     const what = checks[trigger];
@@ -110,19 +129,37 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
   });
 }
 
+/** How long the last success may be ago, in seconds; null where nothing says so. */
+export const successLimit = (state: JudgedState, limits: SyncLimits): number | null =>
+  limits.success ?? defaultSuccess(state, limits);
+
 /**
  * How long the last success may be ago if nobody has said it: twice the usual time between two scheduled runs, and the
- * time that one takes. Null for a sync without enough scheduled runs to tell.
+ * time that one takes; until enough of them have ended, twice the time that the schedules declare. Null for a sync without
+ * a schedule, and while a first run works, which may read for long: `stalled` tells if it does not get on.
  */
-export const usualLimit = ({ usualGap, usualDuration }: JudgedState): number | null =>
-  usualGap === null ? null : 2 * usualGap + (usualDuration ?? 0);
+function defaultSuccess({ usualGap, usualDuration, noProgressSince }: JudgedState, limits: SyncLimits): number | null {
+  if (usualGap !== null) return 2 * usualGap + (usualDuration ?? 0);
+  return limits.scheduledGap === null || noProgressSince !== null ? null : 2 * limits.scheduledGap;
+}
+
+function unsuccess({ lastSuccessAt, firstRunAt }: JudgedState, time: string): string {
+  if (lastSuccessAt !== null) return `the last success was ${time} ago`;
+  return firstRunAt === null
+    ? `it has never run, and runs have been expected for ${time}`
+    : `no run has succeeded since the first one ${time} ago`;
+}
+
+/** `the schedule nightly has been paused since 2026-03-01 12:00 UTC: stocktaking (ana@ops)`. */
+export const pausedSince = ({ name, since, note }: PausedSchedule): string =>
+  `the schedule ${name} has been paused since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC${note === null ? '' : `: ${note}`}`;
 
 const awaited = ({ mappingsOnHold, plansAwaitingApproval }: JudgedState): string =>
   [
-    ...(mappingsOnHold === 0 ? [] : [`a run holds ${counted(mappingsOnHold, 'mapping')} until somebody approves`]),
+    ...(mappingsOnHold === 0 ? [] : [`a run holds ${quantity(mappingsOnHold, 'mapping')} until somebody approves`]),
     ...(plansAwaitingApproval === 0
       ? []
-      : [`${counted(plansAwaitingApproval, 'removal plan awaits', 'removal plans await')} a decision of a person`]),
+      : [`${quantity(plansAwaitingApproval, 'removal plan awaits', 'removal plans await')} a decision of a person`]),
   ].join('; ');
 
 const inARow = (runs: number, what: string): string =>

@@ -8,14 +8,21 @@ import type { Relation } from './source.js';
 export const RUN_MODES = ['incremental', 'full', 'mirror'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
+/** Whether a run of this mode reads mappings as they are declared; backfills, replays and samples have modes of their own. */
+export const isRunMode = (mode: string): mode is RunMode => (RUN_MODES as readonly string[]).includes(mode);
+
 /** Which outcomes make the workflow of a run fail: runs with waiting records, those with dead letters as well, or none. */
 export const FAIL_ON = ['incomplete', 'dead-letters', 'never'] as const;
 export type FailOn = (typeof FAIL_ON)[number];
 
 /** Limits of a sync, from the key `limits` of sync.yaml. Durations in seconds; null: no limit. */
 export interface SyncLimits {
-  /** How long the last success may be ago; null: as `usualLimit` says. */
+  /** How long the last success may be ago; null: as `successLimit` says. */
   readonly success: number | null;
+  /** The longest time between two starts, of the schedule for which it is shortest; null if none is declared. */
+  readonly scheduledGap: number | null;
+  /** How long a schedule may be paused. */
+  readonly paused: number;
   /** How long a record may wait. */
   readonly waiting: number;
   readonly deadLetters: number | null;
@@ -67,7 +74,7 @@ export interface UploadConfig {
    * to apply a request.
    */
   readonly inDoubtDelay: number;
-  /** How long a batch may take beyond its dependency wait before it counts as stuck. */
+  /** How long a batch may take before it counts as stuck; its pending records are not waited for. */
   readonly batchDeadline: number;
   /** How long a run polls records that are pending on the platform, before it ends with them waiting. */
   readonly waitForPending: number;

@@ -10,6 +10,7 @@ import { DELIVERY } from './timeouts/delivery.js';
 import { UNITS, type CountEntry, type DurationEntry, type TimeoutEntry } from './timeouts/entry.js';
 import { PLATFORM } from './timeouts/platform.js';
 import { RETENTION } from './timeouts/retention.js';
+import { SANDBOX } from './timeouts/sandbox.js';
 import { STACK } from './timeouts/stack.js';
 
 /** The table in parts, by their headings in docs/reference.md. */
@@ -21,6 +22,7 @@ export const TIMEOUT_SECTIONS = {
   Retention: RETENTION,
   Alerts: ALERTS,
   Commands: COMMANDS,
+  'The sandbox': SANDBOX,
   'The stack on your own machine': STACK,
 } as const satisfies Readonly<Record<string, Readonly<Record<string, TimeoutEntry>>>>;
 
@@ -32,6 +34,7 @@ const TIMEOUTS = {
   ...RETENTION,
   ...ALERTS,
   ...COMMANDS,
+  ...SANDBOX,
   ...STACK,
 } as const;
 

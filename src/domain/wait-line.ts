@@ -1,10 +1,10 @@
 /** What a run waits for, in one sentence that the terminal and the Web UI share. */
-import { counted } from './counted.js';
+import { quantity } from './quantity.js';
 import type { RunWait } from './run.js';
 
 /** `waiting for parents: 45 records of order-lines need transaction; until 14:05:10 UTC at the latest`. */
 export function waitLine({ mapping, records, parents, until }: RunWait): string {
   const needed = parents.length === 0 ? 'records that do not exist yet' : parents.join(', ');
-  const need = counted(records, `record of ${mapping} needs`, `records of ${mapping} need`);
+  const need = quantity(records, `record of ${mapping} needs`, `records of ${mapping} need`);
   return `waiting for parents: ${need} ${needed}; until ${until.slice(11, 19)} UTC at the latest`;
 }

@@ -3,8 +3,8 @@ import type { Actor } from './audit.js';
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold } from './guard.js';
 import type { MappingProgress } from './progress.js';
-import type { MappingNote, RunInput, RunKind, StoppedMapping } from './run.js';
-import type { ControlInput, SetRateInput } from './run-controls.js';
+import type { MappingNote, RemainingSweep, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { SetRateInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
 
@@ -47,6 +47,8 @@ export interface OpenedRun {
   /** Seconds for which the run polls records that the platform keeps pending, before it ends with them waiting. */
   readonly waitForPending: number;
   readonly failOn: FailOn;
+  /** Whether its mappings have rows of several tenants, of which small ones need not wait for large ones. */
+  readonly manyTenants: boolean;
   /** Seconds for which a run that its guard holds waits for approval; null if the sync has no guard. */
   readonly guardWait: number | null;
   /** Names of the search attributes that the namespace has. */
@@ -64,13 +66,13 @@ export interface PlannedPartitions {
   readonly partitions: readonly { readonly id: string; readonly label: string | null }[];
   /** How many partitions may be loaded at the same time. */
   readonly concurrency: number;
-  /** As in {@link LoadResult}. */
+  /** As in {@link TimeSliceResult}. */
   readonly hold: Hold | null;
 }
 
 /**
- * The task queue of loads. A worker takes two at once from it, which fill its thread, so loads spread over the workers.
- * A load that waits there for too long goes to any worker.
+ * The load queue: the task queue of the activities that load partitions. A worker takes two time slices at once from it,
+ * which fill its thread, so they spread over the workers. One that waits there for too long goes to the common queue.
  */
 export const loadQueueOf = (taskQueue: string): string => `${taskQueue}-load`;
 
@@ -78,14 +80,14 @@ export const loadQueueOf = (taskQueue: string): string => `${taskQueue}-load`;
 export const queueOfWorker = (taskQueue: string, identity: string): string => `${taskQueue}-worker-${identity}`;
 
 /** Input of the workflow `alerts`, and of its activity. */
-export interface DeliverNoticesInput {
+export interface DeliverNotificationsInput {
   readonly sync: string;
   /** The target's id, from which its address cannot be told. */
   readonly target: string;
 }
 
 /** The id of the workflow that tells a target: one at a time, so that none waits for another one. */
-export const alertsWorkflowId = (taskQueue: string, { sync, target }: DeliverNoticesInput): string =>
+export const alertsWorkflowId = (taskQueue: string, { sync, target }: DeliverNotificationsInput): string =>
   `alerts/${taskQueue}/${sync}/${target}`;
 
 /** Input of the workflow `askWorkers`. */
@@ -97,7 +99,7 @@ export interface AskWorkersInput {
 }
 
 /** Something that a worker found missing or wrong: where, a code of the catalogue, and the message. */
-export interface WorkerTrouble extends RunFailure {
+export interface WorkerFailure extends RunFailure {
   readonly part: 'files' | 'ledger' | 'source' | 'platform';
 }
 
@@ -105,7 +107,7 @@ export interface WorkerTrouble extends RunFailure {
 export interface WorkerState {
   /** The version of its files; null if they cannot be used, or no sync was named. */
   readonly version: string | null;
-  readonly troubles: readonly WorkerTrouble[];
+  readonly failures: readonly WorkerFailure[];
 }
 
 /** The states of workers; null for one that did not respond. */
@@ -121,14 +123,28 @@ export interface ReplayRef extends PartitionRef {
   readonly filter: DeadLetterFilter;
 }
 
-/** Input of `sweepDeadLetters`. */
-export interface SweepInput extends RunRef {
+/** Input of `sweepDeadLetters`, whose result is what remains. */
+export interface SweepInput extends RunRef, RemainingSweep {}
+
+/** Input of `deliverSmallTenants` and `recoverSmallTenants`. */
+export interface SmallTenantsInput extends RunRef {
+  /** Parents before children, unless the round before has not come to the first ones. */
   readonly mappings: readonly string[];
 }
 
-/** Result of one load. */
-export interface LoadResult {
-  /** Whether the partition is read to its end; otherwise another load continues it. */
+/** Result of `deliverSmallTenants`. */
+export interface SmallTenantsResult {
+  /** How many records were sent. */
+  readonly sent: number;
+  /** For how long the source has counted rows. */
+  readonly countingMs: number;
+  /** The mapping with which the next round is to begin, if the time slice was over before; else null. */
+  readonly next: string | null;
+}
+
+/** Result of one time slice. */
+export interface TimeSliceResult {
+  /** Whether the partition is read to its end; otherwise another time slice continues it. */
   readonly done: boolean;
   /** Why the run must not go on with the mapping until somebody approves it; null if nothing is wrong. */
   readonly hold: Hold | null;
@@ -151,9 +167,12 @@ export interface SchemaDrift {
 }
 
 /** Input of `approveHold`. */
-export interface ApproveHoldInput extends MappingRef {
-  /** Who has approved it, and why. */
-  readonly by: ControlInput;
+export interface ApproveHoldInput extends MappingRef, Approval {}
+
+/** Who has approved something, and why. */
+export interface Approval {
+  readonly actor: Actor;
+  readonly reason: string | null;
 }
 
 /** Input of `setRate`. */
@@ -178,8 +197,14 @@ export interface RunFailure {
   readonly message: string;
 }
 
-/** Input of `abandonRun`: a run that failed after it was opened. */
-export interface AbandonInput extends RunRef {
+/** Why a run has failed whose workflow cannot say so any more. */
+export const ABANDONED: RunFailure = {
+  code: 'run_stopped',
+  message: 'its workflow was terminated, or ended without the ledger',
+};
+
+/** Input of `failRun`: a run that failed after it was opened. */
+export interface FailRunInput extends RunRef {
   readonly failure: RunFailure;
 }
 

@@ -10,6 +10,7 @@ import { EXIT } from '../cli/command-context.js';
 import { createOutput } from '../cli/output/output.js';
 import { reportLines } from '../cli/output/report-lines.js';
 import { compose } from '../compose.js';
+import { quantity } from '../domain/quantity.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/duration.js';
 import { EXIT_CODES } from '../domain/run.js';
@@ -44,7 +45,7 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
   const parts = compose(env);
   const started = Date.now();
   try {
-    if (change !== undefined) say(`Changed in the shop: ${await changeShop(env, change)} rows (${change})`);
+    if (change !== undefined) say(`Changed in the shop: ${quantity(await changeShop(env, change), 'row')} (${change})`);
     say('\n1. Schema definitions on the platform');
     for (const { schema, action } of await pushSchemas(parts, DEMO_SYNC)) say(`   ${schema}: ${action}`);
     say('\n2. Sync: customers, then transactions, then order lines');

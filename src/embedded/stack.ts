@@ -179,7 +179,10 @@ function stopper(
     withdrawStack(folder);
   };
   return () => {
-    if (stopping === undefined) return (stopping = inOrder());
+    if (stopping === undefined) {
+      stopping = inOrder();
+      return stopping;
+    }
     log('Stopping at once');
     void children.worker?.kill();
     void children.sandbox?.kill();

@@ -99,7 +99,7 @@ async function checkMapping(
   const probe =
     findings.some((f) => f.severity === 'error') || budget.rows === 0
       ? null
-      : await probeMapping(readingOf(sync, mapping, source, columns, locate), budget);
+      : await probeMapping(mappedSourceOf(sync, mapping, source, columns, locate), budget);
   if (table !== undefined) {
     // A count is better than the planner's estimate, which a new table does not have yet.
     const estimatedRows = probe?.all ? probe.rows : table.estimatedRows;
@@ -118,7 +118,7 @@ async function catalogued(mapping: MappingSpec, source: Source): Promise<SourceT
 }
 
 /** The mapping compiled against the columns as they are now, ready to read: what a run would do with the same files. */
-function readingOf(
+function mappedSourceOf(
   sync: SyncSpec,
   mapping: MappingSpec,
   source: Source,

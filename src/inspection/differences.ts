@@ -41,7 +41,7 @@ const RANGES_SHOWN = 20;
 export interface Differences {
   /** Begins a key range after a key; returns its number. */
   beginKeyRange(after: SourceKey | null): number;
-  /** Notes that more rows of the key range were read, the last of them with this key. */
+  /** Records that more rows of the key range were read, the last of them with this key. */
   extendKeyRange(keyRange: number, through: SourceKey, rows: number): void;
   readonly ranges: readonly KeyRangeSum[];
   /**

@@ -1,6 +1,6 @@
 /**
  * A sample of records, drawn evenly from all of them by a seed: the same seed draws the same records, as long as the
- * records are the same. They are those whose names have the smallest hashes, so that one reading of the source is
+ * records are the same. They are those whose names have the smallest hashes, so that one read of the source is
  * enough.
  */
 import { createHash } from 'node:crypto';

@@ -11,7 +11,7 @@ import type { BatchState, WaitingState } from '../ledger/views/record-states.js'
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { findRows } from '../reading/find-rows.js';
 import { acceptedHashesOf } from '../delivery/accepted-hashes-of.js';
-import { isRemoved } from '../delivery/removals/removal-record.js';
+import { isRemoved } from '../delivery/removal-record.js';
 import { compareStored } from './stored-record.js';
 
 /** Tenants in which an id is looked up if neither source nor ledger knows it: each costs a request to the platform. */

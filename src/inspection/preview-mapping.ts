@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { PartnerSyncError } from '../domain/errors.js';
-import { isInStep, type MappedRecord, type FailedRow } from '../domain/record.js';
+import { isUpToDate, type MappedRecord, type FailedRow } from '../domain/record.js';
 import { aloneOf } from '../records/record-list.js';
 import type { RunMode } from '../domain/sync.js';
 import type { SourceColumn, SourceRow } from '../domain/source.js';
@@ -77,8 +77,12 @@ export async function previewMapping(sync: OpenSync, mapping: OpenMapping, optio
   const tally = newTally(options.examples);
   for (const partition of partitions) {
     const plan = partition.byCursor ? mapping.plan : inKeyOrder(mapping.plan);
-    const reading: MappingWithSource = { source: sync.source, plan, mapper: (columns) => mapping.mapper(columns) };
-    for await (const { columns, rows } of readMappedPages(reading, boundsOf(partition), options.rows - tally.rows)) {
+    const mappedSource: MappingWithSource = { source: sync.source, plan, mapper: (columns) => mapping.mapper(columns) };
+    for await (const { columns, rows } of readMappedPages(
+      mappedSource,
+      boundsOf(partition),
+      options.rows - tally.rows,
+    )) {
       const predictions = await predict(ledger, mapping, rows);
       rows.forEach((row, i) => tally.add(columns, row, predictions[i]!));
     }
@@ -105,7 +109,7 @@ async function predict(
   return rows.map(({ result }) => {
     if (result.kind !== 'record') return 'fails';
     const acceptedHash = acceptedHashes.get(result);
-    return isInStep(result, acceptedHash) ? 'unchanged' : acceptedHash === undefined ? 'new' : 'changed';
+    return isUpToDate(result, acceptedHash) ? 'unchanged' : acceptedHash === undefined ? 'new' : 'changed';
   });
 }
 
@@ -156,7 +160,7 @@ function newTally(examplesKept: number) {
   };
 }
 
-/** Digests are added up, so that the order of reading does not matter and memory does not grow. */
+/** Digests are added up, so that the order of rows does not matter and memory does not grow. */
 function digestOf({ tenant, externalId, contentHash }: MappedRecord): bigint {
   const named = JSON.stringify([tenant, externalId, contentHash]);
   return BigInt(`0x${createHash('sha256').update(named).digest('hex').slice(0, 32)}`);

@@ -17,14 +17,14 @@ const IDS_KEPT = 200_000;
 
 /** Stops at the budget's rows or time, whichever is used up first; the probe tells whether that was all of the rows. */
 export async function probeMapping(
-  reading: MappingWithSource & { source: Source },
+  mappedSource: MappingWithSource & { source: Source },
   budget: ProbeBudget,
 ): Promise<Probe> {
-  const ordered: MappingWithSource = { ...reading, plan: inKeyOrder(reading.plan) };
+  const ordered: MappingWithSource = { ...mappedSource, plan: inKeyOrder(mappedSource.plan) };
   const deadline = performance.now() + budget.time;
-  const cursor = reading.plan.cursor === null ? -1 : reading.plan.columns.indexOf(reading.plan.cursor);
+  const cursor = mappedSource.plan.cursor === null ? -1 : mappedSource.plan.columns.indexOf(mappedSource.plan.cursor);
   const tally = newTally();
-  const { places, whole } = await placesIn(reading.source, ordered, budget.rows);
+  const { places, whole } = await placesIn(mappedSource.source, ordered, budget.rows);
   let all = whole;
   for (const [index, place] of places.entries()) {
     const share = whole ? budget.rows - tally.rows : Math.ceil((budget.rows - tally.rows) / (places.length - index));

@@ -15,7 +15,7 @@ export type ReadBackDifference = { readonly kind: 'missing' | 'stale'; readonly 
 export function readBack(
   { platform }: Pick<Views, 'platform'>,
   mapping: OpenMapping,
-  limit: OpenSync['limit'],
+  limit: OpenSync['requestLimit'],
   records: readonly MappedRecord[],
 ): Promise<ReadBackDifference[]> {
   const compare = async (record: MappedRecord, pace: Pace): Promise<ReadBackDifference> => {

@@ -1,6 +1,6 @@
 /**
  * Proves that the platform has what the source says (ADR 0015). Every row is read and mapped once, every accepted hash
- * is read once, and both are summed up by spans of the ledger's order. Only if the sums of a span differ, its rows and
+ * is read once, and both are summed up by intervals of the ledger's order. Only if the sums of an interval differ, its rows and
  * accepted hashes are read again and compared one by one (drill-down.ts).
  */
 import { PartnerSyncError } from '../domain/errors.js';
@@ -89,23 +89,24 @@ const nameOf = ({ tenant, externalId }: MappedRecord): string => `${tenant}/${ex
  * Reads and maps every row, and passes the records on with the key range that they are in; returns the number of rows.
  */
 async function sumUpRows(
-  { reading, sums, differences, mapping, tenantIds }: Reconciling,
+  { mappedSource, sums, differences, mapping, tenantIds }: Reconciling,
   { progress }: ReconcileOptions,
   each: (records: readonly MappedRecord[], keyRange: number) => Promise<void>,
 ): Promise<number> {
   let rows = 0;
   let keyRange = -1;
   let through: SourceKey | null = null;
-  for await (const page of readMappedPages(reading, EVERYTHING, Infinity)) {
+  for await (const page of readMappedPages(mappedSource, EVERYTHING, Infinity)) {
     if (keyRange === -1 || differences.ranges[keyRange]!.rows >= ROWS_OF_A_KEY_RANGE)
       keyRange = differences.beginKeyRange(through);
     const results = page.rows.map((row) => row.result);
-    differences.extendKeyRange(keyRange, (through = results.at(-1)!.sourceKey), results.length);
+    through = results.at(-1)!.sourceKey;
+    differences.extendKeyRange(keyRange, through, results.length);
     const records = results.filter((result) => result.kind === 'record');
     const ids = await tenantIds(records);
     for (const { tenant, externalId, contentHash } of records) {
       const tenantId = ids.get(tenant) ?? 0;
-      sums.addRow(sums.spanOf({ tenantId, externalId }), tenantId, contentHash, keyRange);
+      sums.addRow(sums.intervalOf({ tenantId, externalId }), tenantId, contentHash, keyRange);
     }
     for (const result of results)
       if (result.kind === 'failed') {
@@ -128,7 +129,7 @@ async function sumUpAcceptedHashes({ deps: { ledger }, mapping, sums }: Reconcil
   while (from !== null) {
     const page = await ledger.acceptedHashes.page(mapping.mappingId, from, null);
     for (const acceptedHash of page.acceptedHashes)
-      sums.addAcceptedHash(sums.spanOf(acceptedHash), acceptedHash.tenantId, acceptedHash.contentHash);
+      sums.addAcceptedHash(sums.intervalOf(acceptedHash), acceptedHash.tenantId, acceptedHash.contentHash);
     from = page.next;
   }
 }

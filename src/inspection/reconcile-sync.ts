@@ -30,7 +30,7 @@ export async function reconcileSync(
   const results: Reconciliation[] = [];
   let lastNote = Date.now();
   const progress = (mapping: string, rows: number): void => {
-    if (Date.now() - lastNote < milliseconds('reconcileNotice')) return;
+    if (Date.now() - lastNote < milliseconds('reconcileProgress')) return;
     lastNote = Date.now();
     note(`  ${mapping}: compared ${rows.toLocaleString('en-GB')} rows`);
   };

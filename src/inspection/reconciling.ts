@@ -5,26 +5,26 @@ import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';
 import { inKeyOrder } from '../reading/reading-order.js';
 import type { MappingWithSource } from '../reading/read-mapped-pages.js';
-import { openSpanSums, type SpanSums } from './span-sums.js';
+import { openIntervalSums, type IntervalSums } from './interval-sums.js';
 
 /** One mapping whose rows and accepted hashes are summed up and compared. */
 export interface Reconciling {
   readonly deps: Views;
   readonly mapping: OpenMapping;
   /** Bounds the requests that read back. */
-  readonly limit: OpenSync['limit'];
-  /** Every row, by key. */
-  readonly reading: MappingWithSource;
-  /** Where the spans begin, in the ledger's order of records. */
+  readonly limit: OpenSync['requestLimit'];
+  /** Where every row is read and mapped, by key. */
+  readonly mappedSource: MappingWithSource;
+  /** Where the intervals begin, in the ledger's order of records. */
   readonly cuts: readonly RecordPlace[];
-  readonly sums: SpanSums;
+  readonly sums: IntervalSums;
   readonly differences: Differences;
   /** The ledger's numbers of the records' tenants; 0 for a tenant to which nothing was ever sent. */
   readonly tenantIds: (records: readonly MappedRecord[]) => Promise<ReadonlyMap<string, number>>;
 }
 
-/** Each takes some dozens of bytes of memory. Up to about four million records, a span is one block of the ledger. */
-const MOST_SPANS = 65_536;
+/** Each takes some dozens of bytes of memory. Up to about four million records, an interval is one block of the ledger. */
+const MOST_INTERVALS = 65_536;
 
 /** Reads where the blocks of the ledger begin, and prepares the sums. `tell` is called with every difference. */
 export async function startReconciling(
@@ -33,14 +33,14 @@ export async function startReconciling(
   mapping: OpenMapping,
   tell: (difference: Difference) => Promise<void> | void = () => undefined,
 ): Promise<Reconciling> {
-  const cuts = await deps.ledger.acceptedHashes.cuts(mapping.mappingId, MOST_SPANS);
+  const cuts = await deps.ledger.acceptedHashes.cuts(mapping.mappingId, MOST_INTERVALS);
   return {
     deps,
     mapping,
-    limit: sync.limit,
-    reading: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
+    limit: sync.requestLimit,
+    mappedSource: { source: sync.source, plan: inKeyOrder(mapping.plan), mapper: (columns) => mapping.mapper(columns) },
     cuts,
-    sums: openSpanSums(cuts),
+    sums: openIntervalSums(cuts),
     differences: openDifferences(tell),
     tenantIds: knownTenants(deps),
   };

@@ -23,10 +23,10 @@ export interface Audit extends AuditView {
   add(entry: NewAuditEntry): Promise<void>;
 }
 
-/** Most characters that are kept of a name that somebody gives: anybody may write a memo. */
+/** Most characters that are kept of a name: it comes from outside, such as from the memo of a workflow. */
 const LONGEST_NAME = 200;
 
-/** Writes an entry; `knex` is the transaction of what it tells of. */
+/** Writes an entry, in the transaction of the action that it tells of. */
 export async function writeAudit(knex: Knex, { sync, action, actor, subject }: NewAuditEntry): Promise<void> {
   await knex('audit').insert({
     sync,

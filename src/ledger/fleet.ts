@@ -1,11 +1,11 @@
-/** The board of the fleet in the ledger: who sends for which sync, what limits were set, and how long the platform is busy. */
+/** The registry of the fleet in the ledger: who sends for which sync, what limits were set, and the platform's Retry-After. */
 import type { Knex } from 'knex';
-import type { FleetBoard, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
+import type { FleetRegistry, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
 import { seconds } from '../domain/timeouts.js';
 import { openLedgerDatabase } from './database/connection.js';
 
-/** The board, and where limits are set at run time. */
-export interface Fleet extends FleetBoard {
+/** The registry, and where limits are set at run time. */
+export interface Fleet extends FleetRegistry {
   /**
    * Sets limits of a sync for all processes, instead of those in its sync.yaml; an absent part is as sync.yaml says, and
    * null takes everything back. Processes that send for the sync follow within two seconds.
@@ -14,20 +14,24 @@ export interface Fleet extends FleetBoard {
 }
 
 export const openFleetView = (knex: Knex): FleetView => ({
-  async busyMs(account) {
-    const { rows } = await knex.raw<{ rows: { busy: number }[] }>(`SELECT ${BUSY} AS busy`, { account });
-    return rows[0]!.busy;
+  async retryAfterMs(account) {
+    const { rows } = await knex.raw<{ rows: { retry_after_ms: number }[] }>(
+      `SELECT ${REMAINING_MS} AS retry_after_ms`,
+      { account },
+    );
+    return rows[0]!.retry_after_ms;
   },
 });
 
 export function openFleet(knex: Knex): Fleet {
   return {
     ...openFleetView(knex),
-    async beat(process, account, syncs) {
+    async heartbeat(process, account, underWay) {
       const { rows } = await knex.raw<{ rows: Row[] }>(BEAT, {
         process,
         account,
-        syncs: [...syncs],
+        syncs: [...underWay.keys()],
+        underWay: [...underWay.values()],
         gone: seconds('fleetGone'),
       });
       return stateOf(rows);
@@ -35,7 +39,7 @@ export function openFleet(knex: Knex): Fleet {
     async leave(process) {
       await knex('senders').where({ process }).delete();
     },
-    busyFor: (account, ms) => noteBusy(knex, account, ms),
+    setRetryAfter: (account, ms) => extendRetryAfter(knex, account, ms),
     async setRate(sync, rate) {
       if (rate === null) await knex('sync_rates').where({ sync }).delete();
       else
@@ -47,26 +51,28 @@ export function openFleet(knex: Knex): Fleet {
   };
 }
 
-/** {@link FleetBoard.busyFor} for a process that has the ledger for reading only: with a session for this one statement. */
-export async function tellBusy(url: string, account: string, ms: number): Promise<void> {
+/** {@link FleetRegistry.setRetryAfter} for a process that has the ledger for reading only: with a session for this one statement. */
+export async function writeRetryAfter(url: string, account: string, ms: number): Promise<void> {
   const knex = openLedgerDatabase(url, { poolMax: 1 });
   try {
-    await noteBusy(knex, account, ms);
+    await extendRetryAfter(knex, account, ms);
   } finally {
     await knex.destroy();
   }
 }
 
-async function noteBusy(knex: Knex, account: string, ms: number): Promise<void> {
+/** A later end that was named before stays. */
+async function extendRetryAfter(knex: Knex, account: string, ms: number): Promise<void> {
   await knex.raw(
-    `INSERT INTO platform_busy AS h (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
-     ON CONFLICT (account) DO UPDATE SET until = greatest(h.until, excluded.until),
-       since = CASE WHEN h.until > now() - ${seconds('troublePasses')} * interval '1 second' THEN h.since ELSE now() END`,
+    `INSERT INTO platform_retry_after AS r (account, until) VALUES (:account, now() + :ms * interval '1 millisecond')
+     ON CONFLICT (account) DO UPDATE SET until = greatest(r.until, excluded.until),
+       since = CASE WHEN r.until > now() - ${seconds('retryingEnds')} * interval '1 second' THEN r.since ELSE now() END`,
     { account, ms },
   );
 }
 
-const BUSY = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_busy WHERE account = :account), 0)::float8`;
+/** Milliseconds until the requests of the account may be sent, in SQL. */
+const REMAINING_MS = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1000) FROM platform_retry_after WHERE account = :account), 0)::float8`;
 
 /**
  * One statement, each second from every process that sends. It cannot see its own row, and so adds it. Rows of dead
@@ -74,41 +80,44 @@ const BUSY = `coalesce((SELECT greatest(0, extract(epoch FROM until - now()) * 1
  */
 const BEAT = `
   WITH own AS (
-    INSERT INTO senders AS s (process, sync, account)
-    SELECT :process, sync, :account FROM unnest(CAST(:syncs AS text[])) AS sync
-    ON CONFLICT (sync, process) DO UPDATE SET seen_at = now(), account = excluded.account,
+    INSERT INTO senders AS s (process, sync, account, under_way)
+    SELECT :process, sync, :account, under_way
+    FROM unnest(CAST(:syncs AS text[]), CAST(:underWay AS integer[])) AS given(sync, under_way)
+    ON CONFLICT (sync, process) DO UPDATE SET seen_at = now(), account = excluded.account, under_way = excluded.under_way,
       joined_at = CASE WHEN s.seen_at < now() - :gone * interval '1 second' THEN now() ELSE s.joined_at END
     RETURNING sync, joined_at
   ), dead AS (
     DELETE FROM senders WHERE (process = :process AND sync <> ALL (CAST(:syncs AS text[])))
       OR (process <> :process AND seen_at < now() - 4 * :gone * interval '1 second')
   ), others AS (
-    SELECT sync, process FROM senders
+    SELECT sync, process, under_way FROM senders
     WHERE account = :account AND process <> :process AND seen_at >= now() - :gone * interval '1 second'
   )
-  SELECT ${BUSY} AS busy, own.sync, extract(epoch FROM now() - own.joined_at)::float8 * 1000 AS joined,
+  SELECT ${REMAINING_MS} AS retry_after_ms, own.sync, extract(epoch FROM now() - own.joined_at)::float8 * 1000 AS joined,
     (SELECT count(*) + 1 FROM others WHERE others.sync = own.sync)::int AS processes,
-    (SELECT count(*) FROM others WHERE others.sync = own.sync AND others.process < :process)::int AS place,
+    (SELECT count(*) FROM others WHERE others.sync = own.sync AND others.process < :process)::int AS index,
+    (SELECT coalesce(sum(under_way), 0) FROM others WHERE others.sync = own.sync)::int AS under_way_of_others,
     r.at_once, r.per_second
   FROM (SELECT 1) one LEFT JOIN own ON true LEFT JOIN sync_rates r ON r.sync = own.sync`;
 
 interface Row {
-  readonly busy: number;
+  readonly retry_after_ms: number;
   /** null in the only row of a process that sends for no sync. */
   readonly sync: string | null;
   readonly joined: number;
   readonly processes: number;
-  readonly place: number;
+  readonly index: number;
+  readonly under_way_of_others: number;
   readonly at_once: number | null;
   readonly per_second: number | null;
 }
 
 function stateOf(rows: readonly Row[]): FleetState {
   const shares = new Map<string, SyncShare>();
-  for (const { sync, joined, processes, place, at_once, per_second } of rows) {
+  for (const { sync, joined, processes, index, under_way_of_others, at_once, per_second } of rows) {
     if (sync === null) continue;
     const set = { ...(at_once !== null && { atOnce: at_once }), ...(per_second !== null && { perSecond: per_second }) };
-    shares.set(sync, { joinedMs: joined, processes, place, set });
+    shares.set(sync, { joinedMs: joined, processes, index, underWayOfOthers: under_way_of_others, set });
   }
-  return { busyMs: rows[0]!.busy, shares };
+  return { retryAfterMs: rows[0]!.retry_after_ms, shares };
 }

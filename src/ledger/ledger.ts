@@ -13,7 +13,7 @@ import { openRetention, type LedgerRetention } from './retention/prune.js';
 import {
   withLedgerErrors,
   inLedger,
-  measureStatements,
+  measure,
   migrateLedger,
   openLedgerDatabase,
   retryOnDeadlock,
@@ -21,10 +21,11 @@ import {
 import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
-import { openBatches, type OpenBatches } from './batches/batches.js';
+import { openBatches, type Batches } from './batches/batches.js';
 import { openDeadLetters, type DeadLetters } from './undelivered/dead-letters.js';
 import { openGauges, type Gauges } from './views/gauges.js';
 import { openPartitions, type Partitions, type AcquiredPartition } from './runs/partitions.js';
+import { openPausedSchedules, type PausedSchedules } from './paused-schedules.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
@@ -44,11 +45,12 @@ export interface Ledger {
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Partitions;
   readonly ids: Ids;
-  readonly batches: OpenBatches;
+  readonly batches: Batches;
   readonly waiting: Waiting;
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
   readonly alerts: Alerts;
+  readonly pausedSchedules: PausedSchedules;
   readonly deadLetters: DeadLetters;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Removals;
@@ -77,7 +79,7 @@ export interface Ledger {
 export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.ledger): Promise<Ledger> {
   // One connection stays open, by which an upgrade sees that this program is at work.
   const knex = openLedgerDatabase(url, { poolMin: 1 });
-  if (meter !== NO_METERS.ledger) measureStatements(knex, meter);
+  if (meter !== NO_METERS.ledger) measure(knex, meter);
   const inFlight = openInFlightRecords();
   try {
     await migrateLedger(knex);
@@ -95,6 +97,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     counts: withLedgerErrors(openCounts(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
+    pausedSchedules: withLedgerErrors(openPausedSchedules(knex)),
     deadLetters: withLedgerErrors(openDeadLetters(knex)),
     acceptedHashes: withLedgerErrors(openAcceptedHashes(knex)),
     removals: withLedgerErrors(openRemovals(knex)),

@@ -17,6 +17,8 @@ export interface OpenPlan {
   /** What is sent for each record, except its id: an approval is for this action only. */
   readonly action: string;
   readonly state: RemovalState;
+  /** Whether some records of the ledger have been looked through for it. */
+  readonly begun: boolean;
 }
 
 /** How many records of one tenant a plan has. */
@@ -35,7 +37,7 @@ export interface Removals {
    * The next records of the ledger, of so many blocks, that have not been looked through for the plan; null at the end.
    */
   scan(plan: OpenPlan, blocks: number): Promise<ScannedRecords | null>;
-  /** Adds records to the plan, and notes that the ledger is looked through up to `next`. */
+  /** Adds records to the plan, and records that the ledger is looked through up to `next`. */
   add(plan: OpenPlan, records: RecordKeys, next: RecordPlace): Promise<void>;
   /** One entry for each tenant that has records of the mapping. */
   count(plan: OpenPlan): Promise<readonly TenantRemovals[]>;
@@ -91,7 +93,8 @@ export function openRemovals(knex: Knex): Removals {
         .onConflict(['run_id', 'mapping_id'])
         .ignore();
       const { rows } = await knex.raw<{ rows: OpenPlan[] }>(
-        'SELECT id, mapping_id AS "mappingId", action, state FROM removal_plans WHERE run_id = ? AND mapping_id = ?',
+        `SELECT id, mapping_id AS "mappingId", action, state, (next_tenant, next_id) <> (0, '') AS begun
+         FROM removal_plans WHERE run_id = ? AND mapping_id = ?`,
         [runId, mappingId],
       );
       return rows[0]!;

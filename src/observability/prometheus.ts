@@ -1,6 +1,6 @@
 /** The metrics of a worker in Prometheus' text format: meters of its own work, and gauges read from the ledger. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { UNMEASURED, type MappingMeter, type Meters, type SyncInUse } from '../domain/meters.js';
+import { UNMEASURED, type MappingMeter, type Meters, type PoolInUse, type SyncInUse } from '../domain/meters.js';
 import {
   LEDGER_METRICS,
   METRIC_PREFIX,
@@ -65,6 +65,13 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
   const retries = counter('platform_retries_total');
   const requests = gauge('platform_requests');
   const statementDuration = histogram('ledger_statement_duration_seconds');
+  const ledgerConnections = gauge('ledger_connections');
+  const ledgerConnectionsLimit = gauge('ledger_connections_limit');
+  let ledgerPool: PoolInUse | undefined;
+  const showLedgerPool = (): void => {
+    ledgerConnections.set(ledgerPool?.connections() ?? 0);
+    ledgerConnectionsLimit.set(ledgerPool?.connectionLimit ?? 0);
+  };
   const showSyncs = syncsIn(
     gauge('platform_requests_limit'),
     gauge('source_connections'),
@@ -77,6 +84,7 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
 
   const meters: Meters = {
     ledger: {
+      watchConnections: (pool) => void (ledgerPool = pool),
       statementEnded: (seconds) => statementDuration.observe(seconds),
       counted(mappingId, entries) {
         const labels = names.get(mappingId);
@@ -124,6 +132,7 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
     },
     contentType: registry.contentType,
     async text() {
+      showLedgerPool();
       await Promise.all([showLedger?.(), showSyncs(syncs)]);
       return registry.metrics();
     },

@@ -27,14 +27,31 @@ export async function attributeStates(client: Client): Promise<AttributeStates> 
   };
 }
 
-/** The attributes that may be set; none if the server cannot be asked, since runs do without them. */
-export async function usableAttributes(client: Client): Promise<readonly string[]> {
+/**
+ * The attributes that may be set; none if the server cannot be asked, since runs do without them. `warn` is told what cannot be
+ * set, why, and what to do about it.
+ */
+export async function usableAttributes(
+  client: Client,
+  warn: (message: string) => void = () => undefined,
+): Promise<readonly string[]> {
+  const { namespace } = client.options;
   try {
-    return (await attributeStates(client)).registered;
-  } catch {
+    const { registered, missing, mistyped } = await attributeStates(client);
+    const unusable = [...missing, ...mistyped];
+    if (unusable.length > 0)
+      warn(
+        `runs go without the search attributes ${unusable.join(', ')}, which the namespace ${namespace} lacks: ${REMEDY}`,
+      );
+    return registered;
+  } catch (error) {
+    const why = error instanceof Error ? error.name : 'unknown error';
+    warn(`a run goes without search attributes: Temporal did not say which ones ${namespace} has (${why}): ${REMEDY}`);
     return [];
   }
 }
+
+const REMEDY = 'partner-sync doctor says what to do, and doctor --fix registers them';
 
 /**
  * Registers attributes. Rejects if the client's account may not: Temporal Cloud has its own tools for it. It takes

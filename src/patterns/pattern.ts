@@ -8,8 +8,10 @@ import { parsePattern, UnsupportedPattern, type Choices, type PatternNode } from
  * {@link UnsupportedPattern} if only a backtracking engine could match the pattern.
  */
 export function compilePattern(pattern: string): Tester {
-  let tester = compiled.get(pattern);
-  if (tester === undefined) compiled.set(pattern, (tester = createTester(pattern)));
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  const tester = createTester(pattern);
+  compiled.set(pattern, tester);
   return tester;
 }
 

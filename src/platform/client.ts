@@ -248,6 +248,7 @@ export class PlatformClient {
     const deadline = (): number => performance.now() + (input.budget ?? this.#settings.retryBudget);
     let end = deadline();
     let failures = 0;
+    let failedAt: number | undefined;
     while (true) {
       try {
         return await this.#once(name, operation, input, end);
@@ -262,7 +263,9 @@ export class PlatformClient {
         if (unsent === true || final === true || !mayRepeat(operation, error)) throw error;
         const delay = retryAfterMs ?? backoffMs(failures);
         failures++;
-        if (performance.now() + delay > end) throw error;
+        const now = performance.now();
+        if (now + delay > end) throw error;
+        input.onRetry?.(error.code, now - (failedAt ??= now));
         // The transport makes all requests wait for a Retry-After.
         if (retryAfterMs === undefined) await pause(delay, input.signal);
         this.#settings.meter.repeated(name);

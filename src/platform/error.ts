@@ -11,7 +11,7 @@ export interface CallFacts {
   /** `x-request-id` of the response. */
   readonly requestId?: string | undefined;
   /** The platform's message, from either shape of error; it may quote what was sent. */
-  readonly words?: string;
+  readonly platformMessage?: string;
   /** The platform's list of specific errors, at most ten. */
   readonly errors?: readonly string[];
   /** Whether the request may have taken effect although there was no usable response. */
@@ -36,7 +36,7 @@ export class PlatformError extends PartnerSyncError {
   readonly path: string;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
-  readonly words: string;
+  readonly platformMessage: string;
   readonly errors: readonly string[];
 
   constructor(code: PlatformErrorCode, operation: Operation, what: string, facts: CallFacts = {}) {
@@ -46,7 +46,7 @@ export class PlatformError extends PartnerSyncError {
     this.path = path;
     this.status = facts.status;
     this.requestId = facts.requestId;
-    this.words = facts.words ?? '';
+    this.platformMessage = facts.platformMessage ?? '';
     this.errors = facts.errors ?? [];
   }
 }
@@ -94,8 +94,8 @@ export const describe = ({ method, path }: Operation): string => `${method} ${pa
  * The request, the status of the response, and the platform's message and list of errors. Only for the person who sent
  * the request: the message may quote records (ADR 0009).
  */
-export const responseText = ({ method, path, status, words, errors }: PlatformError): string =>
-  `${method} ${path} returned ${status}: ${[words, ...errors].join('; ')}`;
+export const responseText = ({ method, path, status, platformMessage, errors }: PlatformError): string =>
+  `${method} ${path} returned ${status}: ${[platformMessage, ...errors].join('; ')}`;
 
 /** Whether the request may have taken effect although there was no usable response. */
 export function isInDoubt(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
  * One HTTP request and its whole response, through undici's handler interface: request() would create a stream for each
- * response and need a signal for its deadline, and a load sends two requests for every batch.
+ * response and need a signal for its deadline, and a run sends two requests for every batch.
  */
 import type { Dispatcher } from 'undici';
 
@@ -86,7 +86,8 @@ export function exchange(
           const value = headers[name];
           return typeof value === 'string' ? value : value?.[0];
         };
-        onHead((head = { status, header }));
+        head = { status, header };
+        onHead(head);
       },
       onResponseData(_, chunk) {
         size += chunk.length;

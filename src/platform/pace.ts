@@ -1,5 +1,5 @@
 /** Spreads requests evenly over time: so many a second, and never two at the same moment. */
-import { createFairLimit } from './fair-limit.js';
+import { createFairSemaphore } from './fair-semaphore.js';
 import { pause } from './retry.js';
 
 /** The clock that pacing goes by; a test may have its own. */
@@ -28,7 +28,7 @@ export function createPace(clock: Clock = CLOCK): Pace {
   /** When the last request was admitted. */
   let last = -Infinity;
   /** Only the first of those who wait looks at the clock. */
-  const first = createFairLimit(1);
+  const first = createFairSemaphore(1);
   let wake = (): void => undefined;
 
   const untilDue = async (signal: AbortSignal | undefined): Promise<void> => {
@@ -48,14 +48,14 @@ export function createPace(clock: Clock = CLOCK): Pace {
     },
     async next(begin, signal) {
       if (gap === 0) return begin();
-      const leave = await first.enter(undefined, signal);
+      const release = await first.acquire(undefined, signal);
       try {
         await untilDue(signal);
         const begun = await begin();
         last = clock.now();
         return begun;
       } finally {
-        leave();
+        release();
       }
     },
   };

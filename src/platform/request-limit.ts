@@ -5,7 +5,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Rate } from '../domain/fleet.js';
 import { callFacts } from './error.js';
-import { createFairLimit } from './fair-limit.js';
+import { createFairSemaphore } from './fair-semaphore.js';
 import { CLOCK, createPace, type Clock, type Pace } from './pace.js';
 
 /** For whom a request is. */
@@ -24,6 +24,8 @@ export interface RequestLimit {
   run<T>(by: RequestedBy, request: (pace: Pace) => Promise<T>): Promise<T>;
   /** The current limit of requests in flight. */
   readonly atOnce: number;
+  /** How many are in flight. */
+  readonly underWay: number;
 }
 
 /** A limit that can be set to something else while requests are in flight. */
@@ -37,17 +39,17 @@ const SUCCESSES_TO_INCREASE = 16;
 /** A limit that begins at `atOnce` and never exceeds it. */
 export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): AdjustableLimit {
   let most = atOnce;
-  const limit = createFairLimit(most);
+  const limit = createFairSemaphore(most);
   const pace = createPace(clock);
   let successes = 0;
-  /** Counts the decreases: busy responses to requests that began before one are about the same overload. */
-  let generation = 0;
+  /** How often the limit was decreased: busy responses to requests that began before a decrease are about the same overload. */
+  let decreases = 0;
 
-  const decrease = (begunInGeneration: number): void => {
+  const decrease = (decreasesAtBegin: number): void => {
     successes = 0;
-    if (begunInGeneration !== generation) return;
-    generation++;
-    limit.atOnce = Math.max(1, limit.atOnce >> 1);
+    if (decreasesAtBegin !== decreases) return;
+    decreases++;
+    limit.atOnce = Math.min(limit.atOnce, Math.max(1, limit.atOnce >> 1));
   };
   const increase = (): void => {
     if (limit.atOnce >= most || ++successes < SUCCESSES_TO_INCREASE * limit.atOnce) return;
@@ -58,6 +60,9 @@ export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): Adjust
     get atOnce() {
       return limit.atOnce;
     },
+    get underWay() {
+      return limit.acquired;
+    },
     set(rate) {
       // After an overload a larger share is approached as slowly as ever.
       const wasFull = limit.atOnce === most;
@@ -66,17 +71,17 @@ export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): Adjust
       pace.set(rate.perSecond);
     },
     async run({ tenant, signal }, request) {
-      const leave = await limit.enter(tenant, signal);
-      const begunInGeneration = generation;
+      const release = await limit.acquire(tenant, signal);
+      const decreasesAtBegin = decreases;
       try {
         const response = await request(pace);
         increase();
         return response;
       } catch (error) {
-        if (isOverload(error)) decrease(begunInGeneration);
+        if (isOverload(error)) decrease(decreasesAtBegin);
         throw error;
       } finally {
-        leave();
+        release();
       }
     },
   };

@@ -1,6 +1,7 @@
 /** Turns an HTTP response into data of the contract, or into an error that says what came instead. */
 import { Ajv, type ValidateFunction } from 'ajv';
 import { foreignText } from '../domain/foreign-text.js';
+import { getOrInsert } from '../domain/get-or-insert.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import { renamer, withCamelNames } from './contract/aliases.js';
@@ -31,14 +32,11 @@ interface Reader {
 
 const readers = new Map<OperationName, Reader>();
 
-function readerOf(name: OperationName): Reader {
-  let reader = readers.get(name);
-  if (reader === undefined) {
+const readerOf = (name: OperationName): Reader =>
+  getOrInsert(readers, name, () => {
     const { data } = operations[name] as Operation;
-    readers.set(name, (reader = { rename: renamer(data, withCamelNames), validate: ajv.compile(data) }));
-  }
-  return reader;
-}
+    return { rename: renamer(data, withCamelNames), validate: ajv.compile(data) };
+  });
 
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
 
@@ -114,7 +112,7 @@ function refusal(
   const isText = (v: unknown): v is string => typeof v === 'string' && v !== '';
   // Each text once, also if one begins with the other.
   const texts = [...new Set([body['message'], alternative].filter(isText))];
-  const words = texts
+  const platformMessage = texts
     .filter((text) => !texts.some((other) => other !== text && other.startsWith(text)))
     .map(shortened)
     .join('; ');
@@ -125,10 +123,10 @@ function refusal(
   return platformError(
     code,
     operation,
-    mayQuoteRecords ? `returned ${response.status}` : `returned ${response.status}: ${words || 'no message'}`,
+    mayQuoteRecords ? `returned ${response.status}` : `returned ${response.status}: ${platformMessage || 'no message'}`,
     {
       ...seen(response),
-      words,
+      platformMessage,
       errors,
       inDoubt,
       retryAfterMs: response.retryAfterMs,

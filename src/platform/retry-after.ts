@@ -22,17 +22,17 @@ export interface RetryAfterGate {
 }
 
 /** `shared`: what other processes have heard, and are told. */
-export function createRetryAfterGate(notice: (message: string) => void, shared?: SharedRetryAfter): RetryAfterGate {
-  const worthLogging = milliseconds('retryAfterNotice');
+export function createRetryAfterGate(warn: (message: string) => void, shared?: SharedRetryAfter): RetryAfterGate {
+  const worthLogging = milliseconds('retryAfterLogged');
   // Monotonic, unlike the wall clock.
   let until = -Infinity;
-  let noticedUntil = -Infinity;
+  let warnedUntil = -Infinity;
   const remainingMs = (): number => Math.max(0, until - performance.now(), shared?.remainingMs() ?? 0);
   const announce = (ms: number): void => {
     const end = performance.now() + ms;
-    if (ms < worthLogging || end < noticedUntil + worthLogging) return;
-    noticedUntil = end;
-    notice(`the platform asks to wait for ${formatSeconds(ms / 1000)} (Retry-After): nothing is sent until then`);
+    if (ms < worthLogging || end < warnedUntil + worthLogging) return;
+    warnedUntil = end;
+    warn(`the platform asks to wait for ${formatSeconds(ms / 1000)} (Retry-After): nothing is sent until then`);
   };
   return {
     remainingMs,

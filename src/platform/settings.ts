@@ -3,6 +3,7 @@
  */
 import { DEFAULT_PARAMETER_NAMES, type ParameterNames } from './contract/operation.js';
 import { NO_METERS, type PlatformMeter } from '../domain/meters.js';
+import type { AccountLimit } from './account-limit.js';
 import type { SharedRetryAfter } from './shared-retry-after.js';
 import { milliseconds } from '../domain/timeouts.js';
 
@@ -40,8 +41,10 @@ export interface PlatformSettings {
   readonly redirectWait: number;
   /** What other processes have heard of a Retry-After; absent: this one goes by what it hears itself. */
   readonly sharedRetryAfter?: SharedRetryAfter;
+  /** What all requests with the account go by; absent: `connections` alone. */
+  readonly accountLimit?: AccountLimit;
   /** Called with a sentence for people when requests have to wait. */
-  readonly notice: (message: string) => void;
+  readonly warn: (message: string) => void;
   /** Told of each request and retry. */
   readonly meter: PlatformMeter;
 }
@@ -57,7 +60,7 @@ export const DEFAULT_PLATFORM_SETTINGS = {
   retryBudget: milliseconds('platformCall'),
   tokenWait: 0,
   redirectWait: milliseconds('redirectWait'),
-  notice: () => undefined,
+  warn: () => undefined,
   meter: NO_METERS.platform,
 } as const satisfies Partial<PlatformSettings>;
 

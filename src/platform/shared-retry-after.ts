@@ -17,7 +17,7 @@ export interface SharedRetryAfter {
 
 /** The same, for its owner, which hears of pauses. */
 export interface LearntRetryAfter extends SharedRetryAfter {
-  /** Notes that the platform wants nothing for so many milliseconds from now. */
+  /** Takes in that the platform wants nothing for so many milliseconds from now. */
   learn(ms: number): void;
   /** Resolves when the others have been told, or after two seconds: a process that ends must not take it along. */
   told(): Promise<void>;
@@ -26,12 +26,12 @@ export interface LearntRetryAfter extends SharedRetryAfter {
 export interface RetryAfterParts {
   readonly clock: Clock;
   /** Asks the others, and calls `learn`. */
-  readonly look: () => Promise<unknown>;
+  readonly ask: () => Promise<unknown>;
   /** Tells the others. */
   readonly tell: (ms: number) => Promise<void>;
 }
 
-export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): LearntRetryAfter {
+export function openSharedRetryAfter({ clock, ask, tell }: RetryAfterParts): LearntRetryAfter {
   let until = -Infinity;
   /** When it was last asked for, with or without an answer. */
   let askedAt = -Infinity;
@@ -40,12 +40,12 @@ export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): Le
   const remainingMs = (): number => Math.max(0, until - clock.now());
   const inTime = async (work: Promise<unknown>): Promise<void> => {
     const answered = new AbortController();
-    const tooLong = clock.pause(milliseconds('retryAfterAnswer'), answered.signal).catch(() => undefined);
+    const tooLong = clock.pause(milliseconds('retryAfterResponse'), answered.signal).catch(() => undefined);
     await Promise.race([work.catch(() => undefined), tooLong]);
     answered.abort();
   };
-  const ask = async (): Promise<void> => {
-    await inTime(look());
+  const refresh = async (): Promise<void> => {
+    await inTime(ask());
     askedAt = clock.now();
   };
   return {
@@ -56,7 +56,7 @@ export function openSharedRetryAfter({ clock, look, tell }: RetryAfterParts): Le
     },
     fresh() {
       if (clock.now() - askedAt < milliseconds('retryAfterFresh')) return undefined;
-      asking ??= ask().finally(() => (asking = undefined));
+      asking ??= refresh().finally(() => (asking = undefined));
       return asking;
     },
     tell(ms) {

@@ -1,5 +1,5 @@
 /** The limits of the syncs of a process: one for each, however many versions of its files are open. */
-import { shareOf, type Rate, type SyncShare } from '../domain/fleet.js';
+import { rateOf, type Rate, type SyncShare } from '../domain/fleet.js';
 import type { FleetMember } from './fleet-member.js';
 import { CLOCK, type Clock } from './pace.js';
 import { createRequestLimit, type RequestLimit } from './request-limit.js';
@@ -18,13 +18,19 @@ export function openSyncLimits(fleet: FleetMember | null, clock: Clock = CLOCK):
     const own = createRequestLimit(first.atOnce, clock);
     const apply = (): void => own.set(share === null ? configured : rateOf(configured, share));
     apply();
-    fleet?.watch(sync, (heard) => {
-      share = heard;
-      apply();
+    fleet?.watch(sync, {
+      apply(heard) {
+        share = heard;
+        apply();
+      },
+      underWay: () => own.underWay,
     });
     const limit: RequestLimit = {
       get atOnce() {
         return own.atOnce;
+      },
+      get underWay() {
+        return own.underWay;
       },
       async run(by, request) {
         if (fleet === null) return own.run(by, request);
@@ -51,10 +57,4 @@ export function openSyncLimits(fleet: FleetMember | null, clock: Clock = CLOCK):
       return known.limit;
     },
   };
-}
-
-/** What a process may do of what all may do together. */
-function rateOf(configured: Rate, share: SyncShare): Rate {
-  const { atOnce, perSecond } = { ...configured, ...share.set };
-  return { atOnce: shareOf(atOnce, share), perSecond: perSecond === null ? null : perSecond / share.processes };
 }

@@ -1,6 +1,7 @@
 /** Provides the current token; after a rejected one, all requests wait for another. */
 import { formatSeconds } from '../domain/duration.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import type { OnRetry } from '../domain/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError, PlatformError } from './error.js';
@@ -15,11 +16,17 @@ export interface TokenWatch {
    * The token for a request. While it is one that was rejected, waits for another; throws the rejection after
    * `tokenWait`.
    */
-  current(operation: Operation, signal: AbortSignal | undefined): Promise<string>;
+  current(operation: Operation, waiting: WaitingCall): Promise<string>;
   /** The platform returned 401 to a request with this token. */
   rejected(token: string, error: PlatformError): void;
   /** The platform accepted a request that was sent at this time (`performance.now()`). */
   accepted(sentAt: number): void;
+}
+
+/** The call that a token is for: what ends its wait, and who is told of it. */
+export interface WaitingCall {
+  readonly signal?: AbortSignal;
+  readonly onRetry?: OnRetry;
 }
 
 /** Why requests wait. All times are those of `performance.now()`. */
@@ -35,7 +42,7 @@ interface RejectedToken {
   pauseAfterTry: number;
 }
 
-export function watchToken({ token, tokenWait, notice }: PlatformSettings): TokenWatch {
+export function watchToken({ token, tokenWait, warn }: PlatformSettings): TokenWatch {
   const canRenew = typeof token !== 'string' && tokenWait > 0;
   let rejectedToken: RejectedToken | null = null;
 
@@ -48,21 +55,22 @@ export function watchToken({ token, tokenWait, notice }: PlatformSettings): Toke
   const noteRejection = (held: string | null, error: PartnerSyncError): RejectedToken => {
     const since = performance.now();
     if (rejectedToken?.token === held && since < rejectedToken.until) return rejectedToken;
-    notice(`${error.message}; waiting for another token for up to ${formatSeconds(tokenWait / 1000)}`);
+    warn(`${error.message}; waiting for another token for up to ${formatSeconds(tokenWait / 1000)}`);
     const firstTry = milliseconds('tokenFirstTry');
-    return (rejectedToken = {
+    rejectedToken = {
       token: held,
       error,
       since,
       until: since + tokenWait,
       nextTry: since + firstTry,
       pauseAfterTry: 2 * firstTry,
-    });
+    };
+    return rejectedToken;
   };
 
   return {
     canRenew,
-    async current(operation, signal) {
+    async current(operation, { signal, onRetry }) {
       let waitedFor: RejectedToken | undefined;
       while (true) {
         const text = await read().catch((error: unknown) => {
@@ -80,6 +88,7 @@ export function watchToken({ token, tokenWait, notice }: PlatformSettings): Toke
           return text as string;
         }
         waitedFor = rejected;
+        onRetry?.(rejected.error.code, now - rejected.since);
         await pause(Math.min(milliseconds('tokenLook'), rejected.until - now), signal);
       }
     },
@@ -90,7 +99,7 @@ export function watchToken({ token, tokenWait, notice }: PlatformSettings): Toke
       // What was sent before the rejection says nothing of it, whichever token it carried.
       if (rejectedToken === null || sentAt < rejectedToken.since) return;
       rejectedToken = null;
-      notice('the platform accepts the token again; continuing');
+      warn('the platform accepts the token again; continuing');
     },
   };
 }
@@ -121,7 +130,12 @@ function noOtherToken(operation: Operation, { token, error }: RejectedToken, tok
   const noOther = `no other token came within ${formatSeconds(tokenWait / 1000)} (PLATFORM_TOKEN_WAIT)`;
   if (token === null || !(error instanceof PlatformError))
     return new PartnerSyncError(error.code, `${error.message}; ${noOther}`, error.details);
-  const { words, requestId } = error;
-  const what = `was rejected with 401: ${words || 'no message'}; ${noOther}`;
-  return platformError('platform_unauthorized', operation, what, { status: 401, words, requestId, final: true });
+  const { platformMessage, requestId } = error;
+  const what = `was rejected with 401: ${platformMessage || 'no message'}; ${noOther}`;
+  return platformError('platform_unauthorized', operation, what, {
+    status: 401,
+    platformMessage,
+    requestId,
+    final: true,
+  });
 }

@@ -5,13 +5,15 @@ import { errorCode } from '../domain/foreign-text.js';
 import type { MeteredRequest } from '../domain/meters.js';
 import { isTenantId } from '../domain/names.js';
 import { platformAddressProblem } from '../domain/platform-address.js';
+import type { OnRetry } from '../domain/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';
 import { operations } from './contract/operations.js';
 import { describe, platformError } from './error.js';
 import { exchange, ExchangeEnded, type HttpRequest, type ResponseHead } from './exchange.js';
-import { createFairLimit, type FairLimit } from './fair-limit.js';
+import type { AccountLimit } from './account-limit.js';
+import { createFairSemaphore } from './fair-semaphore.js';
 import type { Pace } from './pace.js';
 import { fillPath, fillQuery } from './path.js';
 import { readFailure, type RawResponse } from './response.js';
@@ -44,6 +46,8 @@ export interface CallOptions {
   readonly pace?: Pace;
   /** Called right before each request, after all waiting; what it throws ends the call, and nothing is sent. */
   readonly before?: () => Promise<void>;
+  /** Called when a request has failed and is sent again, and while the call waits for another token. */
+  readonly onRetry?: OnRetry;
 }
 
 /** A body that is already encoded as JSON (the hot path): as a string, or in UTF-8. */
@@ -64,7 +68,7 @@ export class Transport {
   readonly #settings: PlatformSettings;
   readonly #pool: Pool;
   /** Requests queue here for a connection: in the pool's own queue they would be sent even during a Retry-After. */
-  readonly #connections: FairLimit;
+  readonly #connections: AccountLimit;
   readonly #retryAfter: RetryAfterGate;
   readonly #tokens: TokenWatch;
   readonly #base: string;
@@ -80,8 +84,8 @@ export class Transport {
       pipelining: 1,
       keepAliveTimeout: milliseconds('platformKeepAlive'),
     });
-    this.#connections = createFairLimit(settings.connections);
-    this.#retryAfter = createRetryAfterGate(settings.notice, settings.sharedRetryAfter);
+    this.#connections = settings.accountLimit ?? createFairSemaphore(settings.connections);
+    this.#retryAfter = createRetryAfterGate(settings.warn, settings.sharedRetryAfter);
     this.#tokens = watchToken(settings);
   }
 
@@ -94,7 +98,7 @@ export class Transport {
   async send(operation: Operation, call: AnyCall, deadline: number): Promise<RawResponse> {
     const { pace, signal } = call;
     const request = this.#requestOf(operation, call);
-    const connect = () => this.#connections.enter(pace, signal);
+    const connect = () => this.#connections.acquire(pace, signal);
     while (true) {
       // Nothing that one sync waits for may keep a connection from another.
       await this.#retryAfter.wait(operation, deadline - performance.now(), signal);
@@ -143,9 +147,10 @@ export class Transport {
   }
 
   /** The token for a request that is to be sent now; null if the platform has asked for another pause meanwhile. */
-  async #readyToken(operation: Operation, { before, signal }: AnyCall): Promise<string | null> {
+  async #readyToken(operation: Operation, call: AnyCall): Promise<string | null> {
+    const { before, signal } = call;
     if (!(await this.#retryAfter.isOver())) return null;
-    const token = await this.#tokens.current(operation, signal);
+    const token = await this.#tokens.current(operation, call);
     signal?.throwIfAborted();
     await before?.();
     return this.#retryAfter.remainingMs() === 0 ? token : null;

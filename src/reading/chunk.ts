@@ -1,8 +1,8 @@
-/** Chunks of mapped rows: the unit that the ledger claims in one transaction and settles in another. */
+/** Chunks of mapped rows: the unit that the ledger claims in one transaction and checkpoints in another. */
 import { FailedRowList } from '../records/failed-row-list.js';
 import type { MapResult } from '../domain/record.js';
 import { RecordList } from '../records/record-list.js';
-import type { Position } from '../domain/source.js';
+import type { RowPosition } from '../domain/source.js';
 
 /** Mapped rows that were read together. Each row is either a record or a failed row, which becomes a dead letter. */
 export interface Chunk {
@@ -16,7 +16,7 @@ export interface Chunk {
 /** A chunk of a partition's rows, read in their order. */
 export interface PositionedChunk extends Chunk {
   /** The position of the last row. */
-  readonly position: Position;
+  readonly position: RowPosition;
 }
 
 /** How many rows the chunk was made from. */

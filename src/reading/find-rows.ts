@@ -1,4 +1,5 @@
 /** Finds the rows of given external ids, through the column or the template's columns that the id is made from. */
+import { PartnerSyncError } from '../domain/errors.js';
 import type { MapResult } from '../domain/record.js';
 import type { Page, Source, SourceRow } from '../domain/source.js';
 import { lookUpOf } from '../mapping/compile/external-id-look-up.js';
@@ -17,6 +18,19 @@ export interface FoundRows {
 }
 
 const NO_ROWS: Page = { columns: [], rows: [] };
+
+/**
+ * The results of {@link findRows}; none if the query fails, as it may time out without an index on the columns of the external
+ * id. For rows without which the caller can go on.
+ */
+export async function findRowsIfPossible(...args: Parameters<typeof findRows>): Promise<readonly MapResult[]> {
+  try {
+    return (await findRows(...args)).results;
+  } catch (error) {
+    if (error instanceof PartnerSyncError && error.code === 'source_query_failed') return [];
+    throw error;
+  }
+}
 
 /** Reads the rows of `ids`. Ids without a row are absent from the result. Throws what the source throws. */
 export async function findRows(

@@ -1,4 +1,5 @@
-/** A mapping together with its reading plan and its compiled forms. */
+/** A mapping together with its read plan and its compiled forms. */
+import { getOrInsert } from '../domain/get-or-insert.js';
 import type { ReadPlan, SourceColumn } from '../domain/source.js';
 import type { MappingSpec, TenantRule } from '../domain/sync.js';
 import { compileMapping, type CompiledMapping } from '../mapping/compile/compile-mapping.js';
@@ -27,9 +28,7 @@ export function prepareMapping(spec: MappingSpec, tenant: TenantRule): PreparedM
   const compiled = (columns: readonly SourceColumn[]): CompiledMapping => {
     // As JSON, since a type may contain a comma: numeric(12,2).
     const types = JSON.stringify(columns.map((c) => c.databaseType));
-    let mapping = byTypes.get(types);
-    if (mapping === undefined) byTypes.set(types, (mapping = compileMapping(spec, tenant, columns)));
-    return mapping;
+    return getOrInsert(byTypes, types, () => compileMapping(spec, tenant, columns));
   };
   return {
     spec,

@@ -1,7 +1,7 @@
-/** The bounds of a reading of all rows, or of the rows of a key range. */
+/** Bounds that contain all rows, or those of a key range. */
 import type { KeyRange, ReadBounds } from '../domain/source.js';
 
-/** The bounds of a reading of all rows. */
+/** Bounds that contain all rows. */
 export const EVERYTHING: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };
 
 /** The bounds of a key range. */

@@ -1,5 +1,5 @@
 /** Reads a partition page by page, prefetching one page, and yields its rows in chunks of bounded size. */
-import type { Page, Position, ReadBounds, Source } from '../domain/source.js';
+import type { Page, RowPosition, ReadBounds, Source } from '../domain/source.js';
 import { Records } from '../records/records.js';
 import type { PositionedChunk } from './chunk.js';
 import { ChunkBuilder, type NewRecords } from './chunk-builder.js';
@@ -32,7 +32,7 @@ export async function* readChunks(
   const plan = partition.byCursor ? mapping.plan : inKeyOrder(mapping.plan);
   const positionOf = positionIn(plan);
   let { bounds } = partition;
-  let position: Position | null = null;
+  let position: RowPosition | null = null;
   let readSeqStart = await nextReadSeq();
   let limit = FIRST_PAGE_ROWS;
   const readAhead = (): Promise<Page> => {
@@ -44,7 +44,7 @@ export async function* readChunks(
   let next = readAhead();
   let chunk = new ChunkBuilder(readSeqStart, newRecords(), FIRST_CHUNK_ROWS);
   try {
-    for (;;) {
+    while (true) {
       const page = await next;
       const last = page.rows.at(-1);
       // Only an empty page ends the partition: a short one may come from a connection that failed without an error.

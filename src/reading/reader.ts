@@ -1,4 +1,5 @@
-/** Opens a source together with the reading of its rows in chunks, in this thread. */
+/** Opens a source whose rows can also be read in chunks, in this thread. */
+import type { OnRetry } from '../domain/retries.js';
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
 import { openSource } from '../source/open-source.js';
@@ -20,10 +21,10 @@ export interface Reader {
 }
 
 /** Opens a reader without connecting yet; implemented here and by the reading thread. */
-export type OpenReader = (config: SourceConfig) => Reader;
+export type OpenReader = (config: SourceConfig, onRetry?: OnRetry) => Reader;
 
 /** Reads in the calling thread. Content hashes are computed when they are first needed. */
-export const openReader: OpenReader = (config) => {
-  const source = openSource(config);
-  return { source, chunks: (...asked) => readChunks(source, ...asked) };
+export const openReader: OpenReader = (config, onRetry) => {
+  const source = openSource(config, onRetry);
+  return { source, chunks: (...args) => readChunks(source, ...args) };
 };

@@ -1,5 +1,5 @@
 /** The order in which rows are read, and where a row is in it. */
-import type { Position, ReadPlan, SourceKey, SourceRow } from '../domain/source.js';
+import type { RowPosition, ReadPlan, SourceKey, SourceRow } from '../domain/source.js';
 
 /** The same plan, read in the order of the key alone. */
 export const inKeyOrder = (plan: ReadPlan): ReadPlan => ({ ...plan, cursor: null });
@@ -12,7 +12,7 @@ export function keyIn({ columns, key }: ReadPlan): (row: SourceRow) => SourceKey
 }
 
 /** A function from a row of the plan's columns to its position in the reading order. */
-export function positionIn(plan: ReadPlan): (row: SourceRow) => Position {
+export function positionIn(plan: ReadPlan): (row: SourceRow) => RowPosition {
   const cursor = plan.cursor === null ? -1 : plan.columns.indexOf(plan.cursor);
   const keyOf = keyIn(plan);
   return (row) => ({ cursor: cursor < 0 ? null : row[cursor]!, key: keyOf(row) });

@@ -3,6 +3,7 @@
  * they would all be copied twice by the garbage collector's young generation (ADR 0024), so their texts and hashes are
  * kept in buffers, which the collector does not scan, and an object is made only when a record is read.
  */
+import { PartnerSyncError } from '../domain/errors.js';
 import type { JsonObject } from '../domain/json.js';
 import type { MappedRecord } from '../domain/record.js';
 import type { ByteRow, SourceKey } from '../domain/source.js';
@@ -116,7 +117,14 @@ export class Records {
   }
 
   #keyColumns(count: number): TextColumn[] {
-    if (this.#keys.length !== count) this.#keys = Array.from({ length: count }, () => new TextColumn());
+    if (this.#keys.length !== count) {
+      if (this.#length > 0)
+        throw new PartnerSyncError(
+          'unexpected',
+          `keys of ${this.#keys.length} and of ${count} values in one list of records`,
+        );
+      this.#keys = Array.from({ length: count }, () => new TextColumn());
+    }
     return this.#keys;
   }
 

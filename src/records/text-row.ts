@@ -9,7 +9,7 @@ const COUNTED = 1024;
 const NO_TEXT = 0xff;
 
 /**
- * One row at a time, always in the same memory: {@link look} replaces the row before. Only the bytes of `columns` (indexes
+ * One row at a time, always in the same memory: {@link pointTo} replaces the row before. Only the bytes of `columns` (indexes
  * of the row) are written; all other columns can be read as texts only.
  */
 export class TextRow implements ByteRow {
@@ -24,7 +24,7 @@ export class TextRow implements ByteRow {
   }
 
   /** Makes `row` the current row. It is kept, not copied. */
-  look(row: SourceRow): this {
+  pointTo(row: SourceRow): this {
     this.#row = row;
     if (row.length !== this.starts.length) {
       this.starts = new Int32Array(row.length);

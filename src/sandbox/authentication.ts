@@ -48,7 +48,7 @@ export function createAuthentication(
       throw new Refusal('forbidden', `this operation accepts only tokens of these kinds: ${callers.tenant.join(', ')}`);
     const id = tenantIdOf(request, ownTenant ?? (settings.defaultTenant || null));
     const tenant = await findTenant(id);
-    // One answer for both cases, so that a tenant's token cannot be used to discover which other tenants exist.
+    // One response for both cases, so that a tenant's token cannot be used to discover which other tenants exist.
     if (tenant === undefined || (ownTenant !== null && ownTenant !== id))
       throw new Refusal('unknownTenant', `the token may not act for tenant "${id}", or there is no such tenant`);
     return tenant;

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { referencedIds } from '../domain/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
 import { Refusal } from './refusal.js';
-import { recordAnswer, type ResourceRow, type ResourceView } from './resource-answer.js';
+import { resourceRecord, type ResourceRow, type ResourceView } from './resource-record.js';
 import type { SandboxSettings } from './settings.js';
 import type { SchemaStore, StoredSchema } from './schema-store.js';
 
@@ -68,7 +68,7 @@ export async function includedRecords(
       for (const parent of parents) {
         if (seen.has(parent.id)) continue;
         seen.add(parent.id);
-        included.push(recordAnswer(parentSchema, parent, view));
+        included.push(resourceRecord(parentSchema, parent, view));
       }
       // Descends even without records, so that a misspelt nested field is always an error, whatever the data.
       await follow(parentSchema, parents, deeper);

@@ -39,7 +39,7 @@ export interface SchemaRules {
 /** Validates a record; undefined means that it is valid. */
 export type RecordValidator = (record: JsonObject) => RecordProblem | undefined;
 
-/** Breaches listed for one record. A record of an entirely different kind would otherwise fill the answer. */
+/** Breaches listed for one record. A record of an entirely different kind would otherwise fill the response. */
 const NAMED_BREACHES = 10;
 
 /**

@@ -13,7 +13,7 @@ export class Refusal extends Error {
   readonly kind: RefusalKind | 'notUnderstood';
   /** Specific errors, shown up to the number that the settings allow. */
   readonly errors: readonly string[];
-  /** Headers to add to the answer, such as `retry-after`. */
+  /** Headers to add to the response, such as `retry-after`. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -30,7 +30,7 @@ export class Refusal extends Error {
 }
 
 /**
- * The body of an error answer in the given shape. `most` limits the listed errors; a last entry says how many were cut
+ * The body of an error response in the given shape. `most` limits the listed errors; a last entry says how many were cut
  * off.
  *
  * `standard` is the error envelope of section 1, `alternative` the shape of the resource and batch operations.
@@ -47,7 +47,7 @@ export function errorBody(
     case 'standard':
       return { success: false, message, ...(listed.length === 0 ? {} : { errors: listed }) };
     case 'alternative':
-      // This shape has no list of errors. Without the reasons in its text, a caller could not act on the answer.
+      // This shape has no list of errors. Without the reasons in its text, a caller could not act on the response.
       return { success: false, message, data: { error: [message, ...listed].join('; ') } };
   }
 }

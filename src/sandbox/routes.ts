@@ -4,20 +4,20 @@ import type { Operation } from '../platform/contract/operation.js';
 import { operations } from '../platform/contract/operations.js';
 import { successStatus } from '../platform/contract/refusals.js';
 import type { Authenticate } from './authentication.js';
-import type { Answer, Services } from './handlers/handler.js';
+import type { OperationResponse, Services } from './handlers/handler.js';
 import { handlers } from './handlers/table.js';
 import { requestValidator } from './request-validation.js';
 import { createRateLimit } from './rate-limit.js';
-import { answerForm } from './answer-form.js';
+import { responseForm } from './response-form.js';
 
 /**
  * A handler without its specific types, which {@link requestValidator} and {@link Authenticate} check at run time.
  */
-type AnyHandler = (call: object, services: Services) => Promise<Answer>;
+type AnyHandler = (call: object, services: Services) => Promise<OperationResponse>;
 
 /**
  * Registers the routes. A request is rate-limited, authenticated and validated, in that order, before its handler runs;
- * the answer is wrapped in the envelope of section 1 unless the operation is flat.
+ * the response is wrapped in the envelope of section 1 unless the operation is flat.
  */
 export function registerOperations(app: FastifyInstance, authenticate: Authenticate, services: Services): void {
   const { settings } = services;
@@ -26,7 +26,7 @@ export function registerOperations(app: FastifyInstance, authenticate: Authentic
     const operation: Operation = operations[name];
     const validate = requestValidator(name, operation, settings);
     const handle = handlers[name] as unknown as AnyHandler;
-    const show = answerForm(operation, settings);
+    const show = responseForm(operation, settings);
     const status = successStatus(operation, settings.statuses);
     app.route({
       method: operation.method,

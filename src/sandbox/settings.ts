@@ -9,12 +9,12 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox';
 import { invalidPlaces } from './invalid-places.js';
 import { createAjv, schemaOf } from './json-schema.js';
 import { ACCESS } from './settings/access.js';
-import { ANSWERS } from './settings/answers.js';
 import { CAPACITY } from './settings/capacity.js';
 import { MESSAGING } from './settings/messaging.js';
+import { RESPONSES } from './settings/responses.js';
 import { UPLOADS } from './settings/uploads.js';
 
-const Settings = Type.Object({ ...ACCESS, ...CAPACITY, ...ANSWERS, ...UPLOADS, ...MESSAGING });
+const Settings = Type.Object({ ...ACCESS, ...CAPACITY, ...RESPONSES, ...UPLOADS, ...MESSAGING });
 
 /** Settings are shared by everything in the process, so no part of them can be assigned to. */
 type DeepReadonly<T> = { readonly [K in keyof T]: T[K] extends object ? DeepReadonly<T[K]> : T[K] };

@@ -67,8 +67,8 @@ const isTaken = ({ details }: PartnerSyncError): boolean =>
   ((details['status'] === 400 || details['status'] === 422) &&
     /already (exists?|taken|in use|used|registered)|(is|been) taken|duplicate|unique/i.test(messagesIn(details)));
 
-const messagesIn = ({ words = '', errors = [] }: { words?: unknown; errors?: unknown }): string =>
-  [words, ...(errors as readonly string[])].join(' ');
+const messagesIn = ({ platformMessage = '', errors = [] }: { platformMessage?: unknown; errors?: unknown }): string =>
+  [platformMessage, ...(errors as readonly string[])].join(' ');
 
 const doubtful = ({ name }: SchemaDefinitionFile, error: PartnerSyncError): PartnerSyncError =>
   new PartnerSyncError(

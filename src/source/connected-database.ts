@@ -1,5 +1,6 @@
 /** A partner's database behind its dialect: runs small statements, and knows the columns and tables they are about. */
 import type { SourceTable } from '../domain/source-catalog.js';
+import type { OnRetry } from '../domain/retries.js';
 import type { Relation } from '../domain/source.js';
 import { tablesOf } from './tables-from-catalog.js';
 import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
@@ -15,11 +16,18 @@ export const relationName = (relation: Relation): string => ('table' in relation
 export class ConnectedDatabase {
   readonly dialect: Dialect;
   readonly session: Session;
+  readonly #onRetry: OnRetry | undefined;
   readonly #types = new Map<string, ColumnType>();
 
-  constructor(dialect: Dialect, session: Session) {
+  constructor(dialect: Dialect, session: Session, onRetry: OnRetry | undefined) {
     this.dialect = dialect;
     this.session = session;
+    this.#onRetry = onRetry;
+  }
+
+  /** {@link retryRead} that tells of its retries. */
+  retry<T>(read: () => Promise<T>, onTimeout: () => boolean): Promise<T> {
+    return retryRead(read, onTimeout, this.#onRetry);
   }
 
   /**
@@ -27,7 +35,7 @@ export class ConnectedDatabase {
    * final: the same statement would only take as long again. `what` completes the message `source: <what> failed`.
    */
   attempt<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return retryRead(
+    return this.retry(
       () => withSourceErrors(this.dialect, what, work),
       () => false,
     );

@@ -1,5 +1,6 @@
 /** Any database as a {@link Source}: keyset pages in plain queries, never a stream, never a transaction. */
 import { PartnerSyncError } from '../domain/errors.js';
+import type { OnRetry } from '../domain/retries.js';
 import type { SourceServer, SourceTable } from '../domain/source-catalog.js';
 import type {
   KeyRange,
@@ -10,11 +11,12 @@ import type {
   Source,
   SourceColumn,
   SourceKey,
+  ValueCount,
 } from '../domain/source.js';
 import { ConnectedDatabase, relationName } from './connected-database.js';
 import { timestampMinus } from './cursor-time.js';
 import type { CursorColumn, Dialect, Session } from './dialect.js';
-import { byValuesQuery, fromClause } from './keyset-query.js';
+import { byValuesQuery, countQuery, fromClause } from './keyset-query.js';
 import { PageReader } from './page-reader.js';
 import { describedColumn, pageOf, PreparedPlans } from './prepared-plans.js';
 import { splitKeys } from './split-keys.js';
@@ -26,8 +28,8 @@ export class DatabaseSource implements Source {
   readonly #pages: PageReader;
 
   /** `statementTimeout` in seconds: pages that come near to it get smaller. */
-  constructor(dialect: Dialect, session: Session, statementTimeout: number) {
-    this.#database = new ConnectedDatabase(dialect, session);
+  constructor(dialect: Dialect, session: Session, statementTimeout: number, onRetry?: OnRetry) {
+    this.#database = new ConnectedDatabase(dialect, session, onRetry);
     this.#plans = new PreparedPlans(this.#database, statementTimeout);
     this.#pages = new PageReader(this.#database, this.#plans);
   }
@@ -61,6 +63,19 @@ export class DatabaseSource implements Source {
     const { type, zone } = await this.#cursorOf(plan);
     const isTime = type === 'timestamp' || type === 'timestamptz' || type === 'date';
     return isTime ? timestampMinus(cursor, seconds, type === 'timestamptz' ? null : zone) : cursor;
+  }
+
+  async countByValue(plan: ReadPlan, column: string, bounds: ReadBounds): Promise<readonly ValueCount[]> {
+    const prepared = await this.#plans.of(plan);
+    const { type } = prepared.columns[plan.columns.indexOf(column)]!;
+    const { rows } = await this.#database.ask(
+      `counting ${relationName(plan.relation)} by ${column}`,
+      countQuery(this.#database.dialect, prepared, { name: column, type }, bounds),
+    );
+    return rows.map(([value, count]) => ({
+      value: value == null ? null : (type.finish?.(value) ?? value),
+      rows: Number(count),
+    }));
   }
 
   hasNull(plan: ReadPlan, column: string): Promise<boolean> {

@@ -50,36 +50,60 @@ export const selectLimited = (dialect: Dialect, list: string, rest: string, rows
 
 /** One page of at most `limit` rows within `bounds`, ordered by cursor and key. */
 export function pageQuery(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds, limit: number): Query {
-  const { key, cursor } = plan;
-  const columns = cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
-  const order = termsOf(dialect, columns, plan.unique);
+  const order = termsOf(dialect, readingOrder(plan), plan.unique);
   return queryOf(dialect, (bind) => {
-    const conditions: string[] = [];
-    if (bounds.after !== null) {
-      const { after } = bounds;
-      const values = columns.map((column) =>
-        cursor !== null && column.name === cursor.name ? after.cursor! : after.key[key.indexOf(column)]!,
-      );
-      conditions.push(...compare(dialect, order, '>', values, bind));
-    }
-    const bound = (text: string | null, operator: string): void => {
-      if (cursor === null || text === null) return;
-      conditions.push(`${expression(dialect, cursor)} ${operator} ${dialect.value(cursor.type, text, bind)}`);
-    };
-    bound(bounds.cursorFrom, '>=');
-    bound(bounds.cursorBefore, '<');
-    if (bounds.throughKey !== null)
-      conditions.push(...compare(dialect, termsOf(dialect, key, plan.unique), '<=', bounds.throughKey, bind));
-    const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
     const by = order.map((term) => term.sql).join(', ');
     return selectLimited(
       dialect,
-      selectList(dialect, plan),
-      `${fromClause(dialect, plan.relation)}${where} ORDER BY ${by}`,
+      selectList(dialect, plan.columns),
+      `${fromClause(dialect, plan.relation)}${where(dialect, plan, bounds, bind)} ORDER BY ${by}`,
       limit,
       bind,
     );
   });
+}
+
+/** How many rows within `bounds` have which value in the column: two columns, the value and the number. */
+export const countQuery = (dialect: Dialect, plan: KeysetPlan, column: KeysetColumn, bounds: ReadBounds): Query =>
+  queryOf(
+    dialect,
+    (bind) =>
+      `SELECT ${selectList(dialect, [column])}, count(*) FROM ${fromClause(dialect, plan.relation)}${where(dialect, plan, bounds, bind)} GROUP BY ${columnSql(dialect, column)}`,
+  );
+
+/** The columns by which the plan's rows are ordered. */
+const readingOrder = ({ key, cursor }: KeysetPlan): readonly KeysetColumn[] =>
+  cursor === null ? key : [cursor, ...key.filter((k) => k.name !== cursor.name)];
+
+/** The WHERE clause of the bounds, with a blank before it; empty if there are none. */
+function where(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds, bind: Bind): string {
+  const { key, cursor } = plan;
+  const columns = readingOrder(plan);
+  const conditions: string[] = [];
+  if (bounds.after !== null) {
+    const { after } = bounds;
+    const values = columns.map((column) =>
+      cursor !== null && column.name === cursor.name ? after.cursor! : after.key[key.indexOf(column)]!,
+    );
+    conditions.push(...compare(dialect, termsOf(dialect, columns, plan.unique), '>', values, bind));
+  }
+  const bound = (text: string | null, operator: string): void => {
+    if (cursor === null || text === null) return;
+    conditions.push(`${expression(dialect, cursor)} ${operator} ${dialect.value(cursor.type, text, bind)}`);
+  };
+  bound(bounds.cursorFrom, '>=');
+  bound(bounds.cursorBefore, '<');
+  if (bounds.throughKey !== null)
+    conditions.push(...compare(dialect, termsOf(dialect, key, plan.unique), '<=', bounds.throughKey, bind));
+  if (bounds.whereIn !== undefined) {
+    const { whereIn } = bounds;
+    const column = plan.columns.find(({ name }) => name === whereIn.column)!;
+    const equal = whereIn.values.map(
+      (value) => `${expression(dialect, column)} = ${dialect.value(column.type, value, bind)}`,
+    );
+    conditions.push(`(${equal.join(' OR ')})`);
+  }
+  return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 
 /** The rows whose `columns` equal one of `values`, in key order. */
@@ -93,7 +117,7 @@ export function byValuesQuery(
     const one = (value: SourceKey): string =>
       `(${columns.map((c, i) => `${expression(dialect, c)} = ${dialect.value(c.type, value[i]!, bind)}`).join(' AND ')})`;
     const by = plan.key.map((column) => expression(dialect, column)).join(', ');
-    return `SELECT ${selectList(dialect, plan)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
+    return `SELECT ${selectList(dialect, plan.columns)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
   });
 }
 
@@ -105,7 +129,7 @@ function expression(dialect: Dialect, column: KeysetColumn): string {
   return column.type.order?.(name) ?? name;
 }
 
-const selectList = (dialect: Dialect, { columns }: KeysetPlan): string =>
+const selectList = (dialect: Dialect, columns: readonly KeysetColumn[]): string =>
   columns
     .map((column) => {
       const name = columnSql(dialect, column);

@@ -1,5 +1,6 @@
 /** Opens a partner's database; the scheme of its address selects the dialect. */
 import { PartnerSyncError } from '../domain/errors.js';
+import type { OnRetry } from '../domain/retries.js';
 import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source-address.js';
 import type { Source } from '../domain/source.js';
 import type { SourceConfig } from '../domain/sync.js';
@@ -28,13 +29,13 @@ const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
 
 /**
  * A source that connects at its first use, which fails with `source_unreachable` if it cannot. Throws
- * `config_invalid` for an address of an unknown scheme.
+ * `config_invalid` for an address of an unknown scheme. `onRetry` is told of reads that are repeated in place.
  */
-export function openSource(config: SourceConfig): Source {
+export function openSource(config: SourceConfig, onRetry?: OnRetry): Source {
   const kind = dialectOf(config.connection);
   // The address may contain a password, so it is not quoted.
   if (kind === undefined)
     throw new PartnerSyncError('config_invalid', `the address of the source must be one of: ${SOURCE_ADDRESSES}`);
   const { dialect, open } = DIALECTS[kind];
-  return new DatabaseSource(dialect, open(config), config.statementTimeout);
+  return new DatabaseSource(dialect, open(config), config.statementTimeout, onRetry);
 }

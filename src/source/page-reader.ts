@@ -2,13 +2,10 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
-import type { RawPage } from './dialect.js';
-import { areEqualInDatabase } from './equal-in-database.js';
-import { truncateRows } from './truncate-rows.js';
+import type { ColumnType, RawPage } from './dialect.js';
 import { pageQuery } from './keyset-query.js';
 import { PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
 import { keyUnusable, pageOf, type PreparedPlan, type PreparedPlans } from './prepared-plans.js';
-import { retryRead } from './retry-read.js';
 import { withSourceErrors } from './source-error.js';
 
 /** Carries out `Source.readPage`. */
@@ -23,7 +20,7 @@ export class PageReader {
 
   /** See `Source.readPage`. A timeout is tried again with fewer rows, as long as there are fewer to ask for. */
   readPage(plan: ReadPlan, bounds: ReadBounds, limit: number): Promise<Page> {
-    return retryRead(
+    return this.#database.retry(
       async () => {
         const page = await this.#readOnce(plan, bounds, limit);
         if (page !== null) return page;
@@ -40,28 +37,31 @@ export class PageReader {
     if (!prepared.unique && bounds.after === null) await this.#refuseNullKeys(plan);
     let wanted = prepared.sizer.limit(limit);
     const started = performance.now();
-    let answer = await this.#run(prepared, bounds, wanted, PAGE_CHARACTERS);
-    prepared.sizer.observe({ ...weightOf(answer), milliseconds: performance.now() - started });
+    let raw = await this.#run(prepared, bounds, wanted, PAGE_CHARACTERS);
+    prepared.sizer.observe({ ...weightOf(raw), milliseconds: performance.now() - started });
     // A single row over the budget is read all the same: there is nothing smaller to ask for.
-    if (answer.cut === true && answer.rows.length <= prepared.spare) {
+    if (raw.cut === true && raw.rows.length <= prepared.spare) {
       wanted = 1;
-      answer = await this.#run(prepared, bounds, wanted);
+      raw = await this.#run(prepared, bounds, wanted);
     }
-    const codes = JSON.stringify(answer.fields.map((field) => field.code));
+    const codes = JSON.stringify(raw.fields.map((field) => field.code));
     if (prepared.codes !== null && prepared.codes !== codes) return null;
     prepared.codes = codes;
-    if (prepared.spare === 0) return pageOf(prepared, answer.rows);
-    const complete = answer.cut === true ? answer.rows.length - prepared.spare : wanted;
-    refuseTie(plan, prepared, answer.rows.at(complete - 1), answer.rows.at(complete));
-    return pageOf(prepared, truncateRows(answer.rows, complete));
+    if (prepared.spare === 0) return pageOf(prepared, raw.rows);
+    const complete = raw.cut === true ? raw.rows.length - prepared.spare : wanted;
+    refuseTie(plan, prepared, raw.rows.at(complete - 1), raw.rows.at(complete));
+    return pageOf(prepared, truncateRows(raw.rows, complete));
   }
 
   async #run(prepared: PreparedPlan, bounds: ReadBounds, rows: number, budget?: number): Promise<RawPage<Rows>> {
     const { dialect, session } = this.#database;
-    // Each combination of bounds is a statement of its own.
-    const given = Object.values(bounds).map((bound) => (bound === null ? '0' : '1'));
-    const name = `${prepared.id}_${given.join('')}`;
-    const options = budget === undefined ? { name } : { name, budget };
+    const { whereIn, ...ends } = bounds;
+    // Each combination of bounds is a statement of its own. One for a list of values would hardly be used again.
+    const given = Object.values(ends).map((bound) => (bound === null ? '0' : '1'));
+    const options = {
+      ...(whereIn === undefined && { name: `${prepared.id}_${given.join('')}` }),
+      ...(budget !== undefined && { budget }),
+    };
     try {
       return await withSourceErrors(dialect, `reading ${relationName(prepared.relation)}`, () =>
         session.run(pageQuery(dialect, prepared, bounds, rows + prepared.spare), options),
@@ -87,6 +87,37 @@ function refuseTie(plan: ReadPlan, { key, cursor }: PreparedPlan, last?: SourceR
     return areEqualInDatabase(type, last[index]!, next[index]!);
   });
   if (same) throw keyUnusable(plan, 'two rows share it');
+}
+
+/**
+ * Whether two values compare as equal in the database, although their texts may differ: 1.0 and 1.00, 0 and -0. Types
+ * whose equal values differ in other ways have a {@link ColumnType.tieBreak}.
+ */
+function areEqualInDatabase({ type }: Pick<ColumnType, 'type'>, one: string | null, other: string | null): boolean {
+  if (one === other) return true;
+  if (one === null || other === null) return false;
+  if (type === 'float') return Number(one) === Number(other);
+  // As a number, a decimal would lose digits.
+  return type === 'decimal' && withoutFinalZeros(one) === withoutFinalZeros(other);
+}
+
+const withoutFinalZeros = (decimal: string): string => decimal.replace(/\.0*$|(\.\d*[1-9])0+$/, '$1');
+
+/** The first `count` rows of `rows`, or all if there are fewer; rows that are still bytes stay so. */
+function truncateRows(rows: Rows, count: number): Rows {
+  if (rows.length <= count) return rows;
+  const { inBytes } = rows;
+  const first: Rows = {
+    length: count,
+    at(index) {
+      const i = index < 0 ? count + index : index;
+      return i >= 0 && i < count ? rows.at(i) : undefined;
+    },
+    *[Symbol.iterator]() {
+      for (let i = 0; i < count; i++) yield rows.at(i)!;
+    },
+  };
+  return inBytes === undefined ? first : { ...first, inBytes };
 }
 
 /** How many rows a page is weighed by: looking at a row may mean decoding it. */

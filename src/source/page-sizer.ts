@@ -13,7 +13,7 @@ export interface PageFacts {
   readonly cut: boolean;
 }
 
-/** The page size of one reading. */
+/** The page size of one read of a table. */
 export class PageSizer {
   readonly #slow: number;
   #limit = Infinity;

@@ -1,5 +1,6 @@
 /** Prepares read plans: looks up once what has to be known before the first page, the types of columns and whether the key is unique. */
 import { createHash } from 'node:crypto';
+import { getOrInsert } from '../domain/get-or-insert.js';
 import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { KeysetColumn, KeysetPlan } from './keyset-query.js';
@@ -52,9 +53,7 @@ export class PreparedPlans {
   }
 
   #idOf(plan: ReadPlan): string {
-    let id = this.#ids.get(plan);
-    if (id === undefined) this.#ids.set(plan, (id = md5(plan)));
-    return id;
+    return getOrInsert(this.#ids, plan, () => md5(plan));
   }
 
   async #prepare(plan: ReadPlan): Promise<PreparedPlan> {

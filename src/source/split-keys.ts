@@ -25,13 +25,13 @@ export async function splitKeys(
   const [low, high] = bounds.rows[0]!;
   if (!isWholeNumber(low) || !isWholeNumber(high)) return WHOLE;
   const first = BigInt(low);
-  const span = BigInt(high) - first + 1n;
+  const extent = BigInt(high) - first + 1n;
   const [table] = await database.tables([relation.table]);
   const count = BigInt(Math.round(table?.estimatedRows ?? 0));
-  const parts = count / BigInt(rows) < span ? count / BigInt(rows) : span;
+  const parts = count / BigInt(rows) < extent ? count / BigInt(rows) : extent;
   if (parts < 2n) return WHOLE;
   const steps = Array.from({ length: Number(parts) - 1 }, (_, i) =>
-    String(first - 1n + (span * BigInt(i + 1)) / parts),
+    String(first - 1n + (extent * BigInt(i + 1)) / parts),
   );
   return [...steps, null].map((step, i) => ({
     after: i === 0 ? null : [steps[i - 1]!],

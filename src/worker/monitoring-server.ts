@@ -16,14 +16,14 @@ export interface MonitoringServer {
 }
 
 /** A page as it is sent. */
-interface Answer {
+interface PageResponse {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
 /** A sentence for people and the logs of probes. */
-const plain = (status: number, sentence: string): Answer => ({
+const plain = (status: number, sentence: string): PageResponse => ({
   status,
   type: 'text/plain; charset=utf-8',
   body: `${sentence}\n`,
@@ -35,10 +35,10 @@ export async function serveMonitoring(
   metrics: Pick<Metrics, 'text' | 'contentType'>,
   readiness: Readiness,
 ): Promise<MonitoringServer> {
-  const pages: Readonly<Record<string, () => Promise<Answer>>> = {
+  const pages: Readonly<Record<string, () => Promise<PageResponse>>> = {
     // What the ledger cannot tell is left out, so this one does not fail.
     '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
-    // Answering is the proof: a process whose event loop is stuck does not.
+    // A response is the proof: a process whose event loop is stuck does not.
     '/live': () => Promise.resolve(plain(200, 'live')),
     '/ready': async () => {
       const why = await readiness();
@@ -46,12 +46,12 @@ export async function serveMonitoring(
     },
   };
   const server = createServer((request, response) => {
-    // Only the path counts: some scrapers add a query.
-    const page = pages[new URL(request.url ?? '/', 'http://worker').pathname];
+    // Only the path counts: some scrapers add a query. Parsed as a URL, `//` would end the worker.
+    const page = pages[request.url!.split('?')[0]!];
     const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const answering = page === undefined || !isRead ? Promise.resolve(NOT_HERE) : page();
-    answering.then(
-      (answer) => send(response, answer),
+    const found = page === undefined || !isRead ? Promise.resolve(NOT_HERE) : page();
+    found.then(
+      (sent) => send(response, sent),
       () => send(response, plain(500, 'This could not be found out; the log says why.')),
     );
   });
@@ -75,6 +75,6 @@ export async function serveMonitoring(
 /** For any other path or method. */
 const NOT_HERE = plain(404, 'There are /metrics, /live and /ready, for GET.');
 
-function send(response: ServerResponse, { status, type, body }: Answer): void {
+function send(response: ServerResponse, { status, type, body }: PageResponse): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);
 }

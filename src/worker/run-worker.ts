@@ -48,7 +48,11 @@ export async function runWorker(
   let lost: PartnerSyncError | undefined;
   let drain = (): void => undefined;
   let arePolling = (): boolean => false;
-  const monitoring = await monitor(parts, folder, () => arePolling()).catch(async (error: unknown) => {
+  const pingTemporal = () =>
+    connection.withDeadline(Date.now() + milliseconds('readySilence'), () =>
+      connection.workflowService.getSystemInfo({}),
+    );
+  const monitoring = await monitor(parts, folder, () => arePolling(), pingTemporal).catch(async (error: unknown) => {
     await connection.close();
     throw error;
   });
@@ -93,6 +97,7 @@ async function monitor(
   parts: WorkerParts,
   folder: string,
   arePolling: () => boolean,
+  pingTemporal: () => Promise<unknown>,
 ): Promise<MonitoringServer | null> {
   if (parts.metrics === null) return null;
   parts.metrics.begin(await mappingsIn(folder));
@@ -100,7 +105,10 @@ async function monitor(
     host: await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_HOST'),
     port: Number(await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_PORT')),
   };
-  const readiness = openReadiness(arePolling, async () => (await parts.ledger()).gauges.ping());
+  const readiness = openReadiness(arePolling, [
+    { name: 'The ledger', ping: async () => (await parts.ledger()).gauges.ping() },
+    { name: 'Temporal', ping: pingTemporal },
+  ]);
   return serveMonitoring(address, parts.metrics, readiness);
 }
 
@@ -131,7 +139,7 @@ async function installRuntime(env: Env, log: Logger): Promise<void> {
   }
 }
 
-/** The SDK drains on the first signal; without this, a load that hangs would keep the process alive. */
+/** The SDK drains on the first signal; without this, an activity that hangs would keep the process alive. */
 function forceOnSecondSignal(log: Logger): void {
   let signals = 0;
   for (const signal of ['SIGINT', 'SIGTERM'] as const)

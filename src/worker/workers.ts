@@ -1,16 +1,19 @@
 /**
- * The Temporal workers of one process: one for all tasks, one for loads, and one for questions to this process alone.
+ * The Temporal workers of one process: one for all tasks, one for the load queue, and one for questions to this process alone.
  */
 import { hostname } from 'node:os';
 import { Worker, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
 import { queueOfWorker, loadQueueOf } from '../domain/work.js';
 
-/** The second load fills the gaps at the beginning and end of the first; more would find no processor time left. */
-const CONCURRENT_LOADS = 2;
+/**
+ * Activity slots of the load queue. The second fills the gaps between the time slices of the first; a third would find
+ * no processor time.
+ */
+const LOAD_QUEUE_SLOTS = 2;
 
-/** All other activities at once. A run has loads among them only if it has waited in vain (workflows/load-dispatch.ts). */
-const CONCURRENT_ACTIVITIES = 16;
+/** Activity slots of the common queue. A run loads in them only if it has waited for the load queue in vain (ADR 0032). */
+const COMMON_QUEUE_SLOTS = 16;
 
 /** Options that all workers share. */
 type Common = Pick<
@@ -57,7 +60,7 @@ export async function createWorkers(
       ...workflows,
       taskQueue,
       activities,
-      maxConcurrentActivityTaskExecutions: CONCURRENT_ACTIVITIES,
+      maxConcurrentActivityTaskExecutions: COMMON_QUEUE_SLOTS,
     }),
     // Room for questions, however busy the other workers are. A version would bind each new process to queues of old ones.
     Worker.create({
@@ -70,7 +73,7 @@ export async function createWorkers(
       ...versioned,
       taskQueue: loadQueueOf(taskQueue),
       activities: { loadPartition, replayDeadLetters },
-      maxConcurrentActivityTaskExecutions: CONCURRENT_LOADS,
+      maxConcurrentActivityTaskExecutions: LOAD_QUEUE_SLOTS,
     }),
   ]);
   const shutdown = (): void => {

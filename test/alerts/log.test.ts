@@ -1,4 +1,4 @@
-/** The log of a worker says that a target cannot be told, and why, and has neither its address nor a password. */
+/** The log of a worker says that a target cannot be notified, and why, and has neither its address nor a password. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { eventually, failureOf, openShop, SYNC } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
@@ -7,7 +7,7 @@ import { SECRET, startWebhook } from './targets.js';
 
 beforeAll(build, 240_000);
 
-it('the log of a worker names a target that cannot be told by its place', async () => {
+it('the log of a worker names a target that cannot be notified by its index', async () => {
   const webhook = await startWebhook();
   webhook.answer = { status: 404, body: `Cannot POST /hooks/${SECRET}` };
   const alerts = `alerts: [{ webhook: '\${env:ALERT_URL}' }, { ping: '\${env:ALERT_URL}' }, { email: [ada@example.com] }]\n`;
@@ -28,7 +28,7 @@ it('the log of a worker names a target that cannot be told by its place', async 
   });
   await failureOf(await shop.start('sync', { sync: SYNC }));
   await shop.client.workflow.execute('watch', { taskQueue: shop.taskQueue, workflowId: `watch-${shop.taskQueue}` });
-  for (const said of ['could not tell alerts[0] (webhook)', 'could not tell alerts[2] (email)', 'alerts[1] (ping)'])
+  for (const said of ['could not notify alerts[0] (webhook)', 'could not notify alerts[2] (email)', 'alerts[1] (ping)'])
     await eventually(said, () => Promise.resolve(worker.output().includes(said)));
   for (const hidden of [SECRET, webhook.url, 'mailer', 'ada@example.com'])
     expect(worker.output()).not.toContain(hidden);

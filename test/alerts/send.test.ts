@@ -1,14 +1,14 @@
-/** Each target gets a notice in its own form; what goes wrong is said without its address. */
+/** Each target gets a notification in its own form; what goes wrong is said without its address. */
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openAlerting } from '../../src/alerts/open-alerting.js';
 import { slackMessage } from '../../src/alerts/slack-message.js';
-import type { AlertTarget, Delivery, Notice } from '../../src/domain/alerts.js';
+import type { AlertTarget, Delivery, Notification } from '../../src/domain/alerts.js';
 import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
 import { SECRET, startMailServer, startWebhook } from './targets.js';
 
-const NOTICE: Notice = {
+const NOTIFICATION: Notification = {
   version: 1,
   id: 'shop/late/2026-03-01T12:00:00.000Z/1',
   key: 'shop/late',
@@ -21,17 +21,21 @@ const NOTICE: Notice = {
   open: ['late', 'waiting'],
 };
 
-function send(address: AlertTarget['address'], notice = NOTICE, env: Record<string, string> = {}): Promise<Delivery> {
+function send(
+  address: AlertTarget['address'],
+  notification = NOTIFICATION,
+  env: Record<string, string> = {},
+): Promise<Delivery> {
   const target: AlertTarget = { id: '0', label: 'alerts[0]', on: HEALTH_TRIGGERS, address };
-  return openAlerting(env, () => Promise.reject(new Error('no folder'))).send(target, notice);
+  return openAlerting(env, () => Promise.reject(new Error('no folder'))).send(target, notification);
 }
 
 describe('a webhook', () => {
-  it('gets the notice as it is, with the password of its address as a header', async () => {
+  it('gets the notification as it is, with the password of its address as a header', async () => {
     const webhook = await startWebhook();
     const url = `${webhook.url.replace('http://', 'http://me:hunter%202@')}?x=1`;
     expect(await send({ kind: 'webhook', url })).toEqual({ delivered: true });
-    expect(webhook.notices()).toEqual([NOTICE]);
+    expect(webhook.notifications()).toEqual([NOTIFICATION]);
     expect(webhook.received[0]).toMatchObject({
       path: `/hooks/${SECRET}?x=1`,
       headers: {
@@ -73,14 +77,14 @@ describe('a webhook', () => {
     ],
     [503, { 'retry-after': '86400' }, '', 'it responded with 503', 3_600_000],
     [500, {}, '<html>no</html>', 'it responded with 500', null],
-  ])('that responds with %i is told why, without its address', async (status, headers, body, why, retryAfter) => {
+  ])('that responds with %i is reported without its address', async (status, headers, body, why, retryAfter) => {
     const webhook = await startWebhook();
     webhook.answer = { status, headers, body };
     expect(await send({ kind: 'webhook', url: webhook.url })).toEqual({ delivered: false, why, retryAfter });
     expect(webhook.received).toHaveLength(1);
   });
 
-  it('that cannot be reached is told why, without its address', async () => {
+  it('that cannot be reached is reported without its address', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -116,7 +120,7 @@ describe('Slack', () => {
           type: 'section',
           text: {
             type: 'mrkdwn',
-            text: 'Since 2026-03-01 12:00 UTC.\nWrong now: late, waiting.\npartner-sync status shop says more.',
+            text: 'Since 2026-03-01 12:00 UTC.\nAll open problems: late, waiting.\nFor details: partner-sync status shop',
           },
         },
       ],
@@ -124,7 +128,7 @@ describe('Slack', () => {
   });
 
   it('reads no word as a control character, and gets no more than it takes', () => {
-    const { text, blocks } = slackMessage({ ...NOTICE, what: `<!channel> & ${'&'.repeat(5000)}` });
+    const { text, blocks } = slackMessage({ ...NOTIFICATION, what: `<!channel> & ${'&'.repeat(5000)}` });
     expect(text).toMatch(/&lt;!channel&gt; &amp; (&amp;)+\.\.\.$/);
     for (const each of [text, ...(blocks as { text: { text: string } }[]).map((block) => block.text.text)])
       expect(each.length).toBeLessThanOrEqual(3000);
@@ -138,16 +142,23 @@ describe('a mail', () => {
   it('says the same, once to all, and has the same id when it is sent again', async () => {
     const { url, mails } = await startMailServer();
     const env = { PARTNER_SYNC_SMTP_URL: url, PARTNER_SYNC_SMTP_FROM: from };
-    const recovered: Notice = { ...NOTICE, state: 'recovered', endedAt: '2026-03-01T13:30:00.000Z', open: [] };
-    for (const notice of [NOTICE, NOTICE, recovered])
-      expect(await send({ kind: 'email', to: ['a@example.com', 'b@example.com'] }, notice, env)).toEqual({
+    const recovered: Notification = {
+      ...NOTIFICATION,
+      state: 'recovered',
+      endedAt: '2026-03-01T13:30:00.000Z',
+      open: ['waiting'],
+    };
+    for (const notification of [NOTIFICATION, NOTIFICATION, recovered])
+      expect(await send({ kind: 'email', to: ['a@example.com', 'b@example.com'] }, notification, env)).toEqual({
         delivered: true,
       });
     expect(mails[0]).toMatchObject({ from: 'alerts@example.com', to: ['a@example.com', 'b@example.com'] });
     expect(mails[0]!.text).toMatch(/^Subject: \[partner-sync\] shop: late\r$/m);
     expect(mails[0]!.text).toContain('The last success was 7h 0m ago (limit 6h 0m).\r\n');
     expect(mails[2]!.text).toMatch(/^Subject: \[partner-sync\] shop: no longer late\r$/m);
-    expect(mails[2]!.text).toContain('Since 2026-03-01 12:00 UTC, over at 2026-03-01 13:30 UTC.');
+    expect(mails[2]!.text).toContain(
+      'Since 2026-03-01 12:00 UTC, over at 2026-03-01 13:30 UTC.\r\nStill wrong: waiting.\r\nFor details: partner-sync status shop\r\n',
+    );
     const ids = mails.map(({ text }) => /^Message-ID: (.*)\r$/im.exec(text)![1]);
     expect(ids[1]).toBe(ids[0]);
     const threads = mails.map(({ text }) => /^References: (.*)\r$/im.exec(text)![1]);
@@ -176,7 +187,7 @@ describe('a mail', () => {
     ['no variables', () => ({}), ['a@example.com'], 'PARTNER_SYNC_SMTP_URL or PARTNER_SYNC_SMTP_URL_FILE is not set'],
   ])('to %s says why, without passwords and addresses', async (_, envOf, to, why) => {
     const { url, mails } = await startMailServer();
-    const delivery = await send({ kind: 'email', to }, NOTICE, { PARTNER_SYNC_SMTP_FROM: from, ...envOf(url) });
+    const delivery = await send({ kind: 'email', to }, NOTIFICATION, { PARTNER_SYNC_SMTP_FROM: from, ...envOf(url) });
     expect(delivery).toMatchObject({ delivered: false, why: expect.stringContaining(why) as string });
     expect(JSON.stringify(delivery)).not.toMatch(/hunter2|SECRET|mailer|nobody/);
     expect(mails).toEqual([]);

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import type { Notice } from '../../src/domain/alerts.js';
+import type { Notification } from '../../src/domain/alerts.js';
 
 /** A part of an address that nobody but the target may see. */
 export const SECRET = 'T0SECRETB0SECRET';
@@ -20,15 +20,15 @@ export interface Webhook {
   readonly url: string;
   readonly received: Received[];
   /** Of those that were accepted, as `problem failing`. */
-  readonly told: () => string[];
-  readonly notices: () => Notice[];
+  readonly delivered: () => string[];
+  readonly notifications: () => Notification[];
   /** What it answers from now on; 200 at first. null: it closes the connection. */
-  answer: { status: number; headers?: Record<string, string>; body?: string } | null;
+  answer: { status: number; headers?: Record<string, string>; body?: string } | 'nothing' | null;
 }
 
 export async function startWebhook(): Promise<Webhook> {
   const accepted: string[] = [];
-  const notices = (): Notice[] => accepted.map((body) => JSON.parse(body) as Notice);
+  const notifications = (): Notification[] => accepted.map((body) => JSON.parse(body) as Notification);
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -37,6 +37,7 @@ export async function startWebhook(): Promise<Webhook> {
       const body = Buffer.concat(chunks).toString();
       webhook.received.push({ method, path, headers, body });
       if (webhook.answer === null) return void request.socket.destroy();
+      if (webhook.answer === 'nothing') return;
       if (webhook.answer.status < 300) accepted.push(body);
       response.writeHead(webhook.answer.status, webhook.answer.headers).end(webhook.answer.body ?? 'ok');
     });
@@ -50,8 +51,8 @@ export async function startWebhook(): Promise<Webhook> {
   const webhook: Webhook = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/${SECRET}`,
     received: [],
-    notices,
-    told: () => notices().map(({ state, problem }) => `${state} ${problem}`),
+    notifications,
+    delivered: () => notifications().map(({ state, problem }) => `${state} ${problem}`),
     answer: { status: 200 },
   };
   return webhook;

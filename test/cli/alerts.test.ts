@@ -2,6 +2,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { watchScheduleId } from '../../src/cli/schedules/watch-schedule.js';
 import { eventually, failureOf, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { createNamespace } from '../temporal-namespace.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { SECRET, startMailServer, startWebhook, type Mail, type Webhook } from '../alerts/targets.js';
 import type { CommandEnd } from './command-line.js';
@@ -28,18 +29,13 @@ beforeEach(async () => {
   shop = await openShop({
     files: { 'sync.yaml': SYNC_YAML + alerts },
     env: {
+      TEMPORAL_NAMESPACE: await createNamespace(),
       ALERT_URL: webhook.url,
       PARTNER_SYNC_SMTP_URL: mailServer.url,
       PARTNER_SYNC_SMTP_FROM: 'alerts@example.com',
     },
   });
-  onTestFinished(async () => {
-    await shop.client.schedule
-      .getHandle(watchScheduleId(shop.taskQueue))
-      .delete()
-      .catch(() => undefined);
-    await shop.close();
-  });
+  onTestFinished(() => shop.close());
 });
 
 /** No command says an address of a target, or a password. */
@@ -50,12 +46,12 @@ async function command(...args: string[]): Promise<CommandEnd> {
   return end;
 }
 
-it('alerts test tells each target, and says which of them could not be told', async () => {
+it('alerts test notifies each target, and says to which of them it could not deliver', async () => {
   expect(await command('alerts', 'test', SYNC)).toMatchObject({
     code: 0,
-    stdout: 'alerts[0] (webhook): told\nalerts[1] (slack): told\nalerts[2] (email): told\nalerts[3] (ping): told\n',
+    stdout: ['webhook', 'slack', 'email', 'ping'].map((kind, i) => `alerts[${i}] (${kind}): delivered\n`).join(''),
   });
-  expect(webhook.notices()).toMatchObject([{ state: 'test', sync: SYNC, problem: 'test', open: [] }]);
+  expect(webhook.notifications()).toMatchObject([{ state: 'test', sync: SYNC, problem: 'test', open: [] }]);
   expect(JSON.parse(slack.received[0]!.body)).toMatchObject({
     text: expect.stringContaining('shop: a test') as string,
   });
@@ -76,7 +72,7 @@ it('alerts test tells each target, and says which of them could not be told', as
   });
 });
 
-it('alerts test says what is missing for a sync that cannot tell anybody', async () => {
+it('alerts test says what is missing for a sync without usable alerts', async () => {
   shop.write('sync.yaml', SYNC_YAML);
   expect(await command('alerts', 'test', SYNC)).toMatchObject({
     code: 2,
@@ -93,7 +89,7 @@ it('alerts test says what is missing for a sync that cannot tell anybody', async
   });
 });
 
-it('the watch schedule is created with the first sync that has alerts, looks, and is removed with the last', async () => {
+it('the watch schedule is created with the first sync that has alerts, evaluates them, and is removed with the last', async () => {
   expect((await command('doctor', SYNC)).stdout).toMatch(
     /warn {2}alerts .* there is no watch schedule: a sync that stops running is not noticed\n.*schedules apply shop/,
   );
@@ -110,12 +106,12 @@ it('the watch schedule is created with the first sync that has alerts, looks, an
   });
   await shop.work();
   expect((await command('doctor', SYNC)).stdout).toMatch(
-    /ok {4}alerts .* 3 targets; the watch schedule looks each minute/,
+    /ok {4}alerts .* 3 targets; evaluated each minute by the watch schedule/,
   );
 
   const handle = shop.client.schedule.getHandle(id);
   await handle.trigger();
-  await eventually('it has looked', () => Promise.resolve(ping.received.length > 0));
+  await eventually('it has evaluated them', () => Promise.resolve(ping.received.length > 0));
   await handle.pause('maintenance');
   expect((await command('doctor', SYNC)).stdout).toMatch(/warn {2}alerts .* the watch schedule is paused: maintenance/);
 
@@ -129,7 +125,7 @@ it('the watch schedule is created with the first sync that has alerts, looks, an
   expect((await command('doctor', SYNC)).stdout).not.toMatch(/alerts/);
 });
 
-it('alerts list shows what is wrong and who is still to be told, and status the same problem', async () => {
+it('alerts list shows what is wrong and which notifications are due, and status the same problem', async () => {
   expect(await command('alerts', 'list')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('no alerts') as string,
@@ -139,19 +135,16 @@ it('alerts list shows what is wrong and who is still to be told, and status the 
   await fill(shop, 2);
   shop.write('customers.mapping.yaml', 'broken');
   await failureOf(await shop.start('sync', { sync: SYNC }));
-  await eventually('the others are told', () => Promise.resolve(webhook.received.length > 0 && mails.length > 0));
-  await eventually('that is noted', async () => {
+  await eventually('the others are notified', () => Promise.resolve(webhook.received.length > 0 && mails.length > 0));
+  await eventually('that is recorded', async () => {
     const { json } = await command('alerts', 'list', SYNC, '--json');
-    const { alerts } = json<{ alerts: { untold: string[] }[] }>();
-    return alerts.length === 1 && alerts[0]!.untold.join() === 'alerts[1] (slack)';
+    const { alerts } = json<{ alerts: { undeliveredTo: string[] }[] }>();
+    return alerts.length === 1 && alerts[0]!.undeliveredTo.join() === 'alerts[1] (slack)';
   });
   const { stdout } = await command('alerts', 'list');
   expect(stdout).toMatch(/^shop +failing +\S+ \S+ +- +\S+ \S+ +alerts\[1\] \(slack\) +the latest run failed/m);
   slack.answer = { status: 200 };
-  await eventually(
-    'nobody is left to be told',
-    async () => !(await command('alerts', 'list')).stdout.includes('slack'),
-  );
+  await eventually('nothing is due any more', async () => !(await command('alerts', 'list')).stdout.includes('slack'));
   expect(mails).toHaveLength(1);
   expect(mails[0]!.text).toMatch(/^Subject: \[partner-sync\] shop: failing\r$/m);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { createNamespace } from '../temporal-namespace.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';
 import { partnerSync, type CommandEnd } from './command-line.js';
 import { runInProcess } from './in-process.js';
@@ -22,7 +23,8 @@ const callProcess = async (...args: string[]): Promise<CommandEnd> => hear(await
 
 beforeAll(async () => {
   await build();
-  shop = await openShop({ pushed: false, upload: { waitForPending: '1s' }, wait: '5m' });
+  const env = { TEMPORAL_NAMESPACE: await createNamespace() };
+  shop = await openShop({ pushed: false, upload: { waitForPending: '1s' }, wait: '5m', env });
   await fill(shop, 30);
   worker = await startWorkerProcess(shop);
 }, 120_000);
@@ -325,7 +327,7 @@ describe('a server that cannot be reached', () => {
       'no Temporal server can be reached at 127.0.0.1:1',
     ],
     [
-      'the state database',
+      "the ledger's database",
       ['status'],
       { PARTNER_SYNC_STATE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' },
       1,

@@ -9,22 +9,25 @@ const NOW = new Date('2026-03-01T12:00:00Z');
 const ago = (seconds: number): Date => new Date(NOW.getTime() - seconds * 1000);
 const HOUR = 3600;
 
+const paused = (hours: number) => ({ name: 'nightly', since: ago(hours * HOUR), note: 'stocktaking (ana@ops)' });
+
 const WELL: JudgedState = {
   now: NOW,
   firstRunAt: ago(100 * HOUR),
+  expectedSince: ago(100 * HOUR),
   lastSuccessAt: ago(HOUR / 2),
   streak: 0,
   latest: null,
   usualGap: HOUR,
   usualDuration: 60,
-  waiting: 0,
   oldestWaitingAt: null,
   deadLetters: 0,
   oldestPosition: null,
+  pausedSchedules: [],
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
-  trouble: null,
-  unmovedSince: null,
+  retrying: null,
+  noProgressSince: null,
 };
 
 describe('a sync', () => {
@@ -37,29 +40,66 @@ describe('a sync', () => {
     ['is late after twice its usual gap', { lastSuccessAt: ago(2.1 * HOUR) }, ['late']],
     ['is not late before', { lastSuccessAt: ago(2 * HOUR) }, []],
     ['is late if it has never succeeded', { lastSuccessAt: null }, ['late']],
-    ['is never late without enough scheduled runs to tell', { usualGap: null, lastSuccessAt: ago(99 * HOUR) }, []],
+    [
+      'is never late without a schedule and without enough scheduled runs to tell',
+      { usualGap: null, lastSuccessAt: ago(99 * HOUR) },
+      [],
+    ],
     ['fails', { streak: 18, latest: { outcome: 'failed', failure: { code: 'source_unreachable' } } }, ['failing']],
     ['ends incomplete', { streak: 1, latest: { outcome: 'incomplete', failure: null } }, ['incomplete']],
-    ['has a record that waits too long', { waiting: 1, oldestWaitingAt: ago(1.1 * HOUR) }, ['waiting']],
-    ['has a record that waits', { waiting: 1, oldestWaitingAt: ago(0.9 * HOUR) }, []],
+    ['has a record that waits too long', { oldestWaitingAt: ago(1.1 * HOUR) }, ['waiting']],
+    ['has a record that waits', { oldestWaitingAt: ago(0.9 * HOUR) }, []],
     ['has as many dead letters as allowed', { deadLetters: 10 }, []],
     ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
     ['lags', { oldestPosition: { mapping: 'orders', movedAt: ago(2.1 * HOUR) } }, ['lagging']],
-    ['works on a run that has settled something lately', { unmovedSince: ago(1.1 * HOUR) }, []],
+    ['works on a run that has settled something lately', { noProgressSince: ago(1.1 * HOUR) }, []],
     [
       'is retrying if steps of a run have been failing',
-      { trouble: { code: 'source_unreachable', since: ago(90) } },
+      { retrying: { code: 'source_unreachable', since: ago(45), lastFailedAt: ago(15) } },
       ['retrying'],
     ],
     [
       'is well while steps have been failing for seconds',
-      { trouble: { code: 'source_unreachable', since: ago(50) } },
+      { retrying: { code: 'source_unreachable', since: ago(25), lastFailedAt: ago(0) } },
       [],
     ],
-    ['is stalled if a run settles nothing', { unmovedSince: ago(1.2 * HOUR) }, ['stalled']],
+    [
+      'is well after a failure that did not last',
+      { retrying: { code: 'source_unreachable', since: ago(120), lastFailedAt: ago(100) } },
+      [],
+    ],
+    ['is stalled if a run settles nothing', { noProgressSince: ago(1.2 * HOUR) }, ['stalled']],
+    ['has a schedule that was paused for the night', { pausedSchedules: [paused(23)] }, []],
+    ['has a schedule that nobody has resumed', { pausedSchedules: [paused(25)] }, ['paused']],
     ['has a held removal plan', { plansAwaitingApproval: 1 }, ['awaiting-approval']],
   ])('%s', (_, state, expected) => {
     expect(triggers(state)).toEqual(expected);
+  });
+
+  describe('of which no three scheduled runs have ended', () => {
+    const QUARTERLY = { ...LIMITS, scheduledGap: HOUR / 4 };
+    const young = { usualGap: null, usualDuration: null };
+
+    it('is late after twice the time between two starts that its schedules declare', () => {
+      expect(triggers({ ...young, lastSuccessAt: ago(0.5 * HOUR) }, QUARTERLY)).toEqual([]);
+      expect(problemsOf({ ...WELL, ...young, lastSuccessAt: ago(0.6 * HOUR) }, QUARTERLY, 'incomplete')).toEqual([
+        { trigger: 'late', what: 'the last success was 36m 0s ago (limit 30m 0s)' },
+      ]);
+      expect(triggers({ ...young, lastSuccessAt: ago(0.6 * HOUR) }, { ...QUARTERLY, success: HOUR })).toEqual([]);
+    });
+
+    it('is late if it has never run', () => {
+      const never = { ...young, firstRunAt: null, lastSuccessAt: null, expectedSince: ago(HOUR) };
+      expect(problemsOf({ ...WELL, ...never }, QUARTERLY, 'incomplete')).toEqual([
+        { trigger: 'late', what: 'it has never run, and runs have been expected for 1h 0m (limit 30m 0s)' },
+      ]);
+      expect(triggers(never)).toEqual([]);
+    });
+
+    it('is not late while its first run works, which may read for hours', () => {
+      const first = { ...young, lastSuccessAt: null, noProgressSince: ago(60) };
+      expect(triggers(first, QUARTERLY)).toEqual([]);
+    });
   });
 
   it('is told the worst first, in plain sentences', () => {
@@ -74,6 +114,22 @@ describe('a sync', () => {
       'the last success was 7h 0m ago (limit 6h 0m)',
       '2 removal plans await a decision of a person',
       '1 dead letter (limit 0)',
+    ]);
+  });
+
+  it('has paused schedules, each with its time and the reason that was given', () => {
+    const pausedSchedules = [paused(25), { ...paused(1), name: 'hourly', note: null }];
+    expect(problemsOf({ ...WELL, pausedSchedules }, LIMITS, 'never')).toEqual([
+      {
+        trigger: 'paused',
+        what: 'the schedule nightly has been paused since 2026-02-28 11:00 UTC: stocktaking (ana@ops); the schedule hourly has been paused since 2026-03-01 11:00 UTC (limit 24h 0m)',
+      },
+    ]);
+  });
+
+  it('has more dead letters than are counted', () => {
+    expect(problemsOf({ ...WELL, deadLetters: 10_001 }, LIMITS, 'never')).toEqual([
+      { trigger: 'dead-letters', what: 'more than 10,000 dead letters (limit 10)' },
     ]);
   });
 
@@ -114,6 +170,23 @@ describe('status', () => {
       });
   });
 
+  it('calls dead letters a problem where they make runs fail in Temporal, until they are dropped', async () => {
+    await shop.source.query(`UPDATE shop.customers SET status = 'X' WHERE id = 1`);
+    await shop.run();
+    expect((await status(SYNC)).code).toBe(0);
+
+    shop.write('sync.yaml', filesOf({ failOn: 'dead-letters' })['sync.yaml']!);
+    expect(await status(SYNC)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^shop: dead-letters; .*\n {2}3 dead letters \(limit 0\)\n/) as string,
+    });
+    shop.write('sync.yaml', `${filesOf({ failOn: 'dead-letters' })['sync.yaml']!}limits: { deadLetters: 3 }\n`);
+    expect((await status(SYNC)).code).toBe(0);
+    shop.write('sync.yaml', filesOf({ failOn: 'dead-letters' })['sync.yaml']!);
+    await runInProcess(['dead-letters', 'drop', SYNC, '--yes'], shop.env);
+    expect((await status(SYNC)).code).toBe(0);
+  });
+
   it('tells late from the usual time between scheduled runs, of which backfills and refused runs are none', async () => {
     await shop.run();
     await shop.state.query(
@@ -127,6 +200,46 @@ describe('status', () => {
     await shop.backfill({ mapping: 'customers', externalIds: ['1'] });
 
     expect((await status(SYNC)).stdout).toMatch(/the last success was 3h 59m ago \(limit 2h 1m\)/);
+  });
+
+  it('counts runs that were refused since the last success, which are no failures', async () => {
+    const refuse = (endedAgo: string) =>
+      shop.state.query(
+        `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger, ended_at, outcome, failure_code)
+         VALUES ('shop', 'sync', 'incremental', '{}', 'v', 'w', gen_random_uuid(), 'schedule', now() - CAST($1 AS interval), 'failed', 'run_in_progress')`,
+        [endedAgo],
+      );
+    await refuse('1 h');
+    await shop.run();
+    expect((await status(SYNC)).stdout).not.toContain('refused');
+    await refuse('0');
+    await refuse('0');
+    expect(await status(SYNC)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^shop: ok; last success [\d.]+s ago\n {2}2 runs refused since then, as another one was working\n/,
+      ) as string,
+    });
+    expect((await status('--json')).json()).toMatchObject({ healths: [{ sync: SYNC, streak: 0, refused: 2 }] });
+  });
+
+  it('lists syncs with the worst first, then by name', async () => {
+    const end = (sync: string, outcome: string) =>
+      shop.state.query(
+        `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger, ended_at, outcome)
+         VALUES ($1, 'sync', 'incremental', '{}', 'v', 'w', gen_random_uuid(), 'other', now(), $2)`,
+        [sync, outcome],
+      );
+    for (const sync of ['billing', 'crm']) await end(sync, 'complete');
+    for (const sync of ['leads', 'mail']) await end(sync, 'incomplete');
+    await end('zoo', 'failed');
+    expect((await status()).stdout.match(/^\w+(?=: )/gm)?.slice(0, 5)).toEqual([
+      'zoo',
+      'leads',
+      'mail',
+      'billing',
+      'crm',
+    ]);
   });
 
   it('shows the report of an earlier run, and why a run has none', async () => {

@@ -1,15 +1,19 @@
 /** `status` shows every run, including those that failed before they began, and exits with 1 if the latest failed. */
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { failureOf, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { eventually, failureOf, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { build, CLI } from '../pipeline/worker-process.js';
 import { runInProcess } from './in-process.js';
 
 let shop: Shop;
 beforeAll(async () => {
+  await build();
   shop = await openShop();
   await fill(shop, 3);
-});
+}, 120_000);
 afterAll(() => shop.close());
 
 const status = (env: Record<string, string> = {}, ...args: string[]) =>
@@ -45,6 +49,30 @@ it('shows a run that no worker has picked up, and one that was terminated before
   expect((await status({}, '--json')).code).toBe(1);
 });
 
+it('shows it again with --follow when it changes, and only then, until interrupted', async () => {
+  const child = spawn(process.execPath, [CLI, 'status', SYNC, '--follow'], {
+    cwd: tmpdir(),
+    env: { PATH: process.env['PATH'] ?? '', ...shop.env },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  const shown = () => stdout.match(/^no runs of shop in the ledger yet$/gm)?.length ?? 0;
+  await eventually('the status', () => Promise.resolve(shown() === 1));
+
+  const waiting = await shop.start('sync', { sync: SYNC });
+  await eventually('the new run', () => Promise.resolve(stdout.includes(waiting.workflowId)));
+  await waiting.terminate('by hand');
+  await eventually('its end', () =>
+    Promise.resolve(new RegExp(`${waiting.workflowId} +shop +sync +failed`).test(stdout)),
+  );
+  expect(shown()).toBe(3);
+
+  child.kill('SIGINT');
+  expect(await ended).toBe('SIGINT');
+});
+
 it('shows runs that failed on their files, however many in a row, until one succeeds', async () => {
   await shop.work();
   onTestFinished(() => shop.rest());
@@ -59,7 +87,7 @@ it('shows runs that failed on their files, however many in a row, until one succ
   const failing = await status();
 
   expect(failing.stdout.match(/^\d+ +shop +full +failed/gm)).toHaveLength(3);
-  expect(failing.stdout).toContain('the latest 4 runs failed');
+  expect(failing.stdout).toContain('the latest 5 runs failed');
   expect(failing.stdout).toMatch(/config_invalid: .*colunm/);
   expect(failing.code).toBe(1);
 

@@ -28,6 +28,8 @@ it.each([
   ['PLATFORM_TOKEN_SCOPE', 'tenants', CALL, 'must be platform or tenant; did you mean tenant?'],
   ['PLATFORM_TOKEN_WAIT', '5 minutes', CALL, 'must be a duration with its unit, such as 30s'],
   ['PLATFORM_TOKEN_WAIT', '30d', CALL, 'must be between 0s and 20m'],
+  ['PLATFORM_REQUESTS_AT_ONCE', '0', CALL, 'must be a whole number from 1'],
+  ['PLATFORM_REQUESTS_PER_SECOND', '-1', CALL, 'must be a number above 0'],
   ['PLATFORM_TENANT', 'the north', TENANT_CALL, 'must be a tenant id'],
   ['PLATFORM_PARAM_INCLUDE', 'a b', CALL, 'must be the name of a query parameter'],
   ['PLATFORM_BASE_URL', 'platform.example.com', CALL, 'is not a URL'],
@@ -45,6 +47,7 @@ it.each([
   ['PLATFORM_AUTH_HEADER', 'X-Api-Token'],
   ['PLATFORM_AUTH_SCHEME', 'none'],
   ['PLATFORM_TOKEN_WAIT', '0s'],
+  ['PLATFORM_REQUESTS_PER_SECOND', '0.5'],
   ['PARTNER_SYNC_STATE_URL', 'postgresql://user:p%23w@/db?host=/tmp'],
 ] as const)('%s=%s is valid', async (name, value) => {
   const { stderr } = await runInProcess(CALL, { ...GOOD, [name]: value });

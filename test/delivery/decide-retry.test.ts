@@ -7,11 +7,11 @@ import { parentKey } from '../../src/delivery/parents/parents.js';
 const named = (externalId: string) => ({ tenant: 'north', schemaName: 'customer', field: 'customerId', externalId });
 const advise = (
   statuses: readonly ParentStatus[],
-  { tries = 0, rejection = null as string | null, dependencyWait = 600 } = {},
+  { tries = 0, waits = 0, rejection = null as string | null, dependencyWait = 600 } = {},
 ): string => {
   const parents = statuses.map((_, i) => named(String(i)));
   const known = new Map(parents.map((parent, i) => [parentKey(parent), statuses[i]!]));
-  const decision = decideRetry({ tries, rejection }, parents, known, dependencyWait);
+  const decision = decideRetry({ tries, waits, rejection }, parents, known, dependencyWait);
   return decision.kind === 'give_up' ? `give up: ${decision.code}` : decision.kind;
 };
 
@@ -33,6 +33,15 @@ it('waits without limit for a parent that is on its way, and for a limited time 
   expect(advise(['coming'], { tries: 5 })).toBe('wait');
   expect(advise(['unknown'], { tries: 4 })).toBe('send');
   expect(advise(['unknown'], { tries: 5 })).toBe('give up: parent_unknown');
+});
+
+it('looks for parents on their way every few seconds at first, then more and more rarely', () => {
+  const delays = [0, 4, 5, 6].map((waits) => {
+    const parent = named('1');
+    const statuses = new Map([[parentKey(parent), 'coming' as const]]);
+    return decideRetry({ tries: 0, waits, rejection: null }, [parent], statuses, 0);
+  });
+  expect(delays).toEqual([2, 2, 960, 1920].map((dueIn) => ({ kind: 'wait', dueIn })));
 });
 
 it('gives it up at once if the parent is unknown and the platform reports another reason', () => {

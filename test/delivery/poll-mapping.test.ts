@@ -17,7 +17,11 @@ async function pendingBatches(ids: readonly string[]): Promise<string> {
     await the.ledger.batches.markSent(batch!, `platform-${id}`);
   }
   for (const batch of await the.ledger.batches.leftBehind(partition))
-    await the.ledger.batches.recover(partition, batch, [], batch.externalIds, 3600);
+    await the.ledger.batches.recover(partition, batch, {
+      outcomes: [],
+      pending: batch.externalIds,
+      dependencyWait: 3600,
+    });
   return partition.runId;
 }
 
@@ -48,7 +52,7 @@ it('polls as many batches at once as requests are allowed, and each of them once
     openSync: () =>
       Promise.resolve({
         spec: { name: 'shop', version: 'v1', mappings: [], upload: { inDoubtDelay: 60, batchDeadline: 60 } },
-        limit: createRequestLimit(LIMIT),
+        requestLimit: createRequestLimit(LIMIT),
         mapping: () => Promise.resolve({ mappingId: the.mappingId, spec: { name: 'customers' } }),
       }),
   } as unknown as Dependencies;

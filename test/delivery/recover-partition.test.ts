@@ -34,7 +34,7 @@ const ageOf = async (batchId: string): Promise<number> => {
 const contextOf = (partition: AcquiredPartition, platform: object = {}): PartitionContext =>
   ({
     deps: { ledger: the.ledger, platform },
-    sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } }, limit: createRequestLimit(4) },
+    sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } }, requestLimit: createRequestLimit(4) },
     partition,
     signal: new AbortController().signal,
     mapping: { spec: { options: { dependencyWaitTimeout: 60 } } },
@@ -61,7 +61,7 @@ it.each([0, 0.25, 0.5, 1, 1.5, 1.9, 2, 3])(
 
     await recoverPartition(contextOf(successor));
 
-    expect(new Set(meanwhile)).toEqual(new Set(['busy']));
+    expect(new Set(meanwhile)).toEqual(new Set(['contended']));
     expect(await ageOf(batch.id!)).toBeGreaterThanOrEqual(LONGEST);
     expect((await claim(other, [record('a', '1')])).skipReasons).toEqual([undefined]);
   },

@@ -2,7 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
-import { countedIn, isProcessed } from '../../src/delivery/upload/batch-status.js';
+import { provenByCounters, isProcessed } from '../../src/delivery/upload/batch-status.js';
 import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
 import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
@@ -55,8 +55,8 @@ it.each([
   ['the counters are of more records than were sent', statusOf({ ok: 4 }), 3, '? ? ?'],
   ['nothing is counted yet', statusOf({ total: 3, completed: false }), 3, '? ? ?'],
 ])('accepts only outcomes that the counters prove, if %s', (_, status, sent, expected) => {
-  const { listed, others } = countedIn(status, ['a', 'b', 'c'], sent);
-  expect(['a', 'b', 'c'].map((id) => (listed.has(id) ? 'waiting' : (others ?? '?'))).join(' ')).toBe(expected);
+  const { listed, outcomeOfUnlisted: unlisted } = provenByCounters(status, ['a', 'b', 'c'], sent);
+  expect(['a', 'b', 'c'].map((id) => (listed.has(id) ? 'waiting' : (unlisted ?? '?'))).join(' ')).toBe(expected);
 });
 
 it.each([
@@ -87,13 +87,13 @@ async function settled(
   const schema = { name: 'customer', schema: { type: 'object', properties: {} } };
   const context = {
     deps: { platform },
-    sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, limit: createRequestLimit(4) },
+    sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, requestLimit: createRequestLimit(4) },
     mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
     signal: new AbortController().signal,
     partition: { runId: '1' },
   } as unknown as PartitionContext;
   const batch = { id: '1', tenant: 'north', tenantId: 1, records: RecordList.of([NEW]), platformBatchId: 'p1' };
-  const sent: SentBatch = { ...batch, intendedAt: 0, noted: Promise.resolve() };
+  const sent: SentBatch = { ...batch, intendedAt: 0, recorded: Promise.resolve() };
   const logger = new DefaultLogger('ERROR', () => undefined);
   return new MockActivityEnvironment({}, { logger }).run(() => batchOutcomes(context, sent));
 }

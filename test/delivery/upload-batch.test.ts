@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import { NO_METERS } from '../../src/domain/meters.js';
+import type { OnRetry } from '../../src/domain/retries.js';
 import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import type { IntendedBatch } from '../../src/ledger/batches/batch-intents.js';
@@ -13,12 +14,17 @@ const the = ledgerForTests();
 const { newPartition, claim } = the;
 
 /** The client by itself would wait for an answer for ten minutes. */
-async function contextOf(partition: AcquiredPartition, inDoubtDelay: number, answers: readonly Answer[]) {
+async function contextOf(
+  partition: AcquiredPartition,
+  inDoubtDelay: number,
+  answers: readonly Answer[],
+  onRetry: OnRetry = () => undefined,
+) {
   const { client: platform, seen } = await stubPlatform(answers, { requestTimeout: 600_000 });
   const upload = { inDoubtDelay };
   const context = {
     deps: { ledger: the.ledger, platform },
-    sync: { spec: { name: 'shop', upload, mappings: [] }, limit: createRequestLimit(4) },
+    sync: { spec: { name: 'shop', upload, mappings: [] }, requestLimit: createRequestLimit(4), onRetry },
     mapping: {
       spec: { schema: { name: 'customer' }, options: { onConflict: 'upsert', ignoreUnknownFields: false } },
       meter: NO_METERS.mapping(the.mappingId, 'shop', 'customers'),
@@ -66,7 +72,7 @@ it('renews an intent that is too old before it sends the batch', async () => {
   expect(seen).toHaveLength(1);
   expect(ages[0]).toBeLessThan(300);
   expect(sent).toMatchObject([{ id: batch!.id, platformBatchId: 'platform-1' }]);
-  await sent[0]!.noted;
+  await sent[0]!.recorded;
 });
 
 it('sends nothing when another attempt has taken over while it was frozen', async () => {
@@ -102,5 +108,19 @@ it("gives up a POST that may outlast a successor's wait for it, and sends the ba
   const { sent } = await uploadBatch(context, batch!);
 
   expect(seen.length).toBeGreaterThan(1);
-  await sent[0]!.noted;
+  await sent[0]!.recorded;
+});
+
+it('tells of each attempt that failed, and since when, while it sends the batch again', async () => {
+  const partition = await newPartition();
+  const [batch] = (await claim(partition, [record('a', '1')])).batches;
+  const told: Parameters<OnRetry>[] = [];
+  const answers = [answer(503, {}), answer(500, {}), taken];
+  const { context } = await contextOf(partition, 1, answers, (...failure) => told.push(failure));
+
+  const { sent } = await uploadBatch(context, batch!);
+
+  expect(told.map(([code]) => code)).toEqual(['platform_busy', 'platform_failed']);
+  expect(told[0]![1]).toBeLessThan(100);
+  await sent[0]!.recorded;
 });

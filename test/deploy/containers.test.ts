@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Ajv } from 'ajv';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.js';
@@ -13,6 +14,7 @@ import { loadQueueOf } from '../../src/domain/work.js';
 import { checkSyncFiles } from '../../src/mapping/load-sync.js';
 import { listSyncs } from '../../src/mapping/sync-folder.js';
 import { ROOT } from '../docs/pages.js';
+import { KUBERNETES_SCHEMAS } from './kubernetes-schemas.js';
 
 const text = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
@@ -28,8 +30,7 @@ interface Service {
 }
 interface Variable {
   readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
+  readonly value: string;
 }
 interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
@@ -74,10 +75,14 @@ const { services } = parse(text('docker-compose.yml'), { merge: true }) as { ser
 const WORKERS = Object.entries(services).filter(([name]) => name.endsWith('worker'));
 
 /** SOURCE_URL is a variable of the demo's sync.yaml. */
-const isKnown = (name: string): boolean =>
-  name === 'SOURCE_URL' || Object.hasOwn(VARIABLES, name) || Object.hasOwn(VARIABLES, name.replace(/_FILE$/, ''));
+const isKnown = (name: string): boolean => {
+  const known = (each: string): boolean => each === 'SOURCE_URL' || Object.hasOwn(VARIABLES, each);
+  return known(name) || known(name.replace(/_FILE$/, ''));
+};
 /** Twice what activities get: an upload that is under way is still finished and recorded. */
 const DRAINED = 2 * seconds('workerDrain');
+
+const withEnv = (pod: Pod, variable: object) => ({ ...pod, containers: [{ ...pod.containers[0], env: [variable] }] });
 
 describe('the image', () => {
   it('contains the schemas of the mapping language and no sync', () => {
@@ -143,6 +148,26 @@ describe('deploy/kubernetes', () => {
   const variables = one('ConfigMap').data!;
   const portNamed = (name: string): string => String(container.ports.find((each) => each.name === name)!.containerPort);
 
+  it('has only kinds and fields of the API, with values of their types', () => {
+    const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true });
+    for (const manifest of manifests) {
+      const isValid = ajv.compile(KUBERNETES_SCHEMAS[manifest.kind]!);
+      expect(isValid(manifest), `${manifest.kind}: ${ajv.errorsText(isValid.errors)}`).toBe(true);
+    }
+    expect(manifests.map(({ kind }) => kind).sort()).toEqual(Object.keys(KUBERNETES_SCHEMAS).sort());
+  });
+
+  it.each([
+    ['a misspelt field', (spec: Pod) => ({ ...spec, terminationGracePeriod: 60 })],
+    ['a number as the value of a variable', (spec: Pod) => withEnv(spec, { name: 'A', value: 1 })],
+    ['a variable without a name', (spec: Pod) => withEnv(spec, { value: 'a' })],
+  ])('would not have %s', (_, broken) => {
+    const spec = { ...deployment.spec, template: { ...deployment.spec.template, spec: broken(pod) } };
+    expect(
+      new Ajv({ allowUnionTypes: true }).validate(KUBERNETES_SCHEMAS['Deployment']!, { ...deployment, spec }),
+    ).toBe(false);
+  });
+
   it('sets only variables that exist, and no secret outside the Secret', () => {
     const names = [...Object.keys(variables), ...container.env.map(({ name }) => name)];
     expect(names.filter((name) => !isKnown(name))).toEqual([]);
@@ -155,9 +180,7 @@ describe('deploy/kubernetes', () => {
     const keys = Object.keys(one('Secret').stringData!);
     const folder = container.volumeMounts.find(({ name }) => name === 'secrets')!.mountPath;
     expect(pod.volumes.find(({ name }) => name === 'secrets')!.secret!.secretName).toBe(one('Secret').metadata.name);
-    const used = container.env.map(
-      ({ value, valueFrom }) => valueFrom?.secretKeyRef.key ?? value!.slice(folder.length + 1),
-    );
+    const used = container.env.map(({ value }) => value.slice(folder.length + 1));
     expect(used.sort()).toEqual(keys.sort());
   });
 
@@ -201,7 +224,7 @@ describe('deploy/kubernetes', () => {
     expect(loaded!.mappings.length).toBe(3);
   });
 
-  it('scales by the task queues of workflows and of loads', () => {
+  it('scales by the common task queue and the load queue', () => {
     const { scaleTargetRef, triggers } = one('ScaledObject').spec;
     expect(scaleTargetRef.name).toBe(deployment.metadata.name);
     const queue = variables['PARTNER_SYNC_TASK_QUEUE']!;

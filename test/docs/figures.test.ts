@@ -30,12 +30,12 @@ const MIB = 1024 * 1024;
 const pageRows = many(constant('src/reading/page-size.ts', 'PAGE_ROWS'));
 const chunkRows = many(constant('src/reading/chunk-builder.ts', 'CHUNK_ROWS'));
 const chunkMib = constant('src/reading/chunk-builder.ts', 'CHUNK_CHARACTERS') / MIB;
-const load = seconds('loadTime');
-const loadsAtOnce = word(constant('src/worker/workers.ts', 'CONCURRENT_LOADS'));
-const heartbeat = seconds('loadHeartbeat');
+const slice = seconds('timeSlice');
+const slicesAtOnce = word(constant('src/worker/workers.ts', 'LOAD_QUEUE_SLOTS'));
+const heartbeat = seconds('longActivityHeartbeat');
 const delay = seconds('inDoubtDelay');
 const afterCrash = times('inDoubtDelaysAfterCrash');
-const busyAgain = seconds('readAgain');
+const readAgain = seconds('readAgain');
 const onAnotherWorker = times('anotherWorkerAttempts') * seconds('anotherWorkerEvery');
 const tries = Array.from({ length: times('childAttempts') - 1 }, (_, i) => retryDelay(i + 1) / 60);
 const asOften = (factor: number): string => (factor === 2 ? 'twice' : `${factor} times`);
@@ -49,32 +49,32 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `About ${chunkRows} rows form a chunk;`,
     `at most ${defaultOf('batchSize')} records or ${declared('src/mapping/language/read-sync.ts', '.batchBytes ??')} MiB.`,
     `key partitions of about ${many(constant('src/delivery/run/partitions-of.ts', 'ROWS_PER_PARTITION'))} rows`,
-    `works on a partition for about ${load} seconds`,
-    `${large(constant('src/delivery/chunk-turns.ts', 'CHUNKS_AT_ONCE'))} chunks of a mapping are in progress at once in a process`,
+    `works on a partition for about ${slice} seconds`,
+    `${large(constant('src/delivery/chunk-slots.ts', 'CHUNKS_AT_ONCE'))} chunks of a mapping are in progress at once in a process`,
     `for up to ${seconds('stagePoll') === 60 ? 'a minute' : '?'} after each stage`,
-    `A busy record is read again ${busyAgain === 1 ? 'a second' : `${busyAgain} seconds`} later.`,
-    `has waited for more than ${times('inDoubtShareOfPost') === 0.5 ? 'half' : '?'} of \`upload.inDoubtDelay\``,
+    `A contended record is read again ${readAgain === 1 ? 'a second' : `${readAgain} seconds`} later.`,
+    `has waited for more than ${times('postShareOfInDoubtDelay') === 0.5 ? 'half' : '?'} of \`upload.inDoubtDelay\``,
     `when the heartbeat has been missing for ${heartbeat} seconds`,
     `waits until the intent is ${asOften(afterCrash)} as old as \`inDoubtDelay\``,
   ],
   'docs/glossary.md': [
-    `which works on a partition for about ${load} seconds.`,
-    `A worker runs ${loadsAtOnce} at once.`,
+    `about ${slice} seconds of work on a partition`,
+    `A worker runs ${slicesAtOnce} at once.`,
     `up to ${pageRows} rows, read by one query`,
-    `about ${chunkRows} rows or ${chunkMib} MiB of rows (the first of a load ${many(constant('src/reading/read-chunks.ts', 'FIRST_CHUNK_ROWS'))})`,
+    `about ${chunkRows} rows or ${chunkMib} MiB of rows (the first of a time slice ${many(constant('src/reading/read-chunks.ts', 'FIRST_CHUNK_ROWS'))})`,
   ],
   'docs/deploy.md': [
     `add \`${ENGINE_OPTIONS.join(' ')}\``,
-    `lets its loads finish, for ${seconds('workerDrain')} seconds`,
+    `lets its activities finish, for ${seconds('workerDrain')} seconds`,
     `when the heartbeat has been missing for ${heartbeat} seconds`,
     `\`upload.requestsAtOnce\` (${defaultOf('requestsAtOnce')})`,
     `${declared('src/ledger/database/connection.ts', 'poolMax =')} connections to the ledger`,
-    `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${constant('src/worker/workers.ts', 'CONCURRENT_ACTIVITIES')} activities at once and ${loadsAtOnce} loads beside them`,
+    `\`source.pool.max\` (${defaultOf('pool?.max')}) connections to each source, ${constant('src/worker/workers.ts', 'COMMON_QUEUE_SLOTS')} activity slots, and ${slicesAtOnce} more for loading`,
     `for ${onAnotherWorker} seconds on whichever worker is free`,
   ],
   'docs/repair.md': [
     `for up to \`upload.waitForPending\` (${seconds('waitForPending') / 60} minutes)`,
-    `it is sent again ${busyAgain === 1 ? 'a second' : `${busyAgain} seconds`} later`,
+    `it is sent again ${readAgain === 1 ? 'a second' : `${readAgain} seconds`} later`,
     `is sent again after ${tries.map((n) => (n === 1 ? 'a minute' : word(n))).join(', ')}, and then becomes a dead letter`,
     `\`upload.inDoubtDelay\` (${delay} s) later, after a crash ${asOften(afterCrash)} as long,`,
     `for about ${Math.floor(idsAtOnce / 100) * 100} external ids at once`,

@@ -29,7 +29,7 @@ describe.each(Object.entries(TABLES))('the metrics: %s', (heading, metrics) => {
   it('have names of the conventions: counters end with _total, durations and times with _seconds', () => {
     for (const [name, { type, meaning }] of Object.entries(metrics)) {
       expect(name.endsWith('_total'), name).toBe(type === 'counter');
-      expect(/duration|timestamp/.test(name), name).toBe(name.endsWith('_seconds'));
+      expect(/duration|timestamp|limit_seconds/.test(name), name).toBe(name.endsWith('_seconds'));
       expect(meaning, name).not.toMatch(/\.$/);
     }
   });

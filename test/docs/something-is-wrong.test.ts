@@ -28,14 +28,22 @@ function isRefused({ parseArg, defaultValue }: Option, value: string): boolean {
   }
 }
 
-/** What is wrong with a command line: a command, option or argument that the program does not have; null if nothing is. */
+/**
+ * What is wrong with a command line: a command, option or argument that the program does not have, or one that it asks
+ * for; null if nothing is.
+ */
 function problemOf(line: string): string | null {
   const words = line.split(/\s+/);
   let command: Command = program;
-  for (let next; (next = command.commands.find((each) => each.name() === words[0])) !== undefined; words.shift())
-    command = next;
+  const next = (): Command | undefined => command.commands.find((each) => each.name() === words[0]);
+  for (let named = next(); named !== undefined; named = next()) {
+    command = named;
+    words.shift();
+  }
   if (command === program || command.commands.length > 0) return `"${line}" names no command that does something`;
   const given: string[] = [];
+  const missing = command.options.find(({ mandatory, long }) => mandatory && !words.includes(long!));
+  if (missing !== undefined) return `"${line}": ${missing.long} is missing`;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (!word.startsWith('-')) {
       given.push(word);
@@ -72,16 +80,16 @@ describe('the entries', () => {
   });
 
   it.each([...HEALTH_TRIGGERS, ...ALERTS.map(({ alert }) => alert)])('%s has a command for both', (heading) => {
-    const [, more, fix] = sectionOf(page, heading).split(/^- \*\*(?:Tells more|Fix):\*\*/m);
-    expect(commandLinesOf(more!)).not.toEqual([]);
+    const [, diagnose, fix] = sectionOf(page, heading).split(/^- \*\*(?:Diagnose|Fix):\*\*/m);
+    expect(commandLinesOf(diagnose!)).not.toEqual([]);
     expect(commandLinesOf(fix!)).not.toEqual([]);
   });
 
   it('of the table of other signs have a command for each', () => {
     const rows = tableIn(sectionOf(page, 'Other signs'));
     expect(rows.length).toBeGreaterThan(0);
-    for (const [sign, more, fix] of rows)
-      for (const cell of [more!, fix!]) expect(commandLinesOf(cell), sign).not.toEqual([]);
+    for (const [sign, diagnose, fix] of rows)
+      for (const cell of [diagnose!, fix!]) expect(commandLinesOf(cell), sign).not.toEqual([]);
   });
 });
 
@@ -98,6 +106,7 @@ describe('the commands', () => {
     ['status <sync> --all', 'there is no --all'],
     ['run <sync> --mode', 'needs a value'],
     ['run <sync> --mode all', '--mode does not take all'],
+    ['schedules pause <sync>', '--reason is missing'],
     ['explain <sync>', '1 arguments instead of 3'],
     ['worker <sync>', '1 arguments instead of 0'],
   ])('would not include "%s"', (line, problem) => {

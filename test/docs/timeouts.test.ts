@@ -1,25 +1,30 @@
 /** docs/reference.md shows the table of timeouts and retries as the code has it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import { durationText, TIMEOUT_SECTIONS, type DurationName } from '../../src/domain/timeouts.js';
-import type { TimeoutEntry } from '../../src/domain/timeouts/entry.js';
+import { timeoutTable } from '../../src/domain/timeouts/describe-timeouts.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
-import { readPage, sectionOf, tableIn } from './pages.js';
+import { readPage, ROOT, sectionOf, tableIn } from './pages.js';
 
 const REFERENCE = readPage('docs/reference.md');
-
-function valueOf({ value, unit }: TimeoutEntry): string {
-  if (unit === 'times') return `x ${value}`;
-  if (unit === 'attempts') return value === 1 ? 'once' : `${value} times`;
-  return `${value} ${unit}`;
-}
-
-const rowOf = (entry: TimeoutEntry): string[] => [entry.bounds, valueOf(entry), entry.why, entry.setting ?? ''];
+/** All code but the table itself; it reads entries by their names. */
+const CODE = ['src', 'workflows', 'activities']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+  )
+  .filter((path) => path.endsWith('.ts') && !path.startsWith(join('src', 'domain', 'timeouts')))
+  .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+  .join('\n');
 
 describe.each(Object.entries(TIMEOUT_SECTIONS))('the timeouts of: %s', (heading, entries) => {
   it('are on the page, in the order of the table, and no others', () => {
-    const rows = Object.values(entries).map(rowOf);
-    expect(tableIn(sectionOf(REFERENCE, heading))).toEqual(rows);
+    expect(tableIn(sectionOf(REFERENCE, heading))).toEqual(tableIn(timeoutTable(Object.values(entries))));
+  });
+
+  it.each(Object.keys(entries))('is read by the code: %s', (name) => {
+    expect(CODE.includes(`'${name}'`)).toBe(true);
   });
 });
 

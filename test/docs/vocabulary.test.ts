@@ -17,13 +17,22 @@ interface Replacement {
   readonly use: string;
   /** The word before it with which it is right: `letter` after `dead`. */
   readonly after?: string;
+  /** The word behind it with which it is right: `look` before `up`. */
+  readonly before?: string;
+  /** Whether it is right as a whole name: the `answer` of a workflow to an Update. */
+  readonly alone?: boolean;
 }
 
 /** Words that were given up. A key of several words is looked for as these words in a row. */
 const RETIRED: Readonly<Record<string, Replacement>> = {
   fence: { use: 'high watermark' },
   epoch: { use: 'fencing token' },
-  slice: { use: 'load' },
+  slice: { use: 'time slice', after: 'time' },
+  'load result': { use: 'time slice' },
+  'load time': { use: 'time slice' },
+  'run load': { use: 'time slice' },
+  'chunk turn': { use: 'chunk slot' },
+  'let go': { use: 'dropped' },
   book: { use: 'counts' },
   letter: { use: 'dead letter', after: 'dead' },
   clash: { use: 'duplicate external id' },
@@ -47,8 +56,23 @@ const RETIRED: Readonly<Record<string, Replacement>> = {
   elsewhere: { use: 'on another worker' },
   drift: { use: 'schema drift', after: 'schema' },
   'platform words': { use: 'platform message' },
+  'failure words': { use: 'message' },
+  'library words': { use: 'result' },
+  answer: { use: 'response', alone: true },
   'chunk outcome': { use: 'checkpoint' },
   'of child': { use: 'parent' },
+  busy: { use: 'contended', after: 'platform' },
+  recount: { use: 'counts' },
+  uncount: { use: 'counts' },
+  noted: { use: 'recorded' },
+  look: { use: 'evaluation', before: 'up' },
+  looked: { use: 'evaluation' },
+  trouble: { use: 'retrying' },
+  notice: { use: 'notification' },
+  untold: { use: 'due' },
+  reread: { use: 'retry' },
+  lane: { use: 'fair semaphore' },
+  'in step': { use: 'accepted hash' },
 };
 
 /** `DEAD_LETTER_LIST`, `deadLetters`, `dead-letters.ts`: dead, letter, ...; plurals as singulars. */
@@ -65,10 +89,13 @@ function wrongWith(name: string): string | undefined {
   // A list of ours may have `slice` as JavaScript's lists do.
   if (name in Array.prototype) return undefined;
   const words = wordsIn(name);
-  for (const [retired, { use, after }] of Object.entries(RETIRED)) {
+  for (const [retired, { use, after, before, alone }] of Object.entries(RETIRED)) {
+    if (alone === true && name === retired) continue;
     const sought = wordsIn(retired);
     const isRetired = (at: number): boolean =>
-      sought.every((word, i) => words[at + i] === word) && (after === undefined || words[at - 1] !== after);
+      sought.every((word, i) => words[at + i] === word) &&
+      (after === undefined || words[at - 1] !== after) &&
+      (before === undefined || words[at + sought.length] !== before);
     if (words.some((_, at) => isRetired(at))) return `"${retired}" is retired, use "${use}"`;
   }
   return undefined;
@@ -162,7 +189,7 @@ describe('the glossary', () => {
   });
 
   it('has every replacement of a retired word, and no retired word', () => {
-    const plain = ['fix', 'retry', 'unknown'];
+    const plain = ['fix', 'message', 'recorded', 'response', 'result', 'retry', 'unknown'];
     const uses = Object.values(RETIRED).map(({ use }) => use);
     expect(uses.filter((use) => !terms.includes(use) && !plain.includes(use))).toEqual([]);
     expect(wrongNames(terms.map((name) => ({ name, at: 'docs/glossary.md' })))).toEqual([]);
@@ -183,16 +210,22 @@ describe('names with retired words', () => {
   it('are distinguished from words that only look similar', () => {
     expect(wrongWith('readStamps')).toBe('"stamp" is retired, use "read sequence number"');
     expect(wrongWith('LETTERS_AT_ONCE')).toBe('"letter" is retired, use "dead letter"');
+    expect(wrongWith('loadSlice')).toBe('"slice" is retired, use "time slice"');
     expect(wrongWith('platform-words.ts')).toBe('"platform words" is retired, use "platform message"');
+    expect(wrongWith('answerLines')).toBe('"answer" is retired, use "response"');
     const fine = [
       'timestamp',
       'bookings',
       'slice',
+      'run-time-slice.ts',
       'deadLetters',
       'DEAD_LETTER_LIST',
       'schemaDrift',
       'parameters',
       'fenced_off',
+      'lookUpOf',
+      'answer',
+      'untilAnswered',
     ];
     expect(fine.map(wrongWith)).toEqual(fine.map(() => undefined));
   });

@@ -7,7 +7,7 @@ import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
 import type { WaitingRecord } from '../../src/ledger/undelivered/waiting-record.js';
 import { seeded } from '../seeded.js';
-import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, claim, outcome } = the;
@@ -18,17 +18,17 @@ it('runs claims and checkpoints of the same records concurrently without a deadl
   const errors: string[] = [];
   let delivered = 0;
   await Promise.all(
-    partitions.map(async (partition, lane) => {
+    partitions.map(async (partition, runner) => {
       for (let round = 0; round < 12; round++) {
-        const order = lane % 2 === 0 ? ids : [...ids].reverse();
-        const rows = order.map((id) => record(id, `${lane}-${round}`));
+        const order = runner % 2 === 0 ? ids : [...ids].reverse();
+        const rows = order.map((id) => record(id, `${runner}-${round}`));
         try {
           const claimed = await claim(partition, rows);
           const mine = rows.filter((_, i) => claimed.skipReasons[i] === undefined);
           delivered += mine.length;
           // Of all three kinds, so that records are freed by several statements.
           const kinds = ['accepted', 'rejected', 'unknown'] as const;
-          const sent = mine.map((r, i) => the.sent(r, kinds[(i + lane + round) % 3]));
+          const sent = mine.map((r, i) => the.sent(r, kinds[(i + runner + round) % 3]));
           await the.ledger.checkpoint(partition, await outcome(claimed, mine, 'accepted', { sent }));
         } catch (error) {
           errors.push(String(error));
@@ -54,15 +54,15 @@ for (let seed = 1; seed <= 8; seed++)
       partition: AcquiredPartition;
       claimed: Claimed;
       rows: MappedRecord[];
-      read: Reading;
-      kind: 'scan' | 'reread';
+      read: Read;
+      kind: 'counted' | 'retry';
     }[] = [];
     const pick = <T>(list: readonly T[]): T => list[random(list.length)]!;
 
     const begin = async (
       partition: AcquiredPartition,
       ids: readonly string[],
-      kind: 'scan' | 'reread',
+      kind: 'counted' | 'retry',
     ): Promise<void> => {
       const readSeqStart = await the.ledger.nextReadSeq();
       const rows = ids.map((id) => record(id, String(sourceRows.get(id))));
@@ -79,13 +79,14 @@ for (let seed = 1; seed <= 8; seed++)
       const rowOutcomes: RowOutcome[] = [];
       rows.forEach((r, i) => {
         const end = (outcome: RowOutcomeKind) => rowOutcomes.push(the.rowOutcome(r, outcome));
-        const wait = (reason: 'busy' | 'unknown') => {
+        const wait = (reason: 'contended' | 'unknown') => {
           waiting.push(the.queued(r, { reason, dueIn: -1 }));
           end('waiting');
         };
         const reason = claimed.skipReasons[i];
-        if (reason === 'busy' || reason === 'sent_in_this_run') return wait('busy');
-        if (reason !== undefined) return void end(reason === 'pending' ? 'waiting' : reason);
+        if (reason === 'contended' || reason === 'sent_in_this_run') return wait('contended');
+        if (reason === 'pending') return void end('waiting');
+        if (reason !== undefined) return void end(reason === 'delivered_in_this_run' ? 'accepted' : reason);
         const outcome = pick(['accepted', 'accepted', 'rejected', 'unknown'] as const);
         sent.push(the.sent(r, outcome));
         if (outcome === 'unknown') return wait('unknown');
@@ -134,14 +135,14 @@ for (let seed = 1; seed <= 8; seed++)
         await begin(
           pick(partitions),
           [...sourceRows.keys()].filter(() => random(3) === 0),
-          'scan',
+          'counted',
         );
       else if (action === 3) {
         const due = await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 5);
         await begin(
           pick(partitions),
           due.map((row) => row.externalId),
-          'reread',
+          'retry',
         );
       } else if (inFlight.length > 0) await finish();
       await check();

@@ -1,4 +1,4 @@
-/** Messages about a state database that fails: enough to fix it, and no value of any row. */
+/** Messages about a ledger's database that fails: enough to fix it, and no value of any row. */
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { expect, inject, it } from 'vitest';
 import { inLedger, openLedgerDatabase } from '../../src/ledger/database/connection.js';
@@ -27,7 +27,7 @@ it("gives the driver's message when a session breaks, without the values that we
   breaking.close();
   expect(failed).toMatchObject({
     code: 'state_unreachable',
-    message: 'state database: Connection terminated unexpectedly',
+    message: "the ledger's database: Connection terminated unexpectedly",
   });
   expect(String((failed as Error).cause)).not.toContain('anna');
 });
@@ -37,7 +37,7 @@ it('says why the server ended a session inside a transaction, not that the ROLLB
   const transaction = inTransaction(knex, (trx) => trx.raw('SELECT pg_terminate_backend(pg_backend_pid())'));
 
   // 57P01: admin_shutdown
-  await expect(inLedger(() => transaction)).rejects.toThrow('state database: code 57P01');
+  await expect(inLedger(() => transaction)).rejects.toThrow("the ledger's database: code 57P01");
   await knex.destroy();
 });
 
@@ -45,5 +45,7 @@ it('says that no session was available', async () => {
   const knex = openLedgerDatabase(inject('postgresUrl'));
   await knex.destroy();
 
-  await expect(inLedger(() => knex.raw('SELECT 1'))).rejects.toThrow('state database: Unable to acquire a connection');
+  await expect(inLedger(() => knex.raw('SELECT 1'))).rejects.toThrow(
+    "the ledger's database: Unable to acquire a connection",
+  );
 });

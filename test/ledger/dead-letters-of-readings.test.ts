@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { DeadLetter } from '../../src/ledger/outcomes/row-outcomes.js';
-import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, reading, claim, outcome } = the;
@@ -21,7 +21,7 @@ const deadLetter = (id: string, more: Partial<DeadLetter> = {}): DeadLetter => (
   ...more,
 });
 
-const note = async (partition: AcquiredPartition, deadLetters: readonly DeadLetter[], read?: Reading): Promise<void> =>
+const note = async (partition: AcquiredPartition, deadLetters: readonly DeadLetter[], read?: Read): Promise<void> =>
   the.ledger.checkpoint(
     partition,
     await outcome(null, [], 'deadLettered', { readSeqs: read ?? (await reading()), deadLetters }),

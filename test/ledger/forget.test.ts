@@ -118,7 +118,7 @@ const leavingWaiting = async (partition: AcquiredPartition): Promise<void> => {
     externalId: CANARY,
     sourceKey: [CANARY],
     kind: 'queued' as const,
-    reason: 'busy' as const,
+    reason: 'contended' as const,
     missing: [],
     rejection: null,
     dueIn: 60,

@@ -68,7 +68,7 @@ it('stops counting after 10,000 waiting records and dead letters, but knows the 
     `INSERT INTO partner_sync.waiting (mapping_id, tenant_id, external_id, source_key, reason, partition_id, read_seq,
        counted, since)
      SELECT $1::int, (SELECT id FROM partner_sync.tenants WHERE platform_id = 'north'), i::text, ARRAY[i::text],
-       CASE WHEN i > 200 THEN 'busy' ELSE 'lacks_parent' END, $2::bigint, 1, true, now() - (30000 - abs(i - 15000)) * interval '1 second'
+       CASE WHEN i > 200 THEN 'contended' ELSE 'lacks_parent' END, $2::bigint, 1, true, now() - (30000 - abs(i - 15000)) * interval '1 second'
      FROM generate_series(1, 30000) i`,
     [the.mappingId, partition.id],
   );
@@ -91,9 +91,28 @@ it('stops counting after 10,000 waiting records and dead letters, but knows the 
     [`${name} mapping_failed`]: 5,
     [`${name} record_invalid`]: 10_001,
   });
+  // So does what a sync is judged by, which the watch asks for each minute.
+  const [state] = await the.ledger.syncStates.of('shop');
+  expect(state).toMatchObject({ deadLetters: 10_001 });
   // The fifteen thousandth has waited longest.
   const oldest = (await read('oldest_waiting_timestamp_seconds'))['']!;
   expect(Math.abs(Date.now() / 1000 - 30_000 - oldest)).toBeLessThan(60);
+  expect(state!.oldestWaitingAt!.getTime() / 1000).toBeCloseTo(oldest);
+});
+
+it('knows since when a schedule is paused, whatever becomes of its note, until it is resumed', async () => {
+  const { pausedSchedules } = the.ledger;
+  const id = 'partner-sync/shop/nightly';
+  await pausedSchedules.add([{ id, note: null }]);
+  const before = await read('paused_since_timestamp_seconds');
+  expect(Date.now() / 1000 - before['nightly']!).toBeLessThan(60);
+  await pausedSchedules.add([
+    { id, note: 'stocktaking' },
+    { id: 'partner-sync-watch/queue', note: null },
+  ]);
+  expect(await read('paused_since_timestamp_seconds')).toEqual(before);
+  await pausedSchedules.remove([id]);
+  expect(await read('paused_since_timestamp_seconds')).toEqual({});
 });
 
 it('counts removal plans that await approval, and open batches by state', async () => {

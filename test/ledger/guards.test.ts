@@ -28,7 +28,7 @@ async function guardedRun(): Promise<[AcquiredPartition, AcquiredPartition]> {
   await the.deliver(first, versions('1'));
   await the.ledger.runs.end(first.runId, 'complete');
   const one = await the.newPartition();
-  const other = await the.ledger.partitions.acquire(await the.ledger.partitions.forRetries(one.runId, the.mappingId));
+  const other = await the.ledger.partitions.acquire(await the.ledger.partitions.forRowsByKey(one.runId, the.mappingId));
   expect(await the.ledger.guards.begin(one.runId, the.mappingId)).toEqual({ accepted: 10, approved: false });
   return [one, other];
 }

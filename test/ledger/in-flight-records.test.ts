@@ -50,8 +50,8 @@ for (const seed of [1, 2, 3, 4])
         cut: (all) => TENANTS.map((tenant) => all.filter((r) => r.tenant === tenant)).filter((b) => b.length > 0),
       });
 
-      const busy = new Set([...inFlight.values()].flat().map(({ tenant, id }) => `${tenant}/${id}`));
-      const expected = chunk.map(({ tenant, id }) => (busy.has(`${tenant}/${id}`) ? 'busy' : undefined));
+      const taken = new Set([...inFlight.values()].flat().map(({ tenant, id }) => `${tenant}/${id}`));
+      const expected = chunk.map(({ tenant, id }) => (taken.has(`${tenant}/${id}`) ? 'contended' : undefined));
       expect([...skipReasons], `round ${round}`).toEqual(expected);
       skipped += expected.filter(Boolean).length;
       sent += expected.filter((e) => e === undefined).length;
@@ -66,7 +66,7 @@ for (const seed of [1, 2, 3, 4])
       for (const id of settled) inFlight.delete(id);
       const result = { rowOutcomes: [], bulkOutcomes: [], sent: [], waiting: [], deadLetters: [], secondReadings: 0 };
       await ledger.checkpoint(partitions[turn]!, {
-        kind: 'reread',
+        kind: 'retry',
         readSeqs: { readSeqStart, readSeqEnd },
         result: { ...result, batches: settled.map((id) => ({ id, pending: [] })) },
       });

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
-import type { Position } from '../../src/domain/source.js';
+import type { RowPosition } from '../../src/domain/source.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
-import type { CheckpointInput, ChunkResult, ReadSeqs } from '../../src/ledger/checkpoint/checkpoint-input.js';
+import type { CheckpointInput, ChunkResult } from '../../src/ledger/checkpoint/checkpoint-input.js';
+import type { ReadSeqs } from '../../src/ledger/read.js';
 import type { RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
@@ -15,15 +16,15 @@ import type { PendingRecord, QueuedRecord } from '../../src/ledger/undelivered/w
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { newPartitionOf } from './new-partition.js';
 
-export type Reading = ReadSeqs;
+export type Read = ReadSeqs;
 
 /** Parts of a checkpoint, of whichever kind it is. */
 export interface CheckpointParts extends ChunkResult {
   /** Of another kind than a scan of as many rows as there are outcomes. */
-  readonly kind: 'scan' | 'reread';
+  readonly kind: 'counted' | 'retry';
   readonly readSeqs: ReadSeqs;
   /** The position of the resume point. */
-  readonly position: Position | null;
+  readonly position: RowPosition | null;
 }
 
 export const record = (externalId: string, content: string, tenant = 'north'): MappedRecord =>
@@ -52,16 +53,12 @@ export function ledgerForTests() {
     newPartitionOf(ledger, mappingId, movesPosition, run);
 
   /** The read sequence numbers around a reading that happens now. */
-  const reading = async (): Promise<Reading> => ({
+  const reading = async (): Promise<Read> => ({
     readSeqStart: await ledger.nextReadSeq(),
     readSeqEnd: await ledger.nextReadSeq(),
   });
 
-  const claim = async (
-    partition: AcquiredPartition,
-    records: readonly MappedRecord[],
-    read?: Reading,
-  ): Promise<Claimed> =>
+  const claim = async (partition: AcquiredPartition, records: readonly MappedRecord[], read?: Read): Promise<Claimed> =>
     ledger.claim(partition, {
       ...(read ?? (await reading())),
       records: RecordList.of(records),
@@ -74,7 +71,7 @@ export function ledgerForTests() {
     claimed: Claimed | null,
     records: readonly MappedRecord[],
     outcome: RowOutcomeKind,
-    { kind = 'scan', readSeqs, position = null, ...more }: Partial<CheckpointParts> = {},
+    { kind = 'counted', readSeqs, position = null, ...more }: Partial<CheckpointParts> = {},
   ): Promise<CheckpointInput> {
     const result: ChunkResult = {
       rowOutcomes: records.map((r) => rowOutcome(r, outcome)),
@@ -87,12 +84,12 @@ export function ledgerForTests() {
       ...more,
     };
     const read = readSeqs ?? (await reading());
-    return kind === 'scan'
+    return kind === 'counted'
       ? {
           kind,
           readSeqs: read,
           result,
-          resumePoint: position && { kind: 'row', position },
+          resumePoint: position && { kind: 'row', row: position },
         }
       : { kind, readSeqs: read, result };
   }
@@ -132,7 +129,7 @@ export function ledgerForTests() {
   const queued = (r: MappedRecord, more: Partial<QueuedRecord> = {}): QueuedRecord => ({
     ...waitingOf(r),
     kind: 'queued',
-    reason: 'busy',
+    reason: 'contended',
     rejection: null,
     dueIn: 3600,
     ...more,
@@ -149,11 +146,7 @@ export function ledgerForTests() {
     ...more,
   });
 
-  const deliver = async (
-    partition: AcquiredPartition,
-    records: readonly MappedRecord[],
-    read?: Reading,
-  ): Promise<void> =>
+  const deliver = async (partition: AcquiredPartition, records: readonly MappedRecord[], read?: Read): Promise<void> =>
     ledger.checkpoint(partition, await outcome(await claim(partition, records, read), records, 'accepted'));
 
   return {

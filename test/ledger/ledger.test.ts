@@ -21,7 +21,7 @@ it('claims a record once: an accepted version is not sent again, by this run or 
   await deliver(mine, [record('a', '1'), record('b', '1')]);
 
   const again = await claim(mine, [record('a', '1'), record('b', '2')]);
-  expect(again.skipReasons).toEqual(['accepted', undefined]);
+  expect(again.skipReasons).toEqual(['delivered_in_this_run', undefined]);
   expect(again.batches.flatMap((b) => b.records.map((r) => r.externalId))).toEqual(['b']);
   expect((await claim(other, [record('a', '1')])).skipReasons).toEqual(['unchanged']);
 });
@@ -38,8 +38,8 @@ it('does not claim a record that is in another open batch', async () => {
   const [mine, other] = [await newPartition(), await newPartition()];
   const first = await claim(mine, [record('a', '1')]);
 
-  expect((await claim(other, [record('a', '2')])).skipReasons).toEqual(['busy']);
-  expect((await claim(other, [record('a', '1')])).skipReasons).toEqual(['busy']);
+  expect((await claim(other, [record('a', '2')])).skipReasons).toEqual(['contended']);
+  expect((await claim(other, [record('a', '1')])).skipReasons).toEqual(['contended']);
 
   await the.ledger.checkpoint(mine, await outcome(first, [record('a', '1')], 'accepted'));
   expect((await claim(other, [record('a', '2')])).skipReasons.some(Boolean)).toBe(false);
@@ -50,13 +50,13 @@ it('never claims a version that was read before the one claimed last', async () 
   const early = await reading();
   await deliver(quick, [record('a', 'new')]);
 
-  expect((await claim(slow, [record('a', 'old')], early)).skipReasons).toEqual(['busy']);
+  expect((await claim(slow, [record('a', 'old')], early)).skipReasons).toEqual(['contended']);
 
   // Nor is a record claimed whose reading overlaps with the one that was sent last.
   const readSeqStart = await the.ledger.nextReadSeq();
   await deliver(quick, [record('a', 'newer')]);
   const overlapping = { readSeqStart, readSeqEnd: await the.ledger.nextReadSeq() };
-  expect((await claim(slow, [record('a', 'old')], overlapping)).skipReasons).toEqual(['busy']);
+  expect((await claim(slow, [record('a', 'old')], overlapping)).skipReasons).toEqual(['contended']);
   expect((await claim(slow, [record('a', 'newest')])).skipReasons.some(Boolean)).toBe(false);
 });
 
@@ -69,7 +69,7 @@ it('never claims a version that was read before the row was found to match the p
 
   const claimed = await claim(slow, [record('a', 'B'), record('b', 'B')], early);
 
-  expect(claimed.skipReasons).toEqual(['busy', undefined]);
+  expect(claimed.skipReasons).toEqual(['contended', undefined]);
   expect((await claim(slow, [record('a', 'B')])).skipReasons).toEqual([undefined]);
 });
 
@@ -80,7 +80,7 @@ it('writes nothing for unchanged records while no other run reads the mapping', 
   const version = () => the.database.query(`SELECT xmin::text, ctid::text FROM partner_sync.record_blocks`);
   const before = await version();
 
-  for (const run of await the.ledger.runs.unended('shop'))
+  for (const run of await the.ledger.runs.notEnded('shop'))
     if (run.id !== other.runId) await the.ledger.runs.end(run.id, 'failed');
   expect((await claim(other, [record('a', 'A')])).skipReasons).toEqual(['unchanged']);
 
@@ -122,7 +122,9 @@ it('fences off a superseded attempt, whatever it tries to write', async () => {
     await codeOf(the.ledger.batches.split(zombie, batch!, [RecordList.of([record('a', '1')]), RecordList.of([])])),
   ).toBe('fenced_off');
   const [open] = await the.ledger.batches.leftBehind(successor);
-  expect(await codeOf(the.ledger.batches.recover(zombie, open!, [], []))).toBe('fenced_off');
+  expect(
+    await codeOf(the.ledger.batches.recover(zombie, open!, { outcomes: [], pending: [], dependencyWait: 0 })),
+  ).toBe('fenced_off');
   expect(open).toMatchObject({ id: batch!.id, externalIds: ['a'], platformBatchId: null });
 });
 
@@ -140,12 +142,12 @@ it('finds what a dead run left behind, fences off its attempts, and frees its re
   const unknown = [
     { tenantId: found!.tenantId, externalId: 'a', contentHash: found!.contentHashes[0]!, outcome: 'unknown' as const },
   ];
-  await the.ledger.batches.recover(one, found!, unknown, []);
+  await the.ledger.batches.recover(one, found!, { outcomes: unknown, pending: [], dependencyWait: 0 });
   const taken = await claim(one, [record('a', '1')]);
   expect(taken.skipReasons.some(Boolean)).toBe(false);
   // Another partition of the successor found the same batch, whose record has been claimed again by now.
-  await the.ledger.batches.recover(two, found!, unknown, []);
-  expect((await claim(two, [record('a', '1')])).skipReasons).toEqual(['busy']);
+  await the.ledger.batches.recover(two, found!, { outcomes: unknown, pending: [], dependencyWait: 0 });
+  expect((await claim(two, [record('a', '1')])).skipReasons).toEqual(['contended']);
 });
 
 it('frees the records of a POST of unknown outcome only once the platform must have finished with it', async () => {
@@ -192,11 +194,11 @@ it('writes a checkpoint completely or not at all', async () => {
   const claimed = await claim(partition, rows);
   const broken = await outcome(claimed, rows, 'accepted', {
     position: { cursor: 'x', key: ['a'] },
-    waiting: [the.queued(record('z', '1'), { reason: 'nonsense' as 'busy' })],
+    waiting: [the.queued(record('z', '1'), { reason: 'nonsense' as 'contended' })],
   });
   expect(await codeOf(the.ledger.checkpoint(partition, broken))).toBe('unexpected');
   expect(await the.ledger.partitions.position(the.mappingId)).toBeNull();
-  expect((await claim(await newPartition(), rows)).skipReasons).toEqual(['busy']);
+  expect((await claim(await newPartition(), rows)).skipReasons).toEqual(['contended']);
 });
 
 it('recovers a batch whatever its external ids are, so that their rows are read again', async () => {
@@ -213,7 +215,11 @@ it('recovers a batch whatever its external ids are, so that their rows are read 
     contentHash: '00'.repeat(16),
     outcome: 'unknown' as const,
   }));
-  await the.ledger.batches.recover(await the.ledger.partitions.acquire(partition.id), open!, outcomes, [ids[2]!]);
+  await the.ledger.batches.recover(await the.ledger.partitions.acquire(partition.id), open!, {
+    outcomes,
+    pending: [ids[2]!],
+    dependencyWait: 0,
+  });
   expect(await the.ledger.batches.leftBehind(partition)).toEqual([]);
 });
 

@@ -6,6 +6,8 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
+import { WAITING_LOCK } from '../../src/ledger/waiting-entries/lock-entries.js';
+import { eventually } from '../pipeline/shop.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 import { newPartitionOf } from './new-partition.js';
 
@@ -43,12 +45,16 @@ it('does not claim a record of a batch that the platform has already accepted', 
   const [batch] = (await claim(mine, [a])).batches;
   await the.ledger.batches.markSent(batch!, 'platform-1');
 
-  expect((await claim(other, [record('a', '2')])).skipReasons).toEqual(['busy']);
+  expect((await claim(other, [record('a', '2')])).skipReasons).toEqual(['contended']);
 });
 
 it("does not reopen a batch that was given up when its dead attempt stores the platform's id late", async () => {
   const { batch, left, successor } = await abandoned([a]);
-  await the.ledger.batches.recover(successor, left, outcomesOf(left, 'unknown'), []);
+  await the.ledger.batches.recover(successor, left, {
+    outcomes: outcomesOf(left, 'unknown'),
+    pending: [],
+    dependencyWait: 0,
+  });
 
   await the.ledger.batches.markSent(batch, 'platform-1');
 
@@ -90,7 +96,11 @@ it("replaces a batch by its parts, which have the batch's read sequence number",
 it('leaves a record to the run that sent it, whichever run recovers or polls its batch', async () => {
   const { left, successor } = await abandoned([a, b]);
   const accepted = outcomesOf(left, 'accepted');
-  await the.ledger.batches.recover(successor, left, accepted.slice(0, 1), ['b']);
+  await the.ledger.batches.recover(successor, left, {
+    outcomes: accepted.slice(0, 1),
+    pending: ['b'],
+    dependencyWait: 0,
+  });
   expect(await runsOfRecords(successor)).toEqual({ a: Number(left.runId) });
 
   const [pending] = await the.ledger.batches.withPending(the.mappingId);
@@ -106,11 +116,38 @@ it('leaves the batches of a dead run to runs that read the same mapping', async 
   expect((await the.ledger.batches.leftBehind(await newPartition())).map((o) => o.id)).toEqual([left.id]);
 });
 
+it('writes no entry of a pending record beside a checkpoint that writes entries, whose counts would not notice it', async () => {
+  const { left, successor } = await abandoned([a]);
+  const checkpoint = await the.database.connect();
+  await checkpoint.query('BEGIN');
+  await checkpoint.query('SELECT pg_advisory_xact_lock($1, $2)', [WAITING_LOCK, the.mappingId]);
+  let recovered = false;
+  const recovery = the.ledger.batches
+    .recover(successor, left, { outcomes: [], pending: ['a'], dependencyWait: 0 })
+    .then(() => (recovered = true));
+  await eventually('it waits for the lock', async () => {
+    const waits = await the.database.query(
+      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted`,
+      [the.mappingId],
+    );
+    return recovered || waits.length > 0;
+  });
+  expect(recovered).toBe(false);
+  await checkpoint.query('COMMIT');
+  await checkpoint.end();
+  await recovery;
+  expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['a']]);
+});
+
 it('continues polling a recovered batch, even if another partition of the run finds it too', async () => {
   const { left, successor } = await abandoned([a, b]);
-  await the.ledger.batches.recover(successor, left, [], ['a', 'b']);
+  await the.ledger.batches.recover(successor, left, { outcomes: [], pending: ['a', 'b'], dependencyWait: 0 });
 
-  await the.ledger.batches.recover(await newPartition(), left, outcomesOf(left, 'unknown'), []);
+  await the.ledger.batches.recover(await newPartition(), left, {
+    outcomes: outcomesOf(left, 'unknown'),
+    pending: [],
+    dependencyWait: 0,
+  });
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['a', 'b']]);
   expect(await the.ledger.batches.withPending(await the.ledger.ids.mappingId('shop', randomUUID()))).toEqual([]);
@@ -124,10 +161,10 @@ it("reads a row again that changed before its dead attempt's record was found pe
   const successor = await newPartition();
   // The row is read anew while the batch is still to be recovered.
   const changed = record('a', '2');
-  expect((await claim(successor, [changed])).skipReasons).toEqual(['busy']);
+  expect((await claim(successor, [changed])).skipReasons).toEqual(['contended']);
   await the.ledger.checkpoint(successor, await outcome(null, [changed], 'waiting', { waiting: [the.queued(changed)] }));
   const [left] = await the.ledger.batches.leftBehind(successor);
-  await the.ledger.batches.recover(successor, left!, [], ['a']);
+  await the.ledger.batches.recover(successor, left!, { outcomes: [], pending: ['a'], dependencyWait: 0 });
 
   const [pending] = await the.ledger.batches.withPending(the.mappingId);
   await the.ledger.checkpoint(successor, the.polled(pending!, [a]));
@@ -138,7 +175,7 @@ it("reads a row again that changed before its dead attempt's record was found pe
 
 it('does not count a record that a dead attempt left pending, since its row is counted when it is read again', async () => {
   const { left, successor } = await abandoned([a]);
-  await the.ledger.batches.recover(successor, left, [], ['a']);
+  await the.ledger.batches.recover(successor, left, { outcomes: [], pending: ['a'], dependencyWait: 0 });
 
   const [pending] = await the.ledger.batches.withPending(the.mappingId);
   await the.ledger.checkpoint(successor, the.polled(pending!, [a]));

@@ -2,15 +2,20 @@
 import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, reading, claim, outcome } = the;
 const [a, b] = [record('a', '1'), record('b', '1')];
 const changed = record('a', '2');
 
-/** Writes that the record was busy in another batch, and that its row is to be read again in `dueIn` seconds. */
-async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading, dueIn = 3600): Promise<void> {
+/** Writes that the record was in flight in another batch, and that its row is to be read again in `dueIn` seconds. */
+async function queueAsContended(
+  partition: AcquiredPartition,
+  r: MappedRecord,
+  read: Read,
+  dueIn = 3600,
+): Promise<void> {
   const parts = { readSeqs: read, waiting: [the.queued(r, { dueIn })] };
   await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', parts));
 }
@@ -27,8 +32,8 @@ it('does not lose a newer reading to the outcome of an older one', async () => {
   const early = await reading();
   const claimed = await claim(slow, [a], early);
   const late = await reading();
-  expect((await claim(quick, [changed], late)).skipReasons).toEqual(['busy']);
-  await noteBusy(quick, changed, late);
+  expect((await claim(quick, [changed], late)).skipReasons).toEqual(['contended']);
+  await queueAsContended(quick, changed, late);
 
   await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', { readSeqs: early }));
 
@@ -40,10 +45,10 @@ it('does not lose the newest of three readings, even if an older one is stored a
   const [oldest, sent, newest] = [await newPartition(), await newPartition(), await newPartition()];
   const [first, second, third] = [await reading(), await reading(), await reading()];
   const claimed = await claim(sent, [a], second);
-  expect((await claim(newest, [changed], third)).skipReasons).toEqual(['busy']);
-  expect((await claim(oldest, [record('a', '0')], first)).skipReasons).toEqual(['busy']);
-  await noteBusy(newest, changed, third);
-  await noteBusy(oldest, record('a', '0'), first);
+  expect((await claim(newest, [changed], third)).skipReasons).toEqual(['contended']);
+  expect((await claim(oldest, [record('a', '0')], first)).skipReasons).toEqual(['contended']);
+  await queueAsContended(newest, changed, third);
+  await queueAsContended(oldest, record('a', '0'), first);
 
   await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', { readSeqs: second }));
 
@@ -52,12 +57,12 @@ it('does not lose the newest of three readings, even if an older one is stored a
 
 it('counts a waiting row for the run that read it last', async () => {
   const [before, after] = [await newPartition(), await newPartition()];
-  await noteBusy(before, a, await reading());
-  await noteBusy(after, a, await reading());
+  await queueAsContended(before, a, await reading());
+  await queueAsContended(after, a, await reading());
   expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
   expect(await counts(after)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
 
-  const again = { kind: 'reread' } as const;
+  const again = { kind: 'retry' } as const;
   await the.ledger.checkpoint(before, await outcome(await claim(before, [a]), [a], 'accepted', again));
 
   expect(await counts(before)).toEqual({ read: 1, accepted: 0, unchanged: 1, waiting: 0 });
@@ -77,7 +82,7 @@ it('leaves a partition done when its waiting records are read again', async () =
   const partition = await newPartition();
   await the.ledger.partitions.finish(partition);
 
-  const again = { kind: 'reread' } as const;
+  const again = { kind: 'retry' } as const;
   await the.ledger.checkpoint(partition, await outcome(await claim(partition, [a]), [a], 'accepted', again));
 
   expect((await the.ledger.partitions.acquire(partition.id)).done).toBe(true);
@@ -85,12 +90,26 @@ it('leaves a partition done when its waiting records are read again', async () =
 
 it('waits at the end of a run for records that are due within seconds, not for those due hours later', async () => {
   const partition = await newPartition();
-  await noteBusy(partition, a, await reading(), 20);
-  await noteBusy(partition, b, await reading(), 3600);
+  await queueAsContended(partition, a, await reading(), 20);
+  await queueAsContended(partition, b, await reading(), 3600);
 
   expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({
     waiting: 2,
     pending: 0,
     dueSoon: 1,
   });
+});
+
+it('lets no early reading for small tenants overwrite what a later one in order found unchanged', async () => {
+  const before = await newPartition();
+  await the.deliver(before, [a]);
+  await the.ledger.runs.end(before.runId, 'complete');
+  const inOrder = await newPartition();
+  const { id } = await the.ledger.partitions.forSmallTenants(inOrder.runId, the.mappingId);
+  const round = await the.ledger.partitions.acquire(id);
+  // The row changes and changes back; the round reads it in between.
+  const early = await reading();
+  expect((await claim(inOrder, [a])).skipReasons).toEqual(['unchanged']);
+  expect((await claim(round, [changed], early)).skipReasons).toEqual(['contended']);
+  await the.ledger.partitions.finish(round);
 });

@@ -4,8 +4,10 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import type { PendingRecord } from '../../src/ledger/undelivered/waiting-record.js';
-import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+import type { WaitingRow } from '../../src/ledger/undelivered/waiting.js';
+import type { PendingRecord, QueuedRecord } from '../../src/ledger/undelivered/waiting-record.js';
+import { recordOf } from '../../src/records/record-list.js';
+import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, reading, claim, outcome } = the;
@@ -17,7 +19,7 @@ async function notePending(
   partition: AcquiredPartition,
   claimed: Claimed,
   records: readonly MappedRecord[],
-  read: Reading,
+  read: Read,
   more: Partial<PendingRecord> = {},
 ): Promise<string> {
   const id = claimed.batches[0]!.id!;
@@ -32,8 +34,8 @@ async function hold(partition: AcquiredPartition, records: readonly MappedRecord
   const read = await reading();
   return notePending(partition, await claim(partition, records, read), records, read);
 }
-/** Writes that the row was read, but its record was busy. */
-async function noteBusy(partition: AcquiredPartition, r: MappedRecord, read: Reading): Promise<void> {
+/** Writes that the row was read, but its record was contended. */
+async function queueAsContended(partition: AcquiredPartition, r: MappedRecord, read: Read): Promise<void> {
   const parts = { readSeqs: read, waiting: [the.queued(r)] };
   await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', parts));
 }
@@ -74,7 +76,7 @@ it('applies only the first of two polls of the same batch', async () => {
   });
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
-  expect((await claim(partition, [a, b])).skipReasons).toEqual(['accepted', 'pending']);
+  expect((await claim(partition, [a, b])).skipReasons).toEqual(['delivered_in_this_run', 'pending']);
 });
 
 it('does not read a record again while it is pending', async () => {
@@ -88,7 +90,7 @@ it('does not read a record again while it is pending', async () => {
 it('sends a record that waits for another reason while others of its mapping are pending', async () => {
   const partition = await newPartition();
   await hold(partition, [a]);
-  await noteBusy(partition, b, await reading());
+  await queueAsContended(partition, b, await reading());
 
   expect((await claim(partition, [b])).skipReasons).toEqual([undefined]);
 });
@@ -101,10 +103,10 @@ it.each([
   const read = await reading();
   const claimed = await claim(mine, [a], read);
   const later = await reading();
-  expect((await claim(other, [changed], later)).skipReasons).toEqual(['busy']);
-  if (when === 'before') await noteBusy(other, changed, later);
+  expect((await claim(other, [changed], later)).skipReasons).toEqual(['contended']);
+  if (when === 'before') await queueAsContended(other, changed, later);
   const id = await notePending(mine, claimed, [a], read);
-  if (when === 'after') await noteBusy(other, changed, later);
+  if (when === 'after') await queueAsContended(other, changed, later);
   expect((await the.ledger.waiting.ofBatch(id)).map((row) => row.contentHash)).toEqual([a.contentHash]);
 
   await poll(mine, a);
@@ -118,11 +120,11 @@ it('keeps the missing parents of a pending record whose row was read while it wa
   const read = await reading();
   const claimed = await claim(mine, [a], read);
   const later = await reading();
-  expect((await claim(other, [changed], later)).skipReasons).toEqual(['busy']);
+  expect((await claim(other, [changed], later)).skipReasons).toEqual(['contended']);
   const missing = [{ schemaName: 'customer', externalId: 'c1' }];
   const id = await notePending(mine, claimed, [a], read, { missing });
 
-  await noteBusy(other, changed, later);
+  await queueAsContended(other, changed, later);
 
   expect(await the.ledger.waiting.ofBatch(id)).toMatchObject([{ missing }]);
 });
@@ -167,4 +169,36 @@ it('waits at the end of a run only for records that this run left pending and wh
 
   expect(await the.ledger.waiting.outlook(the.mappingId, mine.runId)).toMatchObject({ waiting: 2, pending: 0 });
   expect(await the.ledger.waiting.outlook(the.mappingId, other.runId)).toMatchObject({ waiting: 2, pending: 1 });
+});
+
+it('counts a record as waiting no longer only once, even if two rows with its external id get an outcome', async () => {
+  const partition = await newPartition();
+  const read = await reading();
+  const [one, other] = [record('r', '1'), record('s', '1')];
+  const parts = { readSeqs: read, waiting: [the.queued(one), the.queued(other)] };
+  await the.ledger.checkpoint(partition, await outcome(null, [one, other], 'waiting', parts));
+  // The second row maps to the first record now: both rows of it become dead letters, and nothing is left of the second.
+  const both = [one, recordOf('north', 'r', ['s'], '{}')];
+  const rowOutcomes = [...both, other].map((r) => the.rowOutcome(r, 'deadLettered'));
+  await the.ledger.checkpoint(partition, await outcome(null, [], 'deadLettered', { kind: 'retry', rowOutcomes }));
+  expect(await counts(partition)).toEqual({ read: 2, accepted: 0, unchanged: 0, waiting: 0 });
+});
+
+it('counts as an attempt what was sent, not the decision to wait for parents', async () => {
+  const partition = await newPartition();
+  const queue = async (kind: 'counted' | 'retry', more: Partial<QueuedRecord>): Promise<void> => {
+    const waiting = [the.queued(a, { reason: 'lacks_parent', dueIn: 0, ...more })];
+    await the.ledger.checkpoint(partition, await outcome(null, [a], 'waiting', { kind, waiting }));
+  };
+  const entry = async (): Promise<object> => {
+    const [{ tries, waits }] = (await the.ledger.waiting.due(the.mappingId, await the.ledger.waiting.now(), 10)) as [
+      WaitingRow,
+    ];
+    return { tries, waits };
+  };
+  await queue('counted', {});
+  for (let i = 0; i < 6; i++) await queue('retry', { awaitsParents: true });
+  expect(await entry()).toEqual({ tries: 0, waits: 6 });
+  await queue('retry', {});
+  expect(await entry()).toEqual({ tries: 1, waits: 0 });
 });

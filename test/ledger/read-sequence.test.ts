@@ -1,15 +1,15 @@
 /** Two readings of one row, however they overlap in time: an older one never overwrites a newer one. */
 import { expect, it } from 'vitest';
-import { ledgerForTests, record, type Reading } from './ledger-for-tests.js';
+import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, claim, outcome, deliver } = the;
 
 /** `ABab`: the reading A begins, then B begins, A ends, B ends; nothing else draws a read sequence number between. */
-async function readings(order: string): Promise<Record<'a' | 'b', Reading>> {
+async function readings(order: string): Promise<Record<'a' | 'b', Read>> {
   const drawn = new Map<string, string>();
   for (const moment of order) drawn.set(moment, await the.ledger.nextReadSeq());
-  const of = (begins: string, ends: string): Reading => ({
+  const of = (begins: string, ends: string): Read => ({
     readSeqStart: drawn.get(begins)!,
     readSeqEnd: drawn.get(ends)!,
   });
@@ -19,11 +19,11 @@ async function readings(order: string): Promise<Record<'a' | 'b', Reading>> {
 /** Whether B may be sent after A: only what was read wholly after A is surely not older. */
 const ORDERS = [
   ['AaBb', 'sends what was read after', [undefined]],
-  ['ABab', 'does not send what began to be read before the end of', ['busy']],
-  ['ABba', 'does not send what was read during', ['busy']],
-  ['BAab', 'does not send what was read around', ['busy']],
-  ['BAba', 'does not send what began to be read before the beginning of', ['busy']],
-  ['BbAa', 'does not send what was read before', ['busy']],
+  ['ABab', 'does not send what began to be read before the end of', ['contended']],
+  ['ABba', 'does not send what was read during', ['contended']],
+  ['BAab', 'does not send what was read around', ['contended']],
+  ['BAba', 'does not send what began to be read before the beginning of', ['contended']],
+  ['BbAa', 'does not send what was read before', ['contended']],
 ] as const;
 
 it.each(ORDERS)('%s: %s the reading that was sent last', async (order, _title, skipReasons) => {
@@ -57,12 +57,11 @@ it.each(ORDERS)('%s: %s the reading that a dead attempt had sent last', async (o
   const [left] = await the.ledger.batches.leftBehind(successor);
   const { contentHash } = record('x', 'A');
   const tenantId = the.tenantIds.get('north')!;
-  await the.ledger.batches.recover(
-    successor,
-    left!,
-    [{ tenantId, externalId: 'x', contentHash, outcome: 'accepted' }],
-    [],
-  );
+  await the.ledger.batches.recover(successor, left!, {
+    outcomes: [{ tenantId, externalId: 'x', contentHash, outcome: 'accepted' }],
+    pending: [],
+    dependencyWait: 0,
+  });
 
   expect((await claim(await newPartition(), [record('x', 'B')], b)).skipReasons).toEqual(skipReasons);
 });
@@ -86,6 +85,6 @@ it('remembers the newest reading even after an older one found the same content'
   expect((await claim(slow, [record('x', 'A')], early)).skipReasons).toEqual(['unchanged']);
 
   expect((await claim(between, [record('x', 'B')], { readSeqStart: third, readSeqEnd: third })).skipReasons).toEqual([
-    'busy',
+    'contended',
   ]);
 });

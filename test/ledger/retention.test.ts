@@ -278,10 +278,10 @@ it('says the same of a sync after pruning as before', async () => {
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },
   });
-  await ledger.partitions.forRetries(current.id, mappingId);
+  await ledger.partitions.forRowsByKey(current.id, mappingId);
   const said = async () => ({
     // The first run matters only to a sync without a success, of which no run is removed.
-    states: (await ledger.syncStates.of(sync)).map(({ now: _, firstRunAt: __, ...state }) => state),
+    states: (await ledger.syncStates.of(sync)).map(({ now: _, firstRunAt: __, expectedSince: ___, ...state }) => state),
     statuses: await ledger.counts.statuses(sync),
     undelivered: [...(await ledger.counts.undelivered(current.id))],
     latest: await ledger.runs.latest(sync, 10),
@@ -329,7 +329,7 @@ it('works in steps of 1,000 rows, stops between two of them, and goes on where i
   );
   const steps: number[] = [];
   const first = await prune({
-    goesOn: () => steps.length < 2,
+    shouldContinue: () => steps.length < 2,
     onStep: (_: RetentionKind, rows: number) => steps.push(rows),
   });
 

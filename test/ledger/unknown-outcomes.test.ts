@@ -38,7 +38,11 @@ it('sends a record that a dead attempt left unknown again, even if its row equal
   const successor = await the.ledger.partitions.acquire(dead.id);
   const [left] = await the.ledger.batches.leftBehind(successor);
 
-  await the.ledger.batches.recover(successor, left!, [outcomeOf(record('a', 'new'), 'unknown')], []);
+  await the.ledger.batches.recover(successor, left!, {
+    outcomes: [outcomeOf(record('a', 'new'), 'unknown')],
+    pending: [],
+    dependencyWait: 0,
+  });
 
   expect((await claim(await newPartition(), [record('a', 'old')])).skipReasons).toEqual([undefined]);
 });

@@ -52,7 +52,7 @@ async function hold(partition: AcquiredPartition, r: MappedRecord): Promise<void
 it("ends the wait of one tenant's record, and not that of another tenant's", async () => {
   const partition = await bothWait();
 
-  const again = { kind: 'reread' } as const;
+  const again = { kind: 'retry' } as const;
   await the.ledger.checkpoint(partition, await outcome(await claim(partition, [north]), [north], 'accepted', again));
 
   expect(await dueTenants()).toEqual([tenantId('south')]);
@@ -84,11 +84,11 @@ it('marks only the pending record whose own row has changed', async () => {
 
   expect((await claim(partition, [record('a', '2', 'north')])).skipReasons).toEqual(['pending']);
 
-  const changed = await the.database.query(
-    'SELECT tenant_id FROM partner_sync.waiting WHERE mapping_id = $1 AND changed',
+  const readAgain = await the.database.query(
+    'SELECT tenant_id FROM partner_sync.waiting WHERE mapping_id = $1 AND read_again',
     [the.mappingId],
   );
-  expect(changed).toEqual([{ tenant_id: tenantId('north') }]);
+  expect(readAgain).toEqual([{ tenant_id: tenantId('north') }]);
 });
 
 it('sends a record whose id is pending only for another tenant', async () => {

@@ -32,7 +32,7 @@ limits: { success: 2h }
     expect(settings).toMatchObject({
       sync: 'shop',
       failOn: 'incomplete',
-      limits: { success: 7200, waiting: 3600, retrying: 60, stalled: 4200 },
+      limits: { success: 7200, paused: 86_400, waiting: 3600, retrying: 30, stalled: 4200 },
       targets: [
         { label: 'alerts[0] (webhook)', on: HEALTH_TRIGGERS, address: { url: 'https://a.example.com/1' } },
         { label: 'alerts[1] (slack)', on: ['failing', 'late'], address: { url: 'https://hooks.example.com/T/B/X' } },
@@ -89,7 +89,7 @@ describe('a mistake in the alerts', () => {
     ],
     [
       "alerts: [{ slack: 'https://h.example.com/SECRET', on: [lat] }]",
-      'error not_allowed alerts[0].on[0]: not allowed: "lat". Did you mean "late"? Allowed: failing, late, retrying, stalled, awaiting-approval, incomplete, waiting, lagging, dead-letters',
+      'error not_allowed alerts[0].on[0]: not allowed: "lat". Did you mean "late"? Allowed: failing, late, paused, retrying, stalled, awaiting-approval, incomplete, waiting, lagging, dead-letters',
     ],
     [
       'alerts: [{ email: ops@example.com }]',

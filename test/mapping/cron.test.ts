@@ -1,7 +1,8 @@
-/** The check of cron expressions, compared with Temporal, which runs them: each becomes a schedule on a server. */
+/** The check of cron expressions and the gaps between their times, compared with Temporal, which runs them: each becomes a schedule on a server. */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { longestCronGap } from '../../src/mapping/language/cron-gap.js';
 import { cronProblem } from '../../src/mapping/language/cron-problem.js';
 
 let connection: Connection;
@@ -27,6 +28,19 @@ async function isTaken(expression: string): Promise<boolean> {
     expect(error).toBeInstanceOf(TypeError);
     return false;
   }
+}
+
+/** The longest time in seconds between two of the next ten starts that Temporal plans; null if there are not two. */
+async function plannedGap(expression: string): Promise<number | null> {
+  const handle = await new Client({ connection }).schedule.create({
+    scheduleId: `cron-${randomUUID()}`,
+    spec: { cronExpressions: [expression], timezone: 'UTC' },
+    action: { type: 'startWorkflow', workflowType: 'sync', taskQueue: 'nobody', args: [] },
+  });
+  const { info } = await handle.describe();
+  await handle.delete();
+  const times = info.nextActionTimes.map((time) => time.getTime() / 1000);
+  return times.length < 2 ? null : Math.max(...times.slice(1).map((time, i) => time - times[i]!));
 }
 
 const TAKEN = [
@@ -112,4 +126,31 @@ describe('the check of a cron expression', () => {
       expect(cronProblem(expression)).toMatch(/that is the key (every|timezone)$/);
     },
   );
+});
+
+describe('the longest gap between the times of a cron expression', () => {
+  it.each([
+    '*/15 * * * *',
+    '5/20 * * * *',
+    '0 8,20 * * *',
+    '30 3 * * *',
+    '15 30 3 * * * *',
+    '0 9 * * mon-fri',
+    '0 9 * * 5-7',
+    '0 0 1 * *',
+    '0 0 1-7 * 1',
+    '0 0 1 1,7 *',
+    '0 0 29 2 *',
+    '0 0 1 1 * 2030',
+    '@hourly',
+    '@weekly # on Sundays',
+  ])('is what Temporal plans for "%s"', async (expression) => {
+    expect(longestCronGap(expression, new Date())).toBe(await plannedGap(expression));
+  });
+
+  it('is found beyond the next few times', () => {
+    const hours = 3600;
+    const workingTime = '*/10 8-17 * * 1-5';
+    expect(longestCronGap(workingTime, new Date('2026-03-02T08:00:00Z'))).toBe((24 - 17 + 48 + 8) * hours - 50 * 60);
+  });
 });

@@ -26,7 +26,7 @@ it('covers every duration of the language', () => {
     new Set([
       ...['statementTimeout', 'inDoubtDelay', 'batchDeadline', 'waitForPending', 'catchupWindow', 'jitter', 'every'],
       ...['overlap', 'dependencyWaitTimeout', 'success', 'waiting', 'lag'],
-      ...['retrying', 'stalled', 'wait', 'batches', 'partitions', 'removalPlans', 'runs', 'audit'],
+      ...['paused', 'retrying', 'stalled', 'wait', 'batches', 'partitions', 'removalPlans', 'runs', 'audit'],
     ]),
   );
 });

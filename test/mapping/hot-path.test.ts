@@ -92,7 +92,7 @@ function compiled(
   return { write, expected };
 }
 
-const inBytes = (row: SourceRow): ByteRow => new TextRow(row.keys()).look(row);
+const inBytes = (row: SourceRow): ByteRow => new TextRow(row.keys()).pointTo(row);
 
 describe('a record', () => {
   it('equals the values of its fields, and is valid', () => {

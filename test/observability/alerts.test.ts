@@ -59,6 +59,7 @@ describe.runIf(isHere('Prometheus'))('with Prometheus', () => {
         // A POST may take half the delay: on a busy machine it must not be given up.
         upload: { waitForPending: '0s', batchSize: 5, inDoubtDelay: '20s' },
         failOn: 'never',
+        limits: '{ success: 2h }',
       });
       await fill(shop, 40);
       worker = await startMeasuredWorker(shop, {}, true);

@@ -5,6 +5,7 @@ import { freePort } from '../../src/embedded/ports.js';
 import { eventually, fill, openShop, reportOf, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';
 import { end, look, scrape, startMeasuredWorker, valuesOf, type MeasuredWorker, type Sample } from './scrape.js';
+import { startTcpProxy } from './tcp-proxy.js';
 
 beforeAll(build, 120_000);
 
@@ -22,6 +23,7 @@ describe('a worker that has done a run', () => {
       // A POST may take half the delay: on a busy machine it must not be given up.
       upload: { waitForPending: '0s', batchSize: 5, inDoubtDelay: '20s' },
       failOn: 'never',
+      limits: '{ success: 2h }',
     });
     await fill(shop, 20);
     // A dead letter, and so are its order and the order's line. An order whose customer does not exist waits.
@@ -87,6 +89,8 @@ describe('a worker that has done a run', () => {
     expect(values('ledger_statement_duration_seconds_count')['']).toBeGreaterThan(50);
     expect(values('source_connections')).toEqual({ shop: 0 });
     expect(values('source_connections_limit')).toEqual({ shop: 4 });
+    expect(values('ledger_connections')['']).toBeGreaterThanOrEqual(0);
+    expect(values('ledger_connections_limit')).toEqual({ '': 8 });
   });
 
   it('shows what the ledger knows', async () => {
@@ -103,6 +107,7 @@ describe('a worker that has done a run', () => {
       'shop failed': 0,
     });
     expect(values('last_success_timestamp_seconds')).toEqual({});
+    expect(values('freshness_limit_seconds')).toEqual({ shop: 7200 });
     expect(values('position_moved_timestamp_seconds')['shop customers']).toBeCloseTo(known!.moved, 3);
     expect(values('oldest_waiting_timestamp_seconds')['shop']).toBeCloseTo(known!.since, 3);
     const waiting = Object.entries(values('waiting_records')).map(([labels, value]) => [labels.split(' ')[1], value]);
@@ -184,6 +189,24 @@ it('is live and ready, and stays live without the ledger, whose silence /ready r
   });
   expect(valuesOf(found, 'removal_plans_awaiting_approval')).toEqual({});
   await allow(true);
+  await eventually('the worker is ready again', async () => (await look(url, '/ready')).status === 200);
+}, 120_000);
+
+it('is not ready while Temporal does not answer, and is ready again afterwards', async () => {
+  const shop = await openShop();
+  onTestFinished(() => shop.close());
+  const proxy = await startTcpProxy(shop.env['TEMPORAL_ADDRESS']!);
+  const { url } = await startMeasuredWorker(shop, { TEMPORAL_ADDRESS: proxy.address });
+  await eventually('the worker is ready', async () => (await look(url, '/ready')).status === 200);
+
+  proxy.cut();
+  const late = await eventually('it is not ready', async () => {
+    const found = await look(url, '/ready');
+    return found.status === 503 && found;
+  });
+  expect(late.text).toMatch(/^Temporal has not answered for 1\d s; a worker is ready while that is at most 10 s\.\n$/);
+  expect((await look(url, '/live')).status).toBe(200);
+  proxy.restore();
   await eventually('the worker is ready again', async () => (await look(url, '/ready')).status === 200);
 }, 120_000);
 

@@ -16,7 +16,7 @@ const sql = (file: string): string => readFileSync(new URL(`workshop/${file}.sql
 const STRICT: GivenSettings = {
   schemas: { references: 'existing' },
   alsoRequired: { createSchemaDefinition: ['description', 'pluralName'] },
-  failureWords: { missingParent: 'unknown relation', expired: 'gave up waiting', other: 'validation failed' },
+  failureMessages: { missingParent: 'unknown relation', expired: 'gave up waiting', other: 'validation failed' },
   batchStatus: { recordErrors: 'resource' },
   maxBodyBytes: 65_536,
 };

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import type { RunReport } from '../../src/domain/run.js';
 import { eventually, shopForTest, text } from './shop.js';
 
-/** More than a worker has room for: each of them is a load. */
+/** More than a worker has room for: each of them needs an activity slot. */
 const LARGE_MAPPINGS = 20;
 const LARGE_ROWS = 4_000;
 const SMALL_ROWS = 10;
@@ -57,7 +57,7 @@ it('completes while the large one has most of its work before it', async () => {
   const uploads = (tenant: string) => shop.proxy.requests.filter((each) => each.upload && each.tenant === tenant);
   const begun = () => new Set(uploads('north').map(({ body }) => /"m(\d+)-/.exec(body)![1]));
   const large = await shop.start('sync', { sync: 'shop', mode: 'full' });
-  // By then it has waited in vain for the workers' turns, and has taken all the room that it gets.
+  // By then it has waited for the load queue in vain, and has taken all the slots that it gets.
   await eventually('a third mapping is being loaded', () => Promise.resolve(begun().size > 2));
 
   const small = await shop.start('sync', { sync: 'small', mode: 'full' });
@@ -68,7 +68,7 @@ it('completes while the large one has most of its work before it', async () => {
   const { status, raw } = await large.describe();
   expect(status.name).toBe('RUNNING');
   expect(uploads('north').length).toBeLessThan((LARGE_MAPPINGS * LARGE_ROWS) / 100 / 2);
-  // Two in turn, and with any worker as many as one run may have.
+  // Two of the load queue, and as many of the common queue as one run may have.
   const started = raw.pendingActivities!.filter(({ lastStartedTime }) => lastStartedTime != null);
   expect(started.length).toBeLessThanOrEqual(6);
   await large.terminate();

@@ -29,7 +29,7 @@ const FACTORS = {
 type Choices = ReturnType<typeof inPairs<typeof FACTORS>>[number];
 
 const settingsOf = (c: Choices): GivenSettings => ({
-  failureWords: { expired: c.expired, missingParent: c.missingParent, other: c.other },
+  failureMessages: { expired: c.expired, missingParent: c.missingParent, other: c.other },
   batchStatus: { recordErrors: c.recordErrors, completed: c.completed, processed: c.processed },
   schemas: { references: c.definitions },
   alsoRequired: { createSchemaDefinition: c.required },

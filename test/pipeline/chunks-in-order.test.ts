@@ -1,13 +1,15 @@
 /** Chunks that are delivered concurrently: the position passes none that is unfinished. */
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
+import { ChunkSlots } from '../../src/delivery/chunk-slots.js';
 import type { Dependencies } from '../../src/delivery/dependencies.js';
+import { chunksInOrder } from '../../src/delivery/load/chunks-in-order.js';
 import { loadPartition } from '../../src/delivery/load/load-partition.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { keptFiles } from '../../src/mapping/kept-files.js';
 import { openShop, SYNC } from './shop.js';
 
-/** The first chunk of a load has 4,000 rows. */
+/** The first chunk of a time slice has 4,000 rows. */
 const ROWS = 4_500;
 
 it('does not move the position past a failed chunk, even if the next one was delivered', async () => {
@@ -61,4 +63,26 @@ it('does not move the position past a failed chunk, even if the next one was del
   expect(await loadPartition(deps, ref, signal)).toMatchObject({ done: true, progress: [{ read: ROWS }] });
   expect(await shop.store.query('SELECT count(*)::int AS n FROM sandbox.resources')).toEqual([{ n: ROWS }]);
   expect(await ledger.partitions.position(mappingId)).toMatchObject({ key: [String(ROWS)] });
+});
+
+it('begins no chunk once another has failed, even if its rows were being read by then', async () => {
+  const begun: string[] = [];
+  let refuse = (): void => undefined;
+  const refused = new Promise<void>((_, reject) => (refuse = () => reject(new Error('refused'))));
+  async function* chunks() {
+    yield 'first';
+    refuse();
+    await new Promise(setImmediate);
+    yield 'second';
+  }
+  const loading = chunksInOrder(chunks(), new ChunkSlots(), () => true, {
+    deliver(chunk) {
+      begun.push(chunk);
+      return chunk === 'first' ? refused : Promise.resolve();
+    },
+    finish: () => Promise.resolve(),
+  });
+
+  await expect(loading).rejects.toThrow('refused');
+  expect(begun).toEqual(['first']);
 });

@@ -78,9 +78,9 @@ it('delivers the newest version of a row that changed while its record was pendi
   await shop.source.query(`UPDATE shop.orders SET total = 77 WHERE no = 'o1'`);
   // It reads the changed row, but must not put it into a second unfinished batch.
   const beside = await shop.start('backfill', { sync: 'shop', mapping: 'orders', externalIds: ['o1'] });
-  await eventually('the change is noted', async () => {
-    const [row] = await shop.state.query<{ changed: boolean }>('SELECT changed FROM partner_sync.waiting');
-    return row?.changed;
+  await eventually('it is to be read again', async () => {
+    const [row] = await shop.state.query<{ read_again: boolean }>('SELECT read_again FROM partner_sync.waiting');
+    return row?.read_again;
   });
   await customer(shop, 1);
   await shop.backfill({ mappings: ['customers'] });

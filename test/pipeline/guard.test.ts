@@ -1,8 +1,11 @@
 /** The guard of a sync: a run that would do too much to the records of a mapping is on hold until somebody approves. */
+import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { expect, it } from 'vitest';
+import { startWebhook } from '../alerts/targets.js';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, failureOf, fill, NO_OPEN_ENDS, openEnds, reportOf, shopForTest, type Shop } from './shop.js';
+import { filesOf } from './shop-files.js';
 
 const GUARD = '{ changed: 30 %, deadLettered: 5 %, gone: 10 %, records: 5 }';
 const DELETES = 'deletes: { action: { set: { status: gone } }, hold: { records: 1000, percent: 100 } }\n';
@@ -66,7 +69,7 @@ it('sends nothing of a mapping of which a run would change too much, until someb
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await command(shop, 'approve', 'shop', '--yes')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no run of shop is working') as string,
+    stderr: expect.stringContaining('no run of shop is active') as string,
   });
 });
 
@@ -120,6 +123,27 @@ it('is on hold if a table is empty whose records the platform has', async () => 
   await run.cancel();
   await expect(run.result()).rejects.toThrow();
   expect(await mappingsOnHold(shop)).toEqual([]);
+});
+
+it('is on hold no longer once its workflow was terminated: status and the watch see that it has failed', async () => {
+  const webhook = await startWebhook();
+  const shop = await guardedShop();
+  shop.write('sync.yaml', `${filesOf({ guard: GUARD })['sync.yaml']!}alerts: [{ webhook: '${webhook.url}' }]\n`);
+  await shop.source.query('TRUNCATE shop.lines');
+  const run = await shop.start('sync', { sync: 'shop' });
+  await untilOnHold(run);
+  await run.terminate();
+
+  const status = await command(shop, 'status', 'shop');
+  expect(status.code).toBe(1);
+  expect(status.stdout).toMatch(/^shop: failing; .*\n {2}the latest run failed, last with run_stopped\n/);
+  expect(status.stdout).not.toContain('until somebody approves');
+  expect(await mappingsOnHold(shop)).toEqual(['lines']);
+
+  await shop.client.workflow.execute('watch', { taskQueue: shop.taskQueue, workflowId: randomUUID() });
+  expect(await mappingsOnHold(shop)).toEqual([]);
+  await eventually('the notification arrives', () => Promise.resolve(webhook.delivered().includes('problem failing')));
+  expect(webhook.notifications().at(-1)!.what).toContain('run_stopped');
 });
 
 it('removes vanished records within the run once somebody has approved', async () => {

@@ -1,6 +1,7 @@
 /** Mode mirror: records whose rows are gone are marked, but never too many at once without approval. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { removalLines } from '../../src/cli/output/removal-lines.js';
+import { planRemovals } from '../../src/delivery/removals/plan-removals.js';
 import type { RunReport } from '../../src/domain/run.js';
 import { runInProcess } from '../cli/in-process.js';
 import {
@@ -8,6 +9,7 @@ import {
   fill,
   NO_OPEN_ENDS,
   openEnds,
+  openRunByHand,
   reportOf,
   shopForTest,
   SYNC,
@@ -127,6 +129,13 @@ it('shows the plan that awaits approval, its records, and how to approve it', as
   approve: partner-sync run shop --mode mirror --approve ${plan}
 `);
   expect((await runInProcess(['status', SYNC], shop.env)).stdout).toContain(`--approve ${plan}`);
+  // No run waits for it, as one with a guard would.
+  expect(await runInProcess(['approve', SYNC, '--yes'], shop.env)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      `no run of shop is on hold, but 1 removal plan awaits approval, which a new run gives: partner-sync run shop --mode mirror --approve ${plan} `,
+    ) as string,
+  });
   const shown = await runInProcess(['removals', SYNC, plan, '--limit', '2'], shop.env);
   expect(shown.stdout).toMatch(/north +1\nnorth +2\n\.\.\. and 1 more/);
   expect(await runInProcess(['removals', SYNC, '999'], shop.env)).toMatchObject({ code: 2 });
@@ -202,6 +211,54 @@ it('counts every mark once even if answers of the platform are lost', async () =
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
+/** The platform takes the next `count` uploads, and forgets them. */
+function forget(shop: Shop, count: number): void {
+  const data = { batchId: '0b0c6a4e-0000-4000-8000-00000000dead', recordCount: 2 };
+  const answer = { status: 202, body: JSON.stringify({ success: true, data }) };
+  let forgotten = 0;
+  shop.proxy.fail(({ upload }) => (upload && forgotten++ < count ? { forward: false, answer } : undefined));
+}
+
+it('sends a mark again that the platform took and forgot', async () => {
+  const shop = await shopForTest({ files: files('records: 1000, percent: 100'), upload: { batchDeadline: '1s' } });
+  await fill(shop, 10);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id IN (3, 7)');
+  forget(shop, 1);
+
+  const report = await mirror(shop);
+
+  expect(await gone(shop)).toEqual(['3', '7']);
+  expect(report).toMatchObject({ outcome: 'complete', total: { accepted: 2, unchanged: 8, waiting: 0 } });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
+it('keeps rows and marks apart that are due at once, so that none takes the key of another', async () => {
+  const shop = await shopForTest({ files: files(), upload: { batchDeadline: '1s' } });
+  await fill(shop, 10);
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (99, 'Later', 'A', now() + interval '1 ms')`,
+  );
+  await shop.run({ mappings: ['customers'] });
+  // No cursor value tells of the changes: only the records that wait are read.
+  await shop.source.query(`DELETE FROM shop.customers WHERE id IN (3, 7);
+    UPDATE shop.customers SET name = 'Changed' WHERE id IN (4, 5)`);
+  await shop.state.query(`
+    INSERT INTO partner_sync.waiting (mapping_id, tenant_id, external_id, source_key, reason, partition_id, read_seq, counted, tries)
+    SELECT p.mapping_id, t.id, due, CASE WHEN due IN ('3', '7') THEN ARRAY['', t.platform_id, due] ELSE ARRAY[due] END, 'unknown',
+      p.id, 0, false, 1
+    FROM unnest(ARRAY['3', '4', '5', '7']) AS due, partner_sync.tenants t,
+      (SELECT max(id) AS id, mapping_id FROM partner_sync.partitions GROUP BY 2) p
+    WHERE t.platform_id = 'north'`);
+  forget(shop, 2);
+
+  expect(await shop.run({ mappings: ['customers'] })).toMatchObject({ outcome: 'complete' });
+
+  expect(await gone(shop)).toEqual(['3', '7']);
+  for (const id of ['4', '5']) expect(await shop.stored('customer', id)).toMatchObject({ name: 'Changed' });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+});
+
 it('makes a dead letter of a mark that the platform refuses, and retries it in the next mirror run', async () => {
   const shop = await shopForTest({ files: files('records: 10, percent: 100') });
   await fill(shop, 10);
@@ -246,6 +303,29 @@ it('closes the dead letter of a mark once the row is back', async () => {
 
   await shop.source.query('INSERT INTO shop.customers SELECT * FROM kept');
   expect(await shop.run({ mappings: ['customers'], mode: 'full' })).toMatchObject({ outcome: 'complete' });
+});
+
+it('comes to an end if the checks of a slow source take a whole time slice, and does not repeat them', async () => {
+  const shop = await shopForTest({ files: files('records: 10, percent: 100') });
+  await fill(shop, 1200);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 7');
+  const deps = await shop.parts.dependencies();
+  const { runId } = await openRunByHand(shop, { mode: 'mirror', mappings: ['customers'] });
+  const sync = await deps.openSync(SYNC, runId);
+  const mapping = await sync.mapping('customers');
+  const nextSlice = async () => (await planRemovals(deps, sync, mapping, { runId, shouldContinue: () => false })).state;
+
+  expect(await nextSlice()).toBe('finding');
+  const checks = vi.spyOn(sync.source, 'readPage');
+  onTestFinished(() => checks.mockRestore());
+  const states: string[] = [];
+  while (states.at(-1) !== 'due' && states.length < 10) states.push(await nextSlice());
+
+  expect(states).toEqual(['finding', 'finding', 'due']);
+  // Whether the source is empty is asked once more at the end.
+  expect(checks).toHaveBeenCalledTimes(1);
+  expect(await deps.ledger.removals.ofRun(runId)).toMatchObject([{ records: 1 }]);
 });
 
 it('does nothing if the source cannot be read', async () => {

@@ -13,6 +13,10 @@ export interface PassedRequest {
   /** How many uploads came before this one; for other requests, how many in all. */
   readonly no: number;
   readonly upload: boolean;
+  /** When it came (`performance.now()`). */
+  readonly at: number;
+  /** How many were under way when it came, this one included. */
+  readonly atOnce: number;
 }
 
 export interface StubAnswer {
@@ -45,7 +49,12 @@ export interface PlatformProxy {
 export async function startProxy(target: string): Promise<PlatformProxy> {
   const requests: PassedRequest[] = [];
   let plan: ((request: PassedRequest) => Fault | undefined) | undefined;
+  let underWay = 0;
   const server = http.createServer((incoming, outgoing) => {
+    const at = performance.now();
+    const atOnce = ++underWay;
+    // Also called for a request whose sender has died.
+    outgoing.on('close', () => underWay--);
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('error', () => undefined);
@@ -60,6 +69,8 @@ export async function startProxy(target: string): Promise<PlatformProxy> {
         body: Buffer.concat(chunks).toString('utf8'),
         upload,
         no: requests.filter((r) => r.upload === upload).length,
+        at,
+        atOnce,
       };
       requests.push(request);
       const fault = plan?.(request);

@@ -1,7 +1,9 @@
 /** Dead letters are replayed with the current mapping, closed automatically, or left unchanged. */
 import { expect, it } from 'vitest';
+import { sweepDeadLetters } from '../../src/delivery/removals/sweep-dead-letters.js';
+import type { RemainingSweep } from '../../src/domain/run.js';
 import { idsIn } from './platform-proxy.js';
-import { fill, NO_OPEN_ENDS, openEnds, shopForTest, text, type Shop } from './shop.js';
+import { fill, NO_OPEN_ENDS, openEnds, openRunByHand, shopForTest, text, type Shop } from './shop.js';
 
 const deadLetters = async (shop: Shop) =>
   (await (await shop.parts.ledger()).deadLetters.page('shop', {}, '0', 100)).map((l) => [
@@ -104,6 +106,29 @@ it('closes the dead letters of rows that are gone in a full run, and no others',
   expect(await deadLetters(shop)).toEqual([['customers', '3']]);
 });
 
+it('looks for the rows of many dead letters in as many time slices as it takes', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 1_100);
+  await shop.source.query(`UPDATE shop.customers SET email = 'broken'`);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query(`DELETE FROM shop.customers WHERE id IN (1, 1100)`);
+  const { runId } = await openRunByHand(shop, { mode: 'full' });
+  const deps = await shop.parts.dependencies();
+  // A slice that is over as soon as it begins: each comes further by one page all the same.
+  const over = AbortSignal.abort();
+
+  let rest: RemainingSweep = { mappings: ['customers', 'orders'], after: '0' };
+  const slices: RemainingSweep['mappings'][] = [];
+  while (rest.mappings.length > 0) {
+    rest = await sweepDeadLetters(deps, { runId, sync: 'shop', ...rest }, over);
+    slices.push(rest.mappings);
+  }
+
+  const both = ['customers', 'orders'];
+  expect(slices).toEqual([both, both, both, []]);
+  expect(await shop.state.query('SELECT count(*)::int AS n FROM partner_sync.dead_letters')).toEqual([{ n: 1_098 }]);
+});
+
 it('keeps what the platform says of a record, but not the values that it quotes', async () => {
   const shop = await shopForTest({ pushed: false });
   await fill(shop, 3);
@@ -125,7 +150,7 @@ it('keeps what the platform says of a record, but not the values that it quotes'
   const found = await (await shop.parts.ledger()).deadLetters.page('shop', {}, '0', 10);
   expect(found.map((l) => [l.externalId, l.pointer, l.reason])).toEqual([
     ['2', '/name', '/name must NOT have more than 10 characters'],
-    ['3', '', 'answered 422; customer <text(17) aaaaaa aaaaaaaaaa> (<text(14) a9@aaaaaaa.aaa>) is taken'],
+    ['3', '', 'returned 422; customer <text(17) aaaaaa aaaaaaaaaa> (<text(14) a9@aaaaaaa.aaa>) is taken'],
   ]);
   expect(JSON.stringify(found)).not.toMatch(/Canary|Vandermeer|example/);
 });

@@ -8,6 +8,8 @@ export interface SyncSettings {
   readonly failOn?: string;
   /** `guard` of sync.yaml, as a flow mapping; none if it is left out. */
   readonly guard?: string;
+  /** `limits` of sync.yaml, as a flow mapping; none if it is left out. */
+  readonly limits?: string;
   /** Text files of the sync folder that replace or join the usual ones. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -23,13 +25,20 @@ const schemaFile = (name: string, id: string, properties: object, required: stri
 export const text = { type: 'string' };
 
 /** Contents by file name. */
-export function filesOf({ upload = {}, wait = '0s', failOn, guard, files = {} }: SyncSettings): Record<string, string> {
-  const limits = { inDoubtDelay: '1s', batchDeadline: '30s', waitForPending: '5s', batchSize: 100, ...upload };
+export function filesOf({
+  upload = {},
+  wait = '0s',
+  failOn,
+  guard,
+  limits,
+  files = {},
+}: SyncSettings): Record<string, string> {
+  const uploads = { inDoubtDelay: '1s', batchDeadline: '30s', waitForPending: '5s', batchSize: 100, ...upload };
   return {
     'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }
 tenant: { column: shop, values: { n: north, s: south } }
-upload: ${JSON.stringify(limits)}
-${failOn === undefined ? '' : `failOn: ${failOn}\n`}${guard === undefined ? '' : `guard: ${guard}\n`}`,
+upload: ${JSON.stringify(uploads)}
+${limits === undefined ? '' : `limits: ${limits}\n`}${failOn === undefined ? '' : `failOn: ${failOn}\n`}${guard === undefined ? '' : `guard: ${guard}\n`}`,
     'customers.mapping.yaml': `schema: customer
 source: { table: shop.customers }
 key: [id]

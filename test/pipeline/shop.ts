@@ -9,9 +9,11 @@ import { inject, onTestFinished } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { reconcileMapping, type Reconciliation } from '../../src/inspection/reconcile-mapping.js';
 import { reportIn } from '../../src/cli/runs/workflow-failure.js';
+import { openRun } from '../../src/delivery/run/open-run.js';
 import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import { compose, type Parts } from '../../src/compose.js';
 import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
+import { milliseconds } from '../../src/domain/timeouts.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
 import { mintToken } from '../../src/sandbox/token.js';
 import { createWorkers } from '../../src/worker/workers.js';
@@ -25,7 +27,6 @@ export { text, UNSURE_CUSTOMERS } from './shop-files.js';
 
 export const SYNC = 'shop';
 const SECRET = 'a secret for tests, long enough for HS256';
-const FIXTURE = { tenants: ['north', 'south'].map((id) => ({ id, name: id })) };
 
 const TABLES = `
   CREATE SCHEMA shop;
@@ -38,6 +39,8 @@ const SOURCE: Template = { name: 'shop', fill: async (source) => void (await sou
 
 export interface ShopSettings extends SyncSettings {
   readonly sandbox?: SandboxOptions['settings'];
+  /** Ids of the platform's tenants; default `north` and `south`. */
+  readonly tenants?: readonly string[];
   /** Whether the schema definitions are on the platform already; default yes. */
   readonly pushed?: boolean;
   /** Another source and its sync folder, instead of the shop's own. */
@@ -121,7 +124,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     stateUrl: store.url,
     port: 0,
     jwtSecret: SECRET,
-    fixture: FIXTURE,
+    fixture: { tenants: (settings.tenants ?? ['north', 'south']).map((id) => ({ id, name: id })) },
     // Each look wakes everything that works on batches: more often, and shops that wait would take much time from others.
     settings: { expiryCheckInterval: 250, ...settings.sandbox },
   });
@@ -182,7 +185,12 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       const workers = await createWorkers(
         taskQueue,
         createActivities(await parts.dependencies()),
-        { connection: native, namespace, shutdownGraceTime: '5s' },
+        {
+          connection: native,
+          namespace,
+          shutdownGraceTime: '5s',
+          maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
+        },
         { workflowBundle: await workflowBundle() },
       );
       const running = workers.run();
@@ -263,6 +271,16 @@ export async function reportOf(handle: WorkflowHandle): Promise<RunReport> {
     if (report === undefined) throw error;
     return report;
   }
+}
+
+/** Opens a run without a workflow: the test itself does its steps. */
+export async function openRunByHand({ parts }: Shop, input: Partial<RunInput> = {}): ReturnType<typeof openRun> {
+  const start = { trigger: 'other', by: null } as const;
+  return openRun(
+    await parts.dependencies(),
+    { kind: 'sync', input: { sync: SYNC, ...input }, firstExecutionRunId: randomUUID(), start },
+    { workflowId: 'by-hand', isRunning: () => Promise.resolve(true) },
+  );
 }
 
 /** The code with which a run failed, and what it said. */

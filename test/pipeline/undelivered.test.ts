@@ -1,4 +1,6 @@
 /** The outcome of a run covers everything that its mappings have not delivered, from any run. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { reportLines } from '../../src/cli/output/report-lines.js';
 import {
@@ -134,4 +136,19 @@ it('says while it waits how many records need which parents, and until when', as
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (1, ' 999 ', 'A')`);
   await shop.backfill({ mappings: ['customers'] });
   expect(await run.result()).toMatchObject({ outcome: 'complete' });
+});
+
+it('finds the row of a waiting record by its external id if the key of the mapping has changed meanwhile', async () => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
+  await childBehindThePosition(shop);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
+  await expirePending(shop);
+  await itsCustomer(shop);
+  const file = join(shop.folder, SYNC, 'orders.mapping.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('key: [no]', 'key: [shop, no]'));
+
+  expect((await shop.run()).outcome).toBe('complete');
+
+  expect(await shop.stored('order', 'orphan')).toMatchObject({ total: 1 });
+  expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });

@@ -146,7 +146,7 @@ it('ends a run at once, and frees its lease, if the ledger would refuse a statem
   const failed: unknown = await shop.run({ mappings: ['customers'] }).catch((error: unknown) => error);
   expect((failed as { cause: unknown }).cause).toMatchObject({
     type: 'state_refused',
-    message: 'the state database refused a statement, and would again (SQLSTATE 54000)',
+    message: "the ledger's database rejected a statement; retrying would not help (SQLSTATE 54000)",
   });
   expect(await shop.state.query('SELECT sync FROM partner_sync.sync_leases')).toEqual([]);
 

@@ -1,6 +1,7 @@
 /** The client against a platform that misbehaves: what is retried, what is not, and what is never sent. */
 import http from 'node:http';
 import { expect, it } from 'vitest';
+import type { OnRetry } from '../../src/domain/retries.js';
 import { PlatformClient } from '../../src/platform/client.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { classifyStatus, retryAfterMs } from '../../src/platform/retry.js';
@@ -35,9 +36,9 @@ it('reads the messages of both error shapes', async () => {
   const first = await errorOf(look(client));
   expect(first).toMatchObject({ code: 'platform_refused', details: { status: 400, errors: ['one', 'two'] } });
   // Kept apart from the message, which goes into histories and logs: a refusal may quote the record.
-  expect(first.details['words']).toBe('first shape');
+  expect(first.details['platformMessage']).toBe('first shape');
   expect(first.message).not.toContain('first shape');
-  expect((await errorOf(look(client))).details['words']).toBe('second shape');
+  expect((await errorOf(look(client))).details['platformMessage']).toBe('second shape');
 });
 
 it('understands fields with an alias under either name', async () => {
@@ -286,4 +287,17 @@ it('keeps the prefix of its base URL', async () => {
   await look(client);
   expect(seen[0]!.url).toBe('/v1/api/batches/b1?includePendingDetails=true');
   await client.close();
+});
+
+it('tells of each attempt that failed, and since when, while it sends a request again', async () => {
+  const { client } = await stubPlatform([answer(503, {}), answer(502, {}), success(BATCH)]);
+  const told: Parameters<OnRetry>[] = [];
+  await client.findBatch('b1', { tenant: 'north', onRetry: (...failure) => told.push(failure) });
+  expect(told).toEqual([
+    ['platform_busy', 0],
+    ['platform_failed', expect.any(Number)],
+  ]);
+  expect(told[1]![1]).toBeGreaterThan(0);
+  await client.findBatch('b1', { tenant: 'north', onRetry: (...failure) => told.push(failure) });
+  expect(told).toHaveLength(2);
 });

@@ -23,7 +23,7 @@ describe('an error of the platform', () => {
       method: 'GET',
       path: '/partner/channel/integrations',
       requestId: 'r-7',
-      words: 'not valid',
+      platformMessage: 'not valid',
       errors: ['body/text is empty'],
       message: 'GET /partner/channel/integrations returned 400: not valid',
     });
@@ -41,9 +41,9 @@ describe('an error of the platform', () => {
     ['no', 'no'],
     ['no; it is empty', 'no; it is empty'],
     ['because', 'no; because'],
-  ])('contains a repeated message once, in whichever shape it comes: %s', async (error, words) => {
+  ])('contains a repeated message once, in whichever shape it comes: %s', async (error, message) => {
     const { client } = await stubPlatform([answer(400, { success: false, message: 'no', data: { error } })]);
-    expect((await platformErrorOf(client.getBatch('b', {}, { tenant: 'north' }))).words).toBe(words);
+    expect((await platformErrorOf(client.getBatch('b', {}, { tenant: 'north' }))).platformMessage).toBe(message);
   });
 
   it('shortens messages and removes control characters', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { isInDoubt, PlatformError } from '../../src/platform/error.js';
 import { answer, errorOf, stubPlatform } from './stub-platform.js';
 
-const WORDS = 'jo@example.org is not valid';
+const MESSAGE = 'jo@example.org is not valid';
 
 it.each([
   [200, 'platform_refused'],
@@ -13,14 +13,14 @@ it.each([
   [413, 'platform_too_large'],
   [422, 'platform_refused'],
 ] as const)('is certain that nothing was accepted, and quotes no record, if the status is %i', async (status, code) => {
-  const { client } = await stubPlatform([answer(status, { success: false, message: WORDS, errors: [WORDS] })]);
+  const { client } = await stubPlatform([answer(status, { success: false, message: MESSAGE, errors: [MESSAGE] })]);
 
   const error = await errorOf(
     client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true }),
   );
 
-  expect(error).toMatchObject({ code, words: WORDS, errors: [WORDS] });
+  expect(error).toMatchObject({ code, platformMessage: MESSAGE, errors: [MESSAGE] });
   expect(error).toBeInstanceOf(PlatformError);
   expect(isInDoubt(error)).toBe(false);
-  expect(error.message).not.toContain(WORDS);
+  expect(error.message).not.toContain(MESSAGE);
 });

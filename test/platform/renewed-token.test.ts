@@ -1,5 +1,6 @@
 /** A token that is refused: if another one may arrive, the client waits for it, and loses or repeats nothing. */
 import { expect, it } from 'vitest';
+import type { OnRetry } from '../../src/domain/retries.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
 
@@ -21,12 +22,12 @@ function file(first: string, second: string, after: number) {
 const batches = (n: number): string[] => Array.from({ length: n }, (_, i) => `b${i}`);
 
 it('waits for the renewed token, continues with it, and says so once', async () => {
-  const notices: string[] = [];
+  const warnings: string[] = [];
   const { client, seen } = await stubPlatform([taking('new')], {
     token: file('old', 'new', 700),
     tokenWait: 20_000,
     retryBudget: 0,
-    notice: (message) => notices.push(message),
+    warn: (message) => warnings.push(message),
   });
 
   const found = await Promise.all(batches(30).map((id) => client.findBatch(id, { tenant: 'north' })));
@@ -34,7 +35,7 @@ it('waits for the renewed token, continues with it, and says so once', async () 
   expect(found).toHaveLength(30);
   // Those that were on their way, and not each of the thirty.
   expect(seen.filter(({ headers }) => headers.authorization === 'Bearer old').length).toBeLessThanOrEqual(8);
-  expect(notices).toEqual([
+  expect(warnings).toEqual([
     'GET /api/batches/{batchId} returned 401: Bearer [token] has expired; waiting for another token for up to 20s',
     'the platform accepts the token again; continuing',
   ]);
@@ -118,4 +119,12 @@ it('stops waiting when it is cancelled', async () => {
   const looking = client.findBatch('b1', { tenant: 'north', signal: abort.signal });
   setTimeout(() => abort.abort(new Error('enough')), 300);
   await expect(looking).rejects.toThrow('enough');
+});
+
+it('tells since when it has been waiting for another token', async () => {
+  const { client } = await stubPlatform([taking('new')], { token: file('old', 'new', 1200), tokenWait: 20_000 });
+  const told: Parameters<OnRetry>[] = [];
+  await client.findBatch('b1', { tenant: 'north', onRetry: (...failure) => told.push(failure) });
+  expect(new Set(told.map(([code]) => code))).toEqual(new Set(['platform_unauthorized']));
+  expect(told.at(-1)![1]).toBeGreaterThan(900);
 });

@@ -87,9 +87,9 @@ it('treats it on a success as advice about that call only', async () => {
 });
 
 it('does not wait longer than a call may take, but reports until when, and sends nothing', async () => {
-  const notices: string[] = [];
+  const warnings: string[] = [];
   const { client, seen } = await stubPlatform([answer(429, { message: 'enough' }, { 'retry-after': '3600' })], {
-    notice: (message) => notices.push(message),
+    warn: (message) => warnings.push(message),
   });
   expect(await errorOf(client.findBatch('b1', { tenant: 'north' }))).toMatchObject({ details: { status: 429 } });
   const error = await errorOf(client.findBatch('b2', { tenant: 'north' }));
@@ -97,7 +97,7 @@ it('does not wait longer than a call may take, but reports until when, and sends
   expect(error.message).toMatch(/was not sent: the platform asks to wait until \d{4}-.*Z \(Retry-After\)/);
   expect(error.details['retryAfterMs']).toBeGreaterThan(3_500_000);
   expect(seen).toHaveLength(1);
-  expect(notices).toEqual(['the platform asks to wait for 1h 0m (Retry-After): nothing is sent until then']);
+  expect(warnings).toEqual(['the platform asks to wait for 1h 0m (Retry-After): nothing is sent until then']);
 });
 
 it('asks its caller immediately before it sends, after all waiting', async () => {

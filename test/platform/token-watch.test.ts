@@ -6,18 +6,18 @@ import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/settings.js';
 import { watchToken } from '../../src/platform/token-watch.js';
 
 it('waits on if the token before the rejected one is accepted late, and continues once a newer one is', () => {
-  const notices: string[] = [];
+  const warnings: string[] = [];
   const watch = watchToken({
     ...DEFAULT_PLATFORM_SETTINGS,
     baseUrl: 'https://platform.test',
     token: () => Promise.resolve('new'),
     tokenWait: 60_000,
-    notice: (message) => notices.push(message),
+    warn: (message) => warnings.push(message),
   });
   const sentAt = performance.now() - 1;
   watch.rejected('new', platformError('platform_unauthorized', operations.getBatch, 'was rejected with 401'));
   watch.accepted(sentAt);
-  expect(notices).toEqual([expect.stringContaining('waiting for another token')]);
+  expect(warnings).toEqual([expect.stringContaining('waiting for another token')]);
   watch.accepted(performance.now() + 1);
-  expect(notices.at(-1)).toBe('the platform accepts the token again; continuing');
+  expect(warnings.at(-1)).toBe('the platform accepts the token again; continuing');
 });

@@ -1,8 +1,10 @@
 /** A source that a thread reads gives the same results as in this thread; built, as a worker runs it. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { PartnerSyncError } from '../../src/domain/errors.js';
+import type { OnRetry } from '../../src/domain/retries.js';
 import type { ReadPlan } from '../../src/domain/source.js';
-import { openReader, type Reader } from '../../src/reading/reader.js';
+import { freePort } from '../../src/embedded/ports.js';
+import { openReader, type OpenReader, type Reader } from '../../src/reading/reader.js';
 import { prepareMapping } from '../../src/reading/prepared-mapping.js';
 import type * as threadReader from '../../src/reading/thread/start-reading-thread.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
@@ -139,3 +141,21 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
 /** Rows are an array, or bytes that give one. */
 const plainly = (name: string, value: unknown): unknown =>
   name === 'rows' ? [...(value as Iterable<unknown>)] : value;
+
+it('tells of each read that failed, and since when, while it is repeated', async () => {
+  const { thread } = await both();
+  const nobody = { connection: `postgres://127.0.0.1:${await freePort()}/shop`, poolMax: 1, statementTimeout: 5 };
+  const toldBy = async (open: OpenReader): Promise<Parameters<OnRetry>[]> => {
+    const told: Parameters<OnRetry>[] = [];
+    const { source } = open(nobody, (...failure) => told.push(failure));
+    expect(await codeOf(source.server())).toBe('source_unreachable');
+    await source.close();
+    return told;
+  };
+  const twice = [
+    ['source_unreachable', 0],
+    ['source_unreachable', expect.any(Number)],
+  ];
+  expect(await toldBy(openReader)).toEqual(twice);
+  expect(await toldBy(thread.openReader)).toEqual(twice);
+});

@@ -95,7 +95,10 @@ describe('the outcome of a batch', () => {
     const schema = unique('mix');
     await sandbox.createSchema(schema, { age: { type: 'integer' }, parent: { $ref: parents } });
     let seed = 7;
-    const random = (n: number) => (seed = (seed * 48_271) % 2_147_483_647) % n;
+    const random = (n: number) => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % n;
+    };
     const ids: string[] = [];
     for (let b = 0; b < 12; b++) {
       const resources = Array.from({ length: 1 + random(60) }, () => ({

@@ -6,13 +6,13 @@ import type { Sandbox } from '../../src/sandbox/server.js';
 import { completeSettings, DEFAULT_SETTINGS, parseSettings, SETTINGS } from '../../src/sandbox/settings.js';
 import { createDatabase, startForTest, type TestDatabase } from './running-sandbox.js';
 import { access } from './settings/access.js';
-import { answers } from './settings/answers.js';
+import { responses } from './settings/responses.js';
 import { capacity } from './settings/capacity.js';
 import type { Demonstrations, Open } from './settings/demonstration.js';
 import { messaging } from './settings/messaging.js';
 import { uploads } from './settings/uploads.js';
 
-const DEMONSTRATIONS: Demonstrations = { ...messaging, ...access, ...capacity, ...answers, ...uploads };
+const DEMONSTRATIONS: Demonstrations = { ...messaging, ...access, ...capacity, ...responses, ...uploads };
 
 const automation = (id: string, more: object = {}) => ({
   id,

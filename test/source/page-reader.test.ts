@@ -33,6 +33,7 @@ function readerOf(rows: readonly (readonly string[])[]): PageReader {
   const database = {
     dialect: postgres,
     hasNull: () => Promise.resolve(false),
+    retry: (read: () => Promise<unknown>) => read(),
     session: { run: () => Promise.resolve(answers.shift()) },
   } as unknown as ConnectedDatabase;
   return new PageReader(database, { of: () => Promise.resolve(shape) } as unknown as PreparedPlans);

@@ -1,6 +1,6 @@
 /** Reading in tests: plans, positions, all rows page by page. */
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { Page, Position, ReadBounds, ReadPlan, Source } from '../../src/domain/source.js';
+import type { Page, RowPosition, ReadBounds, ReadPlan, Source } from '../../src/domain/source.js';
 import { openSource } from '../../src/source/open-source.js';
 
 export const open = (url: string, statementTimeout = 10): Source =>
@@ -28,7 +28,7 @@ export const query = (
   cursor: string | null = null,
 ): ReadPlan => ({ relation: { query: sql }, columns, key, cursor });
 
-export function placeOf(read: ReadPlan, page: Page): Position {
+export function placeOf(read: ReadPlan, page: Page): RowPosition {
   const row = page.rows.at(-1)!;
   const value = (column: string): string => row[read.columns.indexOf(column)]!;
   return { cursor: read.cursor === null ? null : value(read.cursor), key: read.key.map(value) };

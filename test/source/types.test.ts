@@ -45,17 +45,17 @@ function page(): string {
   const parts = Object.entries(TYPE_CASES).map(([name, cases]) => `## ${name}\n\n${tableOf(cases)}`);
   return `# Types
 
-This page shows what each column type of the source becomes. A value is read exactly, as the database's own text, and the mapping converts it
-to JSON exactly. If it cannot, the row becomes a dead letter that says why. The kind determines what a mapping can do with a value
-([the mapping language](mapping.md)).
+This page shows what each column type of the source becomes. A value is read exactly, as the database's own text, and the mapping
+converts it to JSON exactly; otherwise the row becomes a dead letter that says why. The kind determines what a mapping can do with a
+value ([the mapping language](mapping.md)).
 
 The tables show how each value is read, the field that \`init\` drafts for its column, and the value on the platform. Two tests
 check them against real databases, except for SQL Server. \`test/source/types.test.ts\` reads the values, and
 \`test/pipeline/types.test.ts\` syncs them with the mapping that \`init\` drafts. The values are in \`test/source/type-cases.ts\`.
 
-\`init\` also looks at the values, in up to 1,000 rows of a table. It maps numbers that a JSON number would round to text, values of 16 bytes
-to UUIDs, and the texts and numbers that SQLite uses for timestamps to \`date-time\`. Types that are not listed cannot be converted: \`init\`
-leaves their columns out, and says so in the mapping.
+\`init\` also looks at the values, in up to 1,000 rows of a table. It maps numbers that a JSON number would round to text, values of 16
+bytes to UUIDs, and the texts and numbers that SQLite uses for timestamps to \`date-time\`. Types that are not listed cannot be
+converted: \`init\` leaves their columns out, and says so in the mapping.
 
 ${parts.join('\n\n')}
 

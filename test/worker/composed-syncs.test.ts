@@ -26,7 +26,7 @@ it('closes the source of a sync whose files were changed, once no activity can b
   await parts.openSync('shop');
   expect([opened, closed]).toEqual([2, []]);
 
-  await vi.advanceTimersByTimeAsync(milliseconds('loadAttempt') - 1);
+  await vi.advanceTimersByTimeAsync(milliseconds('longActivityAttempt') - 1);
   expect(closed).toEqual([]);
   await vi.advanceTimersByTimeAsync(1);
   expect(closed).toEqual([1]);

@@ -13,7 +13,11 @@ import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from '../p
 const NO_SOURCE = (): Reader => ({ source: { close: () => Promise.resolve() } }) as unknown as Reader;
 
 /** A ledger, a platform that answers as told, and processes that share both. */
-async function fleet(answers: readonly Answer[], upload = '{ requestsAtOnce: 8 }') {
+async function fleet(
+  answers: readonly Answer[],
+  upload = '{ requestsAtOnce: 8 }',
+  more: Readonly<Record<string, string>> = {},
+) {
   const state: Database = await copyDatabase(STATE);
   const { url, seen } = await stubPlatform(answers);
   const folder = syncFolder();
@@ -24,6 +28,7 @@ async function fleet(answers: readonly Answer[], upload = '{ requestsAtOnce: 8 }
     PARTNER_SYNC_STATE_URL: state.url,
     PLATFORM_BASE_URL: url,
     PLATFORM_TOKEN: 'the-token',
+    ...more,
   };
   const open: { close(): Promise<void> }[] = [];
   onTestFinished(async () => {
@@ -43,7 +48,7 @@ async function fleet(answers: readonly Answer[], upload = '{ requestsAtOnce: 8 }
   return { state, seen, process, command };
 }
 
-const limitOf = async (parts: Parts): Promise<RequestLimit> => (await parts.openSync('shop')).limit;
+const limitOf = async (parts: Parts): Promise<RequestLimit> => (await parts.openSync('shop')).requestLimit;
 
 /** A request that is under way until the test ends it: its process sends for the sync. */
 async function send(limit: RequestLimit): Promise<() => void> {
@@ -107,12 +112,41 @@ it('follow limits that are set while they send', async () => {
   const parts = process();
   const limit = await limitOf(parts);
   await send(limit);
-  const { fleet: board } = await parts.ledger();
+  const { fleet: registry } = await parts.ledger();
 
-  await board.setRate('shop', { atOnce: 2 });
+  await registry.setRate('shop', { atOnce: 2 });
   await becomes(limit, 2);
-  await board.setRate('shop', null);
+  await registry.setRate('shop', null);
   await becomes(limit, 8);
+});
+
+it('keep to the limits of the account with all requests together, whatever they are for', async () => {
+  let [underWay, most] = [0, 0];
+  const slowly: Answer = (response, request) => {
+    most = Math.max(most, ++underWay);
+    setTimeout(() => {
+      underWay--;
+      success(BATCH)(response, request);
+    }, 50);
+  };
+  const { process, seen } = await fleet([slowly], '{ requestsAtOnce: 8 }', {
+    PLATFORM_REQUESTS_AT_ONCE: '2',
+    PLATFORM_REQUESTS_PER_SECOND: '20',
+  });
+  const [first, second] = [process(), process()];
+  await Promise.all([first.ledger(), second.ledger()]);
+  const send = async (parts: Parts, count: number) => {
+    const platform = await parts.platform();
+    await Promise.all(Array.from({ length: count }, () => platform.findBatch('b1', OF_TENANT)));
+  };
+  await send(first, 1);
+
+  await Promise.all([send(first, 60), send(second, 15)]);
+
+  expect(most).toBe(2);
+  // On a busy machine a request of each process may come somewhat late, and so with the next second's.
+  for (const { at } of seen)
+    expect(seen.filter((other) => other.at >= at && other.at < at + 1000).length).toBeLessThanOrEqual(22);
 });
 
 const LATER = answer(429, { message: 'slow down' }, { 'retry-after': '3600' });
@@ -127,7 +161,7 @@ it.each<[string, 'process' | 'command']>([
   await first.ledger();
   await errorOf((await first.platform()).findBatch('b1', OF_TENANT));
   await eventually('the pause is in the ledger', async () => {
-    const rows = await state.query('SELECT FROM partner_sync.platform_busy');
+    const rows = await state.query('SELECT FROM partner_sync.platform_retry_after');
     return rows.length === 1;
   });
 

@@ -8,9 +8,9 @@ import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worke
 
 beforeAll(build, 200_000);
 
-async function versionOf(shop: Shop, buildId: string): Promise<WorkerProcess> {
+async function versionOf(shop: Shop, buildId: string, versioning = 'pinned'): Promise<WorkerProcess> {
   const worker = await startWorkerProcess(shop, {
-    PARTNER_SYNC_WORKER_VERSIONING: 'pinned',
+    PARTNER_SYNC_WORKER_VERSIONING: versioning,
     PARTNER_SYNC_BUILD_ID: buildId,
   });
   onTestFinished(() => void worker.child.kill('SIGKILL'));
@@ -105,6 +105,39 @@ it('keeps a run on the version that it began on, and gives new runs to the curre
     what: `the current version of ${shop.taskQueue} is 3, which no worker has; polling: 1, 2`,
     remedy: expect.stringMatching(/^start a worker of version 3, or: temporal worker .* --build-id 2$/) as string,
   });
+}, 240_000);
+
+it('moves a run to the version that becomes current with auto-upgrade, and back again by a rollback', async () => {
+  const shop = await openShop();
+  onTestFinished(() => shop.close());
+  await fill(shop, 20);
+  const [first, second] = [await versionOf(shop, '1', 'auto-upgrade'), await versionOf(shop, '2', 'auto-upgrade')];
+  await makeCurrent(shop, '1');
+  // The uploads of one schema definition after the other are held.
+  let held = 'customer';
+  shop.proxy.fail(({ upload, path }) =>
+    upload && path.startsWith(`/api/resources/${held}`)
+      ? { forward: false, answer: { status: 503, headers: { 'retry-after': '1' }, body: '{}' } }
+      : undefined,
+  );
+  const heldAt = (schema: string) =>
+    eventually(`an upload of ${schema}`, () =>
+      Promise.resolve(shop.proxy.requests.some(({ path, upload }) => upload && path.includes(`/${schema}`))),
+    );
+  const run = await shop.start('sync', { sync: SYNC });
+  await heldAt('customer');
+  await makeCurrent(shop, '2');
+  held = 'order';
+  await heldAt('order');
+  await makeCurrent(shop, '1');
+  held = 'nothing';
+
+  expect(await run.result()).toMatchObject({ outcome: 'complete', total: { accepted: 60 } });
+  const { events } = await run.fetchHistory();
+  const identities = events!.flatMap(({ workflowTaskCompletedEventAttributes: task }) => task?.identity ?? []);
+  const pids = identities.map((identity) => Number(identity.split('@')[0]));
+  expect(pids.filter((pid, i) => pid !== pids[i - 1])).toEqual([first.child.pid, second.child.pid, first.child.pid]);
+  expect(await shop.differences()).toBe(0);
 }, 240_000);
 
 it.each([

@@ -21,7 +21,7 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
   paused = true;
   expect(pause).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('paused: loads that are under way end') as string,
+    stdout: expect.stringContaining('paused: activities that are under way end') as string,
   });
   await eventually(
     'the first mapping is loaded',
@@ -61,11 +61,12 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
   ]);
   expect(await command('pause', 'shop')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('no run of shop is working') as string,
+    stderr: expect.stringContaining('no run of shop is active') as string,
   });
 });
 
-it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
+/** A run whose first upload takes four seconds, and has begun. */
+async function startedRun() {
   const shop = await shopForTest();
   await fill(shop, 5);
   shop.proxy.fail(({ upload, no }) =>
@@ -73,6 +74,11 @@ it('explains what is wrong with the input of an Update, and writes nothing into 
   );
   const handle = await shop.start('sync', { sync: 'shop' });
   await eventually('the first upload', () => Promise.resolve(shop.proxy.uploads() > 0));
+  return { shop, handle };
+}
+
+it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
+  const { handle } = await startedRun();
   const update = (name: string, input: unknown): Promise<string> =>
     handle.executeUpdate<string, [unknown]>(name, { args: [input] }).then(
       (answer) => answer,
@@ -115,4 +121,21 @@ it('changes how fast a run sends while it works, for this run only', async () =>
 
   await shop.run();
   expect(await rates()).toEqual([]);
+});
+
+it('knows who types a name into the form of an Update from a command', async () => {
+  const { shop, handle } = await startedRun();
+  // As the Web UI sends it.
+  await handle.executeUpdate('pause', { args: [{ by: 'ana' }] });
+  await handle.executeUpdate('setRate', { args: [{ by: 'ana', requestsAtOnce: 2 }] });
+  expect((await runInProcess(['resume', 'shop'], shop.env)).code).toBe(0);
+  expect(await handle.result()).toMatchObject({ outcome: 'complete' });
+  const entries = await shop.state.query(
+    `SELECT action, who, origin FROM partner_sync.audit WHERE action IN ('run_paused', 'rate_set', 'run_resumed') ORDER BY id`,
+  );
+  expect(entries).toEqual([
+    { action: 'run_paused', who: 'ana', origin: 'temporal' },
+    { action: 'rate_set', who: 'ana', origin: 'temporal' },
+    { action: 'run_resumed', who: startedBy(), origin: 'cli' },
+  ]);
 });

@@ -6,7 +6,7 @@ import { NO_COUNTS } from '../../src/domain/run.js';
 const progress = (more: Partial<MappingProgress>): MappingProgress => ({
   ...NO_COUNTS,
   mapping: 'orders',
-  sent: 0,
+  inFlight: 0,
   seconds: 10,
   done: false,
   expected: null,

@@ -1,11 +1,12 @@
 /** The workflow's own decisions, with activities that only record their calls. */
 import { randomUUID } from 'node:crypto';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, inject, it } from 'vitest';
 import type { Activities } from '../../activities/index.js';
 import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run.js';
+import { seconds } from '../../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../../src/domain/work.js';
 import { createWorkers } from '../../src/worker/workers.js';
 import { failureOf, quietRuntime } from '../pipeline/shop.js';
@@ -19,6 +20,7 @@ const openedRun = (mode: string): OpenedRun => ({
   mode,
   waitForPending: 0,
   failOn: 'never',
+  manyTenants: false,
   guardWait: null,
   searchAttributes: [],
   stages: STAGES,
@@ -32,8 +34,12 @@ const STILL_PENDING = { waiting: 1, pending: 1, dueSoon: 0, pendingFor: 3600, pa
 const waits = (...outlooks: PollPendingResult['outlooks']): PollPendingResult => ({ interrupted: false, outlooks });
 const NOTHING_WAITS = waits();
 
-/** Runs the workflow `sync` against activities that note their calls; `more` replaces some. */
-async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Partial<Activities> = () => ({})) {
+/** Runs the workflow `sync` against activities that note their calls; `more` replaces some. `meanwhile`: what is done to it. */
+async function runWith(
+  input: Partial<RunInput>,
+  more: (notes: string[]) => Partial<Activities> = () => ({}),
+  meanwhile: (handle: WorkflowHandle) => Promise<void> = () => Promise.resolve(),
+) {
   quietRuntime();
   const notes: string[] = [];
   const activities: Activities = {
@@ -45,6 +51,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
         concurrency: 2,
         hold: null,
       }),
+    deliverSmallTenants: () => Promise.resolve({ sent: 0, countingMs: 0, next: null }),
+    recoverSmallTenants: () => Promise.resolve(),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadPartition({ partitionId }) {
       notes.push(`load ${partitionId}`);
@@ -54,7 +62,8 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     },
     replayDeadLetters: ({ partitionId }) =>
       Promise.resolve(void notes.push(`replay ${partitionId}`)).then(() => ({ done: true, hold: null, progress: [] })),
-    sweepDeadLetters: ({ mappings }) => Promise.resolve(void notes.push(`sweep ${mappings.join()}`)),
+    sweepDeadLetters: ({ mappings }) =>
+      Promise.resolve(void notes.push(`sweep ${mappings.join()}`)).then(() => ({ mappings: [], after: '0' })),
     removeVanished: ({ mapping }) =>
       Promise.resolve(void notes.push(`remove ${mapping}`)).then(() => ({ done: true, hold: null, progress: [] })),
     pollPending: ({ mappings }) =>
@@ -62,13 +71,13 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
     approveHold: () => Promise.resolve(),
     setRate: () => Promise.resolve(),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
-    examineWorker: () => Promise.resolve({ version: null, troubles: [] }),
+    examineWorker: () => Promise.resolve({ version: null, failures: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
     pruneLedger: () => Promise.resolve(void notes.push('prune')),
-    noteAction: () => Promise.resolve(),
-    abandonRun: () => Promise.resolve(void notes.push('abandoned')),
+    recordAction: () => Promise.resolve(),
+    failRun: () => Promise.resolve(void notes.push('failed')),
     watchSyncs: () => Promise.resolve({ syncs: 0, wrong: 0, unreadable: [], pingsUnanswered: [] }),
-    deliverNotices: () => Promise.resolve({ delivered: 0 }),
+    deliverNotifications: () => Promise.resolve({ delivered: 0 }),
     ...more(notes),
   };
   const address = inject('temporalAddress');
@@ -90,17 +99,25 @@ async function runWith(input: Partial<RunInput>, more: (notes: string[]) => Part
       workflowId: randomUUID(),
       args: [{ sync: 'shop', ...input }],
     });
+    await meanwhile(handle);
     const end = await handle.result().then(
       () => 'complete',
       async () => failureOf(handle),
     );
-    return { notes, end };
+    const { events } = await handle.fetchHistory();
+    return { notes, end, events: events!.length };
   } finally {
     workers.shutdown();
     await running;
     await connection.close();
     await native.close();
   }
+}
+
+/** A promise, and the function that resolves it. */
+function signal(): [Promise<void>, () => void] {
+  let resolve = (): void => undefined;
+  return [new Promise<void>((resolved) => (resolve = resolved)), () => resolve()];
 }
 
 const mappingOf = (note: string): string => /(\w+)-[ab]/.exec(note)?.[1] ?? '';
@@ -116,11 +133,11 @@ it('begins a stage only after its parents are loaded and their pending records w
     expect(notes.findLastIndex((n) => n.startsWith('loaded ') && mappingOf(n) === parent)).toBeLessThan(begins);
     expect(notes.indexOf(`poll ${parent}`)).toBeLessThan(begins);
   }
-  // Two partitions, two loads each.
+  // Two partitions, two time slices each.
   expect(notes.filter((n) => n === 'load orders-a')).toHaveLength(2);
 });
 
-it('runs two loads at once in a process', async () => {
+it('runs two time slices at once in a process', async () => {
   let running = 0;
   let most = 0;
   const { notes, end } = await runWith({}, (taken) => ({
@@ -137,18 +154,18 @@ it('runs two loads at once in a process', async () => {
   expect(most).toBe(2);
 });
 
-it('eventually gives loads that wait behind stuck ones to any worker, one of a mapping after the other', async () => {
+it('eventually gives time slices that wait behind stuck ones to any worker, one of a mapping after the other', async () => {
   // The first two fill the process, and do not end before the stage's two others have begun.
   const stuck = new Set<string>();
-  const loads = new Set<string>();
+  const begunPartitions = new Set<string>();
   let allBegun = (): void => undefined;
   const begun = new Promise<void>((resolve) => (allBegun = resolve));
   const { notes, end } = await runWith({}, (taken) => ({
     async loadPartition({ partitionId }) {
       taken.push(partitionId);
-      loads.add(partitionId);
+      begunPartitions.add(partitionId);
       if (stuck.size < 2) stuck.add(partitionId);
-      if (loads.size === 4) allBegun();
+      if (begunPartitions.size === 4) allBegun();
       if (stuck.has(partitionId)) await begun;
       return { done: true, hold: null, progress: [] };
     },
@@ -179,6 +196,28 @@ it('does not begin to wait anew for pending records once it has continued', asyn
   );
   expect(end).toBe('complete');
   expect(notes.filter((note) => note === 'poll')).toHaveLength(1);
+});
+
+it('takes eleven events for a poll in which nothing has happened, and so 121 for a wait of ten minutes', async () => {
+  const waiting = (waitForPending: number) =>
+    runWith({ continues: { runId: '7', stagesDone: 3, stopped: [], notes: [] } }, (taken) => ({
+      openRun: () => Promise.resolve({ ...openedRun('full'), waitForPending }),
+      pollPending: () => {
+        taken.push('poll');
+        return Promise.resolve(waits({ ...STILL_PENDING, mapping: 'orders' }));
+      },
+    }));
+  const [none, some] = await Promise.all([waiting(0), waiting(5)]);
+  const polls = some.notes.length - none.notes.length;
+  expect(polls).toBe(3);
+  expect(some.events - none.events).toBe(11 * polls);
+
+  let [left, pause, pollsOfTenMinutes] = [600, seconds('pollFirstPause'), 0];
+  for (; left > 0; pollsOfTenMinutes++) {
+    left -= pause;
+    pause = Math.min(seconds('pollLongestPause'), 2 * pause);
+  }
+  expect(11 * pollsOfTenMinutes).toBe(121);
 });
 
 it('goes on at once with due records that a poll had no time for, even if its wait is over', async () => {
@@ -215,6 +254,52 @@ it('continues a wait that makes its history long, until the same time', async ()
   const wait = continued[1]!.pollUntil! - Date.now();
   expect(wait).toBeGreaterThan(3_400_000);
   expect(wait).toBeLessThan(3_600_000);
+}, 60_000);
+
+it('sweeps dead letters in time slices, between which it can be paused and continue as a new execution', async () => {
+  const padding = 'x'.repeat(1_500_000);
+  const continued: RunInput['continues'][] = [];
+  const [sweeping, hasBegun] = signal();
+  const [paused, hasPaused] = signal();
+  const rests = [
+    { mappings: STAGES.flat(), after: '500' },
+    { mappings: ['lines'], after: '7' },
+    { mappings: [], after: '0' },
+  ];
+  const { notes, end } = await runWith(
+    {},
+    (taken) => ({
+      openRun: ({ input }) => {
+        continued.push(input.continues);
+        return Promise.resolve(openedRun('mirror'));
+      },
+      // Long by then, but not before.
+      pollPending: () => Promise.resolve(continued.length === 1 ? { ...NOTHING_WAITS, padding } : NOTHING_WAITS),
+      async sweepDeadLetters({ mappings, after }) {
+        taken.push(`sweep ${mappings.join()} after ${after}`);
+        hasBegun();
+        await paused;
+        return rests.shift()!;
+      },
+    }),
+    async (handle) => {
+      await sweeping;
+      await handle.executeUpdate('pause');
+      hasPaused();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      expect(rests).toHaveLength(2);
+      await handle.executeUpdate('resume');
+    },
+  );
+  expect(end).toBe('complete');
+  expect(continued.slice(1)).toMatchObject([{ stagesDone: 3, sweep: { mappings: STAGES.flat(), after: '500' } }]);
+  const all = STAGES.flat().join();
+  expect(notes.filter((note) => /^(sweep|remove lines)/.test(note))).toEqual([
+    `sweep ${all} after 0`,
+    `sweep ${all} after 500`,
+    'sweep lines after 7',
+    'remove lines',
+  ]);
 }, 60_000);
 
 it('removes records of vanished rows only in mode mirror, children first, once every row was read', async () => {
@@ -281,5 +366,35 @@ it('releases the lease if a mapping fails, and reports that failure instead of t
         : new Promise((resolve) => setTimeout(() => resolve({ done: true, hold: null, progress: [] }), 300)),
   }));
   expect(end).toEqual({ type: 'platform_unauthorized', message: 'the platform refused the token' });
-  expect(notes).toEqual(['abandoned']);
+  expect(notes).toEqual(['failed']);
+});
+
+it.each(['fails', 'is cancelled'])('does not end before the audit has who paused it, if a run %s', async (how) => {
+  const [loading, hasBegun] = signal();
+  const [tried, hasTried] = signal();
+  const { notes, end } = await runWith(
+    {},
+    (taken) => ({
+      async loadPartition() {
+        hasBegun();
+        await tried;
+        if (how === 'fails') throw ApplicationFailure.nonRetryable('the platform refused', 'platform_refused');
+        return { done: true, hold: null, progress: [] };
+      },
+      recordAction({ action }) {
+        const isFirst = !taken.includes('not audited');
+        taken.push(isFirst ? 'not audited' : `audited ${action}`);
+        hasTried();
+        return isFirst ? Promise.reject(new Error('the ledger is gone for a moment')) : Promise.resolve();
+      },
+    }),
+    async (handle) => {
+      await loading;
+      await handle.executeUpdate('pause');
+      await tried;
+      if (how === 'is cancelled') await handle.cancel();
+    },
+  );
+  expect(end).toMatchObject({ type: how === 'fails' ? 'platform_refused' : 'CancelledFailure' });
+  expect(notes).toEqual(['not audited', 'failed', 'audited run_paused']);
 });

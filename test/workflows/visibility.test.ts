@@ -1,11 +1,23 @@
 /** How runs appear in Temporal: what they can be searched by, and what its Web UI says of them. */
-import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
-import { expect, inject, it, onTestFinished } from 'vitest';
-import { attributeStates } from '../../src/observability/search-attributes.js';
+import { beforeAll, expect, inject, it, onTestFinished } from 'vitest';
+import { describedStart, startedBy } from '../../src/cli/runs/described-start.js';
+import { attributeStates, usableAttributes } from '../../src/observability/search-attributes.js';
 import { runInProcess } from '../cli/in-process.js';
-import { eventually, failureOf, fill, reportOf, shopForTest, UNSURE_CUSTOMERS, type Shop } from '../pipeline/shop.js';
+import {
+  eventually,
+  failureOf,
+  fill,
+  openShop,
+  reportOf,
+  shopForTest,
+  UNSURE_CUSTOMERS,
+  type Shop,
+} from '../pipeline/shop.js';
+import { build, startWorkerProcess } from '../pipeline/worker-process.js';
+import { createNamespace } from '../temporal-namespace.js';
+
+beforeAll(build, 120_000);
 
 /** The runs of this shop's workers that match, once Temporal has indexed `count` of them. */
 const found = (shop: Shop, query: string, count: number): Promise<string[]> =>
@@ -61,13 +73,20 @@ it.each([
   expect((await handle.describe()).status.name).toBe(fails ? 'FAILED' : 'COMPLETED');
 });
 
-it('runs without search attributes in a namespace that lacks them, until doctor registers them', async () => {
-  const namespace = `bare-${randomUUID()}`;
-  await createNamespace(namespace);
-  const shop = await shopForTest({ env: { TEMPORAL_NAMESPACE: namespace } });
+it('runs without search attributes in a namespace that lacks them, which its worker says once, until doctor registers them', async () => {
+  const namespace = await createNamespace();
+  const shop = await openShop({ env: { TEMPORAL_NAMESPACE: namespace } });
+  onTestFinished(() => shop.close());
+  const worker = await startWorkerProcess(shop);
+  onTestFinished(() => void worker.child.kill('SIGKILL'));
   await fill(shop, 5);
 
   expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  const warnings = worker.output().match(/runs go without the search attributes [^"]*/g);
+  expect(warnings).toEqual([
+    `runs go without the search attributes PartnerSyncName, PartnerSyncMode, PartnerSyncOutcome, PartnerSyncTrigger, PartnerSyncWaiting, PartnerSyncDeadLetters, which the namespace ${namespace} lacks: partner-sync doctor says what to do, and doctor --fix registers them`,
+  ]);
   const doctor = (...options: string[]) => runInProcess(['doctor', ...options], shop.env);
   const before = await doctor();
   expect(before.stdout).toMatch(/warn +attributes +the namespace lacks PartnerSyncName, PartnerSyncMode/);
@@ -80,6 +99,69 @@ it('runs without search attributes in a namespace that lacks them, until doctor 
   expect((await doctor()).stdout).toMatch(/ok +attributes +6 of runs/);
   expect(await shop.run()).toMatchObject({ outcome: 'complete' });
   expect(await found(shop, "PartnerSyncName = 'shop' AND PartnerSyncOutcome = 'complete'", 1)).toHaveLength(1);
+});
+
+it('sets none, and warns, if Temporal does not say which there are', async () => {
+  const connection = await Connection.connect({ address: inject('temporalAddress') });
+  onTestFinished(() => connection.close());
+  const warnings: string[] = [];
+  const client = new Client({ connection, namespace: 'no-such-namespace' });
+
+  expect(await usableAttributes(client, (message) => void warnings.push(message))).toEqual([]);
+  expect(warnings).toEqual([
+    expect.stringMatching(
+      /^a run goes without search attributes: .* no-such-namespace has \(\w+\): partner-sync doctor/,
+    ),
+  ]);
+});
+
+it('tells who has started a run and in which mode, and in heartbeats how far a step is', async () => {
+  const shop = await shopForTest({ upload: { batchSize: 500 } });
+  // The first chunk has 4,000 rows. The upload of the next one is refused until a heartbeat has told of the first.
+  await fill(shop, 4500);
+  let isBusy = true;
+  shop.proxy.fail(({ upload, body }) =>
+    upload && isBusy && body.includes('"4500"')
+      ? { forward: false, answer: { status: 503, headers: { 'retry-after': '1' }, body: '{}' } }
+      : undefined,
+  );
+  const command = runInProcess(['run', 'shop', '--mode', 'full', '--mapping', 'customers', '--json'], shop.env);
+
+  type Heartbeat = { readonly rows: number; readonly rowsPerSecond: number };
+  const { handle, heartbeat } = await eventually('a heartbeat of the first chunk', async () => {
+    for await (const { workflowId } of shop.client.workflow.list({ query: `TaskQueue = '${shop.taskQueue}'` })) {
+      const found = shop.client.workflow.getHandle(workflowId);
+      const { pendingActivities } = (await found.describe()).raw;
+      const [payload] = pendingActivities?.[0]?.heartbeatDetails?.payloads ?? [];
+      const told = payload?.data ? (JSON.parse(Buffer.from(payload.data).toString()) as Heartbeat) : { rows: 0 };
+      if (told.rows > 0) return { handle: found, heartbeat: told };
+    }
+    return undefined;
+  });
+  isBusy = false;
+  expect(heartbeat).toEqual({
+    rows: expect.toSatisfy((rows: number) => rows >= 4000 && rows < 4500) as number,
+    rowsPerSecond: expect.toSatisfy((rate: number) => rate > 0 && rate < 4000) as number,
+  });
+
+  const described = await handle.describe();
+  expect(await described.staticSummary()).toBe(`sync of shop, full, started by ${startedBy()}`);
+  expect(await described.staticDetails()).toBe(
+    `- sync: **shop**\n- mode: full\n- mappings: customers\n- started by ${startedBy()}`,
+  );
+  expect(await command).toMatchObject({ code: 0 });
+});
+
+it('summarizes what a command starts in at most 200 bytes, which is all that Temporal takes', () => {
+  const { staticSummary, staticDetails } = describedStart(
+    'sync',
+    { sync: 's'.repeat(63), mode: 'incremental' },
+    [],
+    `${'u'.repeat(64)}@${'h'.repeat(253)}`,
+  );
+  expect(staticSummary).toHaveLength(200);
+  expect(staticSummary).toMatch(/^sync of s{63}, incremental, started by u+@h+\.\.\.$/);
+  expect(staticDetails).toContain('h'.repeat(253));
 });
 
 it("tells in Temporal's timeline what each step works on and waits for, without any id of a row", async () => {
@@ -97,19 +179,3 @@ it("tells in Temporal's timeline what each step works on and waits for, without 
   expect(summaries.join('\n')).toMatch(/^waiting for parents: \d records of orders need customer; until /m);
   expect(summaries.join()).not.toMatch(/orphan|777/);
 });
-
-async function createNamespace(namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address: inject('temporalAddress') });
-  onTestFinished(() => connection.close());
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs('1 day'),
-  });
-  const client = new Client({ connection, namespace });
-  await eventually('the namespace', () =>
-    attributeStates(client).then(
-      () => true,
-      () => false,
-    ),
-  );
-}

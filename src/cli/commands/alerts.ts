@@ -1,14 +1,14 @@
 /**
- * `partner-sync alerts`: what people are told of syncs, and whether they can be told.
+ * `partner-sync alerts`: which problems people are notified of, and whether notifications can be delivered.
  *
- * `list` reads the ledger. `test` reads the sync's sync.yaml and sends a notice to each of its targets from this machine,
+ * `list` reads the ledger. `test` reads the sync's sync.yaml and sends a notification to each of its targets from this machine,
  * with this machine's variables. Neither needs Temporal, a worker or the source, and neither writes to the ledger. Exit
- * codes: 0 done, 1 a target could not be told, or no ledger, 2 wrong usage or configuration.
+ * codes: 0 done, 1 a notification could not be delivered, or no ledger, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
 import { openAlerting } from '../../alerts/open-alerting.js';
-import { subscriptionsOf } from '../../alerts/look.js';
-import { testNotice } from '../../alerts/notice.js';
+import { subscriptionsOf } from '../../alerts/evaluate-alerts.js';
+import { testNotification } from '../../alerts/notification.js';
 import type { ViewParts } from '../../compose.js';
 import type { AlertSettings, Delivery } from '../../domain/alerts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -19,10 +19,12 @@ import { assertKnown } from '../known-sync.js';
 import { printable, table } from '../output/text-table.js';
 
 export function addAlerts(program: Command): void {
-  const alerts = program.command('alerts').summary('see what people are told of syncs, and try it');
+  const alerts = program.command('alerts').summary('list alerts, and try out their targets');
   alerts
     .command('list')
-    .description('Lists what was wrong when syncs were last looked at for their alerts, and who is still to be told.')
+    .description(
+      'Lists what was wrong when the alerts of syncs were last evaluated, and the targets whose notifications are due.',
+    )
     .argument('[sync]', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
     .action(
@@ -38,19 +40,19 @@ export function addAlerts(program: Command): void {
   alerts
     .command('test')
     .description(
-      'Sends a test notice to each target in `alerts` of the sync, calls its ping addresses, and says what happened. Uses the variables of this machine, which may differ from those of the workers.',
+      'Sends a test notification to each target in `alerts` of the sync, calls its ping addresses, and says what happened. Uses the variables of this machine, which may differ from those of the workers.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      '\nExample:\n  partner-sync alerts test online-retail\n\nExit codes: 0 all were told; 1 one could not be told; 2 wrong usage or configuration',
+      '\nExample:\n  partner-sync alerts test online-retail\n\nExit codes: 0 all were delivered; 1 one was not; 2 wrong usage or configuration',
     )
     .action(
       withViewParts<[string], { json?: boolean }>(async ({ parts, output }, sync) => {
         const tried = await tryAll(parts, await settingsOf(parts, sync));
         output.result({ sync, targets: tried }, () =>
-          tried.map(({ target, delivered, why }) => `${target}: ${delivered ? 'told' : printable(why ?? '')}`),
+          tried.map(({ target, delivered, why }) => `${target}: ${delivered ? 'delivered' : printable(why ?? '')}`),
         );
         return tried.every(({ delivered }) => delivered) ? EXIT.done : EXIT.failed;
       }),
@@ -79,13 +81,13 @@ interface Tried {
 
 function tryAll(parts: ViewParts, { sync, targets, pings }: AlertSettings): Promise<Tried[]> {
   const alerting = openAlerting(parts.env, () => parts.mappingsFolder());
-  const notice = testNotice(sync, new Date());
+  const notification = testNotification(sync, new Date());
   const tried = async (label: string, delivery: Promise<Delivery>): Promise<Tried> => {
     const ended = await delivery;
     return { target: label, delivered: ended.delivered, ...(!ended.delivered && { why: ended.why }) };
   };
   return Promise.all([
-    ...targets.map((target) => tried(target.label, alerting.send(target, notice))),
+    ...targets.map((target) => tried(target.label, alerting.send(target, notification))),
     ...pings.map((ping) => tried(ping.label, alerting.ping(ping))),
   ]);
 }
@@ -97,40 +99,42 @@ interface ShownAlert {
   readonly what: string;
   readonly since: string;
   readonly endedAt: string | null;
-  readonly lookedAt: string;
-  /** Targets that are still to be told, by their places in sync.yaml. */
-  readonly untold: readonly string[];
+  readonly evaluatedAt: string;
+  /** Targets whose notification is due, by their index in sync.yaml. */
+  readonly undeliveredTo: readonly string[];
 }
 
 /** Targets that sync.yaml does not have any more are left out; without the file, none can be named. */
 function shownAlert(alert: UnfinishedAlert, settings: AlertSettings | null): ShownAlert {
-  const { sync, problem, what, since, endedAt, lookedAt, untold } = alert;
+  const { sync, problem, what, since, endedAt, evaluatedAt, undeliveredTo } = alert;
   const targets = settings?.targets ?? [];
   const subscribed = subscriptionsOf(targets).filter((each) => each.problem === problem);
-  const named = targets.filter(({ id }) => untold.includes(id) && subscribed.some(({ target }) => target === id));
+  const named = targets.filter(
+    ({ id }) => undeliveredTo.includes(id) && subscribed.some(({ target }) => target === id),
+  );
   return {
     sync,
     problem,
     what,
     since: since.toISOString(),
     endedAt: endedAt?.toISOString() ?? null,
-    lookedAt: lookedAt.toISOString(),
-    untold: named.map(({ label }) => label),
+    evaluatedAt: evaluatedAt.toISOString(),
+    undeliveredTo: named.map(({ label }) => label),
   };
 }
 
 const listLines = (alerts: readonly ShownAlert[]): string[] =>
   alerts.length === 0
-    ? ['no alerts: nothing was wrong when syncs were last looked at']
+    ? ['no alerts: nothing was wrong at the last evaluation']
     : table(
-        ['sync', 'problem', 'since (UTC)', 'over (UTC)', 'last look (UTC)', 'still to be told', 'what'],
+        ['sync', 'problem', 'since (UTC)', 'over (UTC)', 'evaluated (UTC)', 'due for', 'what'],
         alerts.map((a) => [
           a.sync,
           a.problem,
           minute(a.since),
           a.endedAt === null ? '-' : minute(a.endedAt),
-          minute(a.lookedAt),
-          a.untold.join(', ') || '-',
+          minute(a.evaluatedAt),
+          a.undeliveredTo.join(', ') || '-',
           a.what,
         ]),
       );

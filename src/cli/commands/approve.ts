@@ -1,12 +1,14 @@
 /**
- * `partner-sync approve`: shows what a run on hold waits for, and lets it go on.
+ * `partner-sync approve`: shows why a run is on hold, and lets it continue.
  *
  * Asks first, or needs `--yes`. Only what was shown is approved: a mapping that is put on hold a moment later waits for the next
  * approval. Exit codes: 0 approved, 1 failed or not confirmed, 2 wrong usage, or nothing is on hold.
  */
 import type { Command } from 'commander';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { holdLine } from '../../domain/guard.js';
+import type { RemovalPlan } from '../../domain/removal-plan.js';
 import type { HoldUntil } from '../../domain/run.js';
 import type { ApproveInput } from '../../domain/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
@@ -25,13 +27,13 @@ interface ApproveOptions {
 export function addApprove(program: Command): void {
   program
     .command('approve')
-    .summary('let a run on hold go on')
+    .summary('let a run on hold continue')
     .description(
-      'Shows why the `guard` has put a run of the sync on hold, with keys of some rows, and lets it go on after asking.',
+      'Shows why the `guard` has put a run of the sync on hold, with the keys of some rows, and lets it continue after asking. A removal plan of a run that has ended is approved by `run --approve`.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[mappings...]', 'which mappings, if several are on hold (default: all)')
-    .option('--workflow <id>', 'which run, if several are working')
+    .option('--workflow <id>', 'which run, if several are active')
     .option('--reason <text>', 'why; it is kept in the history of the workflow')
     .option('-y, --yes', 'do not ask')
     .option('--json', 'print one JSON document')
@@ -39,19 +41,22 @@ export function addApprove(program: Command): void {
     .action(
       withViewParts<[string, string[]], ApproveOptions>(async ({ parts, output }, sync, named, options) => {
         const { reason, workflow, yes } = options;
+        const { runs, guards, removals } = await parts.ledger();
+        const plans = await removals.awaitingApproval(sync);
+        if ((await runs.notEnded(sync)).length === 0) assertNoPlan(sync, plans);
         const run = await workingRun(parts, sync, workflow);
-        const examples = new Map(
-          (await (await parts.ledger()).guards.onHold(sync)).map((held) => [held.mapping, held.examples]),
-        );
+        const examples = new Map((await guards.onHold(sync)).map(({ mapping, examples }) => [mapping, examples]));
         return withRun(parts, run, async ({ update, holds }) => {
-          const held = chosen(sync, await holds(), named);
-          for (const line of held.flatMap((hold) => linesOf(sync, hold, examples.get(hold.mapping) ?? [])))
+          const found = await holds();
+          if (found.length === 0) assertNoPlan(sync, plans);
+          const onHold = chosen(sync, found, named);
+          for (const line of onHold.flatMap((hold) => linesOf(sync, hold, examples.get(hold.mapping) ?? [])))
             output.note(line);
-          if (yes !== true && !(await confirmed('Let the run go on?'))) {
+          if (yes !== true && !(await confirmed('Let the run continue?'))) {
             output.result({ sync, run: run.id, approved: [] }, () => ['nothing was approved']);
             return EXIT.failed;
           }
-          const mappings = held.map(({ mapping }) => mapping);
+          const mappings = onHold.map(({ mapping }) => mapping);
           const input: ApproveInput = { mappings, by: startedBy(), ...(reason !== undefined && { reason }) };
           const answer = await update('approve', input);
           output.result({ sync, run: run.id, workflowId: run.workflow_id, approved: mappings }, () => [
@@ -63,13 +68,24 @@ export function addApprove(program: Command): void {
     );
 }
 
+/** A plan that no run waits for is approved by a run that names it. Throws `input_invalid` that says so if there is one. */
+function assertNoPlan(sync: string, plans: readonly RemovalPlan[]): void {
+  if (plans.length === 0) return;
+  const awaiting = quantity(plans.length, 'removal plan awaits', 'removal plans await');
+  const ids = plans.map(({ plan }) => plan).join(' ');
+  throw new PartnerSyncError(
+    'input_invalid',
+    `no run of ${sync} is on hold, but ${awaiting} approval, which a new run gives: partner-sync run ${sync} --mode mirror --approve ${ids} (first see partner-sync removals ${sync})`,
+  );
+}
+
 /** Those that are named, or all; throws `input_invalid` if there are none. */
 function chosen(sync: string, holds: readonly HoldUntil[], named: readonly string[]): readonly HoldUntil[] {
   if (holds.length === 0) throw new PartnerSyncError('input_invalid', `the run of ${sync} is not on hold`);
-  const held = holds.map(({ mapping }) => mapping);
-  const others = named.filter((mapping) => !held.includes(mapping));
+  const onHold = holds.map(({ mapping }) => mapping);
+  const others = named.filter((mapping) => !onHold.includes(mapping));
   if (others.length > 0)
-    throw new PartnerSyncError('input_invalid', `not on hold: ${others.join(', ')}; on hold: ${held.join(', ')}`);
+    throw new PartnerSyncError('input_invalid', `not on hold: ${others.join(', ')}; on hold: ${onHold.join(', ')}`);
   return holds.filter(({ mapping }) => named.length === 0 || named.includes(mapping));
 }
 

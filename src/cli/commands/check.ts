@@ -14,7 +14,7 @@ import { deferredReferences, runningOrder } from '../../mapping/order/running-or
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { printable } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -71,7 +71,7 @@ export function addCheck(program: Command): void {
             ...(findings.length > 0 ? [''] : []),
             ...live.probes.map(probeLine),
             ...(order.some(({ firstPass }) => firstPass.length > 0) ? [orderLine(order)] : []),
-            `${counted(errors, 'error')}, ${counted(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
+            `${quantity(errors, 'error')}, ${quantity(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
         return errors > 0 ? EXIT.failed : EXIT.done;

@@ -1,8 +1,8 @@
 /**
- * `partner-sync pause` and `resume`: hold a run that is working, and let it go on.
+ * `partner-sync pause` and `resume`: pause the active run, and resume it.
  *
  * Both find the run in the ledger and send an Update to its workflow; its worker must be there to answer. Exit codes: 0
- * done, 1 failed, 2 wrong usage, no run is working, or it is paused already (or not paused).
+ * done, 1 failed, 2 wrong usage, no run is active, or it is paused already (or not paused).
  */
 import type { Command } from 'commander';
 import type { ControlInput } from '../../domain/run-controls.js';
@@ -20,11 +20,11 @@ interface ControlOptions {
 /** The commands, each named like its Update. */
 const CONTROLS = {
   pause: {
-    summary: 'pause a run that is working',
+    summary: 'pause the active run',
     description:
-      'Pauses the run: loads that are under way end within seconds, and nothing new begins until resume. The run keeps its lease, and loses nothing.',
+      'Pauses the active run: activities that are under way end within seconds, and none begins until the run is resumed. The run keeps its lease, and loses nothing.',
   },
-  resume: { summary: 'let a paused run go on', description: 'Lets a paused run go on where it stopped.' },
+  resume: { summary: 'resume a paused run', description: 'Resumes a paused run where it stopped.' },
 } as const;
 
 export const addPause = (program: Command): void => addControl(program, 'pause');
@@ -37,7 +37,7 @@ function addControl(program: Command, name: keyof typeof CONTROLS): void {
     .summary(summary)
     .description(description)
     .argument('<sync>', 'folder in the mappings folder')
-    .option('--workflow <id>', 'which run, if several are working')
+    .option('--workflow <id>', 'which run, if several are active')
     .option('--reason <text>', 'why; it is shown with the run')
     .option('--json', 'print one JSON document')
     .addHelpText('after', `\nExample:\n  partner-sync ${name} online-retail --reason "maintenance of the source"`)

@@ -3,8 +3,8 @@
  *
  * Looks at the sync's files, the source, the ledger, the platform (by GET only), Temporal and each worker. Nothing
  * needs to be running: what cannot be reached is a line of the report. Writes nothing except, in Temporal, a short-lived
- * workflow that asks the workers, and with --fix the search attributes. Exit codes: 0 if nothing failed (warnings do not count), 1 if something did, 2 for
- * wrong usage.
+ * workflow that asks the workers, and with --fix the search attributes. Exit codes: 0 if nothing failed (warnings do not
+ * count), 1 if something did, 2 for wrong usage.
  */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/finding.js';
@@ -13,7 +13,7 @@ import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
 import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
 import { examineSource } from '../doctor/examine-source.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { printable } from '../output/text-table.js';
 import type { ViewParts } from '../../compose.js';
 import type { SyncSpec } from '../../domain/sync.js';
@@ -51,7 +51,7 @@ export function addDoctor(program: Command): void {
           output.result({ ...(name !== undefined && { sync: name }), failed, warned, examined }, () => [
             ...examined.flatMap(examinedLines),
             '',
-            `${failed} of ${counted(examined.length, 'check')} failed, ${counted(warned, 'warning')}.${fix ? '' : ' Nothing was changed.'}`,
+            `${failed} of ${quantity(examined.length, 'check')} failed, ${quantity(warned, 'warning')}.${fix ? '' : ' Nothing was changed.'}`,
           ]);
           return failed > 0 ? EXIT.failed : EXIT.done;
         },
@@ -68,10 +68,10 @@ async function examineFiles(parts: ViewParts, name: string): Promise<{ examined:
   const errors = findings.filter((f) => f.severity === 'error');
   const examined =
     errors.length === 0
-      ? ok('files', `${counted(sync?.mappings.length ?? 0, 'mapping')}, version ${sync?.version.slice(0, 12)}`)
+      ? ok('files', `${quantity(sync?.mappings.length ?? 0, 'mapping')}, version ${sync?.version.slice(0, 12)}`)
       : fail(
           'files',
-          `${counted(errors.length, 'error')}, first:  ${formatFinding(errors[0]!)}`,
+          `${quantity(errors.length, 'error')}, first:  ${formatFinding(errors[0]!)}`,
           `partner-sync check ${name}`,
         );
   return { examined: [examined], sync };

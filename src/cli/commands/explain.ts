@@ -117,7 +117,7 @@ function platformText(platform: PlatformState): string {
     case 'unknown':
       return `could not be queried (${platform.error})`;
     default:
-      return { equal: 'has it, in step with the row', absent: 'does not have it', there: 'has it' }[platform.kind];
+      return { equal: 'has it, as the row says', absent: 'does not have it', there: 'has it' }[platform.kind];
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import type { Command } from 'commander';
 import type { Parts } from '../../compose.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Forgetting, Forgotten, KnownOf, Obstacle } from '../../ledger/forget/forget.js';
 import { EXIT, withParts } from '../command-context.js';
@@ -28,9 +28,9 @@ interface ForgetFlags {
 export function addForget(program: Command): void {
   program
     .command('forget')
-    .summary('remove what the ledger knows of a person or a tenant')
+    .summary('remove what the ledger knows about a person or a tenant')
     .description(
-      'Removes what the ledger knows of a record, or of all records of a tenant: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
+      'Removes what the ledger knows about a record, or about all records of a tenant: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--tenant <id>', "the platform's id of a tenant; with --external-id: only that tenant's record")
@@ -124,7 +124,7 @@ function linesOf(
     '',
     ...(waitingChildren > 0
       ? [
-          `${counted(waitingChildren, 'other record waits', 'other records wait')} for it as a parent and name it until the wait is over.`,
+          `${quantity(waitingChildren, 'other record waits', 'other records wait')} for it as a parent and name it until the wait is over.`,
         ]
       : []),
     ...REMAINS,
@@ -134,10 +134,10 @@ function linesOf(
 
 const obstacleLine = ({ kind, run, since, state, count }: Obstacle): string => {
   if (kind === 'run')
-    return `  run ${run} has been working since ${since}; wait for its end, or start a run if its workflow was terminated`;
-  const batches = counted(count, 'batch is', 'batches are');
+    return `  run ${run} has been active since ${since}; wait for its end, or start a run if its workflow was terminated`;
+  const batches = quantity(count, 'batch is', 'batches are');
   return state === 'pending'
-    ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform lets go of them`
+    ? `  ${batches} pending on the platform since ${since} (run ${run}): its records wait for their parents; runs ask again until the platform drops them`
     : `  ${batches} open since ${since} (run ${run}): the next run finds out what became of ${count === 1 ? 'it' : 'them'}`;
 };
 

@@ -9,7 +9,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readTenantList } from '../../reading/read-tenant-list.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding, type Finding } from '../../domain/finding.js';
 import type { SyncSpec } from '../../domain/sync.js';
@@ -100,7 +100,7 @@ async function record(folder: string, sync: SyncSpec, chosen: readonly string[],
       const existing = examples.has(mapping.name) ? await readFile(path, 'utf8') : '';
       await writeFile(path, makeExamples(existing, mapping, tenant, columns, read));
       output.note(
-        `${file}: added ${counted(read.length, 'example')} with masked values; review whether they show what you intend`,
+        `${file}: added ${quantity(read.length, 'example')} with masked values; review whether they show what you intend`,
       );
     }
   } finally {

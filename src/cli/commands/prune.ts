@@ -6,7 +6,7 @@
  */
 import type { Command } from 'commander';
 import type { Parts } from '../../compose.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import type { Prunable, RetentionKind } from '../../domain/retention.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { listSyncs } from '../../mapping/sync-folder.js';
@@ -32,9 +32,9 @@ const WORDS: Readonly<Record<RetentionKind, string>> = {
 export function addPrune(program: Command): void {
   program
     .command('prune')
-    .summary('remove what is old from the ledger')
+    .summary('remove old entries from the ledger')
     .description(
-      'Removes what is older than `retention` of sync.yaml says from the ledger, in small steps; runs do the same at their end. Positions, dead letters, waiting records and what was accepted of each record stay.',
+      'Removes from the ledger, in small steps, what is older than `retention` of sync.yaml allows; runs do the same at their end. Positions, dead letters, waiting records and accepted hashes stay.',
     )
     .argument('[sync]', 'folder in the mappings folder; all of them if none is named')
     .option('--dry-run', 'only show what would be removed')
@@ -75,7 +75,7 @@ async function pruneOf(
   { parts, output }: CommandContext<Parts>,
   sync: string,
   dryRun: boolean,
-  goesOn: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<SyncPruned> {
   const { retention: kept } = (await parts.openSync(sync)).spec;
   const { retention, audit } = await parts.ledger();
@@ -86,7 +86,7 @@ async function pruneOf(
     told = performance.now();
     output.note(`${sync}: removed ${rows.toLocaleString('en-GB')} ${WORDS[kind]} so far`);
   };
-  const { removed, done } = await retention.prune(sync, kept, { goesOn, onStep });
+  const { removed, done } = await retention.prune(sync, kept, { shouldContinue, onStep });
   const gone = removed.filter(({ rows }) => rows > 0);
   if (gone.length > 0) {
     const subject = Object.fromEntries(gone.map(({ kind, rows }) => [kind, rows]));
@@ -99,7 +99,7 @@ function linesOf({ sync, removed, done }: SyncPruned, dryRun: boolean): string[]
   const rows = removed.filter((kind) => kind.rows > 0);
   if (rows.length === 0) return [`${sync}: nothing is old enough`];
   return [
-    `${sync}: ${counted(
+    `${sync}: ${quantity(
       rows.reduce((sum, kind) => sum + kind.rows, 0),
       'row',
     )} ${dryRun ? 'would be removed' : 'removed'}`,

@@ -1,5 +1,5 @@
 /**
- * `partner-sync reconcile`: proves that source and platform agree, range by range, then row by row (ADR 0015).
+ * `partner-sync reconcile`: proves that source and platform agree, interval by interval, then row by row (ADR 0015).
  *
  * Reads every row of the source and maps it, and reads the ledger's accepted hashes; with `--read-back` also records
  * from the platform. Writes nothing but the file of `--out`. Needs neither Temporal nor a worker. Exit codes: 0 all
@@ -17,7 +17,7 @@ import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { announces } from '../announce.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { readBackAmount } from '../arguments.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { printable, table } from '../output/text-table.js';
 
 interface ReconcileFlags {
@@ -33,7 +33,7 @@ export function addReconcile(program: Command): void {
     .command('reconcile')
     .summary('prove that source and platform agree')
     .description(
-      "Reads and maps every row, and compares counts and hashes with the ledger's accepted hashes, range by range; where they differ, row by row: missing, stale, extra. With --read-back it also compares with what the platform returns. Sends and writes nothing.",
+      "Reads and maps every row, and compares counts and hashes with the ledger's accepted hashes, interval by interval; where they differ, row by row: missing, stale, extra. With --read-back it also compares with what the platform returns. Sends and writes nothing.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option(
@@ -154,13 +154,13 @@ export function reconciliationLines(results: readonly Reconciliation[]): string[
     for (const { after, through, rows, differences } of ranges.differing)
       lines.push(
         printable(
-          `  ${mapping}, keys ${after === null ? '' : `after ${after.join(', ')} `}through ${through.join(', ')}: ${differences} of ${counted(rows, 'row differs', 'rows differ')}`,
+          `  ${mapping}, keys ${after === null ? '' : `after ${after.join(', ')} `}through ${through.join(', ')}: ${differences} of ${quantity(rows, 'row differs', 'rows differ')}`,
         ),
       );
     for (const { kind, externalId, key, what } of examples)
       lines.push(printable(`  ${kind.padEnd(10)} ${mapping}/${externalId ?? `key ${key?.join(', ')}`}: ${what}`));
   }
   const differences = results.reduce((n, r) => n + r.rows - r.equal + r.extra, 0);
-  lines.push('', differences === 0 ? '0 differences: source and platform agree' : counted(differences, 'difference'));
+  lines.push('', differences === 0 ? '0 differences: source and platform agree' : quantity(differences, 'difference'));
   return lines;
 }

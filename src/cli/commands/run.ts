@@ -47,7 +47,7 @@ interface BackfillOptions {
 export function addRun(program: Command): void {
   program
     .command('run')
-    .summary('bring the platform in step with the source now')
+    .summary('bring the platform in sync with the source now')
     .description('Starts the sync workflow, shows its progress and prints its report. Ctrl-C leaves it running.')
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))

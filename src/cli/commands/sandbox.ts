@@ -9,7 +9,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readVariable } from '../../config/environment.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isTenantId } from '../../domain/names.js';
 import { createLogger } from '../../observability/log.js';
@@ -109,7 +109,7 @@ export function addSandbox(program: Command): void {
       withParts<[string | undefined], { json?: boolean; stateUrl?: string }>(async ({ parts, output }, file, flags) => {
         const fixture = file === undefined ? defaultFixture() : await readJson(file, parseFixture);
         await explainingErrors(loadInto(await findStateUrl(parts.env, flags.stateUrl), fixture));
-        output.note(`loaded ${counted(fixture.tenants.length, 'tenant')} with their data`);
+        output.note(`loaded ${quantity(fixture.tenants.length, 'tenant')} with their data`);
         return EXIT.done;
       }),
     );

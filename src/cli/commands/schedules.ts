@@ -2,8 +2,8 @@
  * `partner-sync schedules`: makes Temporal Schedules match what sync.yaml declares, lists and controls them.
  *
  * `apply` reads the sync's files and writes Temporal Schedules; `list` reads Temporal, and the ledger if there is one;
- * `pause`, `resume` and `trigger` write to Temporal. All need Temporal, none needs a worker or the source. Exit codes: 0 done, 1 failed, 2 wrong usage
- * or configuration, or no Temporal server.
+ * `pause`, `resume` and `trigger` write to Temporal. All need Temporal, none needs a worker or the source. Exit codes:
+ * 0 done, 1 failed, 2 wrong usage or configuration, or no Temporal server.
  */
 import type { Command } from 'commander';
 import { openAlerting } from '../../alerts/open-alerting.js';
@@ -13,13 +13,13 @@ import type { AuditAction } from '../../domain/audit.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
-import { noteInAudit } from '../runs/note-in-audit.js';
 import { startedBy } from '../runs/described-start.js';
+import { recordSchedules } from '../schedules/record-schedules.js';
 import {
   applySchedules,
   controlSchedules,
   listSchedules,
-  type SCHEDULE_CONTROLS,
+  SCHEDULE_CONTROLS,
   type SyncSchedule,
 } from '../schedules/sync-schedules.js';
 import { applyWatch, findWatch } from '../schedules/watch-schedule.js';
@@ -49,7 +49,7 @@ export function addSchedules(program: Command): void {
             ...(await applySchedules(client, taskQueue, name, spec.schedules)),
             ...(await applyWatch(client, taskQueue, syncs.length + unreadable.length > 0)),
           ];
-          await noteInAudit(parts, output, name, 'schedules_applied', subjectOf(applied));
+          await recordSchedules(parts, output, name, 'schedules_applied', applied);
           output.result({ sync: name, schedules: applied }, () => lines(name, applied));
         } finally {
           await temporal.close();
@@ -60,7 +60,7 @@ export function addSchedules(program: Command): void {
   schedules
     .command('list')
     .description(
-      "Lists the sync's Temporal Schedules and their next runs, and the watch schedule, which looks at all syncs with alerts.",
+      "Lists the sync's Temporal Schedules, how their last runs ended, how many runs each has skipped because one was active or missed in an outage, and their next runs; also the watch schedule, which evaluates the alerts of all syncs.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
@@ -84,52 +84,48 @@ export function addSchedules(program: Command): void {
   for (const control of Object.keys(CONTROLS) as (keyof typeof CONTROLS)[]) addControl(schedules, control);
 }
 
-/** The commands that control schedules by hand. A reason is kept as the note of the schedule. */
+/** The commands that control schedules by hand. Whoever pauses must say why: others find a schedule that starts nothing. */
 const CONTROLS = {
   pause: {
-    summary: 'Pauses schedules: they start no runs until resumed. A run that is working goes on.',
-    takesReason: true,
+    summary: 'Pauses schedules: they start no runs until they are resumed. An active run continues.',
+    reason: 'required',
     action: 'schedules_paused',
   },
   resume: {
-    summary: 'Lets paused schedules start runs again.',
-    takesReason: true,
+    summary: 'Resumes paused schedules.',
+    reason: 'optional',
     action: 'schedules_resumed',
   },
   trigger: {
     summary: 'Starts a run of a schedule now, as the schedule itself would.',
-    takesReason: false,
+    reason: 'none',
     action: 'schedules_triggered',
   },
 } as const satisfies Record<
   keyof typeof SCHEDULE_CONTROLS,
-  { readonly summary: string; readonly takesReason: boolean; readonly action: AuditAction }
+  { readonly summary: string; readonly reason: 'required' | 'optional' | 'none'; readonly action: AuditAction }
 >;
 
-/** The schedules by what was done with them, for the audit. */
-function subjectOf(schedules: readonly SyncSchedule[]): Record<string, string[]> {
-  const subject: Record<string, string[]> = {};
-  for (const { id, action } of schedules) (subject[action] ??= []).push(id);
-  return subject;
-}
-
 function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
-  const { summary, takesReason, action } = CONTROLS[control];
+  const { summary, reason: takes, action } = CONTROLS[control];
   const command = schedules
     .command(control)
     .description(summary)
     .argument('<sync>', 'folder in the mappings folder')
     .argument('[name...]', 'schedules by their names in sync.yaml; all of the sync if none is named');
-  if (takesReason) command.requiredOption('--reason <text>', 'why; it is kept as the note of the schedule');
+  if (takes !== 'none') {
+    const option = command.createOption('--reason <text>', 'why; it is kept as the note of the schedule');
+    command.addOption(option.makeOptionMandatory(takes === 'required'));
+  }
   command.option('--json', 'print one JSON document').action(
     withParts<[string, string[]], { json?: boolean; reason?: string }>(
-      async ({ parts, output }, sync, names, { reason = '' }) => {
+      async ({ parts, output }, sync, names, { reason }) => {
         await assertKnown(parts, sync);
         const temporal = await connectTemporal(parts.env);
         try {
-          const done = await controlSchedules(temporal.client, sync, names, control, `${reason} (${startedBy()})`);
-          const subject = { ...subjectOf(done), ...(takesReason && { reason }) };
-          if (done.length > 0) await noteInAudit(parts, output, sync, action, subject);
+          const done = await controlSchedules(temporal.client, sync, names, control, noteOf(control, reason));
+          const more = { ...(reason !== undefined && { reason }) };
+          if (done.length > 0) await recordSchedules(parts, output, sync, action, done, more);
           output.result({ sync, schedules: done }, () => lines(sync, done));
         } finally {
           await temporal.close();
@@ -139,6 +135,9 @@ function addControl(schedules: Command, control: keyof typeof CONTROLS): void {
     ),
   );
 }
+
+const noteOf = (control: keyof typeof CONTROLS, reason: string | undefined): string =>
+  reason === undefined ? `${SCHEDULE_CONTROLS[control].done} by ${startedBy()}` : `${reason} (${startedBy()})`;
 
 /** How the runs of each schedule have ended, if there is a ledger. */
 async function runsOf(parts: ViewParts, schedules: readonly SyncSchedule[]): Promise<ScheduleRuns[]> {
@@ -155,6 +154,8 @@ function listLines(sync: string, schedules: readonly ListedSchedule[], watch: Sy
     s.paused ? 'yes' : 'no',
     last,
     streak,
+    s.skipped,
+    s.missed,
     s.next.join(', ') || '-',
     s.note ?? '',
   ];
@@ -166,7 +167,17 @@ function listLines(sync: string, schedules: readonly ListedSchedule[], watch: Sy
   if (watch !== null) rows.push(rowOf(watch, '-', '-'));
   const none = schedules.length === 0 ? lines(sync, []) : [];
   if (rows.length === 0) return none;
-  return [...none, ...table(['schedule', 'paused', 'last run (UTC)', 'failed since', 'next runs (UTC)', 'note'], rows)];
+  const columns = [
+    'schedule',
+    'paused',
+    'last run (UTC)',
+    'failed since',
+    'skipped',
+    'missed',
+    'next runs (UTC)',
+    'note',
+  ];
+  return [...none, ...table(columns, rows)];
 }
 
 const minuteOf = (time: Date): string => time.toISOString().slice(0, 16).replace('T', ' ');

@@ -10,7 +10,7 @@
 import type { Command } from 'commander';
 import type { ViewParts } from '../../compose.js';
 import { requireVariable } from '../../config/environment.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { thisCommand } from '../runs/described-start.js';
 import { changeText, pushSchemas, type PushResult } from '../../schema-push/push-schemas.js';
@@ -70,7 +70,7 @@ export function addSchema(program: Command): void {
           () => [
             ...statuses.flatMap(statusLines),
             '',
-            `${differ} of ${counted(statuses.length, 'schema definition')} ${differ === 1 ? 'differs' : 'differ'} from what was pushed. Nothing was sent.`,
+            `${differ} of ${quantity(statuses.length, 'schema definition')} ${differ === 1 ? 'differs' : 'differ'} from what was pushed. Nothing was sent.`,
           ],
         );
         return differ > 0 ? EXIT.failed : EXIT.done;

@@ -1,8 +1,8 @@
 /**
- * `partner-sync set-rate`: changes how fast a run sends, while it works.
+ * `partner-sync set-rate`: changes the request rate of the active run.
  *
- * The limits hold for all workers, until the next run of the sync begins. Exit codes: 0 done, 1 failed, 2 wrong usage, or
- * no run is working.
+ * The limits apply across all workers, until the next run of the sync begins. Exit codes: 0 done, 1 failed, 2 wrong usage,
+ * or no run is active.
  */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { SetRateInput } from '../../domain/run-controls.js';
@@ -22,14 +22,14 @@ interface SetRateOptions {
 export function addSetRate(program: Command): void {
   program
     .command('set-rate')
-    .summary('change how fast a run sends')
+    .summary('change the request rate of the active run')
     .description(
-      'Limits the requests of the run that is working, over all workers, until the next run begins. Without a limit, those of sync.yaml hold again.',
+      'Limits the requests of the active run, across all workers, until the next run begins. Without options, it restores the limits of sync.yaml.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--requests-at-once <N>', 'requests to the platform in flight at once, 1 to 64', number)
     .option('--requests-per-second <N>', 'requests to the platform a second, 0.1 to 1000', number)
-    .option('--workflow <id>', 'which run, if several are working')
+    .option('--workflow <id>', 'which run, if several are active')
     .option('--reason <text>', 'why; it is kept in the audit')
     .option('--json', 'print one JSON document')
     .addHelpText('after', '\nExample:\n  partner-sync set-rate online-retail --requests-per-second 5')

@@ -15,8 +15,8 @@ import { EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
 import { removalLines } from '../output/removal-lines.js';
 import { reportLines } from '../output/report-lines.js';
-import { healthLines, healthsOf } from '../runs/sync-healths.js';
-import { failingLines, failingSyncs, shownRun } from '../runs/run-status.js';
+import { healthLines, healthsOf, type SyncHealth } from '../runs/sync-healths.js';
+import { abandonedRun, failingLines, failingSyncs, shownRun } from '../runs/run-status.js';
 import { printable, table } from '../output/text-table.js';
 import { unrecordedRuns, type Unrecorded } from '../runs/unrecorded-runs.js';
 
@@ -69,10 +69,12 @@ export function addStatus(program: Command): void {
 /** Everything that is shown. `ok` is false if something is wrong, or nothing could be looked up. */
 async function statusOf(parts: ViewParts, sync: string | undefined) {
   const ledger = await parts.ledger();
-  const runs = (await ledger.runs.latest(sync, RUNS_SHOWN)).map(shownRun);
-  if (sync !== undefined && runs.length === 0) await assertKnown(parts, sync);
-  const healths = await healthsOf(parts, sync);
+  const latest = await ledger.runs.latest(sync, RUNS_SHOWN);
+  if (sync !== undefined && latest.length === 0) await assertKnown(parts, sync);
   const unrecorded = await unrecordedRuns(parts, sync);
+  const abandoned = 'abandoned' in unrecorded ? unrecorded.abandoned : [];
+  const runs = latest.map((run) => shownRun(abandoned.includes(run.id) ? abandonedRun(run) : run));
+  const healths = await healthsOf(parts, sync, abandoned);
   const failing = failingSyncs(runs, 'runs' in unrecorded ? unrecorded.runs : []);
   const mappings = sync === undefined ? [] : await ledger.counts.statuses(sync);
   const removals = sync === undefined ? [] : await ledger.removals.needingAttention(sync);
@@ -85,8 +87,13 @@ async function statusOf(parts: ViewParts, sync: string | undefined) {
 type Status = Awaited<ReturnType<typeof statusOf>>;
 
 /** What has to differ for `--follow` to show it again: ages always do. */
-const withoutAges = ({ healths, ...status }: Status): string =>
-  JSON.stringify([status, healths.map(({ sync, problems }) => [sync, problems.map(({ trigger }) => trigger)])]);
+const withoutAges = ({ healths, ...status }: Status): string => JSON.stringify([status, healths.map(shownOf)]);
+
+const shownOf = ({ sync, problems, pausedSchedules }: SyncHealth) => [
+  sync,
+  problems.map(({ trigger }) => trigger),
+  pausedSchedules,
+];
 
 function linesOf(
   { healths, runs, unrecorded, failing, mappings, removals }: Status,

@@ -16,9 +16,9 @@ import { examineWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
 /** Turns an error with a code into a failed check with the code's remedy. An unforeseen error is thrown. */
-async function examined(name: string, look: () => Promise<Examined[]>): Promise<Examined[]> {
+async function examined(name: string, examine: () => Promise<Examined[]>): Promise<Examined[]> {
   try {
-    return await look();
+    return await examine();
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;
     return [fail(name, error.message, ERROR_CATALOGUE[error.code].remedy)];

@@ -9,7 +9,7 @@ import type { Source } from '../../domain/source.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { readPlanOf } from '../../mapping/compile/read-plan.js';
 import { openSource } from '../../source/open-source.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { clockDifference, FAR_APART, fail, ok, warn, type Examined } from './examination.js';
 
 /**
@@ -50,7 +50,7 @@ async function tablesOf(sync: SyncSpec, source: Source): Promise<readonly Source
 function grants({ account }: SourceServer, tables: readonly SourceTable[]): Examined {
   const closed = tables.filter((table) => !table.readable).map(({ table }) => table);
   return closed.length === 0
-    ? ok('grants', `${counted(tables.length, 'table')} can be read`)
+    ? ok('grants', `${quantity(tables.length, 'table')} can be read`)
     : fail(
         'grants',
         `${closed.join(', ')} cannot be read`,

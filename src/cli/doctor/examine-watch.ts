@@ -1,10 +1,10 @@
-/** Doctor's check of alerts: whether anything looks at the syncs, and whether mail can be sent. */
+/** Doctor's check of alerts: whether they are evaluated, and whether mail can be sent. */
 import type { Client } from '@temporalio/client';
 import { openAlerting } from '../../alerts/open-alerting.js';
 import type { CommonParts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
 import type { AlertSettings } from '../../domain/alerts.js';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { findWatch } from '../schedules/watch-schedule.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 
@@ -23,7 +23,7 @@ export async function examineWatch(
   const settings = asked(syncs, (each) => each.sync);
   return [
     ...asked(unreadable, (name) => name).map((name) =>
-      fail(NAME, `those of ${name} cannot be read: nobody is told what is wrong`, `partner-sync check ${name}`),
+      fail(NAME, `those of ${name} cannot be read: nobody is notified of what is wrong`, `partner-sync check ${name}`),
     ),
     ...(settings.length === 0
       ? []
@@ -46,7 +46,7 @@ async function watchLine(client: Client, taskQueue: string, settings: readonly A
       `temporal schedule toggle --schedule-id ${watch.id} --unpause --reason "..."`,
     );
   const targets = settings.flatMap((each) => each.targets);
-  return ok(NAME, `${counted(targets.length, 'target')}; the watch schedule looks each minute`);
+  return ok(NAME, `${quantity(targets.length, 'target')}; evaluated each minute by the watch schedule`);
 }
 
 /** A warning only: the workers may have the variables that this machine lacks. */

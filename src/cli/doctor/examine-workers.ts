@@ -32,7 +32,7 @@ export async function examineWorkers(
       fail('worker', `${identity} does not respond: it is frozen, or ended a moment ago`, LOOK_AGAIN),
     ),
     ...answered.flatMap(({ identity, state }) =>
-      state!.troubles.map(({ part, code, message }) =>
+      state!.failures.map(({ part, code, message }) =>
         fail('worker', `${identity}: ${part}: ${message}`, remedyOf(code)),
       ),
     ),

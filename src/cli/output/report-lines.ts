@@ -1,5 +1,5 @@
 /** Prints the report of a run for people. */
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { formatSeconds } from '../../domain/duration.js';
 import { ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { RunReport, Undelivered } from '../../domain/run.js';
@@ -17,9 +17,9 @@ const OUTCOMES = {
 function undeliveredLines(mapping: string, { waiting, deadLettered }: Undelivered, sync: string): string[] {
   const lines: string[] = [];
   if (waiting > 0)
-    lines.push(`${mapping}: ${counted(waiting, 'record from earlier runs waits', 'records from earlier runs wait')}.`);
+    lines.push(`${mapping}: ${quantity(waiting, 'record from earlier runs waits', 'records from earlier runs wait')}.`);
   if (deadLettered > 0) {
-    const dead = counted(
+    const dead = quantity(
       deadLettered,
       'record from earlier runs is a dead letter',
       'records from earlier runs are dead letters',
@@ -71,13 +71,13 @@ export function reportLines(report: RunReport): string[] {
   if (report.limit !== undefined)
     lines.push(
       '',
-      `A sample: at most ${counted(report.limit, 'row')} of each mapping, and their parents. No position moved; run without --limit for the rest.`,
+      `A sample: at most ${quantity(report.limit, 'row')} of each mapping, and their parents. No position moved; run without --limit for the rest.`,
     );
   const { waiting } = report.total;
   if (waiting > 0)
     lines.push(
       '',
-      counted(
+      quantity(
         waiting,
         'record waits; a later run delivers it automatically.',
         'records wait; a later run delivers them automatically.',

@@ -9,7 +9,7 @@ import type { CallInput } from '../../platform/client.js';
 import { readVariable } from '../../config/environment.js';
 import { EXIT, type CommandContext } from '../command-context.js';
 import { fieldsFrom, jsonOf } from './flags.js';
-import { answerLines, listLines } from './show.js';
+import { responseLines, listLines } from './show.js';
 import { withPlatformMessage } from './with-platform-message.js';
 
 /** The options of an operation's command: those below, and one for each field of its query and body. */
@@ -48,7 +48,7 @@ export async function runOperation(
         ? await whole(platform.each(name as ListName, input), operation)
         : await platform.call(name, input);
     output.result({ data }, () =>
-      operation.pages === undefined ? answerLines(data) : listLines(data as Record<string, unknown>, operation.pages),
+      operation.pages === undefined ? responseLines(data) : listLines(data as Record<string, unknown>, operation.pages),
     );
     // The response of a flat operation has no envelope; it reports success in a field of its own.
     return operation.flat && (data as { success: boolean }).success === false ? EXIT.failed : EXIT.done;

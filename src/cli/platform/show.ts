@@ -12,7 +12,7 @@ const isObject = (value: unknown): value is Row => typeof value === 'object' && 
  * A response as lines: its plain fields, with the names of nested ones joined by dots, then a table for each list of
  * objects. `none` for null.
  */
-export function answerLines(data: unknown): string[] {
+export function responseLines(data: unknown): string[] {
   if (!isObject(data)) return [data === null ? 'none' : wordOf(data)];
   const fields: [string, string][] = [];
   const lists: [string, readonly Row[]][] = [];

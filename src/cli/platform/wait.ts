@@ -13,7 +13,7 @@ import { duration } from '../arguments.js';
 import { withParts, EXIT } from '../command-context.js';
 import { tenantOf, type OperationFlags } from './run-operation.js';
 import { withPlatformMessage } from './with-platform-message.js';
-import { answerLines } from './show.js';
+import { responseLines } from './show.js';
 import { durationText, milliseconds, times } from '../../domain/timeouts.js';
 
 interface WaitFlags extends OperationFlags {
@@ -41,10 +41,10 @@ export function addWait(batches: Command): void {
       withParts<[string], WaitFlags>(async ({ parts, output }, batchId, flags) => {
         const tenant = await tenantOf(parts.env, operations.getBatch, flags);
         const platform = await parts.platform();
-        const look = () => platform.findBatch(batchId, { ...(tenant === undefined ? {} : { tenant }) });
+        const poll = () => platform.findBatch(batchId, { ...(tenant === undefined ? {} : { tenant }) });
         try {
-          const batch = await untilComplete(look, flags.for, (line) => output.note(line));
-          output.result({ data: batch }, () => answerLines(batch));
+          const batch = await untilComplete(poll, flags.for, (line) => output.note(line));
+          output.result({ data: batch }, () => responseLines(batch));
           const { failedRecords, pendingRecords } = batch.progress;
           return failedRecords + pendingRecords === 0 ? EXIT.done : EXIT.failed;
         } catch (error) {
@@ -55,11 +55,11 @@ export function addWait(batches: Command): void {
 }
 
 /**
- * Polls at growing intervals and notes each change. Throws `platform_refused` if the batch does not exist, and
+ * Polls at growing intervals and reports each change. Throws `platform_refused` if the batch does not exist, and
  * `platform_failed` if it is not complete after `longest` milliseconds.
  */
 async function untilComplete(
-  look: () => Promise<BatchStatus | null>,
+  poll: () => Promise<BatchStatus | null>,
   longest: number,
   note: (line: string) => void,
 ): Promise<BatchStatus> {
@@ -68,12 +68,13 @@ async function untilComplete(
   const first = milliseconds('batchesWaitFirstPause');
   let pause = first;
   while (true) {
-    const batch = await look();
+    const batch = await poll();
     // A new batch may take moments to become visible. If it is missing for longer, it does not exist.
     if (batch === null && pause > first * 10)
       throw new PartnerSyncError('platform_refused', 'this tenant has no such batch');
     const line = batch === null ? 'not visible yet' : lineOf(batch);
-    if (line !== said) note((said = line));
+    if (line !== said) note(line);
+    said = line;
     if (batch?.completedAt != null) return batch;
     if (Date.now() + pause > deadline)
       throw new PartnerSyncError('platform_failed', `the batch is not complete after ${longest / 1000} s: ${line}`);

@@ -8,6 +8,6 @@ import { PlatformError, responseText } from '../../platform/error.js';
 /** An error of the platform with its message added, under the same code; any other error unchanged. */
 export function withPlatformMessage(error: unknown): unknown {
   if (!(error instanceof PlatformError)) return error;
-  if (error.words === '') return error;
+  if (error.platformMessage === '') return error;
   return new PartnerSyncError(error.code, responseText(error), error.details);
 }

@@ -4,6 +4,7 @@ import type { WorkflowStartOptions } from '@temporalio/client';
 import type { Actor } from '../../domain/audit.js';
 import { searchAttributesOf } from '../../domain/search-attributes.js';
 import type { RunInput, RunKind } from '../../domain/run.js';
+import { shortSummary } from '../../domain/short-summary.js';
 import { STARTED_BY } from '../../domain/work.js';
 
 /** `registered`: the search attributes that the namespace has. No id or key of the input is repeated. */
@@ -11,11 +12,11 @@ export function describedStart(
   kind: RunKind,
   input: RunInput,
   registered: readonly string[],
+  by = startedBy(),
 ): Pick<WorkflowStartOptions, 'staticSummary' | 'staticDetails' | 'memo' | 'typedSearchAttributes'> {
-  const by = startedBy();
   const { sync, mode } = input;
   return {
-    staticSummary: `${kind} of ${sync}${mode === undefined ? '' : `, ${mode}`}, started by ${by}`,
+    staticSummary: shortSummary(`${kind} of ${sync}${mode === undefined ? '' : `, ${mode}`}, started by ${by}`),
     staticDetails: [`- sync: **${sync}**`, ...detailsOf(kind, input), `- started by ${by}`].join('\n'),
     memo: { [STARTED_BY]: by },
     typedSearchAttributes: searchAttributesOf(

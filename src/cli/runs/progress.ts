@@ -23,7 +23,7 @@ function blockOf(mappings: readonly MappingProgress[]): string[] {
     mappings.map((m) => [
       m.mapping,
       m.read,
-      m.sent,
+      m.inFlight,
       m.unchanged,
       m.accepted,
       m.waiting,
@@ -57,7 +57,7 @@ function plain(stream: NodeJS.WriteStream): ProgressDisplay {
   const line = (m: MappingProgress): void => {
     const rate = rateOf(m);
     stream.write(
-      `  ${m.mapping}: read ${m.read}, in flight ${m.sent}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
+      `  ${m.mapping}: read ${m.read}, in flight ${m.inFlight}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
         `${rate === undefined ? '' : `, ${rate} rows/s`}${m.done ? `, done in ${formatSeconds(m.seconds)}` : `, ${stateOf(m, 'done')}`}\n`,
     );
   };

@@ -2,7 +2,7 @@
  * Whether the latest runs of a sync failed, and why: from the ledger, and from Temporal for runs that the ledger lacks.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
-import type { RunFailure } from '../../domain/work.js';
+import { ABANDONED, type RunFailure } from '../../domain/work.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { printable } from '../output/text-table.js';
 import type { UnrecordedRun } from './unrecorded-runs.js';
@@ -30,6 +30,14 @@ export interface FailingSync {
   readonly workflowId: string;
   readonly failure: RunFailure;
 }
+
+/** A run whose workflow has ended without the ledger, as the next run of its sync will end it. */
+export const abandonedRun = (run: RunRow): RunRow => ({
+  ...run,
+  outcome: 'failed',
+  failure_code: ABANDONED.code,
+  failure_message: ABANDONED.message,
+});
 
 /** A row of the ledger as {@link ShownRun}. */
 export const shownRun = (run: RunRow): ShownRun => ({

@@ -1,9 +1,17 @@
 /** Whether syncs are well by their own limits, from the ledger alone: a schedule that is paused does not hide it. */
 import type { ViewParts } from '../../compose.js';
+import { quantityToBound } from '../../domain/quantity.js';
 import { formatSeconds } from '../../domain/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
-import { DEFAULT_LIMITS, problemsOf, type HealthProblem } from '../../domain/sync-health.js';
+import {
+  DEFAULT_LIMITS,
+  HEALTH_TRIGGERS,
+  pausedSince,
+  problemsOf,
+  type HealthProblem,
+  type PausedSchedule,
+} from '../../domain/sync-health.js';
 import type { SyncState } from '../../ledger/views/sync-state.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
@@ -16,14 +24,24 @@ export interface SyncHealth {
   readonly lastSuccessAge: number | null;
   /** How many runs have failed or ended incomplete since then. */
   readonly streak: number;
+  /** How many were refused since then with `run_in_progress`; 10,001 stands for more than 10,000. */
+  readonly refused: number;
+  readonly pausedSchedules: readonly PausedSchedule[];
   /** The limits are the defaults, since the files of the sync cannot be read here. */
   readonly defaultLimits: boolean;
 }
 
-/** The health of the sync, or of all that have run. */
-export async function healthsOf(parts: ViewParts, sync: string | undefined): Promise<SyncHealth[]> {
-  const states = await (await parts.ledger()).syncStates.of(sync);
-  return Promise.all(
+/**
+ * The health of the sync, or of all that have run or are expected to: the worst first, then by name. `abandoned`: runs that
+ * are not running, although the ledger has no end of them.
+ */
+export async function healthsOf(
+  parts: ViewParts,
+  sync: string | undefined,
+  abandoned: readonly string[],
+): Promise<SyncHealth[]> {
+  const states = await (await parts.ledger()).syncStates.of(sync, abandoned);
+  const healths = await Promise.all(
     states.map(async (state) => {
       const spec = await specOf(parts, state.sync);
       const problems = problemsOf(state, spec?.limits ?? DEFAULT_LIMITS, spec?.failOn ?? 'incomplete');
@@ -34,16 +52,23 @@ export async function healthsOf(parts: ViewParts, sync: string | undefined): Pro
         lastSuccessAt: state.lastSuccessAt?.toISOString() ?? null,
         lastSuccessAge: ageOf(state),
         streak: state.streak,
+        refused: state.refused,
+        pausedSchedules: state.pausedSchedules,
         defaultLimits: spec === undefined,
       };
     }),
   );
+  return healths.sort((a, b) => rank(a) - rank(b));
 }
+
+/** The place of the worst problem; a sync that is well comes last. The sort keeps those of one place in order. */
+const rank = ({ problems: [worst] }: SyncHealth): number =>
+  worst === undefined ? HEALTH_TRIGGERS.length : HEALTH_TRIGGERS.indexOf(worst.trigger);
 
 const ageOf = ({ now, lastSuccessAt }: SyncState): number | null =>
   lastSuccessAt === null ? null : (now.getTime() - lastSuccessAt.getTime()) / 1000;
 
-/** Undefined where the sync's files cannot be read, as on a machine that only looks. */
+/** Undefined where the sync's files cannot be read, as on a machine that only watches. */
 async function specOf(parts: ViewParts, sync: string): Promise<SyncSpec | undefined> {
   try {
     return (await parts.openSync(sync)).spec;
@@ -55,9 +80,18 @@ async function specOf(parts: ViewParts, sync: string): Promise<SyncSpec | undefi
 
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>
-  healths.flatMap(({ sync, problems, lastSuccessAge, defaultLimits }) => [
+  healths.flatMap(({ sync, problems, lastSuccessAge, refused, pausedSchedules, defaultLimits }) => [
     `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
       defaultLimits ? ' (default limits: its files cannot be read here)' : ''
     }`,
     ...problems.map(({ what }) => `  ${what}`),
+    // A problem names them all.
+    ...(problems.some(({ trigger }) => trigger === 'paused')
+      ? []
+      : pausedSchedules.map((schedule) => `  ${pausedSince(schedule)}`)),
+    ...(refused === 0
+      ? []
+      : [
+          `  ${quantityToBound(refused, 'run')} refused${lastSuccessAge === null ? '' : ' since then'}, as another one was working`,
+        ]),
   ]);

@@ -1,10 +1,11 @@
-/** Runs that only Temporal knows: those that failed or hang before the ledger recorded them. */
+/** What only Temporal knows of runs: those that failed or hang before the ledger recorded them, and those that were terminated. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunFailure } from '../../domain/work.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import type { ViewParts } from '../../compose.js';
-import { fromWorkflow, troubleOf } from './workflow-failure.js';
+import { isRunning } from '../../observability/is-running.js';
+import { fromWorkflow, retriedFailureOf } from './workflow-failure.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
 /** A run that is not in the ledger. */
@@ -20,7 +21,13 @@ export interface UnrecordedRun {
 }
 
 /** The runs, the latest first, or why Temporal could not be queried. */
-export type Unrecorded = { readonly runs: readonly UnrecordedRun[] } | { readonly unknown: string };
+export type Unrecorded =
+  | {
+      readonly runs: readonly UnrecordedRun[];
+      /** Ids of runs that have not ended in the ledger, and whose workflow has. */
+      readonly abandoned: readonly string[];
+    }
+  | { readonly unknown: string };
 
 /**
  * Executions that Temporal is asked for, and of them the runs that are shown. Each that the ledger does not have costs
@@ -38,10 +45,10 @@ export async function unrecordedRuns(parts: ViewParts, sync: string | undefined)
     const temporal = await connectTemporal(parts.env, milliseconds('statusConnect'));
     const { client, taskQueue } = temporal;
     try {
-      const runs = await client.withDeadline(Date.now() + milliseconds('statusLook'), () =>
-        look(parts, client, taskQueue, sync),
-      );
-      return { runs };
+      return await client.withDeadline(Date.now() + milliseconds('statusQuery'), async () => ({
+        runs: await findUnrecorded(parts, client, taskQueue, sync),
+        abandoned: await findAbandoned(parts, client, sync),
+      }));
     } finally {
       await temporal.close();
     }
@@ -51,7 +58,7 @@ export async function unrecordedRuns(parts: ViewParts, sync: string | undefined)
   }
 }
 
-async function look(
+async function findUnrecorded(
   parts: ViewParts,
   client: Client,
   taskQueue: string,
@@ -64,17 +71,27 @@ async function look(
     if (listed.length === LISTED) break;
   }
   const { runs } = await parts.ledger();
-  const inLedger = await runs.known(listed.map(({ runId }) => runId));
+  const inLedger = await runs.recorded(listed.map(({ runId }) => runId));
   const found: UnrecordedRun[] = [];
   for (const execution of listed.filter(({ runId }) => !inLedger.has(runId))) {
     const start = await startOf(client, execution);
     if (sync !== undefined && start.sync !== sync) continue;
     // The ledger has a continued run under the id of its first execution.
-    if (start.first !== '' && (await runs.known([start.first])).size > 0) continue;
+    if (start.first !== '' && (await runs.recorded([start.first])).size > 0) continue;
     found.push(await described(client, execution, start.sync));
     if (found.length === SHOWN) break;
   }
   return found;
+}
+
+async function findAbandoned(parts: ViewParts, client: Client, sync: string | undefined): Promise<string[]> {
+  const { runs } = await parts.ledger();
+  const found: string[] = [];
+  for (const run of await runs.notEnded(sync)) if (!(await isRunning(client, run))) found.push(run.id);
+  if (found.length === 0) return [];
+  // A run may have ended, as it should, between the two looks.
+  const notEnded = new Set((await runs.notEnded(sync)).map(({ id }) => id));
+  return found.filter((id) => notEnded.has(id));
 }
 
 /** From the first event of an execution: the sync that its input names, and the first execution of its chain. */
@@ -112,11 +129,11 @@ async function described(
   const handle = client.workflow.getHandle(workflowId, runId, { followRuns: false });
   const about = { workflowId, sync, kind: type, startedAt: startTime.toISOString() };
   if (status.name === 'RUNNING') {
-    const trouble = await troubleOf(handle);
+    const retried = await retriedFailureOf(handle);
     return {
       ...about,
       state: 'running',
-      failure: trouble === null ? null : { code: 'retrying', message: trouble },
+      failure: retried === null ? null : { code: 'retrying', message: retried },
     };
   }
   const failure = await handle.result().then(

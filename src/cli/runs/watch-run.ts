@@ -11,7 +11,7 @@ import type { Output } from '../output/output.js';
 import { createProgress, type ProgressDisplay } from './progress.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 import { describedStart } from './described-start.js';
-import { fromWorkflow, reportIn, troubleOf } from './workflow-failure.js';
+import { fromWorkflow, reportIn, retriedFailureOf } from './workflow-failure.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
 /** A run that has ended. */
@@ -56,7 +56,7 @@ export async function watchRun(
   ended.abort();
   try {
     const report = await result;
-    display.show(report.mappings.map((m) => ({ ...m, sent: 0, done: true, expected: null })));
+    display.show(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
     return { workflowId, report };
   } catch (error) {
     throw fromWorkflow(error);
@@ -91,7 +91,7 @@ async function untilOpened(watching: Watching): Promise<string | null> {
     if (ended.aborted) return null;
     const runId = await bounded(watching, () => runIdOf(handle));
     if (runId !== null) return runId;
-    if (noted || Date.now() - started <= milliseconds('noWorkerNotice')) continue;
+    if (noted || Date.now() - started <= milliseconds('noWorkerReport')) continue;
     if (await bounded(watching, () => hasWorker(client, taskQueue))) continue;
     noted = true;
     note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
@@ -103,7 +103,7 @@ async function untilEnded(watching: Watching, runId: string): Promise<void> {
   const { parts, handle, display, note, ended } = watching;
   const noteWaits = whenChanged(note);
   const noteHolds = whenChanged(note);
-  const noteTrouble = whenChanged(note);
+  const noteRetry = whenChanged(note);
   while (true) {
     await pause(display.every, ended);
     if (ended.aborted) return;
@@ -112,10 +112,10 @@ async function untilEnded(watching: Watching, runId: string): Promise<void> {
     display.show(progress);
     const waits = progress.some((m) => m.waiting > 0) ? await bounded(watching, () => waitsOf(handle)) : [];
     noteWaits(waits.map((wait) => `  ${waitLine(wait)}`).join('\n'));
-    const held = await bounded(watching, () => holdsOf(handle));
-    noteHolds(held.map((hold) => `  ${holdUntilLine(hold)}`).join('\n'));
-    const trouble = await bounded(watching, () => troubleOf(handle));
-    noteTrouble(trouble === null ? '' : `  retrying: ${trouble}`);
+    const holds = await bounded(watching, () => holdsOf(handle));
+    noteHolds(holds.map((hold) => `  ${holdUntilLine(hold)}`).join('\n'));
+    const failure = await bounded(watching, () => retriedFailureOf(handle));
+    noteRetry(failure === null ? '' : `  retrying: ${failure}`);
   }
 }
 
@@ -175,7 +175,7 @@ async function holdsOf(handle: WorkflowHandle): Promise<readonly HoldUntil[]> {
 
 /**
  * From the ledger, which is updated with each chunk; if its address is not known here, from the workflow, which learns
- * of rows only when a load ends.
+ * of rows only when a time slice ends.
  */
 async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
   try {

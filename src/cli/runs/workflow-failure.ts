@@ -10,7 +10,7 @@ import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/
 import type { RunReport } from '../../domain/run.js';
 
 /** The failure for which an activity of the run is being retried; null if there is none or Temporal cannot say. */
-export async function troubleOf(handle: WorkflowHandle): Promise<string | null> {
+export async function retriedFailureOf(handle: WorkflowHandle): Promise<string | null> {
   try {
     const { pendingActivities } = (await handle.describe()).raw;
     return pendingActivities?.find((activity) => (activity.attempt ?? 1) > 1)?.lastFailure?.message ?? null;

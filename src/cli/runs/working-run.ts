@@ -1,7 +1,9 @@
-/** A run that is working, as commands reach it: by the Updates and the query of its workflow. */
+/** The active run, as commands reach it: by the Updates and the query of its workflow. */
+import { randomUUID } from 'node:crypto';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import type { CommonParts } from '../../compose.js';
-import { counted } from '../../domain/counted.js';
+import { COMMAND_UPDATE } from '../../domain/audit.js';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { HoldUntil } from '../../domain/run.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
@@ -18,16 +20,16 @@ export interface RunWorkflow {
 
 /** The run that has not ended; throws `input_invalid` if there is none, or several and `workflow` names none of them. */
 export async function workingRun(parts: CommonParts, sync: string, workflow: string | undefined): Promise<RunRow> {
-  const unended = await (await parts.ledger()).runs.unended(sync);
-  const runs = unended.filter((run) => workflow === undefined || run.workflow_id === workflow);
+  const notEnded = await (await parts.ledger()).runs.notEnded(sync);
+  const runs = notEnded.filter((run) => workflow === undefined || run.workflow_id === workflow);
   if (runs.length === 1) return runs[0]!;
-  if (unended.length === 0) await assertKnown(parts, sync);
-  const working = unended.map((run) => run.workflow_id).join(', ');
+  if (notEnded.length === 0) await assertKnown(parts, sync);
+  const working = notEnded.map((run) => run.workflow_id).join(', ');
   throw new PartnerSyncError(
     'input_invalid',
-    unended.length === 0
-      ? `no run of ${sync} is working`
-      : `${counted(unended.length, `run of ${sync} is`, `runs of ${sync} are`)} working; name one with --workflow: ${working}`,
+    notEnded.length === 0
+      ? `no run of ${sync} is active`
+      : `${quantity(notEnded.length, `run of ${sync} is`, `runs of ${sync} are`)} active; name one with --workflow: ${working}`,
   );
 }
 
@@ -41,7 +43,8 @@ export async function withRun<T>(
   const handle = temporal.client.workflow.getHandle(workflowId);
   try {
     return await work({
-      update: (name, input) => handle.executeUpdate<string, [object]>(name, { args: [input] }),
+      update: (name, input) =>
+        handle.executeUpdate<string, [object]>(name, { args: [input], updateId: COMMAND_UPDATE + randomUUID() }),
       holds: async () => (await handle.query<{ holds: HoldUntil[] }, []>('progress')).holds,
     });
   } catch (error) {

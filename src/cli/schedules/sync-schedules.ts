@@ -2,6 +2,7 @@
 import { ScheduleOverlapPolicy, type Client, type ScheduleHandle, type ScheduleOptions } from '@temporalio/client';
 import { formatSeconds } from '../../domain/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { scheduleId, scheduleOf } from '../../domain/schedule-id.js';
 import { searchAttributesOf } from '../../domain/search-attributes.js';
 import type { ScheduleConfig } from '../../domain/sync.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
@@ -22,13 +23,10 @@ export interface SyncSchedule {
   /** Why it is paused, or when it starts runs; null if nobody has said. */
   readonly note: string | null;
   readonly next: readonly string[];
+  /** Runs that it has not started: because one was still working, and because an outage lasted too long. */
+  readonly skipped: number;
+  readonly missed: number;
 }
-
-/**
- * Temporal's schedule ids are shared by all of a namespace. This prefix marks ours: `apply` deletes only ids that have
- * it.
- */
-const prefixOf = (sync: string): string => `partner-sync/${sync}/`;
 
 /** The sync's schedules as they are, sorted by id. */
 export async function listSchedules(client: Client, sync: string): Promise<SyncSchedule[]> {
@@ -39,7 +37,11 @@ export async function listSchedules(client: Client, sync: string): Promise<SyncS
 export const SCHEDULE_CONTROLS = {
   pause: { done: 'paused', act: (handle: ScheduleHandle, note: string) => handle.pause(note) },
   resume: { done: 'resumed', act: (handle: ScheduleHandle, note: string) => handle.unpause(note) },
-  trigger: { done: 'triggered', act: (handle: ScheduleHandle) => handle.trigger() },
+  trigger: {
+    done: 'triggered',
+    // Without its own policy, Temporal would start a run beside one that is working, and not pause the schedule if it fails.
+    act: async (handle: ScheduleHandle) => handle.trigger((await handle.describe()).policies.overlap),
+  },
 } as const;
 
 /**
@@ -54,7 +56,7 @@ export async function controlSchedules(
   note: string,
 ): Promise<SyncSchedule[]> {
   const ids = await idsOf(client, sync);
-  const known = ids.map((id) => id.slice(prefixOf(sync).length));
+  const known = ids.map((id) => scheduleOf(id)!.name);
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new PartnerSyncError(
@@ -62,7 +64,7 @@ export async function controlSchedules(
       `${sync} has no schedule "${unknown}" in Temporal; there are: ${known.join(', ') || 'none (partner-sync schedules apply creates them)'}`,
     );
   const { done, act } = SCHEDULE_CONTROLS[control];
-  const chosen = names.length === 0 ? ids : names.map((name) => `${prefixOf(sync)}${name}`);
+  const chosen = names.length === 0 ? ids : names.map((name) => scheduleId(sync, name));
   const results: SyncSchedule[] = [];
   for (const id of chosen) {
     await act(client.schedule.getHandle(id), note);
@@ -97,8 +99,8 @@ export async function applySchedules(
     }
   }
   for (const id of existing) {
+    results.push({ ...(await described(client, id, 'removed')), paused: false, note: null, next: [] });
     await client.schedule.getHandle(id).delete();
-    results.push({ id, action: 'removed', paused: false, note: null, next: [] });
   }
   return results;
 }
@@ -113,7 +115,7 @@ function optionsOf(
   registered: readonly string[],
 ): ScheduleOptions {
   return {
-    scheduleId: `${prefixOf(sync)}${schedule.name}`,
+    scheduleId: scheduleId(sync, schedule.name),
     spec: {
       ...(schedule.cron !== null && { cronExpressions: [schedule.cron] }),
       ...(schedule.every !== null && { intervals: [{ every: `${schedule.every}s` }] }),
@@ -148,8 +150,7 @@ const whenOf = ({ cron, every, timezone }: ScheduleConfig): string =>
 /** Ids of the sync's schedules, sorted. */
 async function idsOf(client: Client, sync: string): Promise<string[]> {
   const ids: string[] = [];
-  for await (const { scheduleId } of client.schedule.list())
-    if (scheduleId.startsWith(prefixOf(sync))) ids.push(scheduleId);
+  for await (const { scheduleId: id } of client.schedule.list()) if (scheduleOf(id)?.sync === sync) ids.push(id);
   return ids.sort();
 }
 
@@ -159,5 +160,13 @@ export async function described(client: Client, id: string, what: SyncSchedule['
   const next = info.nextActionTimes
     .slice(0, NEXT_SHOWN)
     .map((time) => time.toISOString().slice(0, 16).replace('T', ' '));
-  return { id, action: what, paused: state.paused, note: state.note ?? null, next };
+  return {
+    id,
+    action: what,
+    paused: state.paused,
+    note: state.note ?? null,
+    next,
+    skipped: info.numActionsSkippedOverlap,
+    missed: info.numActionsMissedCatchupWindow,
+  };
 }

@@ -1,4 +1,4 @@
-/** The watch schedule: it looks at all syncs with alerts each minute, so that one that stopped running is noticed too. */
+/** The watch schedule: it evaluates all syncs with alerts each minute, so that one that stopped running is noticed too. */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
 import { seconds } from '../../domain/timeouts.js';
 import { described, type SyncSchedule } from './sync-schedules.js';
@@ -32,7 +32,7 @@ export async function applyWatch(client: Client, taskQueue: string, isNeeded: bo
   const handle = client.schedule.getHandle(id);
   if (!isNeeded) {
     await handle.delete();
-    return [{ id, action: 'removed', paused: false, note: null, next: [] }];
+    return [{ ...existing, action: 'removed', paused: false, note: null, next: [] }];
   }
   await handle.update(({ state }) => ({
     ...options,
@@ -51,8 +51,8 @@ const optionsOf = (taskQueue: string): ScheduleOptions => ({
     taskQueue,
     args: [],
     workflowExecutionTimeout: `${seconds('watchWorkflow')}s`,
-    staticSummary: 'Looks at all syncs that have alerts',
+    staticSummary: 'Evaluates the alerts of all syncs',
   },
-  state: { note: 'looks at all syncs that have `alerts` in sync.yaml; schedules apply keeps it' },
+  state: { note: 'evaluates all syncs that have `alerts` in sync.yaml; schedules apply keeps it' },
   policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: `${seconds('watchCatchup')}s` },
 });

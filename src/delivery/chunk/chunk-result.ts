@@ -4,7 +4,8 @@ import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { Claimed } from '../../ledger/batches/claims.js';
-import type { ChunkResult, BatchResult } from '../../ledger/checkpoint/checkpoint-input.js';
+import type { BatchResult } from '../../ledger/batches/close-batches.js';
+import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import {
   deadLetterOf,
   type BulkOutcome,
@@ -14,21 +15,33 @@ import {
 } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
-import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';
-import { neverTaken, rejectedRecord } from './dead-letters.js';
+import { neverAccepted, rejectedRecord } from './dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
 import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
 import { retryDelay } from './retry-delay.js';
+import type { SortedRows } from './sort-rows.js';
 
 export interface DeliveryRules {
   /** Returns the tenant's number in the ledger; 0 for null. */
   readonly tenantIdOf: (tenant: string | null) => number;
   /** Seconds for which the platform was asked to keep children that lack a parent. */
   readonly dependencyWait: number;
-  /** Returns how often the record was sent in vain before; null if the rows are read for the first time in their run. */
-  readonly triesOf: ((record: MappedRecord) => number) | null;
+  /** Left out if the rows are read for the first time in their run. */
+  readonly retry?: Retry | undefined;
 }
+
+/** For rows that are read again, since their records were queued. */
+export interface Retry {
+  /** How often the record was sent before without being accepted. */
+  readonly triesOf: (record: MappedRecord) => number;
+}
+
+/** The outcomes of records that are not sent since the platform has them as they are. */
+const UP_TO_DATE = [
+  ['delivered_in_this_run', 'accepted'],
+  ['unchanged', 'unchanged'],
+] as const;
 
 /** What names a row, and the record that it maps to. */
 type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
@@ -61,21 +74,13 @@ export class ChunkResultBuilder {
     };
   }
 
-  /** Adds rows that were read again later in the chunk. */
-  addSecondReadings(rows: number): void {
-    this.#secondReadings += rows;
-  }
-
-  /** Adds rows that could not be mapped. */
-  addUnmapped(failedRows: FailedRowList): void {
+  /** Adds all rows but the sendable ones. */
+  addUnsent({ failedRows, unsendable, duplicates, secondReadings }: SortedRows): void {
     const { tenantIdOf } = this.#rules;
     if (failedRows.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, failedRows });
-  }
-
-  /** Adds a row as a dead letter. */
-  addDeadLetter(row: FailedRow): void {
-    this.#writeDeadLetter(row);
-    this.#endRow(row, 'deadLettered');
+    for (const row of unsendable) this.#addDeadLetter(row);
+    this.addDuplicates(duplicates);
+    this.#secondReadings += secondReadings;
   }
 
   /**
@@ -84,7 +89,7 @@ export class ChunkResultBuilder {
    */
   addDuplicates(found: DuplicateIds): void {
     for (const [own, ...others] of found.values()) {
-      this.addDeadLetter(own!);
+      this.#addDeadLetter(own!);
       for (const other of others) this.#writeDeadLetter(other);
     }
   }
@@ -93,12 +98,13 @@ export class ChunkResultBuilder {
    * Adds the records that a claim skipped, by their index. Those that were `sent_in_this_run` are left to the caller,
    * who has to look for duplicates first.
    */
-  addClaimed(records: RecordList, skipReasons: Claimed['skipReasons']): void {
+  addSkipped(records: RecordList, skipReasons: Claimed['skipReasons']): void {
     const indexes = groupBy(skipReasons.keys(), (index) => skipReasons[index]);
-    for (const index of indexes.get('busy') ?? []) this.#queue(records.at(index), 'busy', seconds('readAgain'));
+    for (const index of indexes.get('contended') ?? [])
+      this.#queue(records.at(index), 'contended', seconds('readAgain'));
     for (const index of indexes.get('pending') ?? []) this.#endRow(records.at(index), 'waiting');
-    for (const outcome of ['accepted', 'unchanged'] as const)
-      for (const [tenant, same] of groupBy(indexes.get(outcome) ?? [], (index) => records.tenantAt(index)))
+    for (const [reason, outcome] of UP_TO_DATE)
+      for (const [tenant, same] of groupBy(indexes.get(reason) ?? [], (index) => records.tenantAt(index)))
         this.#bulkOutcomes.push({
           outcome,
           tenantId: this.#rules.tenantIdOf(tenant),
@@ -123,24 +129,30 @@ export class ChunkResultBuilder {
     if (id !== null) this.#batches.push({ id, pending });
   }
 
+  #addDeadLetter(row: FailedRow): void {
+    this.#writeDeadLetter(row);
+    this.#endRow(row, 'deadLettered');
+  }
+
   #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
-    const tries = this.#rules.triesOf?.(record) ?? null;
+    const { retry } = this.#rules;
     switch (outcome.kind) {
       case 'accepted':
         this.#noteSent(record, 'accepted');
         return this.#endRow(record, 'accepted');
       case 'rejected':
         this.#noteSent(record, 'rejected');
-        return this.addDeadLetter(rejectedRecord(record, outcome.message));
-      case 'missing_parent': {
+        return this.#addDeadLetter(rejectedRecord(record, outcome.message));
+      case 'lacks_parent': {
         const { missing, message: rejection } = outcome;
-        const dueIn = tries === null ? seconds('readAgain') : retryDelay(tries + 1);
+        const dueIn = retry === undefined ? seconds('readAgain') : retryDelay(retry.triesOf(record) + 1);
         this.#noteSent(record, outcome.proven);
         return this.#queue(record, 'lacks_parent', dueIn, missing, rejection);
       }
       case 'unknown':
         this.#noteSent(record, 'unknown');
-        if (tries !== null && tries >= times('childAttempts')) return this.addDeadLetter(neverTaken(record));
+        if (retry !== undefined && retry.triesOf(record) >= times('childAttempts'))
+          return this.#addDeadLetter(neverAccepted(record));
         return this.#queue(record, 'unknown', seconds('readAgain'));
       case 'pending':
         this.#waiting.push({

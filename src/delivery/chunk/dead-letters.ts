@@ -27,7 +27,7 @@ export const rejectedRecord = (record: Named, message: string): FailedRow =>
   });
 
 /** It was sent as often as any record is, and each time its outcome stayed unknown. */
-export const neverTaken = (record: Named): FailedRow =>
+export const neverAccepted = (record: Named): FailedRow =>
   deadLetter(record, {
     code: 'platform_refused',
     pointer: '',

@@ -1,23 +1,31 @@
-/** Delivers rows that were read by their keys, for the first time in their run. */
+/** Delivers rows that were read by their keys, in two passes if the mapping's references form a circle. */
 import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { deliverScan } from './deliver-chunk.js';
-import { deliverFirstPassOfRows } from './first-pass.js';
+import { deliverCounted } from './deliver-chunk.js';
+import { deliverFirstPass } from './first-pass.js';
 
 /**
- * Delivers the rows, in two passes if references form a circle, and writes their checkpoint.
+ * Delivers rows that are read for the first time in their run, and writes their checkpoint.
  *
  * @param resumePoint of the partition, once they are done; null leaves it as it is
  */
-export async function deliverAndCheckpoint(
+export async function deliverRows(
   context: PartitionContext,
   chunk: Chunk,
   resumePoint: ResumePoint | null,
 ): Promise<ChunkResult> {
   await deliverFirstPassOfRows(context, chunk);
-  const checkpoint = await deliverScan(context, chunk, resumePoint);
+  const checkpoint = await deliverCounted(context, chunk, resumePoint);
   await context.deps.ledger.checkpoint(context.partition, checkpoint);
   return checkpoint.result;
+}
+
+/** Delivers the first pass and writes its checkpoint. Does nothing if there is only one pass. */
+export async function deliverFirstPassOfRows(context: PartitionContext, chunk: Chunk): Promise<void> {
+  if (context.mapping.deferred.size === 0) return;
+  // The rows are not done before the second pass, so the partition stays where it is.
+  const checkpoint = await deliverFirstPass(context, chunk, null);
+  await context.deps.ledger.checkpoint(context.partition, checkpoint);
 }

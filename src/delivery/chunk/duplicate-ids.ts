@@ -2,11 +2,10 @@
  * Finds rows that map to the same external id but are not read in one chunk (ADR 0022). They are suspected when a run
  * reads a record a second time with other content, and looked up in the source, since the row may only have changed.
  */
-import { PartnerSyncError } from '../../domain/errors.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
-import { findRows } from '../../reading/find-rows.js';
+import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { duplicateRecord } from './dead-letters.js';
 import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
@@ -34,34 +33,26 @@ export async function duplicatesAmong(
   return duplicates;
 }
 
-async function recordsWithIds(sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> {
-  try {
-    return (await findRows(sync, mapping, ids)).results.filter((r) => r.kind === 'record');
-  } catch (error) {
-    // Without an index on the external id the look-up may time out. Then duplicates go unnoticed and the records are
-    // sent.
-    if (error instanceof PartnerSyncError && error.code === 'source_query_failed') return [];
-    throw error;
-  }
-}
+/** Where they cannot be found, duplicates go unnoticed and the records are sent. */
+const recordsWithIds = async (sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> =>
+  (await findRowsIfPossible(sync, mapping, ids)).filter((r) => r.kind === 'record');
 
-/**
- * Notes which external ids the rows of a chunk share, before anything is awaited: the chunks after it, which are
- * delivered side by side with it, cannot find them in the ledger yet.
- */
-export function noteDuplicates({ known }: PartitionContext, failedRows: Iterable<FailedRow>): void {
+/** Notes which external ids the rows of a chunk share, for the chunks after it. */
+export function noteDuplicates({ earlierChunks }: PartitionContext, failedRows: Iterable<FailedRow>): void {
   for (const { code, externalId } of failedRows)
-    if (code === 'duplicate_external_id' && externalId !== null) known.duplicateIds.add(externalId);
+    if (code === 'duplicate_external_id' && externalId !== null) earlierChunks.duplicateIds.add(externalId);
 }
 
 /** Finds duplicates that an earlier chunk or run has noted and that still exist: none of their rows is sent. */
 export async function knownDuplicates(context: PartitionContext, records: RecordList): Promise<DuplicateIds> {
-  const { deps, mapping, known } = context;
+  const { deps, mapping, earlierChunks } = context;
   const { deadLetters } = deps.ledger;
-  const ids = known.noDuplicates ? null : await deadLetters.duplicateIds(mapping.mappingId, records.externalIds);
-  known.noDuplicates = ids === null;
-  if ((ids === null || ids.size === 0) && known.duplicateIds.size === 0) return new Map();
-  const isSuspect = (id: string): boolean => ids?.has(id) === true || known.duplicateIds.has(id);
+  const inLedger = earlierChunks.noDuplicatesInLedger
+    ? null
+    : await deadLetters.duplicateIds(mapping.mappingId, records.externalIds);
+  earlierChunks.noDuplicatesInLedger = inLedger === null;
+  if ((inLedger === null || inLedger.size === 0) && earlierChunks.duplicateIds.size === 0) return new Map();
+  const isSuspect = (id: string): boolean => inLedger?.has(id) === true || earlierChunks.duplicateIds.has(id);
   const suspects = [...records.externalIds.keys()].filter((index) => isSuspect(records.at(index).externalId));
   const duplicates = await duplicatesAmong(context, records.only(suspects));
   return new Map([...duplicates].map(([index, rows]) => [suspects[index]!, rows]));

@@ -4,14 +4,13 @@
  */
 import { encodeJson } from '../../domain/json.js';
 import type { MappedRecord } from '../../domain/record.js';
-import type { ChunkResult, FirstPassCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
+import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
-import { isOfRecords } from '../../ledger/outcomes/row-outcomes.js';
-import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';
 import { recordOf } from '../../records/record-list.js';
 import { acceptedHashesOf } from '../accepted-hashes-of.js';
 import { deliverChunk } from './deliver-chunk.js';
+import { sentRecordsOf } from './sent-records-of.js';
 import type { PartitionContext } from '../partition-context.js';
 
 /** Delivers the chunk, and returns its checkpoint. It leaves accepted hashes and pending records only. */
@@ -19,48 +18,24 @@ export async function deliverFirstPass(
   context: PartitionContext,
   chunk: Chunk,
   resumePoint: ResumePoint | null,
-): Promise<FirstPassCheckpoint> {
+): Promise<EarlyCheckpoint> {
   const live = [...chunk.records].filter((record) => record.deletion === undefined);
   const acceptedHashes = await acceptedHashesOf(context.deps, context.mapping, live);
   const unknown = live.filter((record) => !acceptedHashes.has(record));
   const results = unknown.map((record) => withoutFields(record, context.mapping.deferred));
-  const delivery = await deliverChunk(context, withResults(chunk, results), null);
+  const delivery = await deliverChunk(context, withResults(chunk, results));
   return {
-    kind: 'first_pass',
+    kind: 'early',
     readSeqs: chunk,
     result: {
       // Why others were not accepted, the second pass finds out itself.
-      sent: acceptedOf(delivery),
+      sent: sentRecordsOf(delivery).filter((record) => record.outcome === 'accepted'),
       batches: delivery.batches,
       waiting: delivery.waiting.filter((record) => record.kind === 'pending'),
     },
     resumePoint,
   };
 }
-
-/** The same for rows that were read by their keys. Does nothing if the mapping's references form no circle. */
-export async function deliverFirstPassOfRows(context: PartitionContext, chunk: Chunk): Promise<void> {
-  if (context.mapping.deferred.size === 0) return;
-  // The rows are not done before the second pass, so the partition stays where it is.
-  const checkpoint = await deliverFirstPass(context, chunk, null);
-  await context.deps.ledger.checkpoint(context.partition, checkpoint);
-}
-
-/** The accepted records one by one: as `bulkOutcomes` they would give their rows an outcome. */
-const acceptedOf = ({ sent, bulkOutcomes }: ChunkResult): SentRecord[] => [
-  ...sent.filter((record) => record.outcome === 'accepted'),
-  ...bulkOutcomes
-    .filter(isOfRecords)
-    .filter((bulk) => bulk.sent)
-    .flatMap(({ tenantId, records }) =>
-      records.map(({ externalId, contentHash }): SentRecord => ({
-        tenantId,
-        externalId,
-        contentHash,
-        outcome: 'accepted',
-      })),
-    ),
-];
 
 /** The record without these fields. A NULL field is kept, since it refers to nothing. */
 function withoutFields(record: MappedRecord, fields: ReadonlySet<string>): MappedRecord {

@@ -1,9 +1,10 @@
-/** Reads the rows of dead letters again. */
+/** Reads the rows of dead letters again, for a replay and for children whose parents have come. */
 import type { SourceKey } from '../../domain/source.js';
 import type { DeadLetterKey } from '../../ledger/undelivered/dead-letters.js';
 import { resultsOf, type Chunk } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import type { PartitionContext } from '../partition-context.js';
+import { isRowKey } from '../removal-record.js';
 
 /**
  * Reads the rows of the dead letters as one chunk, and closes the dead letters whose rows are gone. Those of removals have no
@@ -16,7 +17,7 @@ export async function readDeadLetters(
   const keys = deadLetters.map((deadLetter) => deadLetter.sourceKey);
   const chunk = await readChunkByValues(ledger, sync, mapping, mapping.plan.key, keys);
   const found = resultsOf(chunk).map((result) => result.sourceKey);
-  const ofRows = deadLetters.filter(({ sourceKey }) => sourceKey.length === mapping.plan.key.length);
+  const ofRows = deadLetters.filter(({ sourceKey }) => isRowKey(mapping, sourceKey));
   await ledger.deadLetters.close(mapping.mappingId, idsNotFound(ofRows, found), chunk.readSeqStart, partition.id);
   return chunk;
 }

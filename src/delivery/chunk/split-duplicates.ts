@@ -1,6 +1,7 @@
 /** Splits a chunk's rows into records that can be sent and failed rows: unmappable ones and duplicate external ids. */
 import { compareIds } from '../../ledger/record-key.js';
 import { FailedRowList } from '../../records/failed-row-list.js';
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import { groupBy } from '../../domain/group-by.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -23,8 +24,7 @@ function areDistinct(records: RecordList): boolean {
   if (areRising(records)) return true;
   const ids = new Map<string, Set<string>>();
   for (const { tenant, externalId } of records) {
-    let ofTenant = ids.get(tenant);
-    if (ofTenant === undefined) ids.set(tenant, (ofTenant = new Set()));
+    const ofTenant = getOrInsert(ids, tenant, () => new Set<string>());
     if (ofTenant.has(externalId)) return false;
     ofTenant.add(externalId);
   }

@@ -1,14 +1,14 @@
 /**
  * Works on the chunks of a partition side by side and finishes them in order.
  *
- * - A chunk is begun only when it is its turn. All loads of a mapping in one process share the turns, so that the
- *   memory of a worker does not grow with the number of its loads.
+ * - A chunk is begun only once it has a slot. All partitions of a mapping in one process share the slots, so that the
+ *   memory of a worker does not grow with the number of partitions that it loads.
  * - A chunk is finished (its checkpoint written) only after every chunk before it: a resume point must never pass rows
  *   without an outcome.
  * - Once a chunk has failed, no other is begun or finished, and all that were begun are awaited before the failure is
  *   reported: nothing may outlive the attempt, least of all a POST.
  */
-import type { ChunkTurns } from '../chunk-turns.js';
+import type { ChunkSlots } from '../chunk-slots.js';
 
 /** What is done with each chunk. */
 export interface ChunkWork<Chunk, Result> {
@@ -19,19 +19,19 @@ export interface ChunkWork<Chunk, Result> {
 }
 
 /**
- * Works through the chunks until there are no more, or `goesOn` returns false before the next one is read.
+ * Works through the chunks until there are no more, or `shouldContinue` returns false before the next one is read.
  *
  * @returns whether all of the chunks were finished
  * @throws the failure of the first chunk, in their order, that failed, or the failure of reading the next one
  */
 export async function chunksInOrder<Chunk, Result>(
   chunks: AsyncGenerator<Chunk>,
-  turns: ChunkTurns,
-  goesOn: () => boolean,
+  slots: ChunkSlots,
+  shouldContinue: () => boolean,
   work: ChunkWork<Chunk, Result>,
 ): Promise<boolean> {
   let failed = false;
-  /** Settles once every chunk that was begun is finished. */
+  /** Resolves or rejects once every chunk that was begun is finished. */
   let finished: Promise<void> = Promise.resolve();
   const begin = (chunk: Chunk): Promise<void> => {
     const delivery = work.deliver(chunk);
@@ -43,17 +43,18 @@ export async function chunksInOrder<Chunk, Result>(
   let exhausted = false;
   try {
     do {
-      const giveBack = await turns.take();
+      const release = await slots.acquire();
       try {
-        // Another chunk may have failed meanwhile.
+        // Another chunk may have failed while this one waited for its slot, or was read.
         if (failed) break;
         const next = await chunks.next();
+        if (failed) break;
         if (next.done === true) exhausted = true;
         else finished = begin(next.value);
       } finally {
-        void Promise.allSettled([finished]).then(giveBack);
+        void Promise.allSettled([finished]).then(release);
       }
-    } while (!exhausted && goesOn());
+    } while (!exhausted && shouldContinue());
   } finally {
     await chunks.return(undefined);
     await Promise.allSettled([finished]);

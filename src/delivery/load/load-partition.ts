@@ -1,19 +1,19 @@
-/** Carries a partition forward for one load: reads it from its resume point on, delivers chunks, writes checkpoints. */
+/** Loads a partition for one time slice: reads from its resume point on, delivers chunks, writes checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { LoadResult, PartitionRef } from '../../domain/work.js';
+import type { TimeSliceResult, PartitionRef } from '../../domain/work.js';
 import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
-import { lookUpOf, type LookUp } from '../../mapping/compile/external-id-look-up.js';
+import { lookUpOf, type ExternalIdLookUp } from '../../mapping/compile/external-id-look-up.js';
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-import { deliverScan } from '../chunk/deliver-chunk.js';
+import { deliverCounted } from '../chunk/deliver-chunk.js';
 import { deliverFirstPass } from '../chunk/first-pass.js';
 import type { Dependencies, OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { chunksInOrder } from './chunks-in-order.js';
-import { runLoad } from './run-load.js';
+import { runTimeSlice } from './run-time-slice.js';
 
 /** A chunk, and the resume point that the partition gets with its checkpoint. */
 interface NextChunk {
@@ -22,7 +22,7 @@ interface NextChunk {
 }
 
 /**
- * The workflow starts the activity again, as another load, until it returns `done`.
+ * The workflow starts the activity again, for another time slice, until it returns `done`.
  *
  * @param rowsDone called with the rows of each chunk that is in the ledger
  * @throws PartnerSyncError `input_invalid` if a backfill names external ids and the source cannot be searched by them
@@ -32,16 +32,16 @@ export const loadPartition = (
   ref: PartitionRef,
   signal: AbortSignal,
   rowsDone?: (rows: number) => void,
-): Promise<LoadResult> =>
-  runLoad(deps, ref, signal, (context, goesOn) => {
+): Promise<TimeSliceResult> =>
+  runTimeSlice(deps, ref, signal, (context, shouldContinue) => {
     const { mapping, partition, sync } = context;
     const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
-    return chunksInOrder(nextChunks(context), mapping.turns, goesOn, {
+    return chunksInOrder(nextChunks(context), mapping.chunkSlots, shouldContinue, {
       deliver: ({ chunk, resumePoint }) =>
         mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), () =>
           partition.firstPass
             ? deliverFirstPass(context, chunk, resumePoint)
-            : deliverScan(guarded, chunk, resumePoint),
+            : deliverCounted(guarded, chunk, resumePoint),
         ),
       async finish({ chunk }, checkpoint) {
         await deps.ledger.checkpoint(partition, checkpoint);
@@ -52,9 +52,7 @@ export const loadPartition = (
 
 async function* nextChunks(context: PartitionContext): AsyncGenerator<NextChunk> {
   if (context.partition.work.kind === 'external_ids') yield* chunksOfIds(context);
-  else
-    for await (const chunk of chunksOf(context))
-      yield { chunk, resumePoint: { kind: 'row', position: chunk.position } };
+  else for await (const chunk of chunksOf(context)) yield { chunk, resumePoint: { kind: 'row', row: chunk.position } };
 }
 
 /** Reads the rows of a backfill's external ids. */
@@ -69,7 +67,7 @@ async function* chunksOfIds({ deps, sync, mapping, partition }: PartitionContext
 }
 
 /** How rows are found by external ids, which must be the plain values of one column. */
-function idLookUp({ spec }: OpenMapping): LookUp {
+function idLookUp({ spec }: OpenMapping): ExternalIdLookUp {
   const how = spec.fields.get(spec.schema.externalIdField)?.kind === 'column' ? lookUpOf(spec) : null;
   if (how?.certain === true) return how;
   throw new PartnerSyncError(

@@ -39,14 +39,14 @@ export const parentsOf = ({ spec }: OpenMapping, record: MappedRecord): ParentRe
 export const namesOf = (parents: readonly ParentReference[]): ParentName[] =>
   parents.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
 
-type LookUp = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'signal'>;
+type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'signal'>;
 
 /**
  * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
- * tell; if one of them keeps no records in the ledger, or there is none, the platform is asked.
+ * show it; if one of these keeps no records in the ledger, or there is no such mapping, the platform is asked.
  */
 export async function deliveredParents(
-  context: LookUp,
+  context: ParentContext,
   parents: readonly ParentReference[],
 ): Promise<ReadonlySet<string>> {
   const there = new Set((await acceptedParents(context, parents)).map(parentKey));
@@ -61,7 +61,7 @@ export async function deliveredParents(
 
 /** The parents that have an accepted hash in the ledger. */
 export async function acceptedParents(
-  context: LookUp,
+  context: ParentContext,
   parents: readonly ParentReference[],
 ): Promise<ParentReference[]> {
   const there: ParentReference[] = [];
@@ -77,16 +77,18 @@ const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.led
 
 /** Asks the platform which of the parents it has; returns each of these once. */
 export async function onPlatform(
-  { deps, sync, signal }: LookUp,
+  { deps, sync, signal }: ParentContext,
   parents: readonly ParentReference[],
 ): Promise<ParentReference[]> {
+  const { onRetry } = sync;
   const distinct = distinctParents(parents);
   const found = await allEnded(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       // No record has a name that cannot be part of a URL.
       if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
-      const find = (pace: Pace) => deps.platform.findResource(schemaName, externalId, { tenant, signal, pace });
-      return sync.limit.run({ tenant, signal }, find).catch(notFound);
+      const find = (pace: Pace) =>
+        deps.platform.findResource(schemaName, externalId, { tenant, signal, pace, onRetry });
+      return sync.requestLimit.run({ tenant, signal }, find).catch(notFound);
     }),
   );
   return distinct.filter((_, index) => found[index] !== null);
@@ -100,7 +102,7 @@ function notFound(error: unknown): null {
 
 /** The parents that each record lacks; records that lack none are left out. */
 export async function undeliveredParents(
-  context: LookUp,
+  context: ParentContext,
   records: readonly MappedRecord[],
 ): Promise<ReadonlyMap<MappedRecord, readonly ParentName[]>> {
   const parents = new Map(records.map((record) => [record, parentsOf(context.mapping, record)]));

@@ -19,7 +19,7 @@ export type RetryDecision =
  * @param dependencyWait seconds for which the platform is asked to keep the record pending
  */
 export function decideRetry(
-  { tries, rejection }: Pick<WaitingRow, 'tries' | 'rejection'>,
+  { tries, waits, rejection }: Pick<WaitingRow, 'tries' | 'waits' | 'rejection'>,
   parents: readonly ParentReference[],
   statuses: ReadonlyMap<string, ParentStatus>,
   dependencyWait: number,
@@ -38,6 +38,6 @@ export function decideRetry(
   const isComing = parents.some((parent) => statusOf(parent) === 'coming');
   // If the platform does not wait for the parent, the record would only be rejected once more.
   if (isComing && (isOften || dependencyWait === 0))
-    return { kind: 'wait', dueIn: isOften ? retryDelay(tries) : seconds('parentComing') };
+    return { kind: 'wait', dueIn: waits >= times('childAttempts') ? retryDelay(waits) : seconds('parentComing') };
   return { kind: 'send' };
 }

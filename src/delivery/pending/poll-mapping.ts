@@ -5,27 +5,27 @@ import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
-import { pollBatch } from './poll-batch.js';
-import { fetchParents, retryDeadLetteredChildren, retryReadyChildren, type PendingChild } from './retry-children.js';
+import { pollBatch, type PendingChild } from './poll-batch.js';
+import { fetchParents, retryDeadLetteredChildren, retryReadyChildren } from './retry-children.js';
 import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**
  * Costs only two small queries if no record waits and no child was given up.
  *
- * @param goesOn asked between two groups of records that are sent; the first group is sent in any case
+ * @param shouldContinue checked after each group of records that is sent
  * @returns whether all records that were due or ready have been sent
  */
 export async function pollMapping(
   deps: Dependencies,
   ref: MappingRef,
   signal: AbortSignal,
-  goesOn: () => boolean,
+  shouldContinue: () => boolean,
 ): Promise<boolean> {
   const { ledger } = deps;
   const { mappingId } = await (await deps.openSync(ref.sync, ref.runId)).mapping(ref.mapping);
   if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyLackingParents(mappingId))) return true;
-  const partitionId = await ledger.partitions.forRetries(ref.runId, mappingId);
+  const partitionId = await ledger.partitions.forRowsByKey(ref.runId, mappingId);
   const context = await acquirePartition(deps, { ...ref, partitionId }, signal);
   await recoverPartition(context);
   await fetchParents(context, await pollBatches(context));
@@ -37,15 +37,15 @@ export async function pollMapping(
     const due = await ledger.waiting.due(mappingId, now, LOOK_UP_ROWS);
     if (due.length === 0) break;
     await retryRecords(context, due);
-    if (!goesOn()) return false;
+    if (!shouldContinue()) return false;
   }
-  return retryDeadLetteredChildren(context, goesOn);
+  return retryDeadLetteredChildren(context, shouldContinue);
 }
 
 /** Polls the batches with pending records, as many side by side as requests are allowed. */
 async function pollBatches(context: PartitionContext): Promise<PendingChild[]> {
   const { deps, sync, mapping, signal } = context;
-  const sideBySide = pLimit(sync.limit.atOnce);
+  const sideBySide = pLimit(Math.max(1, sync.requestLimit.atOnce));
   const polls = (await deps.ledger.batches.withPending(mapping.mappingId)).map((batch) =>
     sideBySide(() => {
       signal.throwIfAborted();

@@ -1,24 +1,24 @@
 /** Polls the pending records of a run's mappings once and sends again those that are due, parents first. */
 import type { PollPendingInput, PollPendingResult } from '../../domain/work.js';
 import type { Dependencies } from '../dependencies.js';
-import { loadTime } from '../load/run-load.js';
+import { timeSlice } from '../time-slice.js';
 import { pollMapping } from './poll-mapping.js';
 
 /**
- * Sends due records for about as long as a load works, so that a run can be paused in between. What still waits is returned
- * for each mapping that has such records: how many, for how long, and whether some are due soon. The workflow decides from
- * it whether to poll again.
+ * Sends due records for one time slice, so that a run can be paused in between. What still waits is returned for each mapping
+ * that has such records: how many, for how long, and whether some are due soon. The workflow decides from it whether to poll
+ * again.
  */
 export async function pollPending(
   deps: Dependencies,
   { mappings, ...run }: PollPendingInput,
   signal: AbortSignal,
 ): Promise<PollPendingResult> {
-  const goesOn = loadTime(signal);
+  const shouldContinue = timeSlice(signal);
   let interrupted = false;
   for (const mapping of mappings) {
     signal.throwIfAborted();
-    const isDone = await pollMapping(deps, { ...run, mapping }, signal, goesOn);
+    const isDone = await pollMapping(deps, { ...run, mapping }, signal, shouldContinue);
     interrupted ||= !isDone;
   }
   const sync = await deps.openSync(run.sync, run.runId);

@@ -4,7 +4,7 @@
  */
 import { rowOutcomesOf } from '../../ledger/outcomes/row-outcomes.js';
 import { withResults } from '../../reading/chunk.js';
-import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
+import { deliverRows } from '../chunk/deliver-rows.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import type { OpenMapping } from '../dependencies.js';
 import { lookUpParents } from '../parents/look-up-parents.js';
@@ -49,7 +49,7 @@ async function deliverNodes(
   const context = await contextOf(child, mapping);
   const records = new Set(nodes.map((node) => node.record!));
   const chunk = withResults({ readSeqStart, readSeqEnd }, [...records]);
-  const delivery = await deliverAndCheckpoint(context, chunk, null);
+  const delivery = await deliverRows(context, chunk, null);
   const parents = nodes.map((node) => node.parent);
   const delivered = await deliveredParents(context, parents);
   const tenantIds = await ledger.ids.tenantIds([...new Set(parents.map((parent) => parent.tenant))]);
@@ -70,7 +70,7 @@ async function deliverNodes(
 async function contextOf(child: PartitionContext, mapping: OpenMapping): Promise<PartitionContext> {
   const { deps, sync, partition, signal } = child;
   const { runId } = partition;
-  const partitionId = await deps.ledger.partitions.forRetries(runId, mapping.mappingId);
+  const partitionId = await deps.ledger.partitions.forRowsByKey(runId, mapping.mappingId);
   // To acquire the caller's own partition again would fence the caller off.
   if (partitionId === partition.id) return child;
   return acquirePartition(deps, { runId, sync: sync.spec.name, mapping: mapping.spec.name, partitionId }, signal);

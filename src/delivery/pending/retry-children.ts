@@ -1,35 +1,24 @@
 /** Fetches the parents that children wait for, and retries the children whose parents are all delivered. */
 import { groupBy } from '../../domain/group-by.js';
 import { isParentCode, type ParentName } from '../../domain/parent.js';
-import type { PendingResource } from '../../platform/contract/batches.js';
 import { rowsIn } from '../../reading/chunk.js';
-import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
 import type { PendingReason } from '../../ledger/undelivered/waiting-record.js';
-import { deliverAndCheckpoint } from '../chunk/deliver-rows.js';
+import { deliverRows } from '../chunk/deliver-rows.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
 import { readDeadLetters } from '../chunk/read-dead-letters.js';
+import type { PendingChild } from './poll-batch.js';
 import { resolveParents } from './resolve-parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-
-/** A record that the platform keeps pending for its parents. */
-export interface PendingChild {
-  readonly batch: OpenBatch;
-  readonly externalId: string;
-  /** The parents that it lacks according to the ledger. */
-  readonly missing: readonly ParentName[];
-  /** What the platform says about it; null if it does not list it. */
-  readonly pending: PendingResource | null;
-}
 
 /**
  * Fetches the parents that pending records lack, all at once, and notes for each record whether its parents may come.
  */
 export async function fetchParents(context: PartitionContext, pending: readonly PendingChild[]): Promise<void> {
-  const missedBy = ({ batch: { tenant }, missing, pending }: PendingChild): ParentReference[] => {
-    const listed = (pending?.missingDependencies ?? []).map((d) => ({ ...d, schemaName: d.schemaName ?? '' }));
-    return named(missing.length > 0 ? missing : listed, tenant);
+  const missedBy = ({ batch: { tenant }, missing, listed }: PendingChild): ParentReference[] => {
+    const byPlatform = (listed?.missingDependencies ?? []).map((d) => ({ ...d, schemaName: d.schemaName ?? '' }));
+    return referencesTo(missing.length > 0 ? missing : byPlatform, tenant);
   };
   const statuses = await resolveParents(context, pending.flatMap(missedBy));
   const reasonOf = (record: PendingChild): PendingReason =>
@@ -50,7 +39,7 @@ export async function retryReadyChildren(context: PartitionContext, now: string)
   const { waiting } = context.deps.ledger;
   const { mappingId } = context.mapping;
   let after: Pick<WaitingRow, 'tenantId' | 'externalId'> = { tenantId: 0, externalId: '' };
-  for (;;) {
+  while (true) {
     const rows = await waiting.lackingParents(mappingId, now, after, LOOK_UP_ROWS);
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -64,25 +53,27 @@ export async function retryReadyChildren(context: PartitionContext, now: string)
  * Delivers the rows of dead letters that lacked a parent if all of their parents are delivered, and closes dead letters
  * whose rows are gone. Repeated until there are none, since each record may be the parent of another one.
  *
- * @param goesOn asked whenever some have been delivered
+ * @param shouldContinue checked whenever some have been delivered
  * @returns whether there are none left
  */
-export async function retryDeadLetteredChildren(context: PartitionContext, goesOn: () => boolean): Promise<boolean> {
-  for (;;) {
-    const found = await retryGeneration(context, goesOn);
-    if (found === 0) return true;
-    if (!goesOn()) return false;
+export async function retryDeadLetteredChildren(
+  context: PartitionContext,
+  shouldContinue: () => boolean,
+): Promise<boolean> {
+  while ((await retryGeneration(context, shouldContinue)) > 0) {
+    if (!shouldContinue()) return false;
   }
+  return true;
 }
 
 /** Returns how many rows were read again. */
-async function retryGeneration(context: PartitionContext, goesOn: () => boolean): Promise<number> {
+async function retryGeneration(context: PartitionContext, shouldContinue: () => boolean): Promise<number> {
   const { deps, mapping, signal } = context;
   const { deadLetters } = deps.ledger;
   const through = await deadLetters.newest(mapping.mappingId);
   let found = 0;
   let after = '0';
-  while (found === 0 || goesOn()) {
+  while (found === 0 || shouldContinue()) {
     signal.throwIfAborted();
     const children = await deadLetters.lackingParents(mapping.mappingId, { after, through, limit: LOOK_UP_ROWS });
     const last = children.at(-1);
@@ -93,7 +84,7 @@ async function retryGeneration(context: PartitionContext, goesOn: () => boolean)
     const chunk = await readDeadLetters(context, ready);
     const rows = rowsIn(chunk);
     // Rows are not found by a key of another mapping version: such dead letters must not be looked for again and again.
-    if (rows > 0) await deliverAndCheckpoint(context, chunk, null);
+    if (rows > 0) await deliverRows(context, chunk, null);
     found += rows;
   }
   return found;
@@ -104,11 +95,11 @@ async function readyAmong<R extends { readonly tenantId: number; readonly missin
   context: PartitionContext,
   records: readonly R[],
 ): Promise<R[]> {
-  const tenants = await context.deps.ledger.ids.tenantNames([...new Set(records.map((r) => r.tenantId))]);
-  const missedBy = (record: R): ParentReference[] => named(record.missing, tenants.get(record.tenantId) ?? '');
+  const tenants = await context.deps.ledger.ids.tenantsByNumber([...new Set(records.map((r) => r.tenantId))]);
+  const missedBy = (record: R): ParentReference[] => referencesTo(record.missing, tenants.get(record.tenantId) ?? '');
   const there = await deliveredParents(context, records.flatMap(missedBy));
   return records.filter((r) => r.missing.length > 0 && missedBy(r).every((parent) => there.has(parentKey(parent))));
 }
 
-const named = (parents: readonly ParentName[], tenant: string): ParentReference[] =>
+const referencesTo = (parents: readonly ParentName[], tenant: string): ParentReference[] =>
   parents.map(({ schemaName, externalId }) => ({ schemaName, externalId, tenant, field: '' }));

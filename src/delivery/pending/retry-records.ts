@@ -1,16 +1,20 @@
-/** Reads the rows of queued records that are due again by their keys and delivers them; those that cannot succeed become dead letters. */
+/** Reads the rows of queued records that are due and delivers them; those that cannot succeed become dead letters. */
+import { groupBy } from '../../domain/group-by.js';
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
 import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
 import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
-import { queuedWithoutParents, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
+import { isRowKnown, queuedUntilParentsCome, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
+import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { deliverFirstPassOfRows } from '../chunk/first-pass.js';
+import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
+import { removalOf, removalWithKey } from '../removal-record.js';
+import { vanishedAmong } from '../vanished-among.js';
 import { resolveParents } from './resolve-parents.js';
 import { decideRetry } from './decide-retry.js';
 
@@ -31,10 +35,11 @@ const dueOf = (rows: DueRows, row: Pick<MapResult, 'sourceKey' | 'externalId'>):
 /** Delivers the records and writes their checkpoints. Afterwards each has an outcome or is due later than now. */
 export async function retryRecords(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {
   const unknownTries = (row: WaitingRow): number => (row.reason === 'unknown' ? row.tries : 0);
-  for (const tries of new Set(due.map(unknownTries))) {
-    const rows = due.filter((row) => unknownTries(row) === tries);
-    await retryTogether(inSmallerBatches(context, tries), rows);
-  }
+  // Keys of removals have more values than those of rows, and a chunk has keys of one length.
+  const isOfRemoval = ({ sourceKey }: WaitingRow): boolean => removalWithKey(context.mapping, sourceKey) !== null;
+  for (const same of groupBy(due, isOfRemoval).values())
+    for (const [tries, rows] of groupBy(same, unknownTries))
+      await retryTogether(inSmallerBatches(context, tries), rows, isOfRemoval(rows[0]!) ? removalsAnew : rowsAnew);
 }
 
 /**
@@ -51,14 +56,16 @@ function inSmallerBatches(context: PartitionContext, tries: number): PartitionCo
   return { ...context, mapping: { ...mapping, batchLimits: { ...mapping.batchLimits, now } } };
 }
 
-async function retryTogether(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {
-  const { deps, sync, mapping, partition } = context;
+async function retryTogether(
+  context: PartitionContext,
+  due: readonly WaitingRow[],
+  read: typeof rowsAnew,
+): Promise<void> {
+  const { deps, partition } = context;
   const rows: DueRows = new Map(due.map((row) => [keyOf(row), row]));
-  const keys = due.map((row) => row.sourceKey).filter((key) => key.length > 0);
-  const read = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
-  const { chunk, waiting } = await decideRetries(context, read, rows);
+  const { chunk, waiting } = await decideRetries(context, await read(context, due), rows);
   await deliverFirstPassOfRows(context, chunk);
-  const delivery = await deliverChunk(context, chunk, (record) => dueOf(rows, record)?.tries ?? 0);
+  const delivery = await deliverChunk(context, chunk, { triesOf: (record) => dueOf(rows, record)?.tries ?? 0 });
   const stillWaiting = waiting.map(({ tenantId, externalId, sourceKey }): RowOutcome => ({
     tenantId,
     externalId,
@@ -67,7 +74,7 @@ async function retryTogether(context: PartitionContext, due: readonly WaitingRow
   }));
   const rest = outcomesOfRest(due, [...rowOutcomesOf(delivery), ...stillWaiting]);
   await deps.ledger.checkpoint(partition, {
-    kind: 'reread',
+    kind: 'retry',
     readSeqs: chunk,
     result: {
       ...delivery,
@@ -78,8 +85,37 @@ async function retryTogether(context: PartitionContext, due: readonly WaitingRow
   });
 }
 
+/** Makes removals anew, which have no rows, but for those whose rows have come back. */
+async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: readonly WaitingRow[]): Promise<Chunk> {
+  const removals = due.flatMap(({ sourceKey }) => removalWithKey(mapping, sourceKey) ?? []);
+  const readSeqStart = await deps.ledger.nextReadSeq();
+  const gone = await vanishedAmong(sync, mapping, removals);
+  const readSeqEnd = await deps.ledger.nextReadSeq();
+  return withResults(
+    { readSeqStart, readSeqEnd },
+    gone.map((name) => removalOf(mapping, name)),
+  );
+}
+
 /**
- * Decides about the records that the platform let go or rejected since they lacked a parent. Those that may succeed
+ * Reads the rows of the records by their keys, and by their external ids if that finds no row of the record: its key may be
+ * another one since, or the mapping's.
+ */
+async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly WaitingRow[]): Promise<Chunk> {
+  const ofRows = due.filter(isRowKnown);
+  const keys = ofRows.map(({ sourceKey }) => sourceKey);
+  const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
+  const found = new Map(resultsOf(chunk).map((result) => [keyOf(result), result]));
+  const missed = ofRows.filter((row) => found.get(keyOf(row))?.externalId !== row.externalId);
+  if (missed.length === 0) return chunk;
+  const ids = missed.map(({ externalId }) => externalId);
+  const elsewhere = (await findRowsIfPossible(sync, mapping, ids)).filter((result) => !found.has(keyOf(result)));
+  const readSeqEnd = await deps.ledger.nextReadSeq();
+  return withResults({ ...chunk, readSeqEnd }, [...found.values(), ...elsewhere]);
+}
+
+/**
+ * Decides about the records that the platform dropped or rejected because they lacked a parent. Those that may succeed
  * stay in the chunk as they are, those that cannot become dead letters of it, and those whose parents are coming go on
  * waiting.
  */
@@ -106,7 +142,7 @@ async function decideRetries(
     const { rejection } = row;
     if (decision.kind === 'send') results.push(result);
     else if (decision.kind === 'wait')
-      waiting.push(queuedWithoutParents(row, namesOf(missing), decision.dueIn, rejection));
+      waiting.push(queuedUntilParentsCome(row, namesOf(missing), decision.dueIn, rejection));
     else if (rejection !== null && decision.code === 'parent_unknown')
       // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
       results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });

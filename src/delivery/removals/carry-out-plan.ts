@@ -3,21 +3,25 @@ import type { OpenPlan } from '../../ledger/removals.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import { withResults } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-import { deliverScan } from '../chunk/deliver-chunk.js';
+import { deliverCounted } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { vanishedAmong } from './find-vanished.js';
-import { removalOf } from './removal-record.js';
+import { vanishedAmong } from '../vanished-among.js';
+import { removalOf } from '../removal-record.js';
 
 /**
- * Sends the plan's records from the partition's resume point on, while `goesOn` returns true.
+ * Sends the plan's records from the partition's resume point on, while `shouldContinue` returns true.
  *
  * @returns whether the end of the plan is reached
  */
-export async function carryOutPlan(context: PartitionContext, plan: OpenPlan, goesOn: () => boolean): Promise<boolean> {
+export async function carryOutPlan(
+  context: PartitionContext,
+  plan: OpenPlan,
+  shouldContinue: () => boolean,
+): Promise<boolean> {
   const { sync, mapping, partition } = context;
   const { ledger } = context.deps;
   let { after } = workOf(partition, 'removals');
-  while (goesOn()) {
+  while (shouldContinue()) {
     const planned = await ledger.removals.page(plan.id, after, LOOK_UP_ROWS);
     const last = planned.at(-1);
     if (last === undefined) return true;
@@ -26,7 +30,7 @@ export async function carryOutPlan(context: PartitionContext, plan: OpenPlan, go
     const gone = await vanishedAmong(sync, mapping, planned);
     const removed = gone.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq() }, removed);
-    await ledger.checkpoint(partition, await deliverScan(context, chunk, { kind: 'record', place: last }));
+    await ledger.checkpoint(partition, await deliverCounted(context, chunk, { kind: 'record', place: last }));
     after = last;
   }
   return false;

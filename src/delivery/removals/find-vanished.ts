@@ -2,35 +2,35 @@
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { SourceColumn } from '../../domain/source.js';
-import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import type { IndexedRecord } from '../../ledger/record-index/index.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import { findRows } from '../../reading/find-rows.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { readMappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
-import { isRemoved, type Named } from './removal-record.js';
+import { isRemoved, type RecordName } from '../removal-record.js';
+import { nameOf, vanishedAmong } from '../vanished-among.js';
 
 /** Blocks of the ledger that are looked through at once: about 500 records, and one query of the source. */
 const BLOCKS_AT_ONCE = 8;
 const SAMPLE_ROWS = 100;
 
 /**
- * Adds vanished records to the plan while `goesOn` returns true, and returns whether all records are looked through.
+ * Adds vanished records to the plan until `shouldContinue` returns false, at least those among the next few records, so that
+ * each time slice comes further. Returns whether all records are looked through.
  */
 export async function findVanished(
   deps: Dependencies,
   sync: OpenSync,
   mapping: OpenMapping,
   plan: OpenPlan,
-  run: { readonly runId: string; readonly goesOn: () => boolean },
+  run: { readonly runId: string; readonly shouldContinue: () => boolean },
 ): Promise<boolean> {
   const { removals } = deps.ledger;
   const names = await tenantNames(deps, sync);
-  while (run.goesOn()) {
+  do {
     const scanned = await removals.scan(plan, BLOCKS_AT_ONCE);
     if (scanned === null) return true;
-    const open = scanned.records.filter((r) => r.runId !== Number(run.runId)).flatMap((r) => named(r, names));
+    const open = scanned.records.filter((r) => r.runId !== Number(run.runId)).flatMap((r) => withTenant(r, names));
     const vanished = await vanishedAmong(
       sync,
       mapping,
@@ -38,7 +38,7 @@ export async function findVanished(
     );
     const keys = { tenantIds: vanished.map((r) => r.tenantId), externalIds: vanished.map((r) => r.externalId) };
     await removals.add(plan, keys, scanned.next);
-  }
+  } while (run.shouldContinue());
   return false;
 }
 
@@ -52,41 +52,10 @@ async function tenantNames(
   return new Map([...ids].flatMap(([name, id]) => (declared.has(name) ? [[id, name] as const] : [])));
 }
 
-const named = <R extends IndexedRecord>(record: R, names: ReadonlyMap<number, string>): (R & Named)[] => {
+const withTenant = <R extends IndexedRecord>(record: R, names: ReadonlyMap<number, string>): (R & RecordName)[] => {
   const tenant = names.get(record.tenantId);
   return tenant === undefined ? [] : [{ ...record, tenant }];
 };
-
-/** The records that certainly have no row in the source now. A row that cannot be mapped counts as a row. */
-export async function vanishedAmong<R extends Named>(
-  sync: OpenSync,
-  mapping: OpenMapping,
-  records: readonly R[],
-): Promise<R[]> {
-  const how = lookUpOf(mapping.spec);
-  const sure = records.filter((r) => how !== null && isSurelyFound(how, r.externalId));
-  if (sure.length === 0) return [];
-  const { results, unnamed } = await findRows(
-    sync,
-    mapping,
-    sure.map((r) => r.externalId),
-  );
-  if (unnamed > 0) {
-    if (sure.length === 1) return [];
-    const middle = sure.length >> 1;
-    const [a, b] = [sure.slice(0, middle), sure.slice(middle)];
-    return [...(await vanishedAmong(sync, mapping, a)), ...(await vanishedAmong(sync, mapping, b))];
-  }
-  const there = new Set(results.map((r) => idOf(r.tenant, r.externalId!)));
-  // A row without a known tenant may be that of any of the records.
-  return sure.filter((r) => !there.has(idOf(r.tenant, r.externalId)) && !there.has(idOf(null, r.externalId)));
-}
-
-const idOf = (tenant: string | null, externalId: string): string => JSON.stringify([tenant, externalId]);
-
-/** Whether the mapping has no row in the source. */
-export const isEmpty = async (sync: OpenSync, mapping: OpenMapping): Promise<boolean> =>
-  (await firstRows(sync, mapping)).length === 0;
 
 /**
  * Throws `config_invalid` if existing rows are not found by their external ids (a date or a float has more than one
@@ -98,8 +67,8 @@ export async function assertFindable(sync: OpenSync, mapping: OpenMapping): Prom
   const missed = await vanishedAmong(sync, mapping, await recordsOf());
   if (missed.length === 0) return;
   // A row may have vanished between the two readings, but not if a third one finds it.
-  const there = new Set((await recordsOf()).map((r) => idOf(r.tenant, r.externalId)));
-  if (missed.some((r) => there.has(idOf(r.tenant, r.externalId))))
+  const there = new Set((await recordsOf()).map((r) => nameOf(r.tenant, r.externalId)));
+  if (missed.some((r) => there.has(nameOf(r.tenant, r.externalId))))
     throw new PartnerSyncError(
       'config_invalid',
       `mapping ${mapping.spec.name}: rows are not found by their external id ${mapping.spec.schema.externalIdField}, so nobody can tell which are gone; fill it from a text, a whole number or a uuid`,

@@ -3,19 +3,20 @@ import { exceeds } from '../../domain/guard.js';
 import type { DeletesSpec } from '../../domain/sync.js';
 import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
+import { isEmpty } from '../../reading/is-empty.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import { assertFindable, findVanished, isEmpty } from './find-vanished.js';
+import { assertFindable, findVanished } from './find-vanished.js';
 
 export interface PlanningRun {
   readonly runId: string;
-  /** Asked between two queries of the source; false ends the load. */
-  readonly goesOn: () => boolean;
+  /** Checked between two queries of the source; false ends the time slice. */
+  readonly shouldContinue: () => boolean;
 }
 
 /**
  * Continues the run's plan. `deletes` of the mapping must have an action.
  *
- * @returns the plan; its state is `finding` if another load has to continue it
+ * @returns the plan; its state is `finding` if another time slice has to continue it
  * @throws PartnerSyncError `config_invalid` if rows cannot be found by their external ids
  */
 export async function planRemovals(
@@ -28,11 +29,12 @@ export async function planRemovals(
   const open = () => removals.open(run.runId, mapping.mappingId, deletedRecords(mapping.spec).json('0'));
   const plan = await open();
   if (plan.state !== 'finding') return plan;
-  await assertFindable(sync, mapping);
+  // Not in each time slice: a slow source may take longer for it than one lasts.
+  if (!plan.begun) await assertFindable(sync, mapping);
   // An empty source means that something is wrong with it, not that everything was deleted.
-  let empty = await isEmpty(sync, mapping);
+  let empty = !plan.begun && (await isEmpty(sync.source, mapping.plan));
   if (!empty && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
-  empty ||= await isEmpty(sync, mapping);
+  empty ||= await isEmpty(sync.source, mapping.plan);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);
   const { guard } = sync.spec;

@@ -1,36 +1,54 @@
 /** Closes dead letters that no later run would come across: those of rows that are gone, and of removals that are not due. */
+import type { RemainingSweep } from '../../domain/run.js';
 import type { SourceKey } from '../../domain/source.js';
 import type { SweepInput } from '../../domain/work.js';
 import type { DeadLetterKey } from '../../ledger/undelivered/dead-letters.js';
 import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-values.js';
 import { idsNotFound } from '../chunk/read-dead-letters.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import { vanishedAmong } from './find-vanished.js';
-import { removalWithKey, type Named } from './removal-record.js';
+import { timeSlice } from '../time-slice.js';
+import { vanishedAmong } from '../vanished-among.js';
+import { removalWithKey, type RecordName } from '../removal-record.js';
 
 /**
- * Looks up the rows of open dead letters, mapping by mapping. Called only after a run has read every row; rows that exist
- * keep their dead letters, and so do removals whose rows are still gone.
+ * Looks up the rows of open dead letters, mapping by mapping, for one time slice. Called only after a run has read every row;
+ * rows that exist keep their dead letters, and so do removals whose rows are still gone.
+ *
+ * @returns what remains; the workflow starts the activity again with it until nothing does
  */
-export async function sweepDeadLetters(deps: Dependencies, input: SweepInput, signal: AbortSignal): Promise<void> {
-  const sync = await deps.openSync(input.sync, input.runId);
-  for (const name of input.mappings) await sweepMapping(deps, sync, await sync.mapping(name), signal);
+export async function sweepDeadLetters(
+  deps: Dependencies,
+  { mappings, after, ...run }: SweepInput,
+  signal: AbortSignal,
+): Promise<RemainingSweep> {
+  const shouldContinue = timeSlice(signal);
+  const sync = await deps.openSync(run.sync, run.runId);
+  for (const [i, name] of mappings.entries()) {
+    const from = i === 0 ? after : '0';
+    const last = await sweepMapping(deps, sync, await sync.mapping(name), from, shouldContinue);
+    if (last !== null) return { mappings: mappings.slice(i), after: last };
+  }
+  return { mappings: [], after: '0' };
 }
 
+/**
+ * Goes on after the dead letter with the id `from`, at least by one page, so that each time slice comes further. Returns the
+ * id of the last one that was looked at; null if there are no more.
+ */
 async function sweepMapping(
   { ledger }: Pick<Dependencies, 'ledger'>,
   sync: OpenSync,
   mapping: OpenMapping,
-  signal: AbortSignal,
-): Promise<void> {
+  from: string,
+  shouldContinue: () => boolean,
+): Promise<string | null> {
   const through = await ledger.deadLetters.newest(mapping.mappingId);
-  let after = '0';
-  for (;;) {
-    signal.throwIfAborted();
+  let after = from;
+  do {
     const bounds = { after, through, limit: LOOK_UP_ROWS };
     const deadLetters = await ledger.deadLetters.keys(mapping.mappingId, {}, bounds);
     const last = deadLetters.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return null;
     const readSeqStart = await ledger.nextReadSeq();
     const ofRows = deadLetters.filter(({ sourceKey }) => removalWithKey(mapping, sourceKey) === null);
     const ofRemovals = deadLetters.flatMap(({ id, sourceKey }) => {
@@ -40,7 +58,8 @@ async function sweepMapping(
     const ids = [...(await withoutRows(sync, mapping, ofRows)), ...(await withRows(sync, mapping, ofRemovals))];
     await ledger.deadLetters.close(mapping.mappingId, ids, readSeqStart);
     after = last.id;
-  }
+  } while (shouldContinue());
+  return after;
 }
 
 /** Ids of the dead letters whose rows are gone. Only the keys of the rows are read. */
@@ -58,7 +77,7 @@ async function withoutRows(
 async function withRows(
   sync: OpenSync,
   mapping: OpenMapping,
-  removals: readonly (Named & { readonly id: string })[],
+  removals: readonly (RecordName & { readonly id: string })[],
 ): Promise<string[]> {
   const gone = new Set((await vanishedAmong(sync, mapping, removals)).map(({ id }) => id));
   return removals.filter(({ id }) => !gone.has(id)).map(({ id }) => id);

@@ -23,13 +23,13 @@ export async function closeRun(
   { runId, stopped = [], notes = [] }: CloseRunInput,
 ): Promise<RunReport> {
   const undelivered = await ledger.counts.undelivered(runId);
-  const mappings = (await ledger.counts.progress(runId)).map(({ sent: _sent, done: _done, ...counts }) => {
+  const mappings = (await ledger.counts.progress(runId)).map(({ inFlight: _inFlight, done: _done, ...counts }) => {
     const { waiting, deadLettered } = undelivered.get(counts.mapping)!;
     return { ...counts, undelivered: { waiting, deadLettered } };
   });
   const removals = await ledger.removals.ofRun(runId);
   const run = await ledger.runs.get(runId);
-  // Records of vanished rows that await a decision are not in step with the source.
+  // Records of vanished rows that await a decision are not in sync with the source.
   const isIncomplete = removals.some(needsAttention) || stopped.length > 0;
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
@@ -65,5 +65,5 @@ const NOTHING: Undelivered = { waiting: 0, deadLettered: 0 };
  * Whether the run's outcome includes what its mappings have left undelivered in earlier runs. That of a backfill or a
  * sample is only about the rows that it was asked for.
  */
-const includesEarlierRuns = ({ kind, input }: RunRow, { asked }: { readonly asked: boolean }): boolean =>
-  asked && kind === 'sync' && input.limit === undefined;
+const includesEarlierRuns = ({ kind, input }: RunRow, { wasRead }: { readonly wasRead: boolean }): boolean =>
+  wasRead && kind === 'sync' && input.limit === undefined;

@@ -1,11 +1,13 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
+import { isRunMode, type TenantConfig } from '../../domain/sync.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
+import { endAbandoned } from './end-abandoned.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
 /** What Temporal knows of the workflows that runs are. */
@@ -13,7 +15,7 @@ export interface RunWorkflows {
   /** Id of the workflow that opens the run. */
   readonly workflowId: string;
   /** Whether the workflow of a run that has not ended is still running. */
-  isRunning(run: RunRow): Promise<boolean>;
+  readonly isRunning: (run: RunRow) => Promise<boolean>;
 }
 
 /**
@@ -31,9 +33,9 @@ export async function openRun(
   const { spec } = await deps.openSync(input.sync, run.id);
   const { mode } = run;
   const chosen = validatedMappings(spec, mode, input);
-  await endAbandoned(deps, run, workflows);
+  await endAbandoned(deps.ledger, run.sync, workflows.isRunning, run.id);
   if (kind === 'sync') await takeLease(deps, run);
-  const isOnlyRun = (await deps.ledger.runs.unended(spec.name)).every(({ id }) => id === run.id);
+  const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);
   await approveRemovals(deps, run, input);
@@ -52,12 +54,17 @@ export async function openRun(
     polled: order.flatMap((stage) => stage.full).filter((name) => connected.has(name)),
     waitForPending: spec.upload.waitForPending,
     failOn: spec.failOn,
+    manyTenants: isRunMode(mode) && hasManyTenants(spec.tenant),
     guardWait: spec.guard?.wait ?? null,
     stages: stages.map((stage) => stage.full),
     // A replay makes both passes over each chunk (deliver-rows.ts).
     firstPass: input.replay === undefined ? stages.map((stage) => stage.firstPass) : [],
   };
 }
+
+/** Whether rows may be of several tenants; how many a list in the source has is not known yet. */
+const hasManyTenants = (tenant: TenantConfig): boolean =>
+  tenant.kind === 'table' || (tenant.kind === 'column' && tenant.values.size > 1);
 
 /** A run begins with the files as they are now, if it can do with them what it was asked for, and keeps them. */
 async function beginOrContinue(
@@ -72,21 +79,6 @@ async function beginOrContinue(
   validatedMappings(spec, mode, input);
   const about = { sync: spec.name, mode, mappingVersion: spec.version, files: keptFiles(files) };
   return ledger.runs.begin({ ...about, workflowId, kind, input, firstExecutionRunId, start });
-}
-
-const LEFT_OPEN = {
-  code: 'run_stopped',
-  message: 'its workflow was terminated, or ended without the ledger; noted by the next run',
-};
-
-/** Ends runs whose workflow was terminated, so that their lease and their records are free: they could not do so. */
-async function endAbandoned(
-  { ledger }: Dependencies,
-  run: RunRow,
-  { isRunning }: Pick<RunWorkflows, 'isRunning'>,
-): Promise<void> {
-  for (const other of await ledger.runs.unended(run.sync))
-    if (other.id !== run.id && !(await isRunning(other))) await ledger.runs.end(other.id, 'failed', LEFT_OPEN);
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The partitions of a mapping that a run reads, by its mode and input. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run.js';
-import type { KeyRange, Position, ReadPlan, SourceKey } from '../../domain/source.js';
+import type { KeyRange, RowPosition, ReadPlan, SourceKey } from '../../domain/source.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
@@ -31,7 +31,7 @@ export async function partitionsOf(
   { source }: Pick<OpenSync, 'source'>,
   mapping: Pick<OpenMapping, 'plan' | 'spec'>,
   { mode, input }: { readonly mode: string; readonly input: RunInput },
-  position: Position | null,
+  position: RowPosition | null,
 ): Promise<NewPartition[]> {
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
@@ -97,7 +97,7 @@ async function firstRows(source: OpenSync['source'], mapping: ReadPlan, limit: n
   let last: SourceKey | null = null;
   let left = limit;
   while (left > 0) {
-    const after: Position | null = last === null ? null : { cursor: null, key: last };
+    const after: RowPosition | null = last === null ? null : { cursor: null, key: last };
     const { rows } = await source.readPage(plan, { ...EVERYTHING, after }, left);
     if (rows.length === 0) break;
     left -= rows.length;

@@ -4,9 +4,9 @@ import { partitionLabel } from '../../domain/partition-label.js';
 import type { RunInput } from '../../domain/run.js';
 import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import type { Position } from '../../domain/source.js';
-import { RUN_MODES } from '../../domain/sync.js';
-import { isEmpty } from '../removals/find-vanished.js';
+import type { RowPosition } from '../../domain/source.js';
+import { isRunMode } from '../../domain/sync.js';
+import { isEmpty } from '../../reading/is-empty.js';
 import { isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
@@ -33,7 +33,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
     if (plan.firstPass) await partitions.planFirstPass(plan.runId, mapping.mappingId);
   }
   return {
-    hold: await holdOfEmpty(deps, sync, mapping, plan),
+    hold: await holdIfEmpty(deps, sync, mapping, plan),
     partitions: (await planned())
       .filter(({ done }) => !done)
       .map((partition) => ({
@@ -45,7 +45,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
 }
 
 /** A guarded run is put on hold if the source has no row of a mapping whose records the platform has. */
-async function holdOfEmpty(
+async function holdIfEmpty(
   { ledger: { guards } }: Dependencies,
   sync: OpenSync,
   mapping: OpenMapping,
@@ -53,7 +53,7 @@ async function holdOfEmpty(
 ): Promise<Hold | null> {
   if (sync.spec.guard === null || !isRunMode(mode)) return null;
   const { accepted, approved } = await guards.begin(runId, mapping.mappingId);
-  if (approved || accepted === 0 || !(await isEmpty(sync, mapping))) return null;
+  if (approved || accepted === 0 || !(await isEmpty(sync.source, mapping.plan))) return null;
   const hold: Hold = { mapping: mapping.spec.name, cause: 'empty', records: 0, of: accepted, limit: null };
   await guards.putOnHold(runId, mapping.mappingId, hold, []);
   return hold;
@@ -74,7 +74,7 @@ async function planRead(
   const expected = await expectedRows(sync, mapping, plan, position);
   if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, expected);
   // A sample of an empty table must have a line in the report, too.
-  else await partitions.forRetries(plan.runId, mappingId);
+  else await partitions.forRowsByKey(plan.runId, mappingId);
 }
 
 /** About how many rows the run reads; null unless it reads a whole table that the source has statistics of. */
@@ -82,12 +82,10 @@ async function expectedRows(
   { source }: OpenSync,
   { spec }: OpenMapping,
   { mode, input }: PlanInput,
-  position: Position | null,
+  position: RowPosition | null,
 ): Promise<number | null> {
   const isWhole = input.limit === undefined && (mode === 'incremental' ? position === null : isRunMode(mode));
   if (!isWhole || !('table' in spec.relation)) return null;
   const [table] = await source.tables([spec.relation.table]);
   return table?.estimatedRows ?? null;
 }
-
-const isRunMode = (mode: string): boolean => (RUN_MODES as readonly string[]).includes(mode);

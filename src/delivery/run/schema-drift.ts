@@ -70,7 +70,7 @@ async function driftOf(
   accept: boolean,
 ): Promise<DriftOfMapping> {
   const { relation } = plan;
-  const told = (changes: readonly string[]): string =>
+  const sentenceOf = (changes: readonly string[]): string =>
     `${'table' in relation ? relation.table : 'the query'}: ${changes.join('; ')}`;
   const before = await seenColumns.of(mappingId, relation);
   const columns = await source.describe(relation);
@@ -78,12 +78,12 @@ async function driftOf(
   const isMissing = plan.columns.some((name) => !columns.some((column) => column.name === name));
   // New columns are mentioned too: one of them may be the missing column under a new name.
   if (stops.length > 0 && (isMissing || !accept))
-    return { stops: told([...stops, ...notes]), notes: [], accepted: null };
+    return { stops: sentenceOf([...stops, ...notes]), notes: [], accepted: null };
   const changes = [...stops, ...notes];
   const isNew = before === null || changes.length > 0;
   return {
     stops: null,
-    notes: changes.map((change) => told([change])),
+    notes: changes.map((change) => sentenceOf([change])),
     accepted: isNew ? { mappingId, relation, columns } : null,
   };
 }

@@ -1,4 +1,4 @@
-/** Polls a batch until the platform has processed it, and tells what its counters prove (platform-api.md 4.14). */
+/** Polls a batch until the platform has processed it, and says what its counters prove (platform-api.md 4.14). */
 import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '@temporalio/activity';
@@ -40,7 +40,9 @@ export const statusOf = (
   platformBatchId: string,
   tenant: string,
 ): Promise<BatchStatus | null> =>
-  sync.limit.run({ tenant, signal }, (pace) => deps.platform.findBatch(platformBatchId, { tenant, signal, pace }));
+  sync.requestLimit.run({ tenant, signal }, (pace) =>
+    deps.platform.findBatch(platformBatchId, { tenant, signal, pace, onRetry: sync.onRetry }),
+  );
 
 /** Whether the batch is complete, or no record is open except pending ones. */
 export function isProcessed({ completedAt, progress }: BatchStatus): boolean {
@@ -55,13 +57,13 @@ export const isAllAccepted = ({ progress, errors, pendingResources }: BatchStatu
   (errors?.recordErrors?.length ?? 0) + (pendingResources?.length ?? 0) === 0;
 
 /** What is known of a batch's records without reading any of them back. */
-export interface Counted {
+export interface CounterProof {
   /** The records that the platform lists as pending. */
   readonly listed: ReadonlyMap<string, PendingResource>;
   /** Whether the counters account for every record that was sent. */
   readonly addsUp: boolean;
-  /** The outcome of all others, if the counters leave no doubt about it; else null. */
-  readonly others: 'accepted' | 'rejected' | null;
+  /** The outcome of all records that are not listed, if the counters leave no doubt about it; else null. */
+  readonly outcomeOfUnlisted: 'accepted' | 'rejected' | null;
 }
 
 /**
@@ -70,7 +72,7 @@ export interface Counted {
  *
  * @param sent how many records the batch was sent with
  */
-export function countedIn(status: BatchStatus, externalIds: readonly string[], sent: number): Counted {
+export function provenByCounters(status: BatchStatus, externalIds: readonly string[], sent: number): CounterProof {
   const { successfulRecords, failedRecords, pendingRecords } = status.progress;
   const pending = new Map((status.pendingResources ?? []).map((p) => [p.resourceExternalId, p]));
   const listed = new Map(externalIds.flatMap((id) => (pending.has(id) ? [[id, pending.get(id)!] as const] : [])));
@@ -78,8 +80,14 @@ export function countedIn(status: BatchStatus, externalIds: readonly string[], s
   // If failures are listed but not counted, the counters cannot be trusted.
   const uncounted = failedRecords === 0 && (status.errors?.recordErrors?.length ?? 0) > 0;
   const proved = addsUp && !uncounted && listed.size === pendingRecords && pending.size === pendingRecords;
-  const others = !proved ? null : failedRecords === 0 ? 'accepted' : successfulRecords === 0 ? 'rejected' : null;
-  return { listed, addsUp, others };
+  const outcomeOfUnlisted = !proved
+    ? null
+    : failedRecords === 0
+      ? 'accepted'
+      : successfulRecords === 0
+        ? 'rejected'
+        : null;
+  return { listed, addsUp, outcomeOfUnlisted };
 }
 
 /** Warnings that were logged. When there are many they are all forgotten, at the price of repeating a few. */

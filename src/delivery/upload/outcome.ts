@@ -14,7 +14,7 @@ export type Outcome =
   | { readonly kind: 'pending'; readonly missing: readonly ParentName[]; readonly expiresAt: string | null }
   /** Not accepted, or not known to be, while it lacks parents: that may be why, whatever the platform says. */
   | {
-      readonly kind: 'missing_parent';
+      readonly kind: 'lacks_parent';
       /** What the batch proves by itself. */
       readonly proven: 'rejected' | 'unknown';
       readonly missing: readonly ParentName[];
@@ -25,7 +25,7 @@ export type Outcome =
   | { readonly kind: 'unknown' };
 
 /** What a batch can prove about a record before its parents are looked up. */
-export type ProvenOutcome = Exclude<Outcome['kind'], 'missing_parent'>;
+export type ProvenOutcome = Exclude<Outcome['kind'], 'lacks_parent'>;
 
 /**
  * Outcomes by external id, or one value for the usual case that all records are accepted, so that no object is made for
@@ -40,12 +40,12 @@ export const ALL_ACCEPTED = 'all accepted';
  * @param message what the platform said about it: as received, and masked
  * @param missing the parents that it lacks
  */
-export function notTaken(
+export function notAccepted(
   proven: 'rejected' | 'unknown',
   message: { readonly raw: string; readonly masked: string },
   missing: readonly ParentName[],
 ): Outcome {
   if (missing.length > 0)
-    return { kind: 'missing_parent', proven, missing, message: blameBesidesParents(message, missing) };
+    return { kind: 'lacks_parent', proven, missing, message: blameBesidesParents(message, missing) };
   return proven === 'rejected' ? { kind: 'rejected', message: message.masked } : { kind: 'unknown' };
 }

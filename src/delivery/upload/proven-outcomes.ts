@@ -1,11 +1,11 @@
 /**
  * Proves what became of each record of a batch by the batch's counters, its list of pending records and, if these leave
- * doubt, by reading records back. Messages only tell which records to read back first (ADR 0029).
+ * doubt, by reading records back. Messages only suggest which records to read back first (ADR 0029).
  */
 import { differingField } from '../../domain/compare.js';
 import type { MappedRecord } from '../../domain/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
-import { countedIn, warnOnce } from './batch-status.js';
+import { provenByCounters, warnOnce } from './batch-status.js';
 import type { Pace } from '../../platform/pace.js';
 import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
@@ -21,39 +21,39 @@ export async function provenOutcomes(
   { byId: named }: NamedFailures,
 ): Promise<ReadonlyMap<string, ProvenOutcome>> {
   const { externalIds, length: sent } = batch.records;
-  const { listed, addsUp, others } = countedIn(status, externalIds, sent);
+  const { listed, addsUp, outcomeOfUnlisted } = provenByCounters(status, externalIds, sent);
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');
   const open = [...batch.records].filter(({ externalId }) => !listed.has(externalId));
-  // A record that "exists" may come from our own upload whose answer was lost: then what is stored decides.
+  // A record that "exists" may come from our own upload whose response was lost: then what is stored decides.
   const mayExist = context.mapping.spec.options.onConflict === 'reject';
-  if (others === 'accepted' || (others === 'rejected' && !mayExist)) {
-    for (const { externalId } of open) outcomes.set(externalId, others);
+  if (outcomeOfUnlisted === 'accepted' || (outcomeOfUnlisted === 'rejected' && !mayExist)) {
+    for (const { externalId } of open) outcomes.set(externalId, outcomeOfUnlisted);
     return outcomes;
   }
 
   const { failedRecords, pendingRecords } = status.progress;
-  const unlisted = pendingRecords - listed.size;
+  const unlistedPending = pendingRecords - listed.size;
   let absent = await notStored(
     context,
     batch.tenant,
     open.filter(({ externalId }) => named.has(externalId)),
   );
   // If the named records explain all failures that are counted, all others are accepted and need not be read back.
-  if (!(addsUp && unlisted === 0 && absent.length === failedRecords)) {
+  if (!(addsUp && unlistedPending === 0 && absent.length === failedRecords)) {
     const rest = open.filter(({ externalId }) => !named.has(externalId));
     absent = [...absent, ...(await notStored(context, batch.tenant, rest))];
   }
   const isAbsent = new Set(absent.map(({ externalId }) => externalId));
   for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
   // Fewer absent ones are right as well: a failed record may be stored from an earlier upload.
-  const isCounted = addsUp && absent.length <= failedRecords + unlisted;
+  const isCounted = addsUp && absent.length <= failedRecords + unlistedPending;
   if (!isCounted) warnOnce('batch_inconsistent', context, batch.platformBatchId, status);
   const failedByName = absent.filter(({ externalId }) => named.has(externalId));
   // If the platform counts more pending records than it lists, those that it does not name as failed are pending.
   const allFailedNamed = failedByName.length === failedRecords;
   for (const { externalId } of absent) {
-    const isRejected = unlisted === 0 || (allFailedNamed && named.has(externalId));
+    const isRejected = unlistedPending === 0 || (allFailedNamed && named.has(externalId));
     outcomes.set(externalId, !isCounted ? 'unknown' : isRejected ? 'rejected' : 'pending');
   }
   return outcomes;
@@ -66,7 +66,8 @@ export async function storedOutcomes(
   status: BatchStatus | null,
 ): Promise<ReadonlyMap<string, ProvenOutcome>> {
   const { externalIds } = records;
-  const listed = status === null ? new Map<string, never>() : countedIn(status, externalIds, externalIds.length).listed;
+  const listed =
+    status === null ? new Map<string, never>() : provenByCounters(status, externalIds, externalIds.length).listed;
   const open = [...records].filter(({ externalId }) => !listed.has(externalId));
   const absent = new Set((await notStored(context, tenant, open)).map(({ externalId }) => externalId));
   const outcomes = new Map<string, ProvenOutcome>();
@@ -84,12 +85,12 @@ export async function notStored(
   const { platform } = deps;
   const schema = mapping.spec.schema.name;
   const isStored = async ({ externalId, data }: MappedRecord, pace: Pace): Promise<boolean> => {
-    const stored = await platform.findResource(schema, externalId, { tenant, signal, pace });
+    const stored = await platform.findResource(schema, externalId, { tenant, signal, pace, onRetry: sync.onRetry });
     if (stored === null) return false;
     return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
   };
   const stored = await allEnded(
-    records.map((record) => sync.limit.run({ tenant, signal }, (pace) => isStored(record, pace))),
+    records.map((record) => sync.requestLimit.run({ tenant, signal }, (pace) => isStored(record, pace))),
   );
   return records.filter((_, index) => !stored[index]);
 }

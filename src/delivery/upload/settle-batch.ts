@@ -4,7 +4,7 @@ import type { ParentName } from '../../domain/parent.js';
 import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { messageAbout, namedFailures } from './named-failures.js';
-import { ALL_ACCEPTED, notTaken, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
+import { ALL_ACCEPTED, notAccepted, type BatchOutcomes, type Outcome, type ProvenOutcome } from './outcome.js';
 import { undeliveredParents } from '../parents/parents.js';
 import { maskedMessage } from './platform-message.js';
 import { provenOutcomes, storedOutcomes } from './proven-outcomes.js';
@@ -24,7 +24,7 @@ export interface SettledBatch {
 export async function settleBatch(context: PartitionContext, batch: SentBatch, readSeq: string): Promise<SettledBatch> {
   const outcomes = await batchOutcomes(context, batch);
   // The platform's id is written while the batch is polled, but must be there before any outcome is.
-  await batch.noted;
+  await batch.recorded;
   const isPending = outcomes !== ALL_ACCEPTED && [...outcomes.values()].some(({ kind }) => kind === 'pending');
   if (batch.id !== null || !isPending) return { batch, outcomes };
   const id = await context.deps.ledger.batches.insertSent(context.partition, readSeq, batch, batch.platformBatchId);
@@ -42,8 +42,8 @@ export async function batchOutcomes(context: PartitionContext, batch: SentBatch)
     : await storedOutcomes(context, batch, status);
   // The list makes new objects each time it is read, but parents are looked up by object: so they are made once.
   const records = [...batch.records];
-  const notAccepted = records.filter(({ externalId }) => proven.get(externalId) !== 'accepted');
-  const undelivered = await undeliveredParents(context, notAccepted);
+  const open = records.filter(({ externalId }) => proven.get(externalId) !== 'accepted');
+  const undelivered = await undeliveredParents(context, open);
   const listed = new Map((status?.pendingResources ?? []).map((pending) => [pending.resourceExternalId, pending]));
   const schemas = context.sync.spec.mappings.map((mapping) => mapping.schema.name);
   const outcomes = new Map<string, Outcome>();
@@ -55,7 +55,7 @@ export async function batchOutcomes(context: PartitionContext, batch: SentBatch)
     else if (outcome === 'pending') outcomes.set(externalId, pendingOutcome(listed.get(externalId), missing));
     else {
       const raw = outcome === 'rejected' ? messageAbout(externalId, failures) : '';
-      outcomes.set(externalId, notTaken(outcome, { raw, masked: maskedMessage(raw, record, schemas) }, missing));
+      outcomes.set(externalId, notAccepted(outcome, { raw, masked: maskedMessage(raw, record, schemas) }, missing));
     }
   }
   return outcomes;

@@ -18,7 +18,7 @@ import { maskedMessage } from './platform-message.js';
 export interface SentBatch extends IntendedBatch {
   readonly platformBatchId: string;
   /** Resolves when the ledger has the platform's id. It may reject, so it must be awaited. */
-  readonly noted: Promise<void>;
+  readonly recorded: Promise<void>;
 }
 
 /** A record that was rejected by itself; the platform's messages in `error.details` are masked. */
@@ -35,18 +35,18 @@ export interface UploadResult {
 }
 
 /** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
-const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('inDoubtShareOfPost');
+const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('postShareOfInDoubtDelay');
 
 /**
  * @throws PartnerSyncError `schema_not_pushed`, `platform_busy` once the platform has been busy for too long,
  *   `fenced_off` if another attempt has taken the partition over, and whatever else the client throws
  */
 export async function uploadBatch(context: PartitionContext, intended: IntendedBatch): Promise<UploadResult> {
-  const failures: Failures = { since: Date.now(), inDoubt: 0, busy: 0 };
+  let failures: Failures | undefined;
   let batch = intended;
   while (true) {
     try {
-      const sent = await context.sync.limit.run({ tenant: batch.tenant, signal: context.signal }, (pace) =>
+      const sent = await context.sync.requestLimit.run({ tenant: batch.tenant, signal: context.signal }, (pace) =>
         post(context, batch, pace, async () => {
           // A process that was frozen since the intent must not send: its successor has taken the records over.
           if (Date.now() - batch.intendedAt > postTimeoutMs(context.sync.spec.upload.inDoubtDelay))
@@ -56,11 +56,13 @@ export async function uploadBatch(context: PartitionContext, intended: IntendedB
       return { sent: [{ ...batch, ...sent }], rejected: [] };
     } catch (error) {
       if (!(error instanceof PartnerSyncError)) throw error;
+      failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
       const next = afterFailure(context, error, failures);
       if (next === 'rejected')
         return batch.records.length > 1
           ? uploadHalves(context, batch, error)
           : { sent: [], rejected: [rejectedAlone(context, batch, error)] };
+      context.sync.onRetry(error.code, Date.now() - failures.since);
       if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal: context.signal });
       context.mapping.meter.batchRepeated();
     }
@@ -69,9 +71,9 @@ export async function uploadBatch(context: PartitionContext, intended: IntendedB
 
 /** How the attempts to upload one batch have failed so far. */
 interface Failures {
-  /** Milliseconds of this process's clock. */
+  /** When the first one did, in milliseconds of this process's clock. */
   readonly since: number;
-  /** How often the answer was lost, and how often the platform was busy. */
+  /** How often the response was lost, and how often the platform was busy. */
   inDoubt: number;
   busy: number;
 }
@@ -94,7 +96,7 @@ function afterFailure(
   if (error.code === 'platform_busy') {
     const asked = error.details['retryAfterMs'];
     const delay = typeof asked === 'number' ? asked : backoffMs(failures.busy++);
-    if (Date.now() - failures.since + delay > milliseconds('busyPlatform')) throw error;
+    if (Date.now() - failures.since + delay > milliseconds('longestBusyWait')) throw error;
     // A delay that the platform asked for is kept by the client, for all requests.
     return { repeatIn: typeof asked === 'number' ? 0 : delay };
   }
@@ -107,10 +109,14 @@ function afterFailure(
 function rejectedAlone({ sync }: PartitionContext, batch: IntendedBatch, error: PartnerSyncError): RejectedRecord {
   const record = batch.records.at(0);
   const schemas = sync.spec.mappings.map((m) => m.schema.name);
-  const { status, words, errors } = error.details as { status: number; words: string; errors: readonly string[] };
+  const { status, platformMessage, errors } = error.details as {
+    status: number;
+    platformMessage: string;
+    errors: readonly string[];
+  };
   const masked = (text: string): string => maskedMessage(text, record, schemas);
-  const details = { ...error.details, words: masked(words), errors: errors.map(masked) };
-  return { batch, record, error: new PartnerSyncError(error.code, `answered ${status}`, details) };
+  const details = { ...error.details, platformMessage: masked(platformMessage), errors: errors.map(masked) };
+  return { batch, record, error: new PartnerSyncError(error.code, `returned ${status}`, details) };
 }
 
 async function post(
@@ -118,7 +124,7 @@ async function post(
   batch: IntendedBatch,
   pace: Pace,
   before: () => Promise<void>,
-): Promise<Pick<SentBatch, 'platformBatchId' | 'noted'>> {
+): Promise<Pick<SentBatch, 'platformBatchId' | 'recorded'>> {
   const { deps, mapping, sync, signal } = context;
   const query = uploadQuery(mapping.spec.options);
   const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, bodyOf(batch), query, {
@@ -127,9 +133,10 @@ async function post(
     once: true,
     pace,
     before,
-    // Once it has begun, a POST is finished and noted even if the activity is cancelled, or the batch would be in
+    // Once it has begun, a POST is finished and recorded even if the activity is cancelled, or the batch would be in
     // doubt. It ends within one delay of its intent, so that a successor knows when it must be over.
     signal,
+    onRetry: sync.onRetry,
     finish: true,
     timeout: postTimeoutMs(sync.spec.upload.inDoubtDelay),
   });
@@ -139,9 +146,9 @@ async function post(
       inDoubt: true,
     });
   mapping.meter.batchSent();
-  const noted = deps.ledger.batches.markSent(batch, accepted.batchId);
-  noted.catch(() => undefined);
-  return { platformBatchId: accepted.batchId, noted };
+  const recorded = deps.ledger.batches.markSent(batch, accepted.batchId);
+  recorded.catch(() => undefined);
+  return { platformBatchId: accepted.batchId, recorded };
 }
 
 async function uploadHalves(

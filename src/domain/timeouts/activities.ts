@@ -5,19 +5,19 @@ export const ACTIVITIES = {
   retryFirst: {
     value: 1,
     unit: 's',
-    bounds: 'the pause before an activity is tried a second time',
+    bounds: 'the pause before the second attempt of an activity (initial interval)',
     why: 'most network faults are over by then',
   },
   retryFactor: {
     value: 2,
     unit: 'times',
-    bounds: 'the growth of that pause from one attempt to the next',
-    why: 'a fault that lasts costs few attempts',
+    bounds: 'the growth of that pause from one attempt to the next (backoff coefficient)',
+    why: 'a long outage costs few attempts',
   },
   retryLongest: {
     value: 1,
     unit: 'min',
-    bounds: 'the pause between two attempts of an activity',
+    bounds: 'the pause between two attempts of an activity (maximum interval)',
     why: 'a run continues within a minute of the end of an outage',
   },
   unexpectedAttempts: {
@@ -29,68 +29,89 @@ export const ACTIVITIES = {
   bookkeepingAttempt: {
     value: 2,
     unit: 'min',
-    bounds: 'one attempt of an activity that looks something up or writes to the ledger, such as `openRun`',
+    bounds:
+      'one attempt of an activity that looks something up or writes to the ledger, such as `openRun` (start-to-close timeout)',
     why: 'it takes seconds; if the ledger does not respond, the attempt has failed with an error of its own by then',
   },
   bookkeepingTotal: {
     value: 6,
     unit: 'h',
-    bounds: 'such an activity with all its attempts',
-    why: 'a database that is down for a night of maintenance makes no run fail',
+    bounds: 'such an activity with all its attempts (schedule-to-close timeout)',
+    why: 'a database that is down for maintenance overnight makes no run fail',
   },
   failureRecordAttempt: {
     value: 20,
     unit: 's',
-    bounds: 'one attempt of `recordFailure`, which notes in the ledger why a run failed',
+    bounds: 'one attempt of `recordFailure`, which records in the ledger why a run failed (start-to-close timeout)',
     why: 'it is one statement',
   },
   failureRecordTotal: {
     value: 1,
     unit: 'min',
-    bounds: '`recordFailure` with all its attempts',
+    bounds: '`recordFailure` with all its attempts (schedule-to-close timeout)',
     why: 'the ledger may be the reason why the run failed; `status` then asks Temporal',
   },
-  loadAttempt: {
+  longActivityAttempt: {
     value: 30,
     unit: 'min',
-    bounds: 'one attempt of an activity that does long work a part at a time, such as `loadPartition`',
+    bounds:
+      'one attempt of an activity that does long work a part at a time, such as `loadPartition` (start-to-close timeout)',
     why: 'longer than anything that it waits for: a batch, a lost response, a new token',
   },
-  loadTotal: {
+  longActivityTotal: {
     value: 24,
     unit: 'h',
-    bounds: 'such an activity with all its attempts',
+    bounds: 'such an activity with all its attempts (schedule-to-close timeout)',
     why: 'as long as a `Retry-After` may be',
   },
-  loadHeartbeat: {
+  longActivityHeartbeat: {
     value: 10,
     unit: 's',
-    bounds: 'the silence after which such an activity is given to another worker',
+    bounds: 'the silence after which such an activity is given to another worker (heartbeat timeout)',
     why: 'a killed worker is soon replaced, and a long garbage collection is not mistaken for its end',
   },
   heartbeatEvery: {
     value: 2,
     unit: 's',
     bounds: 'the time between two heartbeats of an activity',
-    why: 'several may be lost before the silence counts',
+    why: 'several may be lost before the heartbeat timeout',
   },
   heartbeatThrottle: {
     value: 3,
     unit: 's',
     bounds: 'the time for which the SDK holds heartbeats back',
-    why: 'well below the silence that counts; a cancellation arrives with the response to a heartbeat',
+    why: 'well below the heartbeat timeout; a cancellation arrives with the response to a heartbeat',
   },
-  loadTime: {
+  timeSlice: {
     value: 15,
     unit: 's',
-    bounds: 'the time for which a load begins new work',
-    why: 'long compared with what it costs to dispatch an activity, short compared with a deployment',
+    bounds: 'the time slice for which an activity works on a partition before it returns',
+    why: 'long compared with the cost of dispatching an activity, short compared with a deployment',
   },
   loadQueueWait: {
     value: 20,
     unit: 's',
-    bounds: 'the wait for a worker with room for a load, before it may go to the common task queue',
-    why: 'longer than a load takes: a longer wait means that loads are stuck, or very many',
+    bounds:
+      'the wait of a time slice in the load queue before it may go to the common queue (schedule-to-start timeout)',
+    why: 'longer than a time slice: a longer wait means that other time slices are stuck, or that there are very many',
+  },
+  smallTenantsEvery: {
+    value: 10,
+    unit: 's',
+    bounds: 'the time between two deliveries of the new rows of small tenants, and before the first one',
+    why: 'with a delivery under way and its own, new rows are there within some 30 s; most runs are shorter',
+  },
+  smallTenantsAttempts: {
+    value: 1,
+    unit: 'attempts',
+    bounds: 'attempts at such a delivery',
+    why: 'nothing depends on it, and the next one begins soon',
+  },
+  smallTenantsLongestPause: {
+    value: 2,
+    unit: 'min',
+    bounds: 'the longest pause between two such deliveries, after several have failed',
+    why: 'the run itself usually hits the same error',
   },
   stagePoll: {
     value: 60,
@@ -108,8 +129,8 @@ export const ACTIVITIES = {
   guardWait: {
     value: 24,
     unit: 'h',
-    bounds: 'the time for which a run that its guard holds waits for approval, before it fails',
-    why: 'somebody looks at it on the next day at the latest',
+    bounds: 'the time for which a run on hold waits for approval before it ends',
+    why: 'somebody sees it the next day at the latest',
     setting: '`guard.wait`',
   },
   pollFirstPause: {
@@ -127,26 +148,26 @@ export const ACTIVITIES = {
   pollLongestPauseWhileDue: {
     value: 30,
     unit: 's',
-    bounds: 'the same while some records are due to be sent again within moments',
+    bounds: 'the same while some records are due to be sent again soon',
     why: 'they are not kept waiting for the others',
   },
   anotherWorkerEvery: {
     value: 1,
     unit: 's',
     bounds: 'the pause before work is given to another worker, if one lacks its files or variables',
-    why: 'the worker that lacks them is the one that takes work fastest',
+    why: 'a worker that lacks them fails fast, and would take the next attempt first',
   },
   anotherWorkerAttempts: {
     value: 30,
     unit: 'attempts',
     bounds: 'attempts until it is assumed that no worker has them',
-    why: 'with one good worker among four, one run in five thousand is unlucky',
+    why: 'with one good worker among four, one run in five thousand fails',
   },
   workerDrain: {
     value: 30,
     unit: 's',
     bounds: 'the time that a worker gives its activities when it is asked to stop',
-    why: 'longer than a load, so that nothing needs to be cancelled',
+    why: 'longer than a time slice, so that nothing needs to be cancelled',
   },
   workerIdle: {
     value: 50,
@@ -158,12 +179,12 @@ export const ACTIVITIES = {
     value: 15,
     unit: 's',
     bounds: 'the age of the metrics that are read from the ledger',
-    why: 'they cost some statements, and Prometheus asks about as often',
+    why: 'reading them costs some statements, and Prometheus asks about as often',
   },
   metricsStatement: {
     value: 3,
     unit: 's',
-    bounds: 'a statement of theirs',
+    bounds: 'a statement that reads them',
     why: 'each follows an index and stops at a bound; a ledger that takes longer has more important work',
   },
   metricsWait: {
@@ -176,19 +197,19 @@ export const ACTIVITIES = {
     value: 3,
     unit: 's',
     bounds: 'a request to the collector of traces, and the sending of the last ones when a process ends',
-    why: 'nothing waits for traces but the end of a process',
+    why: 'only the end of a process waits for traces',
     setting: '`OTEL_EXPORTER_OTLP_TIMEOUT`, in milliseconds, for the request',
   },
-  readyLedger: {
+  readySilence: {
     value: 10,
     unit: 's',
-    bounds: 'the age of the last answer of the ledger at which `/ready` still says yes',
-    why: 'one lost answer says nothing about the worker',
+    bounds: 'the age of the last response of the ledger and of Temporal up to which `/ready` reports a worker as ready',
+    why: 'one lost response says nothing about the worker',
   },
   readyWait: {
     value: 500,
     unit: 'ms',
-    bounds: 'the time for which `/ready` waits for the ledger',
+    bounds: 'the time for which `/ready` waits for the ledger and Temporal',
     why: 'the deadline of a Kubernetes probe is a second by default',
   },
   temporalConnect: {

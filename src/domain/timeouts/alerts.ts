@@ -1,42 +1,48 @@
-/** How often syncs are looked at, and how notices of what is wrong with them are delivered. */
+/** How often the alerts of syncs are evaluated, and how notifications are delivered. */
 import type { TimeoutEntry } from './entry.js';
 
 export const ALERTS = {
   watchEvery: {
     value: 1,
     unit: 'min',
-    bounds: 'the time between two looks of the watch schedule at all syncs that have `alerts`',
-    why: 'whatever goes wrong is told within two minutes',
+    bounds: 'the time between two evaluations of all syncs that have `alerts`, by the watch schedule',
+    why: 'with the default of `limits.retrying`, people are notified within two minutes',
   },
   watchCatchup: {
     value: 1,
     unit: 'min',
-    bounds: 'how late a look may still start',
-    why: 'after an outage, one look finds all that has changed',
+    bounds: 'how late an evaluation may still start',
+    why: 'after an outage, one evaluation finds all that has changed',
+  },
+  watchSchedules: {
+    value: 10,
+    unit: 's',
+    bounds: 'asking Temporal which schedules are paused, and recording them, before an evaluation',
+    why: 'it takes milliseconds; alerts are evaluated without it, and the next evaluation asks again',
   },
   watchAttempt: {
     value: 1,
     unit: 'min',
-    bounds: 'one attempt to look at all syncs',
-    why: 'it takes some milliseconds a sync, and pings that are not answered take a few seconds',
+    bounds: 'one attempt to evaluate all syncs (start-to-close timeout)',
+    why: 'it takes some milliseconds for each sync, and a few seconds if pings are not answered',
   },
   watchTotal: {
     value: 4,
     unit: 'min',
-    bounds: 'a look with all its attempts',
-    why: 'a later look sees all that this one would have seen',
+    bounds: 'an evaluation with all its attempts (schedule-to-close timeout)',
+    why: 'a later one sees all that this one would have seen',
   },
   watchWorkflow: {
     value: 5,
     unit: 'min',
-    bounds: 'the workflow of a look',
-    why: 'one that no worker has taken up must not keep later ones from starting',
+    bounds: 'the workflow of an evaluation (execution timeout)',
+    why: 'an evaluation that no worker takes up must not keep later ones from starting',
   },
-  lookAfterRun: {
+  evaluateSync: {
     value: 10,
     unit: 's',
-    bounds: 'the look at a sync at the end of its run',
-    why: 'the run must not wait for it; the watch looks again within a minute',
+    bounds: 'the evaluation of one sync, by the watch and at the end of its run',
+    why: 'neither other syncs nor the run must wait for it; the watch evaluates again within a minute',
   },
   alertRequest: {
     value: 10,
@@ -53,37 +59,37 @@ export const ALERTS = {
   alertAttempt: {
     value: 5,
     unit: 'min',
-    bounds: 'one attempt to send a target all that is due',
-    why: 'longer than its notices together take',
+    bounds: 'one attempt to send a target all notifications that are due (start-to-close timeout)',
+    why: 'longer than they take together; heartbeats tell sooner that the worker has died',
   },
   alertRetryFirst: {
     value: 5,
     unit: 's',
-    bounds: 'the pause before a target that could not be told is tried a second time; it doubles',
+    bounds: 'the pause before the second attempt of a delivery; it doubles (initial interval)',
     why: 'most network faults are over by then',
   },
   alertRetryLongest: {
     value: 1,
     unit: 'min',
-    bounds: 'the pause between two attempts to tell a target',
-    why: 'it is told within a minute of the end of an outage',
+    bounds: 'the pause between two attempts to deliver to a target (maximum interval)',
+    why: 'the notification arrives within a minute of the end of an outage',
   },
   alertRetryAfterLongest: {
     value: 1,
     unit: 'h',
     bounds: 'a `Retry-After` of a webhook or of Slack; a longer one counts as this',
-    why: 'a notice that comes much later helps nobody',
+    why: 'a notification that comes much later helps nobody',
   },
   alertTotal: {
     value: 24,
     unit: 'h',
-    bounds: 'telling a target, with all attempts, after which the workflow fails',
-    why: 'somebody sees the failed workflow; the notice stays due, and the next look begins again',
+    bounds: 'delivering to a target, with all attempts, after which the workflow fails (schedule-to-close timeout)',
+    why: 'somebody sees the failed workflow; the notification stays due, and the next evaluation begins again',
   },
   alertReminder: {
     value: 1,
     unit: 'd',
-    bounds: 'the time after which a problem that has not ended is told again',
-    why: 'nobody forgets it, and nobody is numbed',
+    bounds: 'the time after which people are reminded of a problem that has not ended',
+    why: 'often enough to be remembered, rarely enough not to be ignored',
   },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

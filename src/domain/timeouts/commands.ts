@@ -26,7 +26,7 @@ export const COMMANDS = {
     bounds: 'one poll of a run',
     why: 'a query to a workflow without a worker may get no response',
   },
-  noWorkerNotice: {
+  noWorkerReport: {
     value: 4,
     unit: 's',
     bounds: 'the silence after which `run` reports that no worker is polling',
@@ -38,7 +38,7 @@ export const COMMANDS = {
     bounds: 'the time that `status` takes to reach Temporal',
     why: 'the ledger knows most runs; somebody is waiting at a terminal',
   },
-  statusLook: {
+  statusQuery: {
     value: 10,
     unit: 's',
     bounds: 'the time that `status` takes to ask Temporal for runs that the ledger lacks',
@@ -47,7 +47,7 @@ export const COMMANDS = {
   statusFollow: {
     value: 2,
     unit: 's',
-    bounds: 'the time between two looks of `status --follow`',
+    bounds: 'the time between two refreshes of `status --follow`',
     why: 'somebody is watching',
   },
   probeMapping: {
@@ -56,7 +56,7 @@ export const COMMANDS = {
     bounds: 'the time for which `check` maps rows of one mapping; no limit with `--probe-rows all`',
     why: 'somebody is waiting for it',
   },
-  reconcileNotice: {
+  reconcileProgress: {
     value: 3,
     unit: 's',
     bounds: 'the time between two lines of progress of `reconcile`',
@@ -96,7 +96,7 @@ export const COMMANDS = {
   doctorWorker: {
     value: 15,
     unit: 's',
-    bounds: 'the time that a worker is given to respond to `doctor`; it is asked once',
+    bounds: 'the time that a worker is given to respond to `doctor` (schedule-to-close timeout)',
     why: 'longer than it takes to check everything, however busy the worker is',
   },
   doctorWorkerAttempts: {

@@ -15,7 +15,7 @@ export const DATABASES = {
     bounds: 'the share of that time after which the next page is made smaller',
     why: 'pages shrink long before one of them fails',
   },
-  sourceAnswerGrace: {
+  sourceResponseGrace: {
     value: 10,
     unit: 's',
     bounds: 'the time added to it before a server counts as gone',
@@ -31,7 +31,7 @@ export const DATABASES = {
     value: 20,
     unit: 's',
     bounds: 'the wait for a connection of the pool',
-    why: 'longer than connecting, so that the error is the one that gives the reason',
+    why: 'longer than connecting, so that the reported error gives the reason',
   },
   sourceSecondAttempt: {
     value: 200,
@@ -67,9 +67,9 @@ export const DATABASES = {
     value: 15,
     unit: 's',
     bounds: 'a transaction on the ledger in which nothing happens',
-    why: 'a frozen process does not block its successor; shorter than what a lock is waited for',
+    why: 'shorter than the wait for a lock, so that a frozen process does not block its successor',
   },
-  ledgerAnswer: {
+  ledgerResponse: {
     value: 75,
     unit: 's',
     bounds: 'a response of the ledger, before its server counts as gone',
@@ -84,13 +84,13 @@ export const DATABASES = {
   filesKept: {
     value: 1,
     unit: 'h',
-    bounds: "how long the ledger keeps a sync's mapping files at least, once a run has begun with them",
-    why: 'longer than a transaction that begins a run; runs that follow each other do not write them anew',
+    bounds: "the shortest time for which the ledger keeps a sync's mapping files once a run has begun with them",
+    why: 'longer than a transaction that begins a run; consecutive runs do not write them again',
   },
   ledgerTransaction: {
     value: 2,
     unit: 'attempts',
-    bounds: 'a transaction that the ledger aborted because of a deadlock or a conflict',
+    bounds: 'attempts of a transaction that the ledger aborts because of a deadlock or a conflict',
     why: 'the second attempt seldom meets the same other transaction; longer faults are left to the retries of the activity',
   },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

@@ -15,7 +15,7 @@ export const DELIVERY = {
     bounds: 'that wait after a crash, counted from the intent',
     why: 'the POST may have ended one delay after its intent, and be applied one delay after that',
   },
-  inDoubtShareOfPost: {
+  postShareOfInDoubtDelay: {
     value: 0.5,
     unit: 'times',
     bounds: 'one POST of a batch, and the age at which its intent is renewed before the POST, as a share of that wait',
@@ -25,9 +25,9 @@ export const DELIVERY = {
     value: 3,
     unit: 'attempts',
     bounds: 'how often a batch is sent again in place after a lost response',
-    why: 'that many in a row are no accident; the activity is retried instead, from what the ledger has',
+    why: 'that many in a row are no accident; the activity is then retried, from the state in the ledger',
   },
-  busyPlatform: {
+  longestBusyWait: {
     value: 1,
     unit: 'min',
     bounds: 'the wait in place while the platform rejects a batch because it is busy (425, 429, 503)',
@@ -55,13 +55,13 @@ export const DELIVERY = {
     value: 10,
     unit: 'min',
     bounds: 'the wait for the outcomes of a batch, before its records count as unknown',
-    why: 'far beyond what the platform takes; a load has half an hour for two such waits',
+    why: 'far beyond what the platform takes; an activity has half an hour for two such waits',
     setting: '`upload.batchDeadline`',
   },
-  batchIdNoted: {
+  batchIdRecorded: {
     value: 30,
     unit: 'ms',
-    bounds: "the delay before a batch's id is written to the ledger, with those of others",
+    bounds: "the delay before a batch's id is written to the ledger, together with the ids of other batches",
     why: 'shorter than the pause before the first poll of the batch',
   },
   readAgain: {
@@ -86,8 +86,8 @@ export const DELIVERY = {
   childLongestRetry: {
     value: 1,
     unit: 'h',
-    bounds: 'that delay',
-    why: 'a record that waits for long costs next to nothing',
+    bounds: 'that delay at its longest',
+    why: 'a record that waits a long time costs next to nothing',
   },
   childAttempts: {
     value: 5,
@@ -98,7 +98,7 @@ export const DELIVERY = {
   dependencyWait: {
     value: 0,
     unit: 's',
-    bounds: 'the time for which the platform is asked to keep a record pending whose parent is missing',
+    bounds: 'the time for which the platform is asked to keep a child pending if its parent is missing',
     why: "the platform's own default: it rejects the record at once",
     setting: '`options.dependencyWaitTimeout`',
   },
@@ -117,7 +117,7 @@ export const DELIVERY = {
   expiryNamedBefore: {
     value: 1,
     unit: 'd',
-    bounds: 'how far in the past a date may lie that the platform names for when a pending record expires',
+    bounds: 'how far in the past the expiry date of a pending record may lie, as the platform gives it',
     why: 'dates further off mean "never", or are in another notation',
   },
   expiryNamedAhead: {
@@ -153,22 +153,36 @@ export const DELIVERY = {
     why: 'syncs with the same schedule do not all start at once',
     setting: '`schedules[].jitter`',
   },
+  pausedLimit: {
+    value: 1,
+    unit: 'd',
+    bounds: 'how long a schedule may be paused before something counts as wrong with the sync',
+    why: 'work on a system is mostly over by then; a longer pause may have been forgotten',
+    setting: '`limits.paused`',
+  },
   waitingLimit: {
     value: 1,
     unit: 'h',
-    bounds: 'how long a record waits until something counts as wrong with the sync',
+    bounds: 'how long a record may wait before something counts as wrong with the sync',
     why: 'most parents arrive with the next run',
     setting: '`limits.waiting`',
   },
   retryingLimit: {
-    value: 1,
-    unit: 'min',
+    value: 30,
+    unit: 's',
     bounds:
-      'the time for which the steps of a run may fail, or the platform refuse requests, until that counts as wrong',
-    why: 'a restart of the source or the platform is over by then',
+      'the time for which the steps of a run may fail, or the platform may refuse requests, before that counts as wrong',
+    why: 'most restarts are over by then, and people are still notified within two minutes',
     setting: '`limits.retrying` in sync.yaml',
   },
-  troublePasses: {
+  retryRecorded: {
+    value: 5,
+    unit: 's',
+    bounds:
+      'the time for which a request or a read fails in place before the ledger is told, and between two such records of a sync',
+    why: 'most faults are over by then; those that last cost one statement every few seconds',
+  },
+  retryingEnds: {
     value: 3,
     unit: 'min',
     bounds: 'the time without a failure after which the steps of a run count as working again',
@@ -178,7 +192,7 @@ export const DELIVERY = {
     value: 1,
     unit: 'h',
     bounds:
-      'the time for which a run may settle nothing before `status` and alerts call it stalled, beside `waitForPending`',
+      'the time for which a run may settle nothing before `status` and alerts call it stalled, in addition to `waitForPending`',
     why: 'a chunk waits at most minutes for a batch; a run that polls pending records settles nothing either',
     setting: '`limits.stalled` in sync.yaml',
   },

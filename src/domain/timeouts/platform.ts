@@ -18,7 +18,7 @@ export const PLATFORM = {
     value: 15,
     unit: 'min',
     bounds: 'the same while `reconcile` reads back',
-    why: 'a proof that takes an hour is not given up for a platform that is busy for some minutes',
+    why: 'a proof that takes an hour must not fail because the platform is busy for some minutes',
   },
   platformFirstBackoff: {
     value: 250,
@@ -42,7 +42,7 @@ export const PLATFORM = {
     value: 1,
     unit: 'd',
     bounds: 'a `Retry-After`; longer ones count as this',
-    why: 'ten years are a mistake of the platform; an activity may take a day',
+    why: 'longer values are assumed to be mistakes; an activity may take a day',
   },
   retryAfterSpread: {
     value: 250,
@@ -50,36 +50,35 @@ export const PLATFORM = {
     bounds: 'the time over which requests that waited for a `Retry-After` are spread',
     why: 'they are not all sent at the same moment',
   },
-  retryAfterNotice: {
+  retryAfterLogged: {
     value: 10,
     unit: 's',
     bounds: 'the shortest `Retry-After` that is logged',
     why: 'nobody could act on shorter ones',
   },
-  fleetBeat: {
+  fleetHeartbeat: {
     value: 1,
     unit: 's',
-    bounds:
-      'how often a process that sends tells the others so in the ledger, and learns its share and of any `Retry-After`',
+    bounds: 'how often a sender records in the ledger that it is active, and reads its share and any `Retry-After`',
     why: 'shares are right within seconds, for one statement a second',
   },
   fleetFresh: {
     value: 3,
     unit: 's',
-    bounds: 'the age of what it has learnt, before it asks again ahead of a request',
-    why: 'a process whose ledger does not answer must stop before the others take its share over',
+    bounds: 'the age of what it has read, beyond which it reads again before a request',
+    why: 'a process that the ledger does not answer must stop before its share is redistributed',
   },
   fleetJoin: {
     value: 3,
     unit: 's',
     bounds: 'the wait of a process that joins others, before its first request',
-    why: 'the others have learnt of it by then, and have made room',
+    why: 'the others know of it by then, and have reduced their shares',
   },
   fleetGone: {
     value: 10,
     unit: 's',
-    bounds: 'the time after which a process that is not seen any more has lost its share',
-    why: 'longer than it goes on by what it knows, and short enough that a share is not lost for long',
+    bounds: 'the silence after which the share of a process is redistributed',
+    why: 'no process works longer with what it last read, and no share is unused for long',
   },
   fleetIdle: {
     value: 20,
@@ -90,13 +89,13 @@ export const PLATFORM = {
   retryAfterFresh: {
     value: 1,
     unit: 's',
-    bounds: 'the age of what is known of the `Retry-After` of others, before it is asked for again ahead of a request',
-    why: 'a second too late is a few requests; asked for each request would slow all of them down',
+    bounds: 'the age of the last known `Retry-After` of others, beyond which it is read again before a request',
+    why: 'a second late costs a few requests; reading it before every request would slow all of them down',
   },
-  retryAfterAnswer: {
+  retryAfterResponse: {
     value: 2,
     unit: 's',
-    bounds: 'the wait for that answer',
+    bounds: 'the wait for the response',
     why: 'commands that need no ledger, such as `doctor`, must work without it',
   },
   tokenWait: {
@@ -109,7 +108,7 @@ export const PLATFORM = {
   tokenLook: {
     value: 500,
     unit: 'ms',
-    bounds: 'the time between two reads of the file of the token',
+    bounds: "the time between two reads of the token's file",
     why: 'a file is cheap to read',
   },
   tokenFirstTry: {
@@ -134,6 +133,6 @@ export const PLATFORM = {
     value: 1,
     unit: 'min',
     bounds: 'the creation of one schema definition by `schema push`, with its retries',
-    why: 'the command may be started again',
+    why: 'the command can be run again',
   },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

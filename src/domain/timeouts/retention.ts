@@ -1,4 +1,4 @@
-/** How long the ledger keeps what only the past needs, and how long a run takes to remove it. */
+/** How long the ledger keeps finished runs, batches and plans, and audit entries, and how long a run takes to remove them. */
 import type { TimeoutEntry } from './entry.js';
 
 export const RETENTION = {
@@ -6,7 +6,7 @@ export const RETENTION = {
     value: 14,
     unit: 'd',
     bounds: 'how long a batch is kept after it was settled or superseded',
-    why: 'a question to the platform about a batch comes within days',
+    why: 'questions to the platform about a batch come within days',
     setting: '`retention.batches`',
   },
   keepPartitions: {
@@ -19,7 +19,7 @@ export const RETENTION = {
   keepRemovalPlans: {
     value: 90,
     unit: 'd',
-    bounds: 'how long a removal plan is kept that was carried out or replaced',
+    bounds: 'how long a removal plan that was carried out or replaced is kept after the end of its run',
     why: 'the report of the run has its counts',
     setting: '`retention.removalPlans`',
   },
@@ -27,7 +27,7 @@ export const RETENTION = {
     value: 400,
     unit: 'd',
     bounds: 'how long a run and its report are kept after its end',
-    why: 'the same month of the year before can be compared',
+    why: 'a month can be compared with the same month of the year before',
     setting: '`retention.runs`',
   },
   keepAudit: {
@@ -41,13 +41,19 @@ export const RETENTION = {
     value: 5,
     unit: 's',
     bounds: 'how long a run removes such rows after it has ended',
-    why: 'usually it takes milliseconds; the next run goes on with what is left',
+    why: 'usually it takes milliseconds; the next run removes the rest',
   },
   pruneAttempt: {
     value: 1,
     unit: 'min',
-    bounds: 'the same as an activity, which is tried once, with the wait for a worker',
+    bounds: 'the activity that does so, including the wait for a worker',
     why: 'a statement may have to wait for a lock; nothing depends on the result',
+  },
+  pruneAttempts: {
+    value: 1,
+    unit: 'attempts',
+    bounds: 'attempts of this activity',
+    why: 'the next run removes what this one leaves',
   },
   pruneProgress: {
     value: 3,
@@ -55,13 +61,13 @@ export const RETENTION = {
     bounds: 'the time between two lines of progress of `prune`',
     why: 'each is a line of its own',
   },
-  noteAttempt: {
+  auditAttempt: {
     value: 20,
     unit: 's',
-    bounds: 'one attempt to note in the audit that a run was paused or resumed',
+    bounds: 'one attempt to record in the audit that a run was paused or resumed',
     why: 'it is one statement',
   },
-  noteTotal: {
+  auditTotal: {
     value: 1,
     unit: 'h',
     bounds: 'the same with all attempts',

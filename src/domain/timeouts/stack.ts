@@ -54,7 +54,7 @@ export const STACK = {
     value: 5,
     unit: 's',
     bounds: 'its immediate shutdown (SIGQUIT) after that',
-    why: 'it writes nothing any more',
+    why: 'it writes nothing more',
   },
   temporalShutdown: {
     value: 10,
@@ -84,7 +84,7 @@ export const STACK = {
     value: 5,
     unit: 's',
     bounds: 'the end of a process that an earlier stack left behind',
-    why: 'nobody is waiting for what it does any more',
+    why: 'nobody needs its work any more',
   },
   killedProcess: {
     value: 5,

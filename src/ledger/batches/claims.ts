@@ -12,36 +12,35 @@
  * A stricter isolation level would break this, as a transaction would go on seeing what it saw before it got the lock.
  *
  * Locks are taken in this order: the run and the partition (partitions.ts), then the mapping's claim lock or, in a
- * checkpoint with waiting records, its waiting lock (checkpoint.ts; no transaction takes both), then blocks of records,
- * then waiting records. Blocks are locked in the ledger's order, and so are waiting records by checkpoints. The database
- * breaks the deadlocks that remain possible, and the transaction is run once more (retryOnDeadlock).
+ * checkpoint or a recovery with waiting records, its waiting lock (lock-entries.ts; no transaction takes both), then
+ * blocks of records, then waiting records. Blocks are locked in the ledger's order, and so are waiting records by
+ * checkpoints. The database breaks the deadlocks that remain possible, and the transaction is run once more
+ * (retryOnDeadlock).
  */
 import type { Knex } from 'knex';
-import { isInStep } from '../../domain/record.js';
+import { isUpToDate } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { checkGuard, finishedCounts, type ChunkGuard } from '../runs/guards.js';
+import { guardCheck, type ChunkGuard } from '../runs/guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
+import type { ReadSeqs } from '../read.js';
 import { changeRecords, readRecords, type RecordEntry } from '../record-index/index.js';
 import type { RecordKeys } from '../record-key.js';
 
-/** Why a record of a chunk is not sent now. `busy` is also the reason if its row may have been read too early. */
+/** Why a record of a chunk is not sent now. `contended` is also the reason if nobody can say which reading is newer. */
 export type SkipReason =
   | InFlightReason
   | 'unchanged' // the platform has this content
-  | 'accepted' // the same, and this very run has sent it, in an attempt before this one
+  | 'delivered_in_this_run' // the same, and it was this run that sent it, in an attempt before this one
   | 'sent_in_this_run'; // this run has sent other content: two rows have one external id, or the row has changed since
 
-export interface ClaimRequest {
-  /** The read sequence number drawn before the first page of the chunk was read. */
-  readonly readSeqStart: string;
-  /** The read sequence number drawn after its last page had arrived. */
-  readonly readSeqEnd: string;
+/** The records of a chunk; its read sequence numbers are those around all of its pages. */
+export interface ClaimRequest extends ReadSeqs {
   readonly records: RecordList;
   /** Whether the run reads each row once: then a record that it has already sent is skipped as `sent_in_this_run`. */
-  readonly eachOnce?: boolean;
+  readonly skipSentInRun?: boolean;
   /** The ledger's numbers for all tenants of the records. */
   readonly tenantIds: ReadonlyMap<string, number>;
   /** Cuts the claimed records into batches of one tenant each. */
@@ -69,10 +68,9 @@ export async function claimChunk(
   partition: AcquiredPartition,
   request: ClaimRequest,
 ): Promise<Claimed> {
-  const { guard } = request;
-  const guarded = guard && { guard, finished: await finishedCounts(knex, partition) };
+  const checkGuard = await guardCheck(knex, partition, request.guard);
   if (!partition.keepsRecords) {
-    if (guarded !== undefined) await checkGuard(knex, partition, guarded.guard, guarded.finished, []);
+    await checkGuard(knex, []);
     return claimAll(request);
   }
   // Taken before the transaction: a process that is frozen in it must know afterwards how old its intents are.
@@ -80,20 +78,14 @@ export async function claimChunk(
   const keys = keysOf(request);
   const claimed = await inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
-    if (await lockClaims(trx, partition)) await noteSeen(trx, partition.mappingId, keys, request);
+    if (await lockClaims(trx, partition)) await raiseReadSeqs(trx, partition.mappingId, keys, request);
     // In this order: a batch that is settled in between is seen in at least one of the two.
     const inFlightReasons = await inFlight.find(trx, partition.mappingId, keys, request);
     const { skipReasons, changed } = await compareWithIndex(trx, partition, keys, request);
     for (const [index, reason] of inFlightReasons) skipReasons[index] = reason;
-    if (guarded !== undefined)
-      await checkGuard(
-        trx,
-        partition,
-        guarded.guard,
-        guarded.finished,
-        changed.filter((index) => skipReasons[index] === undefined),
-      );
-    const sent = request.records.pick((index) => skipReasons[index] === undefined);
+    const isSent = (index: number): boolean => skipReasons[index] === undefined;
+    await checkGuard(trx, changed.filter(isSent));
+    const sent = request.records.pick(isSent);
     return {
       batches: await insertIntents(trx, partition, request.readSeqEnd, cut(request, sent), intendedAt),
       skipReasons,
@@ -113,8 +105,8 @@ const cut = (request: ClaimRequest, claimed: RecordList): { tenantId: number; re
 
 /**
  * Locks the claims of the mapping until the transaction ends, since two at once would not see each other's batches.
- * Returns whether another run is reading the mapping. A run that begins while this one waits for the lock does not
- * count: it reads later than this one has read.
+ * Returns whether rows are being read twice: by another run of the mapping, or for small tenants. What begins while this
+ * claim waits for the lock does not count: it reads later than this one has read.
  */
 async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): Promise<boolean> {
   const { rows } = await prepared<{ concurrent: boolean }>(
@@ -122,18 +114,18 @@ async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): P
     'lock_claims',
     `SELECT pg_advisory_xact_lock(:lock, :mapping), EXISTS (
        SELECT FROM runs JOIN partitions ON partitions.run_id = runs.id
-       WHERE runs.ended_at IS NULL AND runs.id <> :run AND partitions.mapping_id = :mapping AND partitions.fencing_token > 0) AS concurrent`,
+       WHERE runs.ended_at IS NULL AND partitions.mapping_id = :mapping AND partitions.fencing_token > 0
+         AND (runs.id <> :run OR partitions.kind = 'small_tenants' AND NOT partitions.done)) AS concurrent`,
     { lock: CLAIM_LOCK, mapping: mappingId, run: runId },
   );
   return rows[0]!.concurrent;
 }
 
 /**
- * Gives records that this reading found unchanged its read sequence number. Otherwise another run that has read their
- * rows earlier, while they were different, would send what it read (ADR 0023). A run alone on a mapping need not do
- * this.
+ * Gives records that this reading found unchanged its read sequence number. Otherwise somebody else who has read their
+ * rows earlier, while they were different, would send what they read (ADR 0023). Nobody else, no need for this.
  */
-async function noteSeen(
+async function raiseReadSeqs(
   trx: Knex,
   mappingId: number,
   keys: RecordKeys,
@@ -159,7 +151,7 @@ async function compareWithIndex(
   trx: Knex,
   { mappingId, runId }: AcquiredPartition,
   keys: RecordKeys,
-  { records, readSeqStart, eachOnce }: ClaimRequest,
+  { records, readSeqStart, skipSentInRun }: ClaimRequest,
 ): Promise<Compared> {
   const thisRun = Number(runId);
   // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
@@ -169,18 +161,18 @@ async function compareWithIndex(
   const changed: number[] = [];
   let hashes: Buffer | undefined;
   const ownHashes = (): Buffer => (hashes ??= records.hashes);
-  const inStep = (sentBy: number): SkipReason => (sentBy === thisRun ? 'accepted' : 'unchanged');
+  const upToDate = (sentBy: number): SkipReason => (sentBy === thisRun ? 'delivered_in_this_run' : 'unchanged');
   const compare = (index: number, known: RecordEntry): SkipReason | undefined => {
     const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
-    if (isInStep(own, known.contentHash)) return inStep(known.runId);
-    if (eachOnce === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
+    if (isUpToDate(own, known.contentHash)) return upToDate(known.runId);
+    if (skipSentInRun === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
     if (known.runId !== thisRun && known.contentHash !== null) changed.push(index);
     // If the two readings took place at the same time, it cannot be told which is newer.
-    return known.readSeq >= Number(readSeqStart) ? 'busy' : undefined;
+    return known.readSeq >= Number(readSeqStart) ? 'contended' : undefined;
   };
   await readRecords(trx, mappingId, keys, (index, known) => (reasons[index] = compare(index, known)), {
     hashes: ownHashes,
-    sameContent: (first, count, sentBy) => reasons.fill(inStep(sentBy), first, first + count),
+    sameContent: (first, count, sentBy) => reasons.fill(upToDate(sentBy), first, first + count),
   });
   return { skipReasons: reasons, changed };
 }

@@ -3,29 +3,28 @@
  * once, only for batches whose range touches what it claims, and never for batches that it has written itself.
  */
 import type { Knex } from 'knex';
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
-import type { RecordList } from '../../records/record-list.js';
 import { prepared } from '../database/statements.js';
 import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from '../record-key.js';
-
-/** A new reading of records, some of which may be pending. */
-export interface Reread {
-  /** The read sequence number drawn after it. */
-  readonly readSeqEnd: string;
-  readonly records: RecordList;
-}
+import { recordReadingOfPending, type RowReading } from '../waiting-entries/index.js';
 
 /** Why a record in an open batch is not sent again. */
 export type InFlightReason =
   | 'pending' // the platform keeps it until its parent arrives
-  | 'busy'; // it is in another batch that is not settled yet
+  | 'contended'; // it is in another batch that is not settled yet
 
 export interface InFlightRecords {
   /**
    * Finds the keys whose records are in open batches; returns the reasons by the index of the key. The mapping's
-   * claims must be locked. `reread` is what was read of the records, which is noted for those that are pending.
+   * claims must be locked. `reading` is what was read of their rows, which is written down for those that are pending.
    */
-  find(trx: Knex, mappingId: number, keys: RecordKeys, reread: Reread): Promise<ReadonlyMap<number, InFlightReason>>;
+  find(
+    trx: Knex,
+    mappingId: number,
+    keys: RecordKeys,
+    reading: RowReading,
+  ): Promise<ReadonlyMap<number, InFlightReason>>;
   /** To be called for batches whose intents this process has just committed. */
   add(mappingId: number, batches: readonly WrittenIntent[]): void;
 }
@@ -39,13 +38,10 @@ interface InFlightBatch {
 export function openInFlightRecords(): InFlightRecords {
   /** By mapping, then by the batch's id. */
   const known = new Map<number, Map<string, InFlightBatch>>();
-  const knownOf = (mappingId: number): Map<string, InFlightBatch> => {
-    let batches = known.get(mappingId);
-    if (batches === undefined) known.set(mappingId, (batches = new Map<string, InFlightBatch>()));
-    return batches;
-  };
+  const knownOf = (mappingId: number): Map<string, InFlightBatch> =>
+    getOrInsert(known, mappingId, () => new Map<string, InFlightBatch>());
   return {
-    async find(trx, mappingId, keys, reread) {
+    async find(trx, mappingId, keys, reading) {
       const reasons = new Map<number, InFlightReason>();
       if (keys.externalIds.length === 0) return reasons;
       const before = knownOf(mappingId);
@@ -56,8 +52,8 @@ export function openInFlightRecords(): InFlightRecords {
       // This forgets settled batches, and others that these keys do not touch, which may have to be read again.
       known.set(mappingId, batches);
       if (anyPending)
-        for (const index of await noteRereadOfPending(trx, mappingId, keys, reread)) reasons.set(index, 'pending');
-      if (batches.size > 0) for (const index of keysIn([...batches.values()], keys)) reasons.set(index, 'busy');
+        for (const index of await recordReadingOfPending(trx, mappingId, keys, reading)) reasons.set(index, 'pending');
+      if (batches.size > 0) for (const index of keysIn([...batches.values()], keys)) reasons.set(index, 'contended');
       return reasons;
     },
     add(mappingId, batches) {
@@ -117,41 +113,9 @@ function keysIn(batches: readonly InFlightBatch[], { tenantIds, externalIds }: R
   for (const batch of batches) {
     const range = ranges.get(batch.tenantId);
     if (range === undefined || !intersect(range, batch.range)) continue;
-    let ids = inFlight.get(batch.tenantId);
-    if (ids === undefined) inFlight.set(batch.tenantId, (ids = new Set()));
+    const ids = getOrInsert(inFlight, batch.tenantId, () => new Set<string>());
     for (const id of batch.externalIds) ids.add(id);
   }
   if (inFlight.size === 0) return [];
   return externalIds.flatMap((id, i) => (inFlight.get(tenantIds[i]!)?.has(id) === true ? [i] : []));
-}
-
-/**
- * Notes the reading in the waiting entries of the records that are pending, and returns their indexes. A row that has
- * changed meanwhile is read and sent again once the platform lets go of its record.
- */
-async function noteRereadOfPending(
-  trx: Knex,
-  mappingId: number,
-  keys: RecordKeys,
-  { readSeqEnd, records }: Reread,
-): Promise<number[]> {
-  const { rows } = await trx.raw<{ rows: { index: number }[] }>(
-    `UPDATE waiting w SET changed = w.changed OR w.content_hash IS DISTINCT FROM i.hash,
-            read_seq = greatest(w.read_seq, :readSeqEnd),
-            source_key = ARRAY(SELECT jsonb_array_elements_text(i.key::jsonb))
-     FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[]), CAST(:hashes AS text[]), CAST(:keys AS text[]))
-       WITH ORDINALITY AS i(tenant_id, external_id, hash, key, ord)
-     WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
-       AND w.batch_id IS NOT NULL
-     RETURNING i.ord::int - 1 AS index`,
-    {
-      mapping: mappingId,
-      readSeqEnd,
-      tenants: [...keys.tenantIds],
-      ids: [...keys.externalIds],
-      hashes: records.map((r) => r.contentHash),
-      keys: records.map((r) => JSON.stringify(r.sourceKey)),
-    },
-  );
-  return rows.map((row) => row.index);
 }

@@ -1,15 +1,11 @@
 /** The input of a checkpoint: what became of a chunk of rows, or of a batch that was polled. */
 import type { OpenBatch } from '../batches/batches.js';
+import type { BatchResult } from '../batches/close-batches.js';
 import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
+import type { Read, ReadSeqs } from '../read.js';
 import type { ResumePoint } from '../runs/resume-point.js';
 import type { SentRecord } from '../outcomes/sent-records.js';
 import type { PendingRecord, QueuedRecord, WaitingRecord } from '../undelivered/waiting-record.js';
-
-/** Drawn before and after rows were read. */
-export interface ReadSeqs {
-  readonly readSeqStart: string;
-  readonly readSeqEnd: string;
-}
 
 /** What became of a chunk's rows. */
 export interface ChunkResult extends RowOutcomes {
@@ -25,16 +21,9 @@ export interface ChunkResult extends RowOutcomes {
   readonly secondReadings: number;
 }
 
-/** What became of a batch. */
-export interface BatchResult {
-  readonly id: string;
-  /** The external ids of its records that are pending; if there are none, the batch is settled. */
-  readonly pending: readonly string[];
-}
-
 /** Rows were read for the first time in their run. They are counted in the partition. */
-export interface ScanCheckpoint {
-  readonly kind: 'scan';
+export interface CountedCheckpoint {
+  readonly kind: 'counted';
   readonly readSeqs: ReadSeqs;
   readonly result: ChunkResult;
   /** The partition's new resume point; null leaves it as it is. */
@@ -45,15 +34,18 @@ export interface ScanCheckpoint {
  * Rows were read again by their keys, as their records were queued. They have been counted, and move from `waiting` to
  * their outcome.
  */
-export interface RereadCheckpoint {
-  readonly kind: 'reread';
+export interface RetryCheckpoint {
+  readonly kind: 'retry';
   readonly readSeqs: ReadSeqs;
   readonly result: ChunkResult;
 }
 
-/** Rows were sent for the first of two passes. They get their outcomes, and are counted, in the second one. */
-export interface FirstPassCheckpoint {
-  readonly kind: 'first_pass';
+/**
+ * Rows were sent before they were read in order: in the first of two passes, or ahead of their turn. They are counted, and
+ * get their outcomes, when they are.
+ */
+export interface EarlyCheckpoint {
+  readonly kind: 'early';
   readonly readSeqs: ReadSeqs;
   readonly result: Pick<ChunkResult, 'sent' | 'batches'> & { readonly waiting: readonly PendingRecord[] };
   /** The partition's new resume point; null leaves it as it is. */
@@ -70,28 +62,29 @@ export interface PollCheckpoint {
   readonly result: Pick<ChunkResult, 'rowOutcomes' | 'sent'> & { readonly waiting: readonly QueuedRecord[] };
 }
 
-export type CheckpointInput = ScanCheckpoint | RereadCheckpoint | FirstPassCheckpoint | PollCheckpoint;
+export type CheckpointInput = CountedCheckpoint | RetryCheckpoint | EarlyCheckpoint | PollCheckpoint;
 
 /** The result of any kind of checkpoint, in one shape for those that write it. */
 export function resultOf(input: CheckpointInput): ChunkResult {
-  if (input.kind === 'scan' || input.kind === 'reread') return input.result;
+  if (input.kind === 'counted' || input.kind === 'retry') return input.result;
   const none = { rowOutcomes: [], bulkOutcomes: [], deadLetters: [], secondReadings: 0 };
-  if (input.kind === 'first_pass') return { ...none, ...input.result };
+  if (input.kind === 'early') return { ...none, ...input.result };
   return { ...none, ...input.result, batches: [{ id: input.batch.id, pending: input.pending }] };
 }
 
-/** How the rows were read, for those that write waiting records. */
-export type Reading = ReadSeqs &
-  ({ readonly kind: 'scan' | 'reread' } | { readonly kind: 'poll'; readonly batchId: string });
-
-export function readingOf(input: CheckpointInput): Reading {
+/** The second of two passes counts the rows of a first pass, so these are uncounted. */
+export function readOf(input: CheckpointInput): Read {
   if (input.kind === 'poll') {
     const { id: batchId, readSeq } = input.batch;
     return { kind: 'poll', batchId, readSeqStart: readSeq, readSeqEnd: readSeq };
   }
   const { readSeqStart, readSeqEnd } = input.readSeqs;
-  return { kind: input.kind === 'scan' ? 'scan' : 'reread', readSeqStart, readSeqEnd };
+  return { kind: input.kind === 'counted' ? 'counted' : 'uncounted', readSeqStart, readSeqEnd };
 }
+
+/** The partition's new resume point; null leaves it as it is, as readings by keys and polls do. */
+export const resumePointOf = (input: CheckpointInput): ResumePoint | null =>
+  input.kind === 'counted' || input.kind === 'early' ? input.resumePoint : null;
 
 /** All dead letters, one by one. */
 export function* deadLettersOf({

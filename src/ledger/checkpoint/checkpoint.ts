@@ -4,8 +4,9 @@
  * Nothing else moves them.
  */
 import type { Knex } from 'knex';
-import type { Position } from '../../domain/source.js';
-import { readingOf, resultOf, type CheckpointInput, type ChunkResult } from './checkpoint-input.js';
+import type { RowPosition } from '../../domain/source.js';
+import { closeBatches } from '../batches/close-batches.js';
+import { readOf, resultOf, resumePointOf, type CheckpointInput, type PollCheckpoint } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
 import { storedResumePoint, type ResumePoint } from '../runs/resume-point.js';
@@ -13,10 +14,7 @@ import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
 import { closeDeadLetters, writeDeadLetters } from './write-dead-letters.js';
-import { writeWaiting } from './write-waiting.js';
-
-/** An arbitrary constant; the second number of the advisory lock is the mapping's. */
-const WAITING_LOCK = 7_160_345;
+import { lockWaitingEntries, writeWaitingEntries } from '../waiting-entries/index.js';
 
 /** Returns what it has added to the counts. Throws `fenced_off` when a newer attempt has taken the partition over. */
 export function checkpoint(
@@ -25,29 +23,25 @@ export function checkpoint(
   input: CheckpointInput,
 ): Promise<readonly CountsEntry[]> {
   const { mappingId } = partition;
-  const reading = readingOf(input);
+  const read = readOf(input);
   const result = resultOf(input);
   return inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
-    // Two runs that both found a record busy must see each other's entries, or it would stay in one run's counts as
-    // waiting for ever.
-    if (result.waiting.length > 0) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [WAITING_LOCK, mappingId]);
-    if (!(await isStillPending(trx, input))) return [];
+    if (result.waiting.length > 0) await lockWaitingEntries(trx, mappingId);
+    if (input.kind === 'poll' && !(await isAsPolled(trx, input))) return [];
     if (partition.keepsRecords)
       await writeSentRecords(trx, mappingId, sentByOf(partition, input), result.sent, result.bulkOutcomes);
-    await closeBatches(trx, result);
+    await closeBatches(trx, result.batches);
     const existing = await existingEntries(trx, mappingId);
-    if (existing.deadLetters) await closeDeadLetters(trx, mappingId, reading, result);
-    const ended = await endWaiting(trx, partition, reading, result, existing.waiting);
-    await writeWaiting(trx, partition, reading, result.waiting);
-    await writeDeadLetters(trx, partition, reading, result);
-    const scanned = input.kind === 'scan' ? countsOf(partition, input, ended.arrived) : [];
-    const counts = [...scanned, ...ended.counts];
+    if (existing.deadLetters) await closeDeadLetters(trx, mappingId, read, result);
+    const ended = await endWaiting(trx, partition, read, result, existing.waiting);
+    await writeWaitingEntries(trx, partition, read, result.waiting);
+    await writeDeadLetters(trx, partition, read, result);
+    const counted = input.kind === 'counted' ? countsOf(partition, input, ended.deliveredSinceClaim) : [];
+    const counts = [...counted, ...ended.counts];
     await addToCounts(trx, counts);
-    const resumePoint = 'resumePoint' in input ? input.resumePoint : null;
+    const resumePoint = resumePointOf(input);
     if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
-    if (resumePoint?.kind === 'row' && resumePoint.position.cursor !== null)
-      await movePosition(trx, partition, resumePoint.position);
     return counts;
   });
 }
@@ -55,15 +49,17 @@ export function checkpoint(
 /** A batch that is polled may have been sent by another run, whose reading of the rows it was. */
 const sentByOf = ({ runId }: AcquiredPartition, input: CheckpointInput): SentBy => ({
   runId: input.kind === 'poll' ? input.batch.runId : runId,
-  readSeq: readingOf(input).readSeqEnd,
+  readSeq: readOf(input).readSeqEnd,
 });
 
-/** Whether a polled batch is as it was before it was polled. Two runs may poll one batch: only the first one writes. */
-async function isStillPending(trx: Knex, input: CheckpointInput): Promise<boolean> {
-  if (input.kind !== 'poll') return true;
+/**
+ * Locks the polled batch, and returns whether it is as it was before it was polled. Two runs may poll one batch: only the
+ * first one writes.
+ */
+async function isAsPolled(trx: Knex, { batch }: PollCheckpoint): Promise<boolean> {
   const { rows } = await trx.raw<{ rows: object[] }>(
     `SELECT FROM batches WHERE id = ? AND state = 'pending' AND json_array_length(external_ids) = ? FOR UPDATE`,
-    [input.batch.id, input.batch.externalIds.length],
+    [batch.id, batch.externalIds.length],
   );
   return rows.length === 1;
 }
@@ -80,37 +76,20 @@ async function existingEntries(trx: Knex, mappingId: number): Promise<{ waiting:
   return rows[0]!;
 }
 
-async function closeBatches(trx: Knex, { batches }: ChunkResult): Promise<void> {
-  const settled = batches.filter(({ pending }) => pending.length === 0).map(({ id }) => id);
-  if (settled.length > 0)
-    await prepared(
-      trx,
-      'close_batches',
-      `UPDATE batches SET external_ids = NULL, content_hashes = NULL, low = NULL, high = NULL, state = 'settled',
-         settled_at = now()
-       WHERE id = ANY (CAST(? AS bigint[]))`,
-      [settled],
-    );
-  for (const { id, pending } of batches)
-    if (pending.length > 0)
-      await trx('batches')
-        .where({ id })
-        .update({ state: 'pending', external_ids: JSON.stringify(pending) });
-}
-
-/** Moves the partition's resume point. */
-async function moveResumePoint(trx: Knex, { id }: AcquiredPartition, point: ResumePoint): Promise<void> {
+/** Moves the partition's resume point and, if the partition is read for that, the mapping's position with it. */
+async function moveResumePoint(trx: Knex, partition: AcquiredPartition, point: ResumePoint): Promise<void> {
   const { cursor, key } = storedResumePoint(point);
   await prepared(
     trx,
     'move_resume_point',
     `UPDATE partitions SET updated_at = now(), resume_cursor = :cursor, resume_key = CAST(:key AS text[]) WHERE id = :id`,
-    { id, cursor, key: [...key] },
+    { id: partition.id, cursor, key: [...key] },
   );
+  if (point.kind === 'row' && cursor !== null) await movePosition(trx, partition, { cursor, key });
 }
 
 /** Moves the mapping's position, if the partition is read for that. */
-async function movePosition(trx: Knex, { id }: AcquiredPartition, { cursor, key }: Position): Promise<void> {
+async function movePosition(trx: Knex, { id }: AcquiredPartition, { cursor, key }: RowPosition): Promise<void> {
   await trx.raw(
     `INSERT INTO positions (mapping_id, cursor, key, run_id)
      SELECT mapping_id, :cursor, CAST(:key AS text[]), run_id FROM partitions WHERE id = :id AND moves_position

@@ -1,7 +1,8 @@
 /** The counts of partitions, as checkpoints add to them. */
 import type { Knex } from 'knex';
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import { NO_COUNTS, type Counts } from '../../domain/run.js';
-import type { ScanCheckpoint } from './checkpoint-input.js';
+import type { CountedCheckpoint } from './checkpoint-input.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import { isOfRecords, type RowOutcome, type RowOutcomeKind } from '../outcomes/row-outcomes.js';
 import { prepared } from '../database/statements.js';
@@ -13,24 +14,24 @@ export interface CountsEntry extends Counts {
 }
 
 /**
- * What a scan adds to the counts of its own partition.
+ * What a counted read adds to the counts of its own partition.
  *
- * @param arrived rows whose records were waiting when they were claimed and have been delivered since: they count as
- *   unchanged
+ * @param deliveredSinceClaim rows that were skipped since their records were waiting, but have been delivered meanwhile:
+ *   they count as unchanged
  */
 export function countsOf(
   partition: AcquiredPartition,
-  { result }: ScanCheckpoint,
-  arrived: ReadonlySet<RowOutcome>,
+  { result }: CountedCheckpoint,
+  deliveredSinceClaim: ReadonlySet<RowOutcome>,
 ): CountsEntry[] {
   const byTenant = new Map<number, { -readonly [K in keyof CountsEntry]: CountsEntry[K] }>();
   const count = (tenantId: number, outcome: RowOutcomeKind, rows: number): void => {
-    let counts = byTenant.get(tenantId);
-    if (counts === undefined) byTenant.set(tenantId, (counts = { ...NO_COUNTS, partitionId: partition.id, tenantId }));
+    const counts = getOrInsert(byTenant, tenantId, () => ({ ...NO_COUNTS, partitionId: partition.id, tenantId }));
     counts.read += rows;
     counts[outcome] += rows;
   };
-  for (const row of result.rowOutcomes) count(row.tenantId, arrived.has(row) ? 'unchanged' : row.outcome, 1);
+  for (const row of result.rowOutcomes)
+    count(row.tenantId, deliveredSinceClaim.has(row) ? 'unchanged' : row.outcome, 1);
   for (const bulk of result.bulkOutcomes)
     if (isOfRecords(bulk)) count(bulk.tenantId, bulk.outcome, bulk.records.length);
     else

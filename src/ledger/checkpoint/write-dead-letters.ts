@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 import { isKeepable } from '../../domain/external-id.js';
 import { foreignText } from '../../domain/foreign-text.js';
 import type { ParentName } from '../../domain/parent.js';
-import { deadLettersOf, type ChunkResult, type ReadSeqs } from './checkpoint-input.js';
+import { deadLettersOf, type ChunkResult } from './checkpoint-input.js';
+import type { ReadSeqs } from '../read.js';
 import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
 import { prepared } from '../database/statements.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
@@ -29,9 +30,9 @@ export async function closeDeadLetters(
     // Locked in the order of their ids, which mostly is that of their rows: dead letters that are written again are locked
     // in that order too, so that two checkpoints rarely deadlock.
     `WITH closed AS (
-       SELECT d.id FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(key jsonb, tenant int, id text, waits boolean)
+       SELECT d.id FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(key jsonb, waiting_tenant int, waiting_id text)
        JOIN dead_letters d ON d.mapping_id = :mapping AND d.key_hash = ${KEY_HASH('r.key')}
-       WHERE d.read_seq < :readSeqStart AND NOT (coalesce(r.waits, false) AND d.tenant_id = r.tenant AND d.external_id IS NOT DISTINCT FROM r.id)
+       WHERE d.read_seq < :readSeqStart AND (d.tenant_id, d.external_id) IS DISTINCT FROM (r.waiting_tenant, r.waiting_id)
        ORDER BY d.id FOR UPDATE OF d)
      DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
     {
@@ -40,7 +41,7 @@ export async function closeDeadLetters(
       rows: JSON.stringify(
         rows.map(({ sourceKey, tenantId, externalId, outcome }) => ({
           key: sourceKey,
-          ...(outcome === 'waiting' && { tenant: tenantId, id: externalId, waits: true }),
+          ...(outcome === 'waiting' && { waiting_tenant: tenantId, waiting_id: externalId }),
         })),
       ),
     },
@@ -62,27 +63,27 @@ export async function writeDeadLetters(
   let deadLetters: DeadLetter[] = [];
   for (const deadLetter of deadLettersOf(result)) {
     if (deadLetters.push(deadLetter) < AT_ONCE) continue;
-    await writeSome(trx, partition, readSeqEnd, deadLetters);
+    await upsertDeadLetters(trx, partition, readSeqEnd, deadLetters);
     deadLetters = [];
   }
-  await writeSome(trx, partition, readSeqEnd, deadLetters);
+  await upsertDeadLetters(trx, partition, readSeqEnd, deadLetters);
 }
 
-async function writeSome(
+async function upsertDeadLetters(
   trx: Knex,
   partition: AcquiredPartition,
   readSeq: string,
-  some: readonly DeadLetter[],
+  chosen: readonly DeadLetter[],
 ): Promise<void> {
   // An upsert may touch a row only once. Of two dead letters of one row the later one counts.
-  const deadLetters = [...new Map(some.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
+  const deadLetters = [...new Map(chosen.map((d) => [JSON.stringify(d.sourceKey), d])).values()];
   if (deadLetters.length === 0) return;
   const column = (name: 'tenantId' | 'code') => deadLetters.map((d) => d[name]);
   // An id that PostgreSQL cannot store may be the very reason of the dead letter.
   const ids = deadLetters.map(({ externalId: id }) => (id !== null && isKeepable(id) ? id : null));
   const text = (name: 'pointer' | 'rule' | 'reason' | 'shape') => deadLetters.map((d) => storable(d[name]));
-  // An array of arrays cannot be unnested row by row, so each part of the key is a column. All keys of a mapping have
-  // the same number of parts.
+  // An array of arrays cannot be unnested row by row, so each part of the key is a column. All keys of a checkpoint have
+  // the same number of parts: those of removals have more than those of rows, but removals are delivered by themselves.
   const key = deadLetters[0]!.sourceKey.map((_, i) => deadLetters.map((d) => d.sourceKey[i] ?? null));
   const values = key.map((_, i) => `k${i}`);
   await prepared(
@@ -113,14 +114,14 @@ async function writeSome(
       text('rule'),
       text('reason'),
       text('shape'),
-      deadLetters.map((d) => keepable(d.missing)),
+      deadLetters.map((d) => parentsAsJson(d.missing)),
       ...key,
     ] as Knex.RawBinding[],
   );
 }
 
 /** The parents as JSON; null if there are none. One whose id cannot be stored is left out: no record can have it. */
-function keepable(missing: readonly ParentName[] = []): string | null {
+function parentsAsJson(missing: readonly ParentName[] = []): string | null {
   const kept = missing.filter(({ schemaName, externalId }) => isKeepable(schemaName) && isKeepable(externalId));
   return kept.length > 0 ? JSON.stringify(kept) : null;
 }

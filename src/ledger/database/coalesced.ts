@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Returns a function that hands its item to the next write and settles as that write does. A write begins `within`
+ * Returns a function that hands its item to the next write, and resolves or rejects with that write. A write begins `within`
  * milliseconds after its first item, or when the write before it is done, whichever is later.
  */
 export function coalesced<T>(

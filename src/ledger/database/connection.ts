@@ -1,13 +1,13 @@
-/** The state database: connections, migrations, and its errors as errors of partner-sync. */
+/** The ledger's database: connections, migrations, and its errors as errors of partner-sync. */
 import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { LedgerMeter } from '../../domain/meters.js';
-import { limitAnswers } from '../../postgres/answer-deadline.js';
+import { limitResponseTime } from '../../postgres/response-deadline.js';
 import { migrateSchema } from '../../postgres/migrate.js';
 import { assertMigratable, assertNotNewer, sessionName, type LedgerMigration } from './ledger-versions.js';
 import * as ledger from '../migrations/0001-ledger.js';
-import { milliseconds } from '../../domain/timeouts.js';
+import { milliseconds, times } from '../../domain/timeouts.js';
 
 export const STATE_SCHEMA = 'partner_sync';
 const MIGRATIONS: readonly LedgerMigration[] = [ledger];
@@ -18,8 +18,8 @@ const MIGRATION_LOCK = 7_160_345_201;
 const QUIET = { warn: () => undefined, error: () => undefined, deprecate: () => undefined, debug: () => undefined };
 
 /**
- * A pool of connections to the state database, of which `poolMin` stay open. `url` may hold a password, which never appears in
- * errors.
+ * A pool of connections to the ledger's database, of which `poolMin` stay open. `url` may hold a password, which never
+ * appears in errors.
  */
 export function openLedgerDatabase(
   url: string,
@@ -44,7 +44,7 @@ export function openLedgerDatabase(
       min: poolMin,
       max: poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
-        limitAnswers(connection, milliseconds('ledgerAnswer'));
+        limitResponseTime(connection, milliseconds('ledgerResponse'));
         done(null, connection);
       },
     },
@@ -55,8 +55,10 @@ export function openLedgerDatabase(
   });
 }
 
-/** Reports how long each statement takes, including those that fail. */
-export function measureStatements(knex: Knex, meter: LedgerMeter): void {
+/** Reports how long each statement takes, including those that fail, and how many connections are in use. */
+export function measure(knex: Knex, meter: LedgerMeter): void {
+  const { pool } = knex.client as { readonly pool: { numUsed(): number; readonly max: number } };
+  meter.watchConnections({ connections: () => pool.numUsed(), connectionLimit: pool.max });
   const begun = new Map<string, number>();
   const ended = ({ __knexQueryUid: id }: Statement): void => {
     const at = begun.get(id);
@@ -94,7 +96,7 @@ export async function assertMigrated(knex: Knex): Promise<void> {
   });
   const names = new Set(applied.map(({ name }) => name));
   if (names.size === 0)
-    throw new PartnerSyncError('state_not_ready', 'the state database holds no ledger yet', { absent: true });
+    throw new PartnerSyncError('state_not_ready', "the ledger's database contains no ledger yet", { absent: true });
   const missing = MIGRATIONS.find(({ name }) => !names.has(name));
   if (missing !== undefined)
     throw new PartnerSyncError(
@@ -107,14 +109,16 @@ export async function assertMigrated(knex: Knex): Promise<void> {
 /** Deadlock and serialization failure: the whole transaction was rolled back, and the same one may now succeed. */
 const TRY_AGAIN = new Set(['40P01', '40001']);
 
-/** Runs a transaction, and runs it once more if the database has aborted it in favour of another one. */
+/** Runs a transaction, and runs it again if the database has aborted it in favour of another one. */
 export async function retryOnDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
-  try {
-    return await transaction();
-  } catch (error) {
-    if (!TRY_AGAIN.has(String((error as { code?: unknown }).code))) throw error;
-    return transaction();
+  for (let attempt = 1; attempt < times('ledgerTransaction'); attempt++) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (!TRY_AGAIN.has(String((error as { code?: unknown }).code))) throw error;
+    }
   }
+  return transaction();
 }
 
 /** Classes of SQLSTATE that no retry fixes: not supported, bad values, missing rights or tables, limits exceeded. */
@@ -134,7 +138,7 @@ export async function inLedger<T>(work: () => Promise<T>): Promise<T> {
     if (typeof code === 'string' && NEVER.test(code))
       throw new PartnerSyncError(
         'state_refused',
-        `the state database refused a statement, and would again (SQLSTATE ${code})`,
+        `the ledger's database rejected a statement; retrying would not help (SQLSTATE ${code})`,
         {},
         { cause: error },
       );
@@ -142,12 +146,12 @@ export async function inLedger<T>(work: () => Promise<T>): Promise<T> {
     if (typeof code === 'string' && code.startsWith('23'))
       throw new PartnerSyncError(
         'unexpected',
-        `the state database refused a statement (SQLSTATE ${code})`,
+        `the ledger's database rejected a statement (SQLSTATE ${code})`,
         {},
         { cause: error },
       );
     const what = typeof code === 'string' ? `code ${code}` : driverMessage(error);
-    throw new PartnerSyncError('state_unreachable', `state database: ${what}`, {}, { cause: error });
+    throw new PartnerSyncError('state_unreachable', `the ledger's database: ${what}`, {}, { cause: error });
   }
 }
 

@@ -3,7 +3,7 @@
  * migration either only expands the ledger, or waits until no program is left that it would break (CONTRIBUTING.md).
  */
 import type { Knex } from 'knex';
-import { counted } from '../../domain/counted.js';
+import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { NamedMigration } from '../../postgres/migrate.js';
 
@@ -60,7 +60,7 @@ export async function assertMigratable(
     if (open === 0) continue;
     throw new PartnerSyncError(
       'state_not_ready',
-      `the ledger cannot be upgraded (${name}) while an older partner-sync is connected to it (${counted(open, 'session')}): stop the older workers first`,
+      `the ledger cannot be upgraded (${name}) while an older partner-sync is connected to it (${quantity(open, 'session')}): stop the older workers first`,
     );
   }
 }

@@ -5,9 +5,10 @@ import type { JsonObject } from '../../domain/json.js';
 import { writeAudit } from '../audit.js';
 import { CLAIM_LOCK } from '../batches/claims.js';
 import { retryOnDeadlock } from '../database/connection.js';
-import { countOfTenant, forgetRecords, forgetTenant, readRecords, tenantsOf } from '../record-index/index.js';
+import { countOfTenant, forgetRecords, forgetTenant, tenantsOf } from '../record-index/forget-records.js';
+import { readRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
-import * as at from './conditions.js';
+import * as conditions from './conditions.js';
 
 /** What is to be forgotten: a record, all records of a tenant, or a record of one tenant only. */
 export interface Forgetting {
@@ -135,22 +136,22 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
   const ofRecord = (rows: string): Promise<number> => (places.id === null ? Promise.resolve(0) : count(rows));
   const known: KnownOf = {
     records: await countRecords(knex, places),
-    waiting: await count(at.WAITING),
-    deadLetters: await count(at.DEAD_LETTERS),
-    removals: await count(at.REMOVALS),
-    runs: (await ofRecord(at.BACKFILLS)) + (await ofRecord(at.PARTITIONS)),
-    references: await ofRecord(at.CHILDREN),
+    waiting: await count(conditions.WAITING),
+    deadLetters: await count(conditions.DEAD_LETTERS),
+    removals: await count(conditions.REMOVALS),
+    runs: (await ofRecord(conditions.BACKFILLS)) + (await ofRecord(conditions.PARTITIONS)),
+    references: await ofRecord(conditions.CHILDREN),
   };
   const { rows } = await knex.raw<{ rows: (Omit<Obstacle, 'since'> & { since: Date })[] }>(
     `SELECT 'run' AS kind, id::text AS run, started_at AS since, 'working' AS state, 1 AS count
      FROM runs WHERE sync = :sync AND ended_at IS NULL
      UNION ALL
-     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${at.OPEN_BATCHES} GROUP BY run_id, state
+     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${conditions.OPEN_BATCHES} GROUP BY run_id, state
      ORDER BY 3`,
     bindingsOf({ ...places, sync }),
   );
   const obstacles = rows.map(({ since, ...obstacle }) => ({ ...obstacle, since: since.toISOString() }));
-  return { known, obstacles, waitingChildren: await ofRecord(at.WAITING_CHILDREN) };
+  return { known, obstacles, waitingChildren: await ofRecord(conditions.WAITING_CHILDREN) };
 }
 
 const bindingsOf = (places: Places): Record<string, Knex.RawBinding> => ({ ...places });
@@ -179,29 +180,32 @@ async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<
   const bindings = bindingsOf({ ...places, sync });
   // What a person is asked to approve has to be what is still in the plan.
   await trx.raw(
-    `WITH gone AS (DELETE FROM ${at.REMOVALS} RETURNING plan_id)
+    `WITH gone AS (DELETE FROM ${conditions.REMOVALS} RETURNING plan_id)
      UPDATE removal_plans p SET records = p.records - g.n
      FROM (SELECT plan_id, count(*) AS n FROM gone GROUP BY 1) g WHERE p.id = g.plan_id`,
     bindings,
   );
   await trx.raw(
-    `UPDATE removal_plans SET next_tenant = 0, next_id = '' WHERE id IN (SELECT id FROM ${at.PLANS})`,
+    `UPDATE removal_plans SET next_tenant = 0, next_id = '' WHERE id IN (SELECT id FROM ${conditions.PLANS})`,
     bindings,
   );
   // Keys of rows, shown while a run is on hold: no run is working.
   await trx('guards').whereIn('mapping_id', mappings).whereNotNull('examples').update({ examples: null });
-  await trx.raw(`DELETE FROM ${at.WAITING}`, bindings);
-  await trx.raw(`DELETE FROM ${at.DEAD_LETTERS}`, bindings);
+  await trx.raw(`DELETE FROM ${conditions.WAITING}`, bindings);
+  await trx.raw(`DELETE FROM ${conditions.DEAD_LETTERS}`, bindings);
   if (id === null) return;
   await trx.raw(
-    `UPDATE dead_letters SET missing = ${at.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${at.CHILDREN})`,
+    `UPDATE dead_letters SET missing = ${conditions.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${conditions.CHILDREN})`,
     bindings,
   );
-  await trx.raw(`UPDATE runs SET input = ${at.OTHER_INPUT} WHERE id IN (SELECT id FROM ${at.BACKFILLS})`, bindings);
+  await trx.raw(
+    `UPDATE runs SET input = ${conditions.OTHER_INPUT} WHERE id IN (SELECT id FROM ${conditions.BACKFILLS})`,
+    bindings,
+  );
   await trx.raw(
     `UPDATE partitions SET external_ids = array_remove(external_ids, :id),
        ${['resume_key', 'after_key', 'through_key'].map((key) => `${key} = CASE WHEN :id = ANY (${key}) THEN NULL ELSE ${key} END`).join(', ')}
-     WHERE id IN (SELECT id FROM ${at.PARTITIONS})`,
+     WHERE id IN (SELECT id FROM ${conditions.PARTITIONS})`,
     bindings,
   );
 }

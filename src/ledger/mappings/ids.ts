@@ -18,7 +18,7 @@ export interface Ids {
    */
   tenantIds(platformIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** The platform's ids of tenants by their numbers; unknown numbers are left out. */
-  tenantNames(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
+  tenantsByNumber(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 }
 
 /** The methods that write nothing. */
@@ -58,7 +58,7 @@ export function openIds(knex: Knex): Ids {
       }
       return tenants;
     },
-    tenantNames: (ids) => tenantNames(knex, ids),
+    tenantsByNumber: (ids) => tenantNames(knex, ids),
     keepRecords: (id, keep) =>
       inTransaction(knex, async (trx) => {
         await trx('mappings').where({ id, keeps_records: !keep }).update({ keeps_records: keep });
@@ -78,7 +78,7 @@ export const openIdsView = (knex: Knex): IdsView => ({
       .select<{ id: number; platform_id: string }[]>('id', 'platform_id');
     return new Map(rows.map((row) => [row.platform_id, row.id]));
   },
-  tenantNames: (ids) => tenantNames(knex, ids),
+  tenantsByNumber: (ids) => tenantNames(knex, ids),
 });
 
 async function tenantNames(knex: Knex, ids: readonly number[]): Promise<ReadonlyMap<number, string>> {

@@ -57,8 +57,8 @@ export async function changeRecords(
       written.push(...cutBlock(block, filled));
       return;
     }
-    const changed = changedEntries(block, keys, indexes, decide);
-    if (changed.length > 0) written.push(...cutBlock(block, columnsOf(mergeEntries(block.entries, changed))));
+    const decided = decidedEntries(block, keys, indexes, decide);
+    if (decided.length > 0) written.push(...cutBlock(block, columnsOf(mergeEntries(block.entries, decided))));
   });
   await storeBlocks(trx, mappingId, written);
 }
@@ -92,27 +92,27 @@ function withGapFilled(
   );
 }
 
-/** The entries that `decide` changes, in order. */
-function changedEntries(
+/** The entries that `decide` returns, in order. */
+function decidedEntries(
   block: StoredBlock,
   { externalIds }: RecordKeys,
   indexes: readonly number[],
   decide: Decide,
 ): RecordEntry[] {
   const { ids } = block;
-  const changed: RecordEntry[] = [];
+  const decided: RecordEntry[] = [];
   let at = 0;
   for (const index of indexes) {
     const externalId = externalIds[index]!;
     while (at < ids.length && compareIds(ids[at]!, externalId) < 0) at++;
     const stored = ids[at] === externalId ? block.entryAt(at) : undefined;
-    const isRepeated = changed.at(-1)?.externalId === externalId;
-    const entry = decide(index, isRepeated ? changed.at(-1) : stored);
+    const isRepeated = decided.at(-1)?.externalId === externalId;
+    const entry = decide(index, isRepeated ? decided.at(-1) : stored);
     if (entry === undefined) continue;
-    if (isRepeated) changed.pop();
-    changed.push(entry);
+    if (isRepeated) decided.pop();
+    decided.push(entry);
   }
-  return changed;
+  return decided;
 }
 
 /** Writes blocks that the transaction has locked, or the parts of such a block. */

@@ -37,16 +37,16 @@ export async function blocksOf(
 
   const tenants = byTenant(keys, order);
   await look(tenants);
-  const known = new Set(blocks.map((block) => block.tenantId));
+  const withBlocks = new Set(blocks.map((block) => block.tenantId));
   if (access === 'read') {
-    const missed = uncovered(keys, order, blocks).filter((index) => known.has(keys.tenantIds[index]!));
+    const missed = uncovered(keys, order, blocks).filter((index) => withBlocks.has(keys.tenantIds[index]!));
     await look(missed.map(singleKey));
     return blocks;
   }
-  const unknown = tenants.filter((wanted) => !known.has(tenantOf(wanted)));
-  if (unknown.length > 0) {
-    await insertFirstBlocks(knex, mappingId, unknown.map(tenantOf));
-    await look(unknown);
+  const withoutBlocks = tenants.filter((wanted) => !withBlocks.has(tenantOf(wanted)));
+  if (withoutBlocks.length > 0) {
+    await insertFirstBlocks(knex, mappingId, withoutBlocks.map(tenantOf));
+    await look(withoutBlocks);
   }
   // Missed are keys far behind the others, and keys of a block that was cut while this transaction waited for its lock.
   let missed = uncovered(keys, order, blocks);

@@ -36,11 +36,11 @@ export const NO_COLUMNS: EntryColumns = { ids: [], hashes: Buffer.alloc(0), send
 export function columnsOf(entries: readonly RecordEntry[]): EntryColumns {
   const sendings: [count: number, readSeq: number, runId: number][] = [];
   let digits = '';
-  let last: [number, number, number] | undefined;
   for (const { contentHash, readSeq, runId } of entries) {
     digits += contentHash ?? NO_HASH;
+    const last = sendings.at(-1);
     if (last?.[1] === readSeq && last[2] === runId) last[0]++;
-    else sendings.push((last = [1, readSeq, runId]));
+    else sendings.push([1, readSeq, runId]);
   }
   return { ids: entries.map((entry) => entry.externalId), hashes: Buffer.from(digits, 'hex'), sendings };
 }
@@ -77,11 +77,11 @@ export function acceptedOf({ ids, hashes }: EntryColumns): number {
   return accepted;
 }
 
-/** Merges two lists in the order of ids; an entry of `changed` replaces the one with the same id. */
-export function mergeEntries(entries: readonly RecordEntry[], changed: readonly RecordEntry[]): RecordEntry[] {
+/** Merges two lists in the order of ids; an entry of `newer` replaces the one with the same id. */
+export function mergeEntries(entries: readonly RecordEntry[], newer: readonly RecordEntry[]): RecordEntry[] {
   const merged: RecordEntry[] = [];
   let next = 0;
-  for (const entry of changed) {
+  for (const entry of newer) {
     while (next < entries.length && compareIds(entries[next]!.externalId, entry.externalId) < 0)
       merged.push(entries[next++]!);
     if (entries[next]?.externalId === entry.externalId) next++;

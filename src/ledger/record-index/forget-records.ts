@@ -1,6 +1,6 @@
 /**
- * Removing records from the index, so that nothing of them is left: neither an entry nor a block that begins with their
- * id. The claims of the mapping must be locked.
+ * What only src/ledger/forget needs of the index: counting the records of a tenant, and removing records so that nothing
+ * of them is left, neither an entry nor a block that begins with their id. The claims of the mapping must be locked.
  */
 import type { Knex } from 'knex';
 import { compareIds, idHex, LOWEST } from '../record-key.js';

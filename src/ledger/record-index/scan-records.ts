@@ -1,4 +1,4 @@
-/** Reading the records of a mapping one after the other, in the ledger's order. */
+/** Read the records of a mapping one after the other, in the ledger's order. */
 import type { Knex } from 'knex';
 import { idHex, idOfHex, LOWEST, type RecordPlace } from '../record-key.js';
 import type { RecordEntry } from './entry-columns.js';

@@ -6,34 +6,35 @@
  */
 
 /**
- * Whether rows that refer to others are still there when those are looked at: `removed`: what may be removed of them is
- * gone; `counted`: it is only counted, so only what will stay counts.
+ * What the rows are looked for. To `remove`: rows of the kinds before are gone already, so whatever still refers to a row
+ * keeps it. To `count`: they are all there, and only those keep a row that would not be removed themselves.
  */
-export type Before = 'removed' | 'counted';
+export type Purpose = 'remove' | 'count';
 
-const batchGoes = (b: string): string => `(${b}.settled_at < CAST(:batches AS timestamptz)) IS TRUE
+const isPrunableBatch = (b: string): string => `(${b}.settled_at < CAST(:batches AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.batch_id = ${b}.id)`;
 
-const partitionGoes = (
+const isPrunablePartition = (
   p: string,
   endedAt: string,
-  before: Before,
+  purpose: Purpose,
 ): string => `(${endedAt} < CAST(:partitions AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM waiting WHERE waiting.partition_id = ${p}.id)
-  AND NOT EXISTS (SELECT FROM batches b WHERE b.partition_id = ${p}.id ${staying(batchGoes('b'), before)})`;
+  AND NOT EXISTS (SELECT FROM batches b WHERE b.partition_id = ${p}.id ${thatStay(isPrunableBatch('b'), purpose)})`;
 
 // The records of a plan that was approved stay until a later plan is carried out: they need no second approval.
-const planGoes = (
+const isPrunablePlan = (
   p: string,
   r: string,
 ): string => `${p}.state IN ('done', 'replaced') AND (${r}.ended_at < CAST(:removalPlans AS timestamptz)) IS TRUE
   AND NOT EXISTS (SELECT FROM removals WHERE removals.plan_id = ${p}.id)`;
 
-const staying = (goes: string, before: Before): string => (before === 'counted' ? `AND NOT (${goes})` : '');
+const thatStay = (isPrunable: string, purpose: Purpose): string =>
+  purpose === 'count' ? `AND NOT (${isPrunable})` : '';
 
 /** Batches of the mapping that were settled or superseded. */
 export const OLD_BATCHES = `SELECT b.id, b.settled_at AS at FROM batches b
-  WHERE b.mapping_id = :mapping AND b.settled_at < CAST(:batches AS timestamptz) AND ${batchGoes('b')}`;
+  WHERE b.mapping_id = :mapping AND b.settled_at < CAST(:batches AS timestamptz) AND ${isPrunableBatch('b')}`;
 
 /** Not a join: PostgreSQL would read all old runs, and look for a partition of each. */
 const END_OF_RUN = '(SELECT ended_at FROM runs WHERE runs.id = p.run_id)';
@@ -42,16 +43,16 @@ const END_OF_RUN = '(SELECT ended_at FROM runs WHERE runs.id = p.run_id)';
  * Partitions of the mapping. Runs with an id up to that of the run that ended last before the time are looked at, or
  * all later partitions would be read to no purpose.
  */
-export const oldPartitions = (before: Before): string => `SELECT p.id, ${END_OF_RUN} AS at
+export const oldPartitions = (purpose: Purpose): string => `SELECT p.id, ${END_OF_RUN} AS at
   FROM partitions p
   WHERE p.mapping_id = :mapping AND p.run_id <= (SELECT max(id) FROM (SELECT id FROM runs
       WHERE sync = :sync AND ended_at < CAST(:partitions AS timestamptz) ORDER BY ended_at DESC LIMIT 1000) old)
-    AND ${partitionGoes('p', END_OF_RUN, before)}`;
+    AND ${isPrunablePartition('p', END_OF_RUN, purpose)}`;
 
 /** Removal plans that were carried out or replaced. */
 export const OLD_REMOVAL_PLANS = `SELECT p.id, r.ended_at AS at
   FROM removal_plans p JOIN mappings m ON m.id = p.mapping_id JOIN runs r ON r.id = p.run_id
-  WHERE m.sync = :sync AND ${planGoes('p', 'r')}`;
+  WHERE m.sync = :sync AND ${isPrunablePlan('p', 'r')}`;
 
 const GOOD = `outcome IN ('complete', 'complete_with_dead_letters')`;
 
@@ -81,7 +82,7 @@ export const NEEDED_RUNS = `
       ORDER BY r.id DESC LIMIT 1), 0) FROM schedules s WHERE s.id IS NOT NULL ORDER BY s.id) AS "lastGood"`;
 
 /** Runs of the sync. Further bindings: what {@link NEEDED_RUNS} has found. */
-export const oldRuns = (before: Before): string => `SELECT r.id, r.ended_at AS at
+export const oldRuns = (purpose: Purpose): string => `SELECT r.id, r.ended_at AS at
   FROM runs r LEFT JOIN unnest(CAST(:schedules AS text[]), CAST(:lastGood AS bigint[])) AS s(id, last_good)
     ON r.trigger = 'schedule' AND r.started_by = s.id
   WHERE r.sync = :sync AND r.ended_at < CAST(:runs AS timestamptz)
@@ -89,8 +90,8 @@ export const oldRuns = (before: Before): string => `SELECT r.id, r.ended_at AS a
     AND NOT EXISTS (SELECT FROM positions WHERE positions.run_id = r.id)
     AND NOT EXISTS (SELECT FROM sync_leases WHERE sync_leases.run_id = r.id)
     AND NOT EXISTS (SELECT FROM dead_letters WHERE dead_letters.run_id = r.id)
-    AND NOT EXISTS (SELECT FROM removal_plans p WHERE p.run_id = r.id ${staying(planGoes('p', 'r'), before)})
-    AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = r.id ${staying(partitionGoes('p', 'r.ended_at', before), before)})`;
+    AND NOT EXISTS (SELECT FROM removal_plans p WHERE p.run_id = r.id ${thatStay(isPrunablePlan('p', 'r'), purpose)})
+    AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = r.id ${thatStay(isPrunablePartition('p', 'r.ended_at', purpose), purpose)})`;
 
 /** Entries of the audit. */
 export const OLD_AUDIT = `SELECT id, at FROM audit WHERE sync = :sync AND at < CAST(:audit AS timestamptz)`;

@@ -10,13 +10,13 @@ import {
   OLD_REMOVAL_PLANS,
   oldPartitions,
   oldRuns,
-  type Before,
+  type Purpose,
 } from './conditions.js';
 
 /** How a prune works; everything may be left out. */
 export interface PruneOptions {
   /** Asked before each step; the steps end when it says no. */
-  readonly goesOn?: () => boolean;
+  readonly shouldContinue?: () => boolean;
   /** Told after each step how many rows of the kind are gone by then. */
   readonly onStep?: (kind: RetentionKind, rows: number) => void;
   /** Ages are counted from this time; by default from the database's own. */
@@ -32,9 +32,9 @@ export interface Pruned {
 
 /** Removes old rows. What is never removed, whatever its age: docs/retention.md. */
 export interface LedgerRetention {
-  /** Removes what is older than `retention` says, until nothing is left or `goesOn` says no. */
+  /** Removes what is older than `retention` says, until nothing is left or `shouldContinue` says no. */
   prune(sync: string, retention: Retention, options?: PruneOptions): Promise<Pruned>;
-  /** What {@link prune} would remove. Reads only, but everything that is old. */
+  /** What {@link prune} would remove. Writes nothing, but reads every old row. */
   prunable(sync: string, retention: Retention, options?: Pick<PruneOptions, 'asOf'>): Promise<readonly Prunable[]>;
 }
 
@@ -43,12 +43,12 @@ const STEP = 1000;
 
 export function openRetention(knex: Knex): LedgerRetention {
   return {
-    async prune(sync, retention, { goesOn = () => true, onStep = () => undefined, asOf } = {}) {
+    async prune(sync, retention, { shouldContinue = () => true, onStep = () => undefined, asOf } = {}) {
       const removed: Prunable[] = [];
-      for (const { kind, sql, order, bindings } of await selections(knex, sync, retention, 'removed', asOf)) {
+      for (const { kind, sql, order, bindings } of await selections(knex, sync, retention, 'remove', asOf)) {
         const found = tally(removed, kind);
         while (true) {
-          if (!goesOn()) return { removed, done: false };
+          if (!shouldContinue()) return { removed, done: false };
           const { rows } = await knex.raw<{ rows: OldRow[] }>(`${sql} ORDER BY ${order} LIMIT ${STEP}`, bindings);
           if (rows.length > 0) {
             await DELETIONS[kind](
@@ -65,7 +65,7 @@ export function openRetention(knex: Knex): LedgerRetention {
     },
     async prunable(sync, retention, { asOf } = {}) {
       const counted: Prunable[] = [];
-      for (const { kind, sql, bindings } of await selections(knex, sync, retention, 'counted', asOf)) {
+      for (const { kind, sql, bindings } of await selections(knex, sync, retention, 'count', asOf)) {
         const { rows } = await knex.raw<{ rows: { rows: number; oldest: Date | null }[] }>(
           `SELECT count(*)::float8 AS rows, min(at) AS oldest FROM (${sql}) old`,
           bindings,
@@ -111,7 +111,7 @@ async function selections(
   knex: Knex,
   sync: string,
   retention: Retention,
-  before: Before,
+  purpose: Purpose,
   asOf: Date | undefined,
 ): Promise<Selection[]> {
   const mappings = await knex('mappings').where({ sync }).orderBy('id').select<{ id: number }[]>('id');
@@ -121,9 +121,9 @@ async function selections(
     mappings.map(({ id }) => ({ kind, sql, order, bindings: { ...all, mapping: id } }));
   return [
     ...ofMappings('batches', OLD_BATCHES, 'at'),
-    ...ofMappings('partitions', oldPartitions(before), 'p.run_id'),
+    ...ofMappings('partitions', oldPartitions(purpose), 'p.run_id'),
     { kind: 'removalPlans', sql: OLD_REMOVAL_PLANS, order: 'p.id', bindings: all },
-    { kind: 'runs', sql: oldRuns(before), order: 'r.ended_at', bindings: { ...all, ...needed.rows[0] } },
+    { kind: 'runs', sql: oldRuns(purpose), order: 'r.ended_at', bindings: { ...all, ...needed.rows[0] } },
     { kind: 'audit', sql: OLD_AUDIT, order: 'at', bindings: all },
   ];
 }

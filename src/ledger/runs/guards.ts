@@ -17,11 +17,11 @@ export interface MappingOnHold extends Hold {
 
 export interface Guards {
   /**
-   * Guards the mapping in this run; the first call notes how many of its records the platform has accepted by then.
+   * Guards the mapping in this run; the first call records how many of its records the platform has accepted by then.
    * Returns that number, and whether somebody has approved what the run does.
    */
   begin(runId: string, mappingId: number): Promise<{ readonly accepted: number; readonly approved: boolean }>;
-  /** Notes that the mapping is on hold; a hold that was noted before stays as it is. */
+  /** Records that the mapping is on hold; an earlier hold stays as it is. */
   putOnHold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
   /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. The audit tells who did so. */
   approve(runId: string, mappingId: number, by: Omit<NewAuditEntry, 'action'>): Promise<void>;
@@ -52,51 +52,58 @@ export class GuardExceeded extends PartnerSyncError {
   }
 }
 
-type OfMapping = Pick<AcquiredPartition, 'runId' | 'mappingId'>;
-
-/** What the finished chunks of a mapping have read, and how many of these rows are dead letters. */
-export type FinishedCounts = Pick<GuardedCounts, 'read' | 'deadLettered'>;
+/**
+ * Adds the records of a chunk that would change, by their indexes in the claim's request, to what the run has changed of
+ * the mapping. Throws {@link GuardExceeded} if that is more than a limit.
+ */
+export type GuardCheck = (trx: Knex, changed: readonly number[]) => Promise<void>;
 
 /**
- * The counts that {@link checkGuard} needs. They grow with partitions and tenants, so they are summed before the claim
- * has its lock, for which the other chunks of the mapping wait.
+ * Prepares the check of a chunk. What the finished chunks have read is summed here, as these sums grow with partitions
+ * and tenants: the check itself runs under the claim's lock, for which the other chunks of the mapping wait.
+ *
+ * @returns a check that does nothing if the run is not guarded, or is approved
  */
-export async function finishedCounts(knex: Knex, { runId, mappingId }: OfMapping): Promise<FinishedCounts> {
-  const { rows } = await knex.raw<{ rows: FinishedCounts[] }>(
+export async function guardCheck(
+  knex: Knex,
+  { runId, mappingId }: AcquiredPartition,
+  guard: ChunkGuard | undefined,
+): Promise<GuardCheck> {
+  if (guard === undefined) return () => Promise.resolve();
+  const { mapping, limits, rows, deadLettered } = guard;
+  const finished = await finishedCounts(knex, runId, mappingId);
+  const read = { read: finished.read + rows, deadLettered: finished.deadLettered + deadLettered };
+  return async (trx, changed) => {
+    // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
+    const { rows: found } = await trx.raw<{
+      rows: (Pick<GuardedCounts, 'accepted' | 'changed'> & { readonly onHold: Hold | null })[];
+    }>(
+      `UPDATE guards SET changed = changed + :changed
+       WHERE run_id = :run AND mapping_id = :mapping AND approved_at IS NULL
+       RETURNING accepted::float8 AS accepted, changed::float8 AS changed, hold AS "onHold"`,
+      { run: runId, mapping: mappingId, changed: changed.length },
+    );
+    const [guarded] = found;
+    if (guarded === undefined) return;
+    // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
+    const hold = guarded.onHold ?? holdOf(mapping, { ...guarded, ...read }, limits);
+    if (hold !== null) throw new GuardExceeded(hold, changed);
+  };
+}
+
+/** What the finished chunks of the mapping have read, and how many of these rows are dead letters. */
+async function finishedCounts(
+  knex: Knex,
+  runId: string,
+  mappingId: number,
+): Promise<Pick<GuardedCounts, 'read' | 'deadLettered'>> {
+  const { rows } = await knex.raw<{ rows: Pick<GuardedCounts, 'read' | 'deadLettered'>[] }>(
     `SELECT coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered"
      FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
      WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned'`,
     { run: runId, mapping: mappingId },
   );
   return rows[0]!;
-}
-
-/**
- * Adds the chunk to what the run has changed of the mapping; throws {@link GuardExceeded} if that is more than a limit.
- * Does nothing in a run that is not guarded, or is approved.
- */
-export async function checkGuard(
-  trx: Knex,
-  { runId, mappingId }: OfMapping,
-  { mapping, limits, rows, deadLettered }: ChunkGuard,
-  finished: FinishedCounts,
-  changed: readonly number[],
-): Promise<void> {
-  // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
-  const { rows: found } = await trx.raw<{
-    rows: (Pick<GuardedCounts, 'accepted' | 'changed'> & { readonly onHold: Hold | null })[];
-  }>(
-    `UPDATE guards SET changed = changed + :changed
-     WHERE run_id = :run AND mapping_id = :mapping AND approved_at IS NULL
-     RETURNING accepted::float8 AS accepted, changed::float8 AS changed, hold AS "onHold"`,
-    { run: runId, mapping: mappingId, changed: changed.length },
-  );
-  const [guard] = found;
-  if (guard === undefined) return;
-  const counts = { ...guard, read: finished.read + rows, deadLettered: finished.deadLettered + deadLettered };
-  // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
-  const hold = guard.onHold ?? holdOf(mapping, counts, limits);
-  if (hold !== null) throw new GuardExceeded(hold, changed);
 }
 
 export function openGuards(knex: Knex): Guards {
@@ -138,7 +145,7 @@ export function openGuards(knex: Knex): Guards {
          WHERE ${IS_ON_HOLD} AND runs.sync = ? ORDER BY g.hold_at, g.mapping_id`,
         [sync],
       );
-      return rows.map(({ hold, ...held }) => ({ ...hold, ...held }));
+      return rows.map(({ hold, ...rest }) => ({ ...hold, ...rest }));
     },
   };
 }

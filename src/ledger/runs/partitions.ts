@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionBounds } from '../../domain/partition-label.js';
 import { inTransaction, prepared } from '../database/statements.js';
-import type { Position, ReadBounds, SourceKey } from '../../domain/source.js';
+import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source.js';
 import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {
@@ -33,10 +33,18 @@ export interface AcquiredPartition {
 }
 
 /** A partition as it was planned, and whether it is read to its end. */
-export interface PlannedRow extends PartitionBounds {
+export interface PlannedPartition extends PartitionBounds {
   readonly id: string;
   readonly kind: PartitionKind;
   readonly done: boolean;
+}
+
+/** The partition of a run for rows of small tenants. It is done while no round of their delivery is in progress. */
+export interface SmallTenantsPartition {
+  readonly id: string;
+  readonly done: boolean;
+  /** The cursor value from which the next round reads; null before the first one. */
+  readonly from: string | null;
 }
 
 export interface Partitions {
@@ -56,15 +64,19 @@ export interface Partitions {
    */
   planDeadLetters(runId: string, mappingId: number, through: string): Promise<void>;
   /** The partitions that were planned, in the same order: those of the first pass, or the others. */
-  planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedRow[]>;
+  planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedPartition[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
   acquire(partitionId: string): Promise<AcquiredPartition>;
-  /** Notes that the partition is read to its end. Throws `fenced_off`. */
+  /** Records that the partition is read to its end. Throws `fenced_off`. */
   finish(partition: AcquiredPartition): Promise<void>;
   /** How far incremental runs have read the mapping; null before the first one. */
-  position(mappingId: number): Promise<Position | null>;
-  /** Id of the run's partition for rows that are read again by their keys; it has no bounds and no resume point. */
-  forRetries(runId: string, mappingId: number): Promise<string>;
+  position(mappingId: number): Promise<RowPosition | null>;
+  /** Id of the run's partition for rows that are read by their keys, again or as parents; it has no bounds and no resume point. */
+  forRowsByKey(runId: string, mappingId: number): Promise<string>;
+  /** The run's partition for rows of small tenants. */
+  forSmallTenants(runId: string, mappingId: number): Promise<SmallTenantsPartition>;
+  /** Records up to which cursor value the rows of small tenants were delivered, or left to the reading in order. */
+  passSmallTenants(partitionId: string, until: string): Promise<void>;
   /** Id of the run's partition for records whose rows have vanished. */
   forRemovals(runId: string, mappingId: number): Promise<string>;
 }
@@ -100,7 +112,7 @@ export function openPartitions(knex: Knex): Partitions {
         .where({ run_id: runId, mapping_id: mappingId })
         .whereIn('kind', firstPass ? ['first_pass'] : ['planned', 'dead_letters'])
         .orderBy('no')
-        .select<PlannedRow[]>(
+        .select<PlannedPartition[]>(
           'id',
           'kind',
           'done',
@@ -144,7 +156,9 @@ export function openPartitions(knex: Knex): Partitions {
     },
     async acquire(partitionId) {
       const result = await knex.raw<{ rows: PartitionRow[] }>(
-        `UPDATE partitions SET fencing_token = fencing_token + 1, started_at = coalesce(started_at, now()) WHERE id = ?
+        `UPDATE partitions SET fencing_token = fencing_token + 1, started_at = coalesce(started_at, now()),
+           done = done AND kind <> 'small_tenants'
+         WHERE id = ?
          RETURNING *, (SELECT mapping_version FROM runs WHERE runs.id = partitions.run_id),
            (SELECT keeps_records FROM mappings WHERE mappings.id = partitions.mapping_id)`,
         [partitionId],
@@ -171,10 +185,19 @@ export function openPartitions(knex: Knex): Partitions {
     async planDeadLetters(runId, mappingId, through) {
       await onlyOne(runId, mappingId, 'dead_letters', { done: false, through_key: [through] });
     },
-    forRetries: (runId, mappingId) => onlyOne(runId, mappingId, 'retries', { done: true }),
+    forRowsByKey: (runId, mappingId) => onlyOne(runId, mappingId, 'by_key', { done: true }),
+    async forSmallTenants(runId, mappingId) {
+      const id = await onlyOne(runId, mappingId, 'small_tenants', { done: true });
+      return await knex('partitions').where({ id }).first<SmallTenantsPartition>('id', 'done', 'cursor_from as from');
+    },
+    async passSmallTenants(partitionId, until) {
+      await knex('partitions').where({ id: partitionId }).update({ cursor_from: until });
+    },
     forRemovals: (runId, mappingId) => onlyOne(runId, mappingId, 'removals', { done: false }),
     async position(mappingId) {
-      const row = await knex('positions').where({ mapping_id: mappingId }).first<Position | undefined>('cursor', 'key');
+      const row = await knex('positions')
+        .where({ mapping_id: mappingId })
+        .first<RowPosition | undefined>('cursor', 'key');
       return row ?? null;
     },
   };

@@ -1,11 +1,11 @@
 /** What a partition has left to do: resume points, and how a partition stores them. Only a checkpoint moves one. */
-import type { Position, ReadBounds, SourceKey } from '../../domain/source.js';
+import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source.js';
 import type { RecordPlace } from '../record-key.js';
 
 /** Where the next attempt at a partition goes on. Its kind follows from what the partition reads. */
 export type ResumePoint =
-  /** After the row at this position. */
-  | { readonly kind: 'row'; readonly position: Position }
+  /** After the row at this place in the reading order. */
+  | { readonly kind: 'row'; readonly row: RowPosition }
   /** So many of the partition's external ids are done. */
   | { readonly kind: 'external_ids'; readonly done: number }
   /** After the dead letter with this id. */
@@ -22,7 +22,7 @@ export interface StoredResumePoint {
 export function storedResumePoint(point: ResumePoint): StoredResumePoint {
   switch (point.kind) {
     case 'row':
-      return point.position;
+      return point.row;
     case 'external_ids':
       return { cursor: null, key: [String(point.done)] };
     case 'dead_letter':
@@ -42,17 +42,20 @@ export type PartitionWork =
   | { readonly kind: 'dead_letters'; readonly after: string; readonly through: string }
   /** The records of a removal plan behind `after`; null: all of them. */
   | { readonly kind: 'removals'; readonly after: RecordPlace | null }
-  /** Rows that are read again by their keys, whenever they are due. */
-  | { readonly kind: 'retries' };
+  /** Rows that are read by their keys: again, whenever their records are due, or as parents of others. */
+  | { readonly kind: 'by_key' }
+  /** New rows of small tenants, each time that it is looked for them. */
+  | { readonly kind: 'small_tenants' };
 
 /**
  * What a partition reads.
  * - `planned`: rows that the run reads in order; `first_pass`: the same rows, in the first of two passes;
  * - `dead_letters`: the rows of the dead letters that a run replays;
- * - `retries`: rows that are read again by their keys; `removals`: records whose rows have vanished. A run has one of
- *   each for a mapping.
+ * - `small_tenants`: rows of small tenants, ahead of their turn; `by_key`: rows that are read by their keys,
+ *   again or as parents;
+ *   `removals`: records whose rows have vanished. A run has one of each for a mapping.
  */
-export type PartitionKind = 'planned' | 'first_pass' | 'dead_letters' | 'retries' | 'removals';
+export type PartitionKind = 'planned' | 'first_pass' | 'dead_letters' | 'small_tenants' | 'by_key' | 'removals';
 
 /** The columns of a partition that say what it has left to do. */
 export interface StoredWork {
@@ -71,7 +74,7 @@ export interface StoredWork {
 /** Reverses {@link storedResumePoint}: an id that is stored as a key is the first of its values. */
 export function workFrom(row: StoredWork): PartitionWork {
   const { kind, external_ids: externalIds, resume_key: resumeKey, resume_cursor: cursor } = row;
-  if (kind === 'retries') return { kind };
+  if (kind === 'by_key' || kind === 'small_tenants') return { kind };
   if (kind === 'removals')
     return { kind, after: resumeKey && { tenantId: Number(resumeKey[0]), externalId: resumeKey[1]! } };
   if (kind === 'dead_letters') return { kind, after: resumeKey?.[0] ?? '0', through: row.through_key![0]! };

@@ -43,7 +43,7 @@ export interface NewRun {
   readonly mode: string;
   readonly input: RunInput;
   readonly mappingVersion: string;
-  /** What the run goes by until it ends, without secrets; null for one that fails before it has any. */
+  /** The files that the run uses until it ends, without secrets; null for one that fails before it has any. */
   readonly files: SyncFiles | null;
   readonly workflowId: string;
   readonly firstExecutionRunId: string;
@@ -74,16 +74,19 @@ export interface Runs {
    * undefined if this run has ended, which must not get the lease: nobody would give it back.
    */
   takeLease(sync: string, runId: string): Promise<RunRow | undefined>;
-  /** Runs of the sync that have not ended, oldest first: they are running, or their workflow was terminated. */
-  unended(sync: string): Promise<readonly RunRow[]>;
-  /** Notes that a step of the run has failed with this code, and is tried again. */
-  noteTrouble(runId: string, code: string): Promise<void>;
+  /** Runs of the sync, or of all, that have not ended, oldest first: they are running, or their workflow was terminated. */
+  notEnded(sync: string | undefined): Promise<readonly RunRow[]>;
+  /**
+   * Records that a step of the sync's runs has failed with this code and is retried, after it has been failing for so many
+   * milliseconds.
+   */
+  recordRetry(sync: string, code: string, failingFor: number): Promise<void>;
   /** Ends the run and gives its lease back. A run that has ended before keeps its outcome and failure. */
   end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
   keepReport(runId: string, report: RunReport): Promise<void>;
-  /** The ids of first workflow executions that are those of runs in the ledger. */
-  known(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of the ids of first workflow executions of which the ledger has a run. */
+  recorded(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** Who started a run, for the audit. */
@@ -153,7 +156,7 @@ export function openRuns(knex: Knex): Runs {
         .limit(limit)
         .select<RunRow[]>(),
     async takeLease(sync, runId) {
-      for (;;) {
+      while (true) {
         // The lock makes the end of this run, if it comes now, find the lease and give it back.
         await knex.raw(
           `INSERT INTO sync_leases (sync, run_id)
@@ -188,16 +191,20 @@ export function openRuns(knex: Knex): Runs {
       );
       return rows[0]!;
     },
-    async noteTrouble(runId, code) {
+    async recordRetry(sync, code, failingFor) {
       await knex.raw(
-        `UPDATE runs SET trouble_at = now(), trouble_code = :code,
-           trouble_since = CASE WHEN ${IS_IN_TROUBLE} THEN trouble_since ELSE now() END
-         WHERE id = :run AND ended_at IS NULL`,
-        { run: runId, code },
+        `UPDATE runs SET last_retry_at = now(), retrying_code = :code,
+           retrying_since = least(CASE WHEN ${IS_RETRYING} THEN retrying_since END, now() - :ms * interval '1 millisecond')
+         WHERE sync = :sync AND ended_at IS NULL`,
+        { sync, code, ms: failingFor },
       );
     },
-    unended: (sync) => knex('runs').where({ sync, ended_at: null }).orderBy('id').select<RunRow[]>(),
-    async known(ids) {
+    notEnded: (sync) =>
+      knex('runs')
+        .where({ ended_at: null, ...(sync !== undefined && { sync }) })
+        .orderBy('id')
+        .select<RunRow[]>(),
+    async recorded(ids) {
       const rows = await knex('runs')
         .whereIn('first_execution_run_id', [...ids])
         .select('first_execution_run_id');
@@ -220,4 +227,4 @@ export function openRuns(knex: Knex): Runs {
 }
 
 /** Whether a step of a run is failing: the next attempt comes within a minute, and may take as long to fail. */
-export const IS_IN_TROUBLE = `coalesce(trouble_at > now() - ${seconds('troublePasses')} * interval '1 second', false)`;
+export const IS_RETRYING = `coalesce(last_retry_at > now() - ${seconds('retryingEnds')} * interval '1 second', false)`;

@@ -1,4 +1,4 @@
-/** The files that runs go by, kept until their runs have ended: what is on a worker's disk by then does not matter. */
+/** The files of runs, kept until these have ended: a run does not notice what changes on a worker's disk meanwhile. */
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -45,7 +45,7 @@ export async function keepFiles(trx: Knex, sync: string, files: SyncFiles): Prom
 }
 
 /**
- * Removes files of the sync that no open run goes by. Those with which a run began a moment ago stay: that run may not
+ * Removes files of the sync that no open run uses. Those with which a run began a moment ago stay: that run may not
  * be visible yet, and the next one most likely needs the same.
  */
 export async function removeUnusedFiles(trx: Knex, runId: string): Promise<void> {

@@ -8,13 +8,24 @@ export type PendingReason = 'dependency' | ParentCode;
 /**
  * Why a record is sent again.
  *
- * - `busy`: it was not sent (see `SkipReason`), or its row has changed while it was pending;
- * - `lacks_parent`: the platform has let go of it, or rejected it, while it lacked a parent;
+ * - `contended`: it was not sent because of another reading of its row (see `SkipReason`), or its row was read again
+ *   while it was pending;
+ * - `lacks_parent`: the platform has dropped it, or rejected it, while it lacked a parent;
  * - `unknown`: it cannot be told whether the platform accepted it.
  */
-export type QueuedReason = 'busy' | 'lacks_parent' | 'unknown';
+export type QueuedReason = 'contended' | 'lacks_parent' | 'unknown';
 
-interface Waiting {
+/**
+ * The source key of a waiting entry that was written without a reading of its row (`writeRecoveredPending` of waiting-entries).
+ * The row will be read in the order of its partition.
+ */
+export const NO_ROW_READ: SourceKey = [];
+
+/** Whether the entry tells which row to read again. */
+export const isRowKnown = ({ sourceKey }: { readonly sourceKey: SourceKey }): boolean => sourceKey.length > 0;
+
+/** What pending and queued records have in common. */
+interface WaitingFields {
   readonly tenantId: number;
   readonly externalId: string;
   readonly sourceKey: SourceKey;
@@ -23,37 +34,39 @@ interface Waiting {
 }
 
 /** The platform keeps it until its parents arrive. */
-export interface PendingRecord extends Waiting {
+export interface PendingRecord extends WaitingFields {
   readonly kind: 'pending';
   readonly reason: PendingReason;
   readonly batchId: string;
   /** What the batch was sent with, 32 hex digits. */
   readonly contentHash: string;
-  /** When the platform lets go of it, as the platform has written it; null if it has not said. */
+  /** When the platform drops it, as the platform has written it; null if it has not said. */
   readonly expiresAt: string | null;
   /** Seconds for which the platform was asked to keep it. */
   readonly dependencyWait: number;
 }
 
 /** It is in no batch: its row is read and sent again once it is due. */
-export interface QueuedRecord extends Waiting {
+export interface QueuedRecord extends WaitingFields {
   readonly kind: 'queued';
   readonly reason: QueuedReason;
   /** Seconds until it is due. */
   readonly dueIn: number;
   /** The platform's message (masked), if it rejected the record for anything but a missing parent; else null. */
   readonly rejection: string | null;
+  /** Whether it was not sent this time, as its parents are on their way: then this is no attempt at sending it. */
+  readonly awaitsParents?: boolean;
 }
 
 export type WaitingRecord = PendingRecord | QueuedRecord;
 
 /**
- * Queues a waiting record once more because it lacks parents.
+ * Queues a record once more that was sent in vain because it lacks parents.
  *
  * @param dueIn seconds until its row is read and sent again
  */
 export const queuedWithoutParents = (
-  { tenantId, externalId, sourceKey }: Pick<Waiting, 'tenantId' | 'externalId' | 'sourceKey'>,
+  { tenantId, externalId, sourceKey }: Pick<WaitingFields, 'tenantId' | 'externalId' | 'sourceKey'>,
   missing: readonly ParentName[],
   dueIn: number,
   rejection: string | null = null,
@@ -66,4 +79,10 @@ export const queuedWithoutParents = (
   missing,
   rejection,
   dueIn,
+});
+
+/** Queues a waiting record once more without having sent it, since the parents that it lacks are on their way. */
+export const queuedUntilParentsCome = (...queued: Parameters<typeof queuedWithoutParents>): QueuedRecord => ({
+  ...queuedWithoutParents(...queued),
+  awaitsParents: true,
 });

@@ -1,4 +1,4 @@
-/** Waiting records: what each waits for, and when it is sent again. Checkpoints write them. */
+/** Waiting records: what each waits for, and when it is sent again. Their states change in ../waiting-entries. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source.js';
 import type { MappingOutlook } from '../../domain/work.js';
@@ -16,8 +16,10 @@ export interface WaitingRow {
   readonly contentHash: string | null;
   /** Whether it is time to send it again; a pending one even if the platform still lists it. */
   readonly isDue: boolean;
-  /** How often it was sent in vain. */
+  /** How often it was sent in vain, without the first time if it lacked a parent then. */
   readonly tries: number;
+  /** How often in a row, since it was sent last, it was decided to wait for its parents. */
+  readonly waits: number;
   readonly missing: WaitingRecord['missing'];
   /** See `QueuedRecord`; null if it is pending. */
   readonly rejection: string | null;
@@ -65,7 +67,7 @@ export function openWaiting(knex: Knex): Waiting {
     const { rows } = await knex.raw<{ rows: WaitingRow[] }>(
       `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.source_key AS "sourceKey", w.reason,
          w.batch_id AS "batchId", w.content_hash AS "contentHash", w.due_at <= now() AS "isDue",
-         w.tries, coalesce(w.missing, '[]') AS missing, w.rejection
+         w.tries, w.waits, coalesce(w.missing, '[]') AS missing, w.rejection
        FROM waiting w WHERE ${condition}`,
       bindings,
     );

@@ -7,10 +7,10 @@ export interface CountsView {
   /** One entry for each mapping of the run, in the order of planning; `seconds` from its first work to its latest. */
   progress(runId: string): Promise<readonly MappingProgress[]>;
   /**
-   * What earlier runs left undelivered of the run's mappings and is not in this run's counts, by mapping. `asked` is
-   * false for a mapping that the run did not read, but whose waiting records it has polled.
+   * What earlier runs left undelivered of the run's mappings and is not in this run's counts, by mapping. `wasRead`
+   * is false for a mapping of which the run has only polled waiting records.
    */
-  undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly asked: boolean }>>;
+  undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly wasRead: boolean }>>;
   /** The run's dead letters by cause, the hundred most frequent causes first. */
   deadLetterCounts(runId: string): Promise<readonly DeadLetterCount[]>;
   /**
@@ -46,21 +46,21 @@ export function openCounts(knex: Knex): CountsView {
            coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.accepted), 0)::float8 AS accepted,
            coalesce(sum(c.unchanged), 0)::float8 AS unchanged, coalesce(sum(c.waiting), 0)::float8 AS waiting,
            coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered",
-           coalesce((SELECT sum(records) FROM batches b WHERE b.run_id = :run AND b.mapping_id = m.id AND b.state = 'sent'), 0)::float8 AS sent,
+           coalesce((SELECT sum(records) FROM batches b WHERE b.run_id = :run AND b.mapping_id = m.id AND b.state = 'sent'), 0)::float8 AS "inFlight",
            coalesce(extract(epoch FROM max(p.updated_at) - min(p.started_at)), 0)::float8 AS seconds,
            bool_and(p.done) AS done,
            (SELECT sum(expected_rows) FROM partitions e WHERE e.run_id = :run AND e.mapping_id = m.id)::float8 AS expected
          FROM partitions p JOIN mappings m ON m.id = p.mapping_id LEFT JOIN partition_counts c ON c.partition_id = p.id
-         WHERE p.run_id = :run GROUP BY m.id, m.name ORDER BY min(p.id)`,
+         WHERE p.run_id = :run AND p.kind <> 'small_tenants' GROUP BY m.id, m.name ORDER BY min(p.id)`,
         { run: runId },
       );
       return rows;
     },
     async undelivered(runId) {
-      const { rows } = await knex.raw<{ rows: (Undelivered & { mapping: string; asked: boolean })[] }>(
+      const { rows } = await knex.raw<{ rows: (Undelivered & { mapping: string; wasRead: boolean })[] }>(
         `SELECT m.name AS mapping,
            EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run
-             AND p.kind IN ('planned', 'dead_letters')) AS asked,
+             AND p.kind IN ('planned', 'dead_letters')) AS "wasRead",
            (SELECT count(*) FROM waiting w JOIN partitions p ON p.id = w.partition_id
             WHERE w.mapping_id = m.id AND NOT (w.counted AND p.run_id = :run))::float8 AS waiting,
            greatest(0, (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)

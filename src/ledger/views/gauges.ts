@@ -3,21 +3,24 @@
  * the same however large the ledger is (oldest waiting records first, latest runs and plans first).
  */
 import type { Knex } from 'knex';
+import { COUNT_BOUND } from '../../domain/quantity.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
-import { IS_IN_TROUBLE } from '../runs/runs.js';
+import { IS_RETRYING } from '../runs/runs.js';
 import { inTransaction } from '../database/statements.js';
 
 export interface Gauges {
   /** Resolves when the database has answered. */
   ping(): Promise<void>;
-  /** The values of all metrics for these syncs; those that the ledger does not know have none. */
+  /** The values of the metrics for these syncs; those that the ledger does not know have none. */
   read(syncs: readonly string[]): Promise<readonly LedgerSample[]>;
 }
 
-/** Where a count of rows stops. */
-export const COUNT_BOUND = 10_001;
+/** The number of rows that a SELECT with this FROM finds, up to {@link COUNT_BOUND}; the FROM should follow an index. */
+export const countToBound = (from: string): string =>
+  `(SELECT count(*) FROM (SELECT ${from} LIMIT ${COUNT_BOUND}) counted)`;
+
 /** How far back runs and removal plans are looked through; only the latest plan of a mapping can await approval. */
 const LATEST = 1000;
 
@@ -33,16 +36,19 @@ const IN_SYNCS = 'm.sync = ANY (CAST(:syncs AS text[]))';
 
 /** The states as constants, since partial indexes serve no others. */
 const openBatches = ['intended', 'sent', 'pending'].map(
-  (state) => `SELECT '${state}' AS state, (SELECT count(*) FROM
-    (SELECT FROM batches WHERE mapping_id = m.id AND state = '${state}' LIMIT ${COUNT_BOUND}) b) AS batches`,
+  (state) =>
+    `SELECT '${state}' AS state, ${countToBound(`FROM batches WHERE mapping_id = m.id AND state = '${state}'`)} AS batches`,
 );
 
-/** Since when the sync `s.sync` waits because the platform has asked its senders to. */
-export const PLATFORM_BUSY = `SELECT 'platform_busy' AS code, b.since FROM senders e JOIN platform_busy b USING (account)
-  WHERE e.sync = s.sync AND b.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'`;
+/** Since when a Retry-After holds the requests of the sync `s.sync`, which it still does. */
+export const WAITS_FOR_RETRY_AFTER = `SELECT 'platform_busy' AS code, r.since, now() AS last_failed_at FROM senders e JOIN platform_retry_after r USING (account)
+  WHERE e.sync = s.sync AND r.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'`;
+
+/** Metrics that a statement reads. The limit that a sync has for its freshness is in its files. */
+type ReadMetric = Exclude<LedgerMetric, 'freshness_limit_seconds'>;
 
 /** The columns of a result are the metric's labels, and `value`. */
-const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
+const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
   last_success_timestamp_seconds: `
     SELECT s.sync, extract(epoch FROM r.ended_at)::float8 AS value FROM ${SYNCS} CROSS JOIN LATERAL (
       SELECT ended_at FROM (${LATEST_RUNS}) r WHERE outcome IN ('complete', 'complete_with_dead_letters')
@@ -72,10 +78,13 @@ const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
       UNION ALL
       SELECT c.id, c.sync, c.name, (SELECT min(code) FROM dead_letters WHERE mapping_id = c.id AND code > c.code)
       FROM codes c WHERE c.code IS NOT NULL)
-    SELECT c.sync, c.name AS mapping, c.code, (SELECT count(*) FROM
-      (SELECT FROM dead_letters WHERE mapping_id = c.id AND code >= c.code AND code <= c.code
-       ORDER BY code, id LIMIT ${COUNT_BOUND}) d)::float8 AS value
+    SELECT c.sync, c.name AS mapping, c.code, ${countToBound(
+      'FROM dead_letters WHERE mapping_id = c.id AND code >= c.code AND code <= c.code ORDER BY code, id',
+    )}::float8 AS value
     FROM codes c WHERE c.code IS NOT NULL`,
+  paused_since_timestamp_seconds: `
+    SELECT sync, name AS schedule, extract(epoch FROM since)::float8 AS value FROM paused_schedules
+    WHERE sync = ANY (CAST(:syncs AS text[]))`,
   removal_plans_awaiting_approval: `
     SELECT m.sync, count(*) FILTER (WHERE p.state IN ('awaiting_approval', 'empty'))::float8 AS value
     FROM mappings m LEFT JOIN LATERAL (
@@ -83,10 +92,11 @@ const STATEMENTS: Readonly<Record<LedgerMetric, string>> = {
     WHERE ${IN_SYNCS} GROUP BY 1`,
   retrying_since_timestamp_seconds: `
     SELECT sync, code, extract(epoch FROM min(since))::float8 AS value FROM (
-      SELECT sync, trouble_code AS code, trouble_since AS since
-      FROM runs WHERE ended_at IS NULL AND sync = ANY (CAST(:syncs AS text[])) AND ${IS_IN_TROUBLE}
+      SELECT sync, retrying_code AS code, retrying_since AS since
+      FROM runs WHERE ended_at IS NULL AND sync = ANY (CAST(:syncs AS text[])) AND ${IS_RETRYING}
+        AND last_retry_at - retrying_since >= interval '${seconds('retryingLimit')} s'
       UNION ALL
-      SELECT s.sync, b.code, b.since FROM ${SYNCS} CROSS JOIN LATERAL (${PLATFORM_BUSY}) b) troubles GROUP BY 1, 2`,
+      SELECT s.sync, b.code, b.since FROM ${SYNCS} CROSS JOIN LATERAL (${WAITS_FOR_RETRY_AFTER}) b) retrying GROUP BY 1, 2`,
   mappings_on_hold: `
     SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS value
     FROM ${SYNCS} WHERE EXISTS (SELECT FROM mappings WHERE mappings.sync = s.sync)`,
@@ -104,7 +114,7 @@ export function openGauges(knex: Knex): Gauges {
       inTransaction(knex, async (trx) => {
         await trx.raw(`SET LOCAL statement_timeout = ${milliseconds('metricsStatement')}`);
         const samples: LedgerSample[] = [];
-        for (const [metric, sql] of Object.entries(STATEMENTS) as [LedgerMetric, string][]) {
+        for (const [metric, sql] of Object.entries(STATEMENTS) as [ReadMetric, string][]) {
           const { rows } = await trx.raw<{ rows: Readonly<Record<string, string> & { value: number }>[] }>(sql, {
             syncs: [...syncs],
           });

@@ -1,10 +1,11 @@
 /** The state of a sync over all of its runs, from which its health is judged. */
 import type { Knex } from 'knex';
+import { COUNT_BOUND } from '../../domain/quantity.js';
 import type { JudgedState } from '../../domain/sync-health.js';
-import type { RunFailure } from '../../domain/work.js';
+import { ABANDONED, type RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
-import { IS_IN_TROUBLE } from '../runs/runs.js';
-import { COUNT_BOUND, PLATFORM_BUSY } from './gauges.js';
+import { IS_RETRYING } from '../runs/runs.js';
+import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
 export interface SyncState extends JudgedState {
@@ -16,17 +17,22 @@ export interface SyncState extends JudgedState {
     readonly outcome: string;
     readonly failure: RunFailure | null;
   } | null;
+  /** Runs since the last success that were refused because another one was working; up to `COUNT_BOUND`. */
+  readonly refused: number;
 }
 
 /** Looks up syncs. */
 export interface SyncStates {
-  /** The syncs that have run, or the one named; by name. */
-  of(sync: string | undefined): Promise<readonly SyncState[]>;
+  /**
+   * The syncs that have run or are expected to, or the one named; by name. Of the runs that have not ended, those in
+   * `abandoned` count as ended.
+   */
+  of(sync: string | undefined, abandoned?: readonly string[]): Promise<readonly SyncState[]>;
 }
 
 export function openSyncStates(knex: Knex): SyncStates {
   return {
-    async of(sync) {
+    async of(sync, abandoned = []) {
       const { rows } = await knex.raw<{ rows: Row[] }>(
         // From each sync to the next, and each part by an index: a sync that runs each minute has half a million runs.
         `WITH RECURSIVE names AS (
@@ -34,16 +40,23 @@ export function openSyncStates(knex: Knex): SyncStates {
            UNION ALL
            SELECT (SELECT min(sync) FROM runs WHERE sync > n.sync) FROM names n
            WHERE CAST(:sync AS text) IS NULL AND n.sync IS NOT NULL
+         ), known AS (
+           SELECT sync FROM names UNION SELECT sync FROM awaited_syncs WHERE CAST(:sync AS text) IS NULL
          ), syncs AS (
-           SELECT n.sync, f.started_at AS first_run_at,
+           SELECT n.sync, f.started_at AS first_run_at, coalesce(f.started_at, a.since) AS expected_since,
              -- A backfill or a sample says nothing about the rows that it was not asked for.
              (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_SUCCESS}) AS last_success_at
-           FROM names n, LATERAL (SELECT started_at FROM runs WHERE sync = n.sync ORDER BY id LIMIT 1) f
+           FROM known n
+             LEFT JOIN LATERAL (SELECT started_at FROM runs WHERE sync = n.sync ORDER BY id LIMIT 1) f ON true
+             LEFT JOIN awaited_syncs a USING (sync)
+           WHERE f.started_at IS NOT NULL OR a.since IS NOT NULL
          ), bad AS (
            SELECT r.*, b.streak FROM syncs s,
              LATERAL (SELECT max(id) AS id, count(*) AS streak FROM (
-               SELECT id FROM runs WHERE sync = s.sync AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
-               ORDER BY ended_at DESC LIMIT ${COUNT_BOUND}) latest) b
+               (SELECT id FROM runs WHERE sync = s.sync AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
+                ORDER BY ended_at DESC LIMIT ${COUNT_BOUND})
+               UNION ALL
+               SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ended_at IS NULL AND id = ANY (${GONE})) latest) b
              JOIN runs r ON r.id = b.id
          ), usual AS (
            SELECT s.sync, u.* FROM syncs s, LATERAL (
@@ -58,33 +71,36 @@ export function openSyncStates(knex: Knex): SyncStates {
                      ORDER BY started_at DESC LIMIT 21) latest) scheduled
              WHERE no <= 20 HAVING count(gap) >= 2) u
          ), undelivered AS (
-           SELECT m.sync, sum(w.records) AS waiting, min(w.since) AS since, sum(d.rows) AS dead_letters
-           FROM mappings m,
-             LATERAL (SELECT count(*) AS records, min(since) AS since FROM waiting WHERE mapping_id = m.id) w,
-             LATERAL (SELECT count(*) AS rows FROM dead_letters WHERE mapping_id = m.id) d
+           SELECT m.sync, min((SELECT min(since) FROM waiting WHERE mapping_id = m.id)) AS waiting_since,
+             -- In the order of an index: PostgreSQL might read the whole table for a mapping that has few.
+             sum(${countToBound('FROM dead_letters WHERE mapping_id = m.id ORDER BY code, id')}) AS dead_letters
+           FROM mappings m
            WHERE CAST(:sync AS text) IS NULL OR m.sync = :sync
            GROUP BY m.sync
          )
-         SELECT s.sync, now() AS now, s.first_run_at AS "firstRunAt", s.last_success_at AS "lastSuccessAt",
+         SELECT s.sync, now() AS now, s.first_run_at AS "firstRunAt", s.expected_since AS "expectedSince", s.last_success_at AS "lastSuccessAt",
            coalesce(b.streak, 0)::float8 AS streak,
-           CASE WHEN b.id IS NOT NULL THEN json_build_object('run', b.id::text, 'workflowId', b.workflow_id, 'outcome', b.outcome,
-             'failure', CASE WHEN b.failure_code IS NOT NULL THEN json_build_object('code', b.failure_code, 'message', b.failure_message) END)
+           ${countToBound(`FROM runs WHERE sync = s.sync AND ${IS_REFUSED} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)`)}::float8 AS refused,
+           CASE WHEN b.id IS NOT NULL THEN json_build_object('run', b.id::text, 'workflowId', b.workflow_id, 'outcome', coalesce(b.outcome, 'failed'),
+             'failure', CASE WHEN b.outcome IS NULL THEN CAST(:end AS json) WHEN b.failure_code IS NOT NULL THEN json_build_object('code', b.failure_code, 'message', b.failure_message) END)
            END AS latest,
            u.gap::float8 AS "usualGap", u.duration::float8 AS "usualDuration",
-           coalesce(n.waiting, 0)::float8 AS waiting, n.since AS "oldestWaitingAt", coalesce(n.dead_letters, 0)::float8 AS "deadLetters",
+           n.waiting_since AS "oldestWaitingAt", least(coalesce(n.dead_letters, 0), ${COUNT_BOUND})::float8 AS "deadLetters",
            p.mapping AS position_mapping, p.moved_at AS position_moved_at,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
-           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS "mappingsOnHold",
-           t.code AS trouble_code, t.since AS trouble_since,
+           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
+           ARRAY(SELECT json_build_object('name', name, 'since', since, 'note', note) FROM paused_schedules WHERE sync = s.sync
+                 ORDER BY since, name) AS paused,
+           retrying.code AS retrying_code, retrying.since AS retrying_since, retrying.last_failed_at AS retrying_last_failed_at,
            (SELECT min(moved_at) FROM (
               SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
               FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
-              WHERE r.sync = s.sync AND r.ended_at IS NULL
+              WHERE r.sync = s.sync AND r.ended_at IS NULL AND r.id <> ALL (${GONE})
                 -- A guarded run waits for the approval of its plan, which is told as such.
                 AND NOT EXISTS (SELECT FROM removal_plans h JOIN guards USING (run_id, mapping_id)
                                 WHERE h.run_id = r.id AND h.state = 'awaiting_approval')
-              GROUP BY r.id) working) AS "unmovedSince"
+              GROUP BY r.id) working) AS "noProgressSince"
          FROM syncs s
            LEFT JOIN bad b ON b.sync = s.sync
            LEFT JOIN usual u ON u.sync = s.sync
@@ -92,41 +108,50 @@ export function openSyncStates(knex: Knex): SyncStates {
            LEFT JOIN LATERAL (SELECT m.name AS mapping, p.moved_at FROM positions p JOIN mappings m ON m.id = p.mapping_id
                               WHERE m.sync = s.sync ORDER BY p.moved_at LIMIT 1) p ON true
            LEFT JOIN LATERAL (
-             SELECT code, since FROM (
-               SELECT trouble_code AS code, trouble_since AS since FROM runs
-               WHERE sync = s.sync AND ended_at IS NULL AND ${IS_IN_TROUBLE}
+             SELECT * FROM (
+               SELECT retrying_code AS code, retrying_since AS since, last_retry_at AS last_failed_at FROM runs
+               WHERE sync = s.sync AND ended_at IS NULL AND ${IS_RETRYING} AND id <> ALL (${GONE})
                UNION ALL
-               ${PLATFORM_BUSY}
-             ) troubles ORDER BY since LIMIT 1) t ON true
+               ${WAITS_FOR_RETRY_AFTER}
+             ) all_retrying ORDER BY last_failed_at - since DESC LIMIT 1) retrying ON true
          ORDER BY s.sync`,
-        { sync: sync ?? null },
+        { sync: sync ?? null, abandoned: [...abandoned], end: JSON.stringify(ABANDONED) },
       );
       return rows.map(
         ({
           position_mapping: mapping,
           position_moved_at: movedAt,
-          trouble_code: code,
-          trouble_since: since,
+          retrying_code: code,
+          retrying_since: since,
+          retrying_last_failed_at: lastFailedAt,
+          paused,
           ...state
         }) => ({
           ...state,
           oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
-          trouble: code === null || since === null ? null : { code, since },
+          pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
+          retrying: code === null || since === null || lastFailedAt === null ? null : { code, since, lastFailedAt },
         }),
       );
     },
   };
 }
 
-/** Runs that keep the platform in step: neither backfills nor samples. The indexes of runs have these very conditions. */
+/** The ids of the runs that were abandoned. */
+const GONE = 'CAST(:abandoned AS bigint[])';
+
+/** Runs that keep the platform in sync: neither backfills nor samples. The indexes of runs have these very conditions. */
 const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
 const IS_SUCCESS = `outcome IN ('complete', 'complete_with_dead_letters')`;
 const IS_BAD = `${IS_SYNC} AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress'`;
+const IS_REFUSED = `failure_code = 'run_in_progress'`;
 const IS_SCHEDULED = `trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 
-type Row = Omit<SyncState, 'oldestPosition' | 'trouble'> & {
+type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules'> & {
+  paused: { name: string; since: string; note: string | null }[];
   position_mapping: string | null;
   position_moved_at: Date | null;
-  trouble_code: string | null;
-  trouble_since: Date | null;
+  retrying_code: string | null;
+  retrying_since: Date | null;
+  retrying_last_failed_at: Date | null;
 };

@@ -120,7 +120,7 @@ export function compileMapping(
   }
 
   const ofTexts = new TextRow([...key, ...[...fields.values()].flatMap(({ copied }) => copied)]);
-  const inBytes = (row: SourceRow): ByteRow => ofTexts.look(row);
+  const inBytes = (row: SourceRow): ByteRow => ofTexts.pointTo(row);
   const map = (row: SourceRow, records = new Records()): MapResult => append(inBytes(row), records) ?? records.last;
 
   return { columns: selected, append, inBytes, map };

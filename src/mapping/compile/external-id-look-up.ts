@@ -7,7 +7,7 @@ import type { MappingSpec, TransformCall } from '../../domain/sync.js';
 import { parseTemplate, type TemplatePart } from '../language/template.js';
 
 /** How the row of an external id is found. */
-export interface LookUp {
+export interface ExternalIdLookUp {
   readonly columns: readonly string[];
   /** The combinations of values that `columns` may have in the row of an id. */
   readonly values: (id: string) => readonly SourceKey[];
@@ -19,7 +19,8 @@ export interface LookUp {
 const MOST_CUTS = 50;
 
 /** Whether the row of this id is certain to be found if it exists: not if the limit of splits is reached. */
-export const isSurelyFound = (how: LookUp, id: string): boolean => how.certain && how.values(id).length < MOST_CUTS;
+export const isSurelyFound = (how: ExternalIdLookUp, id: string): boolean =>
+  how.certain && how.values(id).length < MOST_CUTS;
 
 /**
  * Transforms whose results the source recognises: texts of numbers as the database writes them, bytes in hex or as a
@@ -43,7 +44,7 @@ const fromBase64 = (id: string): string[] => {
 const isBase64 = ({ name, options }: TransformCall): boolean => name === 'encode' && options['as'] === 'base64';
 
 /** null if the external id is neither a column nor a template, so that its row cannot be looked up. */
-export function lookUpOf({ fields, schema }: Pick<MappingSpec, 'fields' | 'schema'>): LookUp | null {
+export function lookUpOf({ fields, schema }: Pick<MappingSpec, 'fields' | 'schema'>): ExternalIdLookUp | null {
   const field = fields.get(schema.externalIdField);
   if (field?.kind === 'column' && field.transforms[0] !== undefined && isBase64(field.transforms[0]))
     return {

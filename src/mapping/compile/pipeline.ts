@@ -104,7 +104,10 @@ function copier(steps: readonly (ByteTable | undefined)[], { copy }: LastStep): 
   return textCopier(Uint8Array.from({ length: 256 }, (_, byte) => through(byte)));
 }
 
-/** A problem of a pipeline as one of its field: at the transform that does not fit, otherwise at the column or template, as the subject of the sentence. */
+/**
+ * A problem of a pipeline as one of its field: at the transform that does not fit, otherwise at the column or template,
+ * as the subject of the sentence.
+ */
 export function pipelineProblem(
   found: { problem: string; transform: number | null },
   of: string,

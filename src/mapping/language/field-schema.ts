@@ -115,7 +115,7 @@ export const FIELD: JsonObject = {
           minItems: 2,
           items: columnName('A column.', 'mobile'),
           description:
-            'Columns in the order in which they are tried. Each goes through the transforms first, so emptyToNull passes an empty one over.',
+            'Columns in the order in which they are tried. Each goes through the transforms first, so that emptyToNull skips an empty one.',
           examples: [['mobile', 'phone']],
         },
         transforms: TRANSFORMS,
@@ -131,7 +131,7 @@ export const FIELD: JsonObject = {
       ],
     },
     {
-      description: 'Text with columns in it. One NULL among them makes the whole NULL.',
+      description: 'Text with columns in it. If any of them is NULL, the field is NULL.',
       type: 'object',
       properties: {
         template: {

@@ -57,7 +57,7 @@ const ROOT: JsonObject = {
           additionalProperties: false,
         },
         {
-          description: 'A query. What is too hard for the fields belongs here: SQL is the expression language.',
+          description: 'A query. Put anything too complex for the fields here: SQL is the expression language.',
           type: 'object',
           properties: {
             query: {

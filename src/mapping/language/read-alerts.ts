@@ -1,7 +1,6 @@
 /** Reads `alerts` of sync.yaml: whom a sync tells what is wrong with it. */
 import { hash } from 'node:crypto';
 import type { AlertSettings, AlertTarget, PingTarget } from '../../domain/alerts.js';
-import type { FailOn } from '../../domain/sync.js';
 import { HEALTH_TRIGGERS, type HealthTrigger } from '../../domain/sync-health.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 
@@ -15,15 +14,13 @@ interface AlertFile {
 }
 
 /** The keys of sync.yaml that decide about alerts, each absent or of the form that `sync.schema.json` has checked. */
-export interface AlertingFile {
+export interface AlertingFile extends LimitsFile {
   alerts?: AlertFile[];
-  limits?: LimitsFile;
-  upload?: { waitForPending?: string };
-  failOn?: FailOn;
 }
 
 /** Reads what the file has, and takes the default of anything else. */
-export function readAlerts(sync: string, { alerts = [], limits, upload, failOn }: AlertingFile): AlertSettings {
+export function readAlerts(sync: string, file: AlertingFile): AlertSettings {
+  const { alerts = [], failOn = 'incomplete' } = file;
   const entries = alerts.map((entry, index) => ({ ...entry, label: `alerts[${index}]` }));
   return {
     sync,
@@ -31,8 +28,8 @@ export function readAlerts(sync: string, { alerts = [], limits, upload, failOn }
     pings: entries.flatMap(({ ping, label }): PingTarget[] =>
       ping === undefined ? [] : [{ label: `${label} (ping)`, url: ping }],
     ),
-    limits: readLimits(limits, upload?.waitForPending),
-    failOn: failOn ?? 'incomplete',
+    limits: readLimits(file),
+    failOn,
   };
 }
 

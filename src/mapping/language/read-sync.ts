@@ -6,12 +6,12 @@ import type { GuardLimits } from '../../domain/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
 import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/retention.js';
 import type { Relation } from '../../domain/source.js';
-import type { FailOn, RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
+import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
-interface SyncFile {
+interface SyncFile extends LimitsFile {
   source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
   tenant: TenantFile;
   mode?: RunMode;
@@ -25,9 +25,7 @@ interface SyncFile {
     batchDeadline?: string;
     waitForPending?: string;
   };
-  failOn?: FailOn;
   guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
-  limits?: LimitsFile;
   retention?: Partial<Record<RetentionKind, string>>;
   schedules?: ScheduleFile[];
 }
@@ -54,17 +52,8 @@ export type SyncHead = Omit<SyncSpec, 'name' | 'mappings' | 'version'>;
 
 /** Reads a file whose form is valid. Reports what a JSON Schema cannot express: names that are used twice. */
 export function readSync(file: LanguageFile): SyncHead {
-  const {
-    source,
-    tenant,
-    mode = 'incremental',
-    upload = {},
-    failOn,
-    guard,
-    limits,
-    retention,
-    schedules = [],
-  } = file.value as unknown as SyncFile;
+  const value = file.value as unknown as SyncFile;
+  const { source, tenant, mode = 'incremental', upload = {}, failOn, guard, retention, schedules = [] } = value;
   const names = schedules.map((schedule) => schedule.name);
   names.forEach((name, index) => {
     if (names.indexOf(name) < index)
@@ -90,7 +79,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     failOn: failOn ?? 'incomplete',
     guard: guard === undefined ? null : readGuard(guard),
-    limits: readLimits(limits, upload.waitForPending),
+    limits: readLimits(value),
     retention: readRetention(retention),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };

@@ -33,7 +33,7 @@ interface Reference {
 export function deferredReferences(mappings: readonly MappingSpec[]): Deferred {
   let references = mappings.flatMap(referencesOf);
   const fields = new Map<string, string[]>();
-  for (;;) {
+  while (true) {
     const circle = cycleOf(nodesOf(mappings, references));
     if (circle === null) return { fields, circle };
     const steps = circle.slice(1).map((to, i) => references.filter((r) => r.from === circle[i] && r.to === to));

@@ -21,16 +21,18 @@ export const mappingNode = ({ name, fields }: MappingSpec): MappingNode => ({
  */
 export function stagesOf(mappings: readonly MappingNode[]): string[][] {
   const names = new Set(mappings.map((mapping) => mapping.name));
-  let waiting = mappings.map((m) => ({ name: m.name, refs: m.refs.filter((ref) => names.has(ref)) }));
+  const all = mappings.map((m) => ({ name: m.name, refs: m.refs.filter((ref) => names.has(ref)) }));
   const done = new Set<string>();
+  const isReady = ({ name, refs }: MappingNode): boolean => !done.has(name) && refs.every((ref) => done.has(ref));
   const stages: string[][] = [];
-  for (;;) {
-    const ready = waiting.filter((mapping) => mapping.refs.every((ref) => done.has(ref)));
-    if (ready.length === 0) return stages;
-    for (const { name } of ready) done.add(name);
-    stages.push(ready.map((mapping) => mapping.name).sort());
-    waiting = waiting.filter((mapping) => !done.has(mapping.name));
+  let ready = all.filter(isReady);
+  while (ready.length > 0) {
+    const stage = ready.map((mapping) => mapping.name).sort();
+    stages.push(stage);
+    for (const name of stage) done.add(name);
+    ready = all.filter(isReady);
   }
+  return stages;
 }
 
 /**
@@ -43,11 +45,12 @@ export function cycleOf(mappings: readonly MappingNode[]): string[] | null {
   const first = [...left.keys()].sort()[0];
   if (first === undefined) return null;
   // Every mapping that is left refers to another one that is left, so following these references ends in a cycle.
-  const trail = [first];
-  for (;;) {
-    const next = left.get(trail[trail.length - 1]!)!.find((ref) => left.has(ref))!;
-    const seen = trail.indexOf(next);
-    if (seen >= 0) return [...trail.slice(seen), next];
+  const following = (name: string): string => left.get(name)!.find((ref) => left.has(ref))!;
+  const trail: string[] = [];
+  let next = first;
+  while (!trail.includes(next)) {
     trail.push(next);
+    next = following(next);
   }
+  return [...trail.slice(trail.indexOf(next)), next];
 }

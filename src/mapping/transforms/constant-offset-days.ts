@@ -27,7 +27,8 @@ export function constantOffsetDays(zone: string): (date: string) => ConstantOffs
     let day = known.get(date);
     if (day === undefined) {
       if (known.size >= REMEMBERED_DAYS) known.clear();
-      known.set(date, (day = steadyDay(date, zone)));
+      day = steadyDay(date, zone);
+      known.set(date, day);
     }
     return day;
   };

@@ -11,7 +11,7 @@ import type { Transform } from './transform.js';
  */
 export const emptyToNull: Transform = {
   name: 'emptyToNull',
-  description: 'Turns the empty text into null. Put trim before it when blanks alone count as empty.',
+  description: 'Turns the empty text into null. Put trim before it if blanks alone count as empty.',
   options: { properties: {} },
   takes: TEXT_KINDS,
   gives: 'same',

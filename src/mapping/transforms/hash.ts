@@ -10,7 +10,7 @@ import { textOption, type Transform } from './transform.js';
  */
 export const hash: Transform = {
   name: 'hash',
-  description: 'Replaces the text by its hash in lower-case hex digits. Short texts can be guessed from it.',
+  description: 'Replaces the text with its hash in lower-case hex digits. Short texts can be guessed from their hash.',
   options: {
     properties: {
       algorithm: {

@@ -9,7 +9,7 @@ import { rejected, SCALAR, scalarText, type Transform } from './transform.js';
  */
 export const values: Transform = {
   name: 'values',
-  description: 'Replaces each listed value by another.',
+  description: 'Replaces each listed value with another.',
   options: {
     properties: {
       map: {

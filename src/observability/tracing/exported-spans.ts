@@ -6,8 +6,8 @@ import type { Context } from '@opentelemetry/api';
 import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { EXPORTED_ATTRIBUTES } from './span-attributes.js';
 
-/** Spans of looking at a workflow: a command asks each second how a run is going, which is no part of the run. */
-const LOOKS = /^(QueryWorkflow|DescribeWorkflow)/;
+/** Spans of queries to a workflow: a command asks each second how a run is going, which is no part of the run. */
+const QUERIES = /^(QueryWorkflow|DescribeWorkflow)/;
 
 /**
  * Passes spans on to the processor that exports them, without events and with known attributes only.
@@ -28,7 +28,7 @@ export class ExportedSpans implements SpanProcessor {
   }
 
   onEnd(span: ReadableSpan): void {
-    if (LOOKS.test(span.name) || !this.#isSampled(span.spanContext().traceId)) return;
+    if (QUERIES.test(span.name) || !this.#isSampled(span.spanContext().traceId)) return;
     this.#exporting.onEnd(reduced(span));
   }
 

@@ -30,15 +30,15 @@ type Env = Readonly<Record<string, string | undefined>>;
  * Null if traces are off. One at a time in a process, since OpenTelemetry is set up for the process as a whole.
  *
  * Throws `config_invalid` for variables that cannot be used, and `package_missing` if OpenTelemetry is not installed. A
- * collector that cannot be reached is no error: spans are dropped, and `notice` is told once.
+ * collector that cannot be reached is no error: spans are dropped, and `warn` is told once.
  */
-export function openTracing(env: Env, notice: (message: string) => void): Tracing | null {
+export function openTracing(env: Env, warn: (message: string) => void): Tracing | null {
   const protocol = traceProtocol(env);
   if (protocol === null) return null;
   takeOver(env);
   const packages = loadTracePackages(protocol);
   const { api, client, worker } = packages;
-  noticeOnce(packages, notice);
+  warnOnce(packages, warn);
   const { provider, spans } = register(packages, env);
   return {
     client: { workflow: [new client.OpenTelemetryWorkflowClientInterceptor()] },
@@ -89,12 +89,12 @@ function register(packages: TracePackages, env: Env) {
 }
 
 /** Says once that the collector does not take spans; its text is not shown, since its address may have a password. */
-function noticeOnce({ core }: TracePackages, notice: (message: string) => void): void {
+function warnOnce({ core }: TracePackages, warn: (message: string) => void): void {
   let isTold = false;
   core.setGlobalErrorHandler((error) => {
     if (isTold) return;
     isTold = true;
     const why = errorCode(error) || (error instanceof Error ? error.name : 'unknown error');
-    notice(`traces cannot be sent to the collector (${why}); they are dropped until it takes them`);
+    warn(`traces cannot be sent to the collector (${why}); they are dropped until it takes them`);
   });
 }

@@ -1,15 +1,17 @@
-/** The owner's side of the reading thread: starts it, forwards calls to it and replaces it when it has died (ADR 0026). */
+/** The main thread's side of the reading thread: starts it, forwards calls to it and replaces it when it has died (ADR 0026). */
 import { Worker } from 'node:worker_threads';
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { FailedRowList } from '../../records/failed-row-list.js';
 import { RecordList } from '../../records/record-list.js';
+import type { OnRetry } from '../../domain/retries.js';
 import type { Source } from '../../domain/source.js';
 import type { SourceConfig } from '../../domain/sync.js';
 import type { PositionedChunk } from '../chunk.js';
 import type { PreparedMapping } from '../prepared-mapping.js';
 import type { OpenReader, Reader } from '../reader.js';
-import { connect, type Calls } from './remote-calls.js';
-import type { OwnerAnswers, PostedChunk, SourceMethod, ThreadAnswers } from './thread-protocol.js';
+import { connect, type Connection } from './remote-calls.js';
+import type { MainThreadMethods, PostedChunk, ReadingThreadMethods, SourceMethod } from './thread-protocol.js';
 
 /** A running reading thread. */
 export interface ReadingThread {
@@ -26,6 +28,7 @@ const SOURCE_METHODS = Object.keys({
   readByValues: true,
   highWatermark: true,
   hasNull: true,
+  countByValue: true,
   cursorMinus: true,
   splitKeys: true,
   server: true,
@@ -36,19 +39,27 @@ const SOURCE_METHODS = Object.keys({
 /** Starts the thread, which loads its code at once. A thread that has died is replaced on the next call. */
 export function startReadingThread(): ReadingThread {
   const readSeqs = new Map<number, () => Promise<string>>();
+  const onRetries = new Map<number, OnRetry>();
   const mappingIds = new WeakMap<PreparedMapping, number>();
   let numbers = 0;
-  let thread = start({ nextReadSeq: (reading) => readSeqs.get(reading)!() });
-  const living = (): Thread => (thread.isLost() ? (thread = start(thread.answers)) : thread);
+  let thread = start({
+    nextReadSeq: (stream) => readSeqs.get(stream)!(),
+    retried: (reader, ...failure) => onRetries.get(reader)?.(...failure),
+  });
+  const living = (): Thread => {
+    if (thread.isLost()) thread = start(thread.methods);
+    return thread;
+  };
 
-  function openReader(config: SourceConfig): Reader {
+  function openReader(config: SourceConfig, onRetry?: OnRetry): Reader {
     const id = ++numbers;
+    if (onRetry !== undefined) onRetries.set(id, onRetry);
     /** Where this reader is open, or being opened. After a crash it is opened again in the new thread. */
     let open: { readonly thread: Thread; readonly ready: Promise<unknown> } | undefined;
     const opened = async (): Promise<Thread> => {
       const thread = living();
       if (open?.thread !== thread) {
-        const opening = { thread, ready: thread.ask('open', id, config) };
+        const opening = { thread, ready: thread.call('open', id, config) };
         open = opening;
         // All calls that wait for it get its error, and the next one tries again.
         opening.ready.catch(() => {
@@ -60,7 +71,7 @@ export function startReadingThread(): ReadingThread {
     };
     const method = (name: SourceMethod) => [
       name,
-      async (...args: Parameters<Source[SourceMethod]>) => (await opened()).ask('source', id, name, args),
+      async (...args: Parameters<Source[SourceMethod]>) => (await opened()).call('source', id, name, args),
     ];
     return {
       source: {
@@ -68,28 +79,28 @@ export function startReadingThread(): ReadingThread {
         async close() {
           const left = open?.thread;
           open = undefined;
-          if (left?.isLost() === false) await left.ask('close', id);
+          onRetries.delete(id);
+          if (left?.isLost() === false) await left.call('close', id);
         },
       },
       chunks: async function* (mapping, partition, nextReadSeq): AsyncGenerator<PositionedChunk> {
-        let mappingId = mappingIds.get(mapping);
-        if (mappingId === undefined) mappingIds.set(mapping, (mappingId = ++numbers));
+        const mappingId = getOrInsert(mappingIds, mapping, () => ++numbers);
         const { spec, tenant } = mapping;
         const { byCursor, bounds } = partition;
-        const { ask } = await opened();
-        const reading = ++numbers;
-        readSeqs.set(reading, nextReadSeq);
+        const { call } = await opened();
+        const stream = ++numbers;
+        readSeqs.set(stream, nextReadSeq);
         try {
-          await ask('begin', reading, id, { id: mappingId, spec, tenant }, { byCursor, bounds });
-          for (;;) {
-            const chunk = await ask('next', reading);
-            if (chunk === null) return;
+          await call('openStream', stream, id, { id: mappingId, spec, tenant }, { byCursor, bounds });
+          let chunk = await call('nextChunk', stream);
+          while (chunk !== null) {
             yield receivedChunk(chunk);
+            chunk = await call('nextChunk', stream);
           }
         } finally {
-          // The thread may have died, or `begin` may have failed; then there is nothing to end.
-          await ask('end', reading).catch(() => undefined);
-          readSeqs.delete(reading);
+          // The thread may have died, or `openStream` may have failed; then there is nothing to close.
+          await call('closeStream', stream).catch(() => undefined);
+          readSeqs.delete(stream);
         }
       },
     };
@@ -115,22 +126,23 @@ const receivedChunk = (chunk: PostedChunk): PositionedChunk => ({
 const YOUNG = { maxYoungGenerationSizeMb: 24 };
 
 /** One worker thread; once lost, it stays lost. */
-interface Thread extends Calls<ThreadAnswers> {
-  readonly answers: OwnerAnswers;
+interface Thread extends Connection<ReadingThreadMethods> {
+  /** Those of the main thread that it may call. */
+  readonly methods: MainThreadMethods;
   isLost(): boolean;
   end(): Promise<unknown>;
 }
 
-function start(answers: OwnerAnswers): Thread {
+function start(methods: MainThreadMethods): Thread {
   const worker = new Worker(new URL('./reading-thread.js', import.meta.url), { resourceLimits: YOUNG });
-  const calls = connect<ThreadAnswers, OwnerAnswers>(worker, answers);
+  const connection = connect<ReadingThreadMethods, MainThreadMethods>(worker, methods);
   let isLost = false;
   const lost = (): void => {
     isLost = true;
-    calls.lost(new PartnerSyncError('source_unreachable', 'the thread that reads the source has ended'));
+    connection.lost(new PartnerSyncError('source_unreachable', 'the thread that reads the source has ended'));
   };
   // `error` is followed by `exit`; without a listener for it, Node would end the whole process.
   worker.on('error', lost);
   worker.on('exit', lost);
-  return { ...calls, answers, isLost: () => isLost, end: () => worker.terminate() };
+  return { ...connection, methods, isLost: () => isLost, end: () => worker.terminate() };
 }

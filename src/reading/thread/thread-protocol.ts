@@ -1,6 +1,7 @@
-/** The calls between the reading thread and its owner. Readers and readings in progress are named by the owner's numbers. */
+/** The methods that the reading thread and the main thread call of each other. The main thread numbers readers and streams. */
 import type { PostedFailedRows } from '../../records/failed-row-list.js';
 import type { PostedRecords } from '../../records/records.js';
+import type { OnRetry } from '../../domain/retries.js';
 import type { Source } from '../../domain/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
 import type { PositionedChunk } from '../chunk.js';
@@ -22,21 +23,23 @@ export interface PostedChunk extends Omit<PositionedChunk, 'records' | 'failedRo
   readonly failedRows: PostedFailedRows;
 }
 
-/** What the thread offers. A type alias, since an interface has no index signature and so is not assignable to Answers. */
-export type ThreadAnswers = {
+/** The methods of the reading thread. A type alias: an interface has no index signature and is not assignable to Methods. */
+export type ReadingThreadMethods = {
   open: (reader: number, config: SourceConfig) => void;
   source: (reader: number, method: SourceMethod, args: readonly unknown[]) => Promise<unknown>;
   close: (reader: number) => Promise<void>;
-  /** Starts a reading; its chunks are requested with `next`. */
-  begin: (reading: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
-  /** The next chunk; null after the last one. */
-  next: (reading: number) => Promise<PostedChunk | null>;
-  /** Ends a reading, finished or not, and releases what it uses. */
-  end: (reading: number) => Promise<void>;
+  /** Opens a stream of a partition's chunks. */
+  openStream: (stream: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
+  /** The next chunk of the stream; null after the last one. */
+  nextChunk: (stream: number) => Promise<PostedChunk | null>;
+  /** Closes a stream, at its end or not, and releases what it uses. */
+  closeStream: (stream: number) => Promise<void>;
 };
 
-/** What the thread's owner offers. */
-export type OwnerAnswers = {
-  /** Draws a read sequence number for a reading. */
-  nextReadSeq: (reading: number) => Promise<string>;
+/** The methods of the main thread. */
+export type MainThreadMethods = {
+  /** Draws a read sequence number for a stream. */
+  nextReadSeq: (stream: number) => Promise<string>;
+  /** Tells the owner of a reader of a retry in place. */
+  retried: (reader: number, ...failure: Parameters<OnRetry>) => void;
 };

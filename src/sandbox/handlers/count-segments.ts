@@ -3,8 +3,8 @@ import type { Queryable } from '../database.js';
 import { pageOf } from '../cursors.js';
 import { Refusal } from '../refusal.js';
 import type { ConditionGroup } from '../segments/condition.js';
-import { findRecipients, type Position, type RecipientRow } from '../segments/recipients.js';
 import { unstorableText } from '../storable.js';
+import { findRecipients, type Position, type RecipientRow } from './find-recipients.js';
 import type { Handler } from './handler.js';
 
 const DEFAULT_LIMIT = 100;

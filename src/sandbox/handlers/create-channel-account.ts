@@ -88,7 +88,7 @@ async function findIntegration({ pool }: Services, id: string): Promise<Integrat
   return rows[0];
 }
 
-/** The account that already has this prefix, in the form of the answer. */
+/** The account that already has this prefix, in the form of the response. */
 async function findAccount({ pool }: Services, tenantId: string, integrationId: string, prefix: string) {
   const { rows } = await pool.query<{ id: string; name: string; metadata: object; created_at: Date }>(
     `select id, name, metadata, created_at from sandbox.channel_accounts

@@ -26,7 +26,7 @@ export const getAutomation: Handler<'getAutomation'> = async ({ params: { id }, 
   const storable = unstorableText(id, 'id') === undefined;
   const { rows } = await pool.query<Row>(QUERY, [tenant.id, storable ? id : '', query.feature ?? 'engage']);
   const row = rows[0];
-  // One answer whether it is hidden, unknown or another tenant's, so that the answer reveals nothing.
+  // One response whether it is hidden, unknown or another tenant's, so that it reveals nothing.
   if (row === undefined) throw new Refusal('notFound', `no automation with the id ${JSON.stringify(id)}`);
   const data: Automation = {
     // Defaults; the stored content overrides them.

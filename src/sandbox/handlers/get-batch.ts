@@ -31,7 +31,7 @@ export const getBatch: Handler<'getBatch'> = async ({ params, query, tenant }, {
     name: 'batch-status',
     text: `select id, schema_id, total, successful, failed, pending, created_at, started_at, completed_at
              from sandbox.batches where id = $1 and tenant_id = $2`,
-    // An id that is not a uuid would make the query fail. It gets the same answer as another tenant's batch.
+    // An id that is not a uuid would make the query fail. It gets the same response as another tenant's batch.
     values: [isUuid(params.batchId) ? params.batchId : null, tenant.id],
   });
   const batch = rows[0];

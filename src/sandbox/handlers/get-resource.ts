@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../domain/json.js';
 import { includedRecords, includeTree } from '../included-records.js';
 import { Refusal } from '../refusal.js';
-import { recordAnswer, type ResourceRow } from '../resource-answer.js';
+import { resourceRecord, type ResourceRow } from '../resource-record.js';
 import { unstorableText } from '../storable.js';
 import { findSchema, type Handler } from './handler.js';
 
@@ -25,7 +25,7 @@ export const getResource: Handler<'getResource'> = async ({ params, query, tenan
   } as const;
   const tree = query.include === undefined ? undefined : includeTree(query.include);
   const included = tree === undefined ? [] : await includedRecords(services, view, schema, row, tree);
-  return { message: 'resource found', data: { result: recordAnswer(schema, row, view), included } };
+  return { message: 'resource found', data: { result: resourceRecord(schema, row, view), included } };
 };
 
 /** The stored row, or undefined; a prepared statement, because of the number of calls. */

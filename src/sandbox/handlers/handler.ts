@@ -44,7 +44,7 @@ export interface Call<O extends Operation> {
  * What a handler returns. `data` uses the contract's names; routes.ts adds the aliases and the envelope. `message` is
  * dropped from a flat response.
  */
-export interface Answer<D = unknown> {
+export interface OperationResponse<D = unknown> {
   readonly message?: string;
   readonly data: D;
 }
@@ -53,7 +53,7 @@ export interface Answer<D = unknown> {
 export type Handler<N extends OperationName> = (
   call: Call<Operations[N]>,
   services: Services,
-) => Promise<Answer<DataOf<Operations[N]>>>;
+) => Promise<OperationResponse<DataOf<Operations[N]>>>;
 
 /** The schema definition that a path names; refuses with `notFound`. */
 export async function findSchema(services: Services, nameOrId: string): Promise<StoredSchema> {

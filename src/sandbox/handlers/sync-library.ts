@@ -2,15 +2,22 @@
 import { randomUUID } from 'node:crypto';
 import type { LibraryItemResult } from '../../platform/contract/library.js';
 import { inTransaction, type Queryable } from '../database.js';
-import type { LibraryItem } from '../library/kind.js';
-import { LIBRARY_KINDS } from '../library/kinds.js';
+import { automationTemplates } from '../library/automation-templates.js';
+import type { LibraryItem, LibraryKind } from '../library/kind.js';
+import { segmentDefinitions } from '../library/segment-definitions.js';
 import { Refusal } from '../refusal.js';
 import type { SandboxSettings } from '../settings.js';
 import { findTenant, type Handler } from './handler.js';
 
-type Words = SandboxSettings['libraryWords'];
+type ResultTexts = SandboxSettings['libraryResults'];
 
-/** A library item with its kind, a key of `LIBRARY_KINDS`. */
+/** The kinds of library items, by `library_items.type`. */
+const LIBRARY_KINDS: Readonly<Record<string, LibraryKind>> = {
+  automation: automationTemplates,
+  segment: segmentDefinitions,
+};
+
+/** A library item with its kind, a key of {@link LIBRARY_KINDS}. */
 interface StoredItem extends LibraryItem {
   readonly type: string;
 }
@@ -28,14 +35,14 @@ export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, serv
   refuseContradictions(wanted.sync, wanted.unsync);
   if (wanted.sync.length + wanted.unsync.length === 0) return { message: 'nothing to do', data: null };
 
-  const { libraryWords } = services.settings;
+  const { libraryResults } = services.settings;
   const jobId = randomUUID();
   const results = await inTransaction(services.pool, async (db) => {
     await db.query(`select pg_advisory_xact_lock(hashtextextended('sandbox library ' || $1, 0))`, [tenant.id]);
     const items = await findItems(db, wanted);
     const done = [
-      ...(await syncItems(db, tenant.id, items(wanted.sync), libraryWords)),
-      ...(await unsyncItems(db, tenant.id, items(wanted.unsync), libraryWords)),
+      ...(await syncItems(db, tenant.id, items(wanted.sync), libraryResults)),
+      ...(await unsyncItems(db, tenant.id, items(wanted.unsync), libraryResults)),
     ];
     await db.query('insert into sandbox.library_jobs (tenant_id, id, results) values ($1, $2, $3)', [
       tenant.id,
@@ -90,16 +97,16 @@ async function syncItems(
   db: Queryable,
   tenantId: string,
   items: readonly StoredItem[],
-  words: Words,
+  texts: ResultTexts,
 ): Promise<LibraryItemResult[]> {
   const conflicting = new Set<string>();
   for (const [type, kind] of Object.entries(LIBRARY_KINDS))
     for (const id of (await kind.sync(db, tenantId, ofType(items, type))).conflicting) conflicting.add(id);
   return items.map(({ id, type }) => ({
-    type: wordOf(type, words),
+    type: typeText(type, texts),
     id,
     action: 'sync',
-    status: conflicting.has(id) ? words.conflict : 'synced',
+    status: conflicting.has(id) ? texts.conflict : 'synced',
   }));
 }
 
@@ -107,7 +114,7 @@ async function unsyncItems(
   db: Queryable,
   tenantId: string,
   items: readonly StoredItem[],
-  words: Words,
+  texts: ResultTexts,
 ): Promise<LibraryItemResult[]> {
   for (const [type, kind] of Object.entries(LIBRARY_KINDS))
     await kind.unsync(
@@ -116,14 +123,14 @@ async function unsyncItems(
       ofType(items, type).map(({ id }) => id),
     );
   return items.map(({ id, type }) => ({
-    type: wordOf(type, words),
+    type: typeText(type, texts),
     id,
     action: 'unsync',
-    status: words.unsynced,
+    status: texts.unsynced,
   }));
 }
 
-/** The word for an item's type in the results; section 4.6 shows only `automation`. */
-const wordOf = (type: string, words: Words): string => (type === 'segment' ? words.segment : type);
+/** The text for an item's type in the results; section 4.6 shows only `automation`. */
+const typeText = (type: string, texts: ResultTexts): string => (type === 'segment' ? texts.segment : type);
 
 const ofType = (items: readonly StoredItem[], type: string): StoredItem[] => items.filter((item) => item.type === type);

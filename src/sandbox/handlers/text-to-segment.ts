@@ -7,7 +7,7 @@ import type { Handler } from './handler.js';
 const DEFAULT_WORD = 'user';
 
 /**
- * Section 4.2. A text that is not understood is answered with `success: false`, or refused if the setting
+ * Section 4.2. A text that is not understood gets a response with `success: false`, or is refused if the setting
  * `statuses.notUnderstood` is an error status.
  */
 export const textToSegment: Handler<'textToSegment'> = async ({ body }, { schemas, settings }) => {

@@ -3,7 +3,7 @@ import { acceptBatch } from '../processing/accept-batch.js';
 import { unknownFieldsOf } from '../processing/incoming.js';
 import { Refusal } from '../refusal.js';
 import type { StoredSchema } from '../schema-store.js';
-import { findSchema, type Answer, type Call, type Handler, type Services } from './handler.js';
+import { findSchema, type Call, type Handler, type OperationResponse, type Services } from './handler.js';
 import type { Operations } from '../../platform/contract/operations.js';
 import type { BatchAccepted } from '../../platform/contract/resources.js';
 
@@ -25,7 +25,11 @@ type UploadCall = Pick<Call<Operations['uploadResources']>, 'query' | 'body' | '
  * Refuses with `notFound` for an unknown schema definition, `tooLarge` for too many records, and `invalid` for none or
  * for undeclared fields.
  */
-async function upload(nameOrId: string, call: UploadCall, services: Services): Promise<Answer<BatchAccepted>> {
+async function upload(
+  nameOrId: string,
+  call: UploadCall,
+  services: Services,
+): Promise<OperationResponse<BatchAccepted>> {
   const { resources } = call.body;
   const { maxRecordsPerBatch, minRecordsPerBatch, records } = services.settings;
   const schema = await findSchema(services, nameOrId);

@@ -1,4 +1,4 @@
-/** Stores an upload durably, so that a crash after the 202 answer loses nothing. */
+/** Stores an upload durably, so that a crash after the 202 response loses nothing. */
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../database.js';
 import type { ConflictRule } from './incoming.js';

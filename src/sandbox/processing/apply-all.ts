@@ -14,7 +14,7 @@ import { releaseChildren, storePending, type PendingRecord } from './pending-res
 export interface Store {
   readonly db: pg.PoolClient;
   readonly schemas: SchemaStore;
-  readonly settings: Pick<SandboxSettings, 'records' | 'pending' | 'longest' | 'failureWords'>;
+  readonly settings: Pick<SandboxSettings, 'records' | 'pending' | 'longest' | 'failureMessages'>;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The background loops: they process accepted batches, let pending resources expire and delete old batches. */
 import type pg from 'pg';
 import type { Logger } from 'pino';
+import { milliseconds, seconds, times } from '../../domain/timeouts.js';
 import { inTransaction } from '../database.js';
 import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
@@ -19,10 +20,6 @@ export interface BatchWorkers {
   stop(): Promise<void>;
 }
 
-/** After this many internal failures a batch fails as a whole, so that it cannot block the batches after it. */
-const MAX_ATTEMPTS = 5;
-const RETRY_SECONDS = 1;
-
 /** Starts `settings.batchesAtOnce` workers, which also take the batches that an earlier process left behind. */
 export function startBatchWorkers(
   pool: pg.Pool,
@@ -37,12 +34,12 @@ export function startBatchWorkers(
     for (const wakeUp of sleepers) wakeUp();
     sleepers.clear();
   };
-  const signalAfter = (milliseconds: number) => {
+  const signalAfter = (pause: number) => {
     if (stopping) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
       signal();
-    }, milliseconds);
+    }, pause);
     timers.add(timer);
   };
 
@@ -52,7 +49,7 @@ export function startBatchWorkers(
       const woken = new Promise<void>((resolve) => sleepers.add(resolve));
       const found = await processNext(pool, schemas, settings).catch((error: unknown) => {
         logger.error({ reason: reasonOf(error) }, 'a batch could not be processed; it will be retried');
-        signalAfter(RETRY_SECONDS * 1000);
+        signalAfter(milliseconds('sandboxBatchRetry'));
         return false;
       });
       if (!found && !stopping) await woken;
@@ -151,9 +148,9 @@ async function noteAttempt(pool: pg.Pool, batchId: string): Promise<void> {
       `update sandbox.batches
           set attempts = attempts + 1, retry_at = clock_timestamp() + make_interval(secs => $2)
         where id = $1 and started_at is null returning attempts, total`,
-      [batchId, RETRY_SECONDS],
+      [batchId, seconds('sandboxBatchRetry')],
     );
-    if (rows[0] === undefined || rows[0].attempts < MAX_ATTEMPTS) return;
+    if (rows[0] === undefined || rows[0].attempts < times('sandboxBatchAttempts')) return;
     await db.query(
       `insert into sandbox.record_errors (batch_id, record_index, external_id, rule, reason)
        select $1, i, null, 'internal', 'the sandbox could not process this batch' from generate_series(0, $2 - 1) i`,

@@ -43,7 +43,7 @@ export interface Failure {
   readonly kind: 'failed';
   readonly rule: string;
   readonly reason: string;
-  /** The missing parents in words, for the templates of `failureWords`. */
+  /** The missing parents in words, for the templates of `failureMessages`. */
   readonly parents?: string;
 }
 

@@ -1,7 +1,8 @@
 /** Collects the outcomes of records, of one batch or many, and writes them to the batches' counters and errors. */
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import type { Queryable } from '../database.js';
 import type { SandboxSettings } from '../settings.js';
-import { inWords } from './failure-words.js';
+import { failureMessage } from './failure-message.js';
 import type { Failure, IncomingRecord, Outcome } from './incoming.js';
 
 /** Differences to add to a batch's counters. */
@@ -24,12 +25,12 @@ interface RecordError {
  * transaction.
  */
 export class Outcomes {
-  readonly #words: SandboxSettings['failureWords'];
+  readonly #messages: SandboxSettings['failureMessages'];
   readonly #changes = new Map<string, Change>();
   readonly #errors: RecordError[] = [];
 
-  constructor({ failureWords }: Pick<SandboxSettings, 'failureWords'>) {
-    this.#words = failureWords;
+  constructor({ failureMessages }: Pick<SandboxSettings, 'failureMessages'>) {
+    this.#messages = failureMessages;
   }
 
   /** Adds a record's outcome. A record that was pending also leaves its batch's pending count. */
@@ -56,7 +57,7 @@ export class Outcomes {
       record_index: index,
       external_id: externalId,
       rule: failure.rule,
-      reason: inWords(failure, this.#words),
+      reason: failureMessage(failure, this.#messages),
     });
   }
 
@@ -86,8 +87,6 @@ export class Outcomes {
   }
 
   #of(batchId: string): Change {
-    let change = this.#changes.get(batchId);
-    if (change === undefined) this.#changes.set(batchId, (change = { successful: 0, failed: 0, pending: 0 }));
-    return change;
+    return getOrInsert(this.#changes, batchId, () => ({ successful: 0, failed: 0, pending: 0 }));
   }
 }

@@ -37,7 +37,7 @@ export function dependenciesOf(
 export const dependencyKey = ({ schemaName, externalId }: Dependency): string => `${schemaName} ${externalId}`;
 
 /**
- * A copy of the record in which each reference is a plain external id or a list of them, so that answers can show
+ * A copy of the record in which each reference is a plain external id or a list of them, so that responses can show
  * either form (4.10).
  */
 export function withPlainReferences(schema: StoredSchema, record: JsonObject): JsonObject {

@@ -8,7 +8,7 @@ import { actionsFor, Meaningless, read } from './meaning.js';
 import { OPERATORS } from './operators.js';
 import { nounsOf, vocabularyOf, wordsOf, type Definition, type Vocabulary } from './vocabulary.js';
 
-/** The answer of 4.2. */
+/** The response of 4.2. */
 export type Interpretation =
   | { success: true; conditionGroups: ConditionGroup[]; title: string; description: string }
   | { success: false; failureReason: string };

@@ -15,7 +15,7 @@ export const ACCESS = {
     description: 'Word before the token in that header; if empty, the token stands alone (section 5.4).',
   }),
   callers: Group(
-    'Which callers an operation accepts (section 5.5). `/partner/...` always needs a token of the platform account, since a tenant could otherwise see another.',
+    'Which callers an operation accepts (section 5.5). `/partner/...` always needs a platform token, or tenants could see each other.',
     {
       open: Type.Array(Type.Enum(['none', 'platform']), {
         default: ['none', 'platform'],

@@ -86,7 +86,7 @@ export const MESSAGING = {
     ),
     verified: Flag(true, 'Whether an account on a domain of the platform is verified at once.'),
   }),
-  libraryWords: Group('Words in the results of 4.6 that the document does not show (section 3, rule 4).', {
+  libraryResults: Group('Words in the results of 4.6 that the document does not show (section 3, rule 4).', {
     segment: Word('segment')('`type` of a segment definition.'),
     unsynced: Word('unsynced')('`status` of an item that was removed.'),
     conflict: Word('conflict')('`status` of an item whose id the tenant already uses.'),

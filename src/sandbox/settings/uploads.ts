@@ -17,7 +17,7 @@ function optionalFields({ properties, required }: TObject): string[] {
 const Fields = (body: TObject, description: string) =>
   Type.Array(Type.Enum(optionalFields(body)), { default: [], description });
 
-const Words = (description: string) => Type.String({ minLength: 1, default: '{reason}', description });
+const Message = (description: string) => Type.String({ minLength: 1, default: '{reason}', description });
 
 /** What requests may contain, and what happens to uploaded records that repeat, fail or wait for a parent. */
 export const UPLOADS = {
@@ -69,12 +69,12 @@ export const UPLOADS = {
     }),
     referencesWithinUpload: Flag(true, 'Whether records of the same upload count as present.'),
   }),
-  failureWords: Group(
-    'Reasons of failed records (section 2; section 3, rule 3). `{reason}` stands for the default reason, `{parents}` for the missing parents.',
+  failureMessages: Group(
+    'Reasons of failed records (section 2; section 3, rule 3). `{reason}` is the default reason, `{parents}` are the missing parents.',
     {
-      missingParent: Words('A parent is missing, and the upload does not let the record wait.'),
-      expired: Words('The wait for a parent has elapsed.'),
-      other: Words('Anything else; without `{parents}`.'),
+      missingParent: Message('A parent is missing, and the upload does not let the record wait.'),
+      expired: Message('The wait for a parent has elapsed.'),
+      other: Message('Anything else; without `{parents}`.'),
     },
   ),
   pending: Group('How resources that wait for others are handled (section 3, rule 3).', {

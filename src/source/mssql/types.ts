@@ -24,49 +24,49 @@ const MAX = 65_535;
 /** Bytes of a character of nchar and nvarchar. */
 const WIDE = 2;
 
-type Reading = Omit<ColumnType, 'databaseType'>;
+type Conversion = Omit<ColumnType, 'databaseType'>;
 
 const text = (style: string): ((sql: string) => string) => {
   const [type, number] = style.split(', ');
   return (sql) => `CONVERT(${type}, ${sql}${number === undefined ? '' : `, ${number}`})`;
 };
 
-const INTEGER: Reading = { type: 'integer', select: text('nvarchar(20)') };
-const DECIMAL: Reading = { type: 'decimal', select: text('nvarchar(50)') };
+const INTEGER: Conversion = { type: 'integer', select: text('nvarchar(20)') };
+const DECIMAL: Conversion = { type: 'decimal', select: text('nvarchar(50)') };
 /** Style 2: four digits after the point, no commas. */
-const MONEY: Reading = { type: 'decimal', select: text('nvarchar(50), 2') };
+const MONEY: Conversion = { type: 'decimal', select: text('nvarchar(50), 2') };
 /** Style 3: enough digits to restore the value. */
-const FLOAT: Reading = { type: 'float', select: text('nvarchar(50), 3'), finish: (t) => String(Number(t)) };
-const REAL: Reading = { ...FLOAT, finish: (t) => shortestFloat(t) };
-const BIT: Reading = { type: 'boolean', select: text('nvarchar(1)'), finish: (t) => (t === '1' ? 't' : 'f') };
+const FLOAT: Conversion = { type: 'float', select: text('nvarchar(50), 3'), finish: (t) => String(Number(t)) };
+const REAL: Conversion = { ...FLOAT, finish: (t) => shortestFloat(t) };
+const BIT: Conversion = { type: 'boolean', select: text('nvarchar(1)'), finish: (t) => (t === '1' ? 't' : 'f') };
 /** Styles 23 and 121: ISO 8601 with a blank, all digits of the type. */
-const DATE: Reading = { type: 'date', select: text('nvarchar(10), 23') };
-const TIME: Reading = { type: 'time', select: text('nvarchar(16), 121') };
-const TIMESTAMP: Reading = { type: 'timestamp', select: text('nvarchar(27), 121') };
-const INSTANT: Reading = {
+const DATE: Conversion = { type: 'date', select: text('nvarchar(10), 23') };
+const TIME: Conversion = { type: 'time', select: text('nvarchar(16), 121') };
+const TIMESTAMP: Conversion = { type: 'timestamp', select: text('nvarchar(27), 121') };
+const INSTANT: Conversion = {
   type: 'timestamptz',
   select: (sql) => text('nvarchar(34), 121')(`SWITCHOFFSET(${sql}, '+00:00')`),
   finish: (t) => t.replace(/ \+00:00$/, '+00'),
 };
-const UUID: Reading = { type: 'uuid', select: text('nvarchar(36)'), finish: (t) => t.toLowerCase() };
+const UUID: Conversion = { type: 'uuid', select: text('nvarchar(36)'), finish: (t) => t.toLowerCase() };
 /** Style 2: hex digits without 0x. */
-const BYTES: Reading = {
+const BYTES: Conversion = {
   type: 'bytes',
   select: (sql) => `CONVERT(varchar(max), CONVERT(varbinary(max), ${sql}), 2)`,
   finish: (t) => `\\x${t.toLowerCase()}`,
 };
 /** Collations ignore case, accents and trailing blanks; a comparison of bytes does not. */
-const TEXT: Reading = {
+const TEXT: Conversion = {
   type: 'text',
   select: text('nvarchar(max)'),
   tieBreak: (sql) => `CONVERT(varbinary(8000), CONVERT(nvarchar(4000), ${sql}))`,
 };
 /** The SQL_ collations order varchar differently from nvarchar, in which bounds are written. */
-const OLD_TEXT: Reading = { ...TEXT, order: text('nvarchar(4000)') };
-const XML: Reading = { type: 'text', select: text('nvarchar(max)') };
+const OLD_TEXT: Conversion = { ...TEXT, order: text('nvarchar(4000)') };
+const XML: Conversion = { type: 'text', select: text('nvarchar(max)') };
 
 /** By the catalogue's names of types. */
-const BY_NAME: Readonly<Record<string, Reading>> = {
+const BY_NAME: Readonly<Record<string, Conversion>> = {
   tinyint: INTEGER,
   smallint: INTEGER,
   int: INTEGER,
@@ -129,8 +129,8 @@ function nameOf(driverName: string, userType: number, length: number | undefined
 export function typeOfCode(code: string): ColumnType {
   const [name, precision, scale, length, sortId] = code.split('/') as [string, string, string, string, string];
   const old = (name === 'varchar' || name === 'char') && Number(sortId) > 0;
-  const reading = old ? OLD_TEXT : (BY_NAME[name] ?? { type: 'other' as const });
-  return { ...reading, databaseType: written(name, precision, scale, Number(length)) };
+  const conversion = old ? OLD_TEXT : (BY_NAME[name] ?? { type: 'other' as const });
+  return { ...conversion, databaseType: written(name, precision, scale, Number(length)) };
 }
 
 function written(name: string, precision: string, scale: string, length: number): string {

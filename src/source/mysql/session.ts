@@ -22,7 +22,7 @@ export function openMysqlSession(config: SourceConfig): Session {
   // Knex loads it itself, but its error would not say how to install it.
   loadDriver('mysql2');
   const knex = openPool(config);
-  const timeout = config.statementTimeout * 1000 + milliseconds('sourceAnswerGrace');
+  const timeout = config.statementTimeout * 1000 + milliseconds('sourceResponseGrace');
   return {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: Connection) => runOn(connection, sql, budget, timeout)),
@@ -44,7 +44,7 @@ function runOn(connection: Connection, sql: string, budget: number, timeout: num
     return left < 0 ? undefined : bytes;
   };
   return new Promise((resolve, reject) => {
-    connection.query({ sql, timeout, rowsAsArray: true, typeCast: keep }, (error, answer, fields) => {
+    connection.query({ sql, timeout, rowsAsArray: true, typeCast: keep }, (error, result, fields) => {
       if (error !== null) {
         if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') {
           discardConnection(connection);
@@ -52,7 +52,7 @@ function runOn(connection: Connection, sql: string, budget: number, timeout: num
         }
         return reject(error);
       }
-      const rows = answer as unknown as (Buffer | null | undefined)[][];
+      const rows = result as unknown as (Buffer | null | undefined)[][];
       const end = left < 0 ? rows.findIndex((row) => row.includes(undefined)) : -1;
       resolve({
         rows: decoded(end < 0 ? rows : rows.slice(0, end), fields),

@@ -6,11 +6,11 @@ import { errorCode } from '../../domain/foreign-text.js';
 import type { Rows } from '../../domain/source.js';
 import { isReadablePostgresAddress } from '../../domain/source-address.js';
 import type { SourceConfig } from '../../domain/sync.js';
-import { limitAnswers } from '../../postgres/answer-deadline.js';
+import { limitResponseTime } from '../../postgres/response-deadline.js';
 import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
 import { installRowTap } from './row-tap.js';
-import { askForText, type TextAnswer } from './text-query.js';
+import { askForText, type TextResult } from './text-query.js';
 import { readTypes } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
@@ -37,8 +37,8 @@ export function openPostgresSession(config: SourceConfig): Session {
   const knex = openPool(config);
   const page = ({ sql, bindings }: Query, { name, budget = Infinity }: PageOptions): Promise<RawPage<Rows>> =>
     withConnection(knex, async (client: Client) => {
-      const limits = { budget, within: answerLimit(config) };
-      const ask = (named: object): Promise<TextAnswer> =>
+      const limits = { budget, within: responseLimit(config) };
+      const ask = (named: object): Promise<TextResult> =>
         askForText(client, { text: sql, values: bindings, ...named }, limits);
       const { rows, fields, cut } = await ask(name === undefined ? {} : { name }).catch((error: unknown) => {
         // The table was altered after the statement was prepared; it must be sent again.
@@ -55,8 +55,8 @@ export function openPostgresSession(config: SourceConfig): Session {
   async function run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
   async function run(query: Query, options?: PageOptions): Promise<RawPage<Rows>> {
     if (options !== undefined) return page(query, options);
-    const answer = await page(query, {});
-    return { ...answer, rows: [...answer.rows] };
+    const result = await page(query, {});
+    return { ...result, rows: [...result.rows] };
   }
   return {
     run,
@@ -67,8 +67,8 @@ export function openPostgresSession(config: SourceConfig): Session {
 }
 
 /** Milliseconds after which a server counts as lost: one that is running cancels the statement before that. */
-const answerLimit = ({ statementTimeout }: SourceConfig): number =>
-  statementTimeout * 1000 + milliseconds('sourceAnswerGrace');
+const responseLimit = ({ statementTimeout }: SourceConfig): number =>
+  statementTimeout * 1000 + milliseconds('sourceResponseGrace');
 
 function openPool(config: SourceConfig): Knex {
   const seconds = config.statementTimeout;
@@ -85,7 +85,7 @@ function openPool(config: SourceConfig): Knex {
       min: 0,
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
-        limitAnswers(connection, answerLimit(config));
+        limitResponseTime(connection, responseLimit(config));
         installRowTap(connection);
         connection
           .query(

@@ -1,12 +1,12 @@
 /** Runs a query and keeps its values as the server's text: the driver's parsers lose microseconds, digits and infinities. */
 import pg from 'pg';
 import type { Rows, SourceRow } from '../../domain/source.js';
-import { answerWithin } from '../../postgres/answer-deadline.js';
+import { responseWithin } from '../../postgres/response-deadline.js';
 import { UndecodedRows } from './undecoded-rows.js';
 import { divertRows } from './row-tap.js';
 
 /** The result of one query. */
-export interface TextAnswer {
+export interface TextResult {
   readonly rows: Rows;
   readonly fields: pg.QueryResult['fields'];
   /** Whether rows were dropped because of the budget. */
@@ -28,16 +28,16 @@ export function askForText(
   client: pg.Client,
   asked: { readonly text: string; readonly values: readonly unknown[]; readonly name?: string },
   { budget, within }: TextLimits,
-): Promise<TextAnswer> {
+): Promise<TextResult> {
   return new Promise((resolve, reject) => {
-    const answered = answerWithin(client, within);
+    const arrived = responseWithin(client, within);
     // The extended protocol allows one statement only: a second one, in a mapping's query, could end the read-only
     // transaction of the first.
     const config = { ...asked, values: [...asked.values], queryMode: 'extended' };
     const query = new TextQuery(budget, config, (error, result) => {
-      answered();
+      arrived();
       if (error) reject(error);
-      else resolve({ rows: query.answer, fields: result.fields, cut: query.cut });
+      else resolve({ rows: query.received, fields: result.fields, cut: query.cut });
     });
     client.query(query);
   });
@@ -56,7 +56,7 @@ class TextQuery extends pg.Query {
     this.#left = budget;
   }
 
-  get answer(): Rows {
+  get received(): Rows {
     return this.#texts.length > 0 ? this.#texts : this.#messages;
   }
 

@@ -43,7 +43,7 @@ export function sourceTypeOf(databaseType: string, isEnum: boolean): SourceType 
 }
 
 /** Conversions for types whose own text is of no use to a mapping. */
-function readingOf(databaseType: string): Pick<ColumnType, 'select'> {
+function conversionOf(databaseType: string): Pick<ColumnType, 'select'> {
   // An array's own text has a syntax that only PostgreSQL reads.
   if (databaseType.endsWith('[]')) return { select: (name) => `to_json(${name})` };
   // The text of money depends on the server's locale.
@@ -72,7 +72,7 @@ export async function readTypes(run: Session['run'], codes: readonly string[]): 
         {
           type,
           databaseType: databaseType!,
-          ...readingOf(databaseType!),
+          ...conversionOf(databaseType!),
           ...(mayTie ? { tieBreak: (sql: string) => `${sql}::text COLLATE "C"` } : {}),
         },
       ];

@@ -38,7 +38,7 @@ export class UndecodedRows implements Rows {
   }
 
   readonly inBytes = (index: number): ByteRow =>
-    this.#row.look(this.#buffers[index]!, this.#from[index]!, this.#end[index]!);
+    this.#row.pointTo(this.#buffers[index]!, this.#from[index]!, this.#end[index]!);
 }
 
 /** A view of one row at a time. */
@@ -50,7 +50,7 @@ class MessageRow implements ByteRow {
   #end = 0;
   #texts: SourceRow | undefined;
 
-  look(buffer: Buffer, from: number, end: number): this {
+  pointTo(buffer: Buffer, from: number, end: number): this {
     this.bytes = buffer;
     this.#from = from;
     this.#end = end;

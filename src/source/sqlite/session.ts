@@ -34,7 +34,7 @@ export function openSqliteSession(config: SourceConfig): Session {
   });
   return {
     run: ({ sql, bindings }, { budget = Infinity }: PageOptions = {}) =>
-      // In a transaction, so that a second reading of the same rows finds them as they were.
+      // In a transaction, so that a second read of the same rows finds them as they were.
       withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))()),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
     connections: () => connectionsInUse(knex),
@@ -98,7 +98,7 @@ function textOf(value: Value, isText: boolean): string | null {
   return String(value);
 }
 
-/** Reads texts again as bytes, since the first reading may have hidden invalid UTF-8. Both are in one transaction. */
+/** Reads texts again as bytes, since the first read may have hidden invalid UTF-8. Both are in one transaction. */
 function withExactText(
   db: Database,
   statement: Statement,

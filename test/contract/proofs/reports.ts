@@ -38,7 +38,7 @@ export const theInterface: Proofs<'the interface'> = {
       ...(alternative && { data: { error: anyText } }),
     });
     const error = await refusalOf(platform.getResource('no-such-schema', 'x', {}, ACME));
-    expect([error.status, error.words]).toEqual([404, textWith('no-such-schema')]);
+    expect([error.status, error.platformMessage]).toEqual([404, textWith('no-such-schema')]);
   },
   async '9.1: the machine-readable description carries version 1.0.0'({ raw }) {
     expect((await raw('GET', '/openapi.json')).body).toMatchObject({ info: { version: '1.0.0' } });

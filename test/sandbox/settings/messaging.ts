@@ -30,8 +30,8 @@ async function account(sandbox: Caller, type: 'email' | 'sms', metadata: object)
 
 /** Items of the fixture's library. */
 const [SEGMENT, OWN] = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b'];
-const synced = async (open: Open, words: object, body: object) => {
-  const sandbox = await open({ libraryWords: words });
+const synced = async (open: Open, results: object, body: object) => {
+  const sandbox = await open({ libraryResults: results });
   return (await sandbox.call('PATCH', '/partner/engage-library/shop', { body })).body.data['results'];
 };
 
@@ -177,15 +177,15 @@ export const messaging: Demonstrations = {
     const { body } = await account(await open({ channels: { verified: false } }), 'email', { domainPrefix: 'later' });
     expect(body.data['channelAccountMetadata']).toMatchObject({ dkimVerified: false, verifiedReturnPath: false });
   },
-  async 'libraryWords.segment'(open) {
+  async 'libraryResults.segment'(open) {
     const results = await synced(open, { segment: 'segment_definition' }, { sync: [{ id: SEGMENT }] });
     expect(results).toMatchObject([{ type: 'segment_definition', status: 'synced' }]);
   },
-  async 'libraryWords.unsynced'(open) {
+  async 'libraryResults.unsynced'(open) {
     const results = await synced(open, { unsynced: 'removed' }, { unsync: [{ id: SEGMENT }] });
     expect(results).toMatchObject([{ action: 'unsync', status: 'removed' }]);
   },
-  async 'libraryWords.conflict'(open) {
+  async 'libraryResults.conflict'(open) {
     expect(await synced(open, { conflict: 'skipped' }, { sync: [{ id: OWN }] })).toMatchObject([{ status: 'skipped' }]);
   },
 };

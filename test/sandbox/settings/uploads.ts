@@ -164,14 +164,14 @@ export const uploads: Demonstrations = {
     // Now the parent is there from before.
     expect((await sandbox.uploaded(name, family)).progress).toMatchObject({ successfulRecords: 2 });
   },
-  async 'failureWords.missingParent'(open) {
-    const sandbox = await open({ failureWords: { missingParent: 'nobody knows {parents}' } });
+  async 'failureMessages.missingParent'(open) {
+    const sandbox = await open({ failureMessages: { missingParent: 'nobody knows {parents}' } });
     const name = await things(sandbox);
     const { errors } = await sandbox.uploaded(name, [{ id: 'a', owner: '$&' }]);
     expect(errors.recordErrors).toEqual([`externalId "a": nobody knows ${name} "$&"`]);
   },
-  async 'failureWords.expired'(open) {
-    const sandbox = await open({ failureWords: { expired: 'timed out' }, batchStatus: { recordErrors: 'counted' } });
+  async 'failureMessages.expired'(open) {
+    const sandbox = await open({ failureMessages: { expired: 'timed out' }, batchStatus: { recordErrors: 'counted' } });
     const resources = [
       { id: 'a', owner: 'never' },
       { id: 'b', owner: 'nor this' },
@@ -179,8 +179,8 @@ export const uploads: Demonstrations = {
     const batch = await sandbox.upload(await things(sandbox), resources, { query: '?dependencyWaitTimeout=1' });
     expect((await sandbox.completed(batch)).errors.recordErrors).toEqual(['2 record(s) timed out']);
   },
-  async 'failureWords.other'(open) {
-    const sandbox = await open({ failureWords: { other: 'validation failed ({reason})' } });
+  async 'failureMessages.other'(open) {
+    const sandbox = await open({ failureMessages: { other: 'validation failed ({reason})' } });
     const { errors } = await sandbox.uploaded(await things(sandbox), [{ id: 'a', size: 'large' }]);
     expect(errors.recordErrors).toEqual(['externalId "a": validation failed (/size must be number)']);
   },

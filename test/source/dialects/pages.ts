@@ -43,6 +43,38 @@ export function pages(at: Opened): void {
       expect(stamps).toEqual([...stamps].sort());
     });
 
+    it('contain the rows of some values of a column only, which can be counted', async () => {
+      await at.database.run(`CREATE TABLE of_tenants (id int PRIMARY KEY, name varchar(10), no int, at ${instant})`);
+      await at.database.run(
+        `INSERT INTO of_tenants SELECT i, CASE i % 4 WHEN 0 THEN 'it''s' WHEN 1 THEN 'é"' WHEN 2 THEN '' END, i % 3, '2020-01-01 10:00:00' FROM ${numbers(60)}`,
+      );
+      const all = { ...plan('of_tenants', ['id'], 'at'), columns: ['id', 'at', 'name', 'no'] };
+      const [, after] = (await at.source.readPage(all, ALL, 10)).rows.at(-1)!;
+      const bounds = { ...ALL, after: { cursor: after!, key: ['10'] } };
+      const counted = async (column: string) =>
+        (await at.source.countByValue(all, column, bounds)).map(({ value, rows }) => `${value}: ${rows}`).sort();
+      expect(await counted('name')).toEqual([': 12', "it's: 13", 'null: 13', 'é": 12']);
+      expect(await counted('no')).toEqual(['0: 17', '1: 16', '2: 17']);
+      const idsWhere = async (column: string, values: readonly string[]) => {
+        const found: string[] = [];
+        for (let last: string | undefined = '10'; last !== undefined;) {
+          const from = { cursor: after!, key: [last] };
+          const { rows } = await at.source.readPage(all, { ...bounds, after: from, whereIn: { column, values } }, 7);
+          const ids = Array.from(rows, (row) => row[0]!);
+          found.push(...ids);
+          last = ids.at(-1);
+        }
+        return found;
+      };
+      const expected = (matches: (i: number) => boolean) =>
+        Array.from({ length: 50 }, (_, i) => i + 11)
+          .filter(matches)
+          .map(String);
+      expect(await idsWhere('name', ["it's", 'é"'])).toEqual(expected((i) => i % 4 < 2));
+      expect(await idsWhere('no', ['2'])).toEqual(expected((i) => i % 3 === 2));
+      expect(await idsWhere('name', ['nobody'])).toEqual([]);
+    });
+
     it('distinguish keys that differ but compare equal in the database', async () => {
       const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[dialect.name]!;
       await at.database.run(`CREATE TABLE folded (k ${fold})`);

@@ -5,7 +5,7 @@
  * Exit codes: 0 done (also if there was nothing to drop), 1 not confirmed or failed, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import { counted } from '../../../domain/counted.js';
+import { quantity } from '../../../domain/quantity.js';
 import { withParts, EXIT } from '../../command-context.js';
 import { thisCommand } from '../../runs/described-start.js';
 import { assertKnown } from '../../known-sync.js';
@@ -42,7 +42,7 @@ export function addDrop(parent: Command): void {
         output.result({ sync, dropped }, () => [
           dropped === 0
             ? `no dead letters of ${sync} to drop`
-            : `dropped ${counted(dropped, 'dead letter')}; the rows stay undelivered`,
+            : `dropped ${quantity(dropped, 'dead letter')}; the rows stay undelivered`,
         ]);
         return EXIT.done;
       }),
@@ -50,4 +50,4 @@ export function addDrop(parent: Command): void {
 }
 
 const whatHappens = (found: number, sync: string, flags: string): string =>
-  `This deletes ${counted(found, 'dead letter')} of ${sync}${flags}. The rows stay undelivered until a run reads them again.`;
+  `This deletes ${quantity(found, 'dead letter')} of ${sync}${flags}. The rows stay undelivered until a run reads them again.`;

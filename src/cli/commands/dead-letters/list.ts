@@ -6,7 +6,7 @@
  */
 import type { Command } from 'commander';
 import type { DeadLetterCause, StoredDeadLetter } from '../../../domain/dead-letter.js';
-import { counted } from '../../../domain/counted.js';
+import { quantity } from '../../../domain/quantity.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../../domain/errors.js';
 import { count } from '../../arguments.js';
 import { EXIT, withViewParts } from '../../command-context.js';
@@ -82,7 +82,7 @@ function listLines(
 ): string[] {
   if (total === 0) return [`no dead letters of ${sync}${flags === '' ? '' : ` with${flags}`}`];
   const lines = [
-    `${counted(total, 'dead letter')} of ${sync}, ${counted(causes.length, 'cause')}`,
+    `${quantity(total, 'dead letter')} of ${sync}, ${quantity(causes.length, 'cause')}`,
     '',
     ...table(
       ['rows', 'mapping', 'field', 'rule', 'code', 'first seen', 'last seen'],
@@ -112,7 +112,7 @@ function listLines(
     ),
   ];
   if (total > shown.length)
-    lines.push(`  ... and ${counted(total - shown.length, 'more', 'more')}: use --limit, or dead-letters export`);
+    lines.push(`  ... and ${quantity(total - shown.length, 'more', 'more')}: use --limit, or dead-letters export`);
   lines.push('', `When the rows or the mapping are fixed: partner-sync dead-letters replay ${sync}${flags}`);
   return lines;
 }
@@ -131,7 +131,7 @@ export function deadLetterLines(deadLetter: StoredDeadLetter): string[] {
     ['code', deadLetter.code],
     [
       'seen',
-      `${counted(deadLetter.times, 'time')}, first ${second(deadLetter.firstSeen)}, last ${second(deadLetter.lastSeen)}`,
+      `${quantity(deadLetter.times, 'time')}, first ${second(deadLetter.firstSeen)}, last ${second(deadLetter.lastSeen)}`,
     ],
     ['run', `${deadLetter.run}, with version ${deadLetter.mappingVersion} of the sync's files`],
     ['to do', remedy],

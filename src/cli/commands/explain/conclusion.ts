@@ -138,7 +138,7 @@ const isOnPlatform: Rule = ({ platform }) =>
   platform.kind === 'equal'
     ? {
         state: 'delivered',
-        why: 'the platform has it in step with its row, though the ledger has no accepted hash for it',
+        why: 'the platform has it as its row says, though the ledger has no accepted hash for it',
       }
     : null;
 
@@ -204,7 +204,7 @@ const WAITING: Readonly<Record<string, string>> = {
   ...PARENT_REASONS,
   dependency: 'it is pending on the platform until its parent arrives',
   lacks_parent: 'its parent did not arrive in time; it will be sent again',
-  busy: 'it was in flight in another batch, or was read too early; it will be read again',
+  contended: 'another reading of its row was being sent, or may be newer; it will be read again',
   unknown: 'its outcome on the platform is unknown; it will be read and sent again',
 };
 

@@ -15,6 +15,8 @@ export const OPERATION = `
     process uuid NOT NULL,
     -- The account of the platform: its base URL, and what tells a tenant's own token from another's.
     account text NOT NULL,
+    -- Its requests that have no response yet: whoever joins leaves room for them.
+    under_way integer NOT NULL DEFAULT 0,
     joined_at timestamptz NOT NULL DEFAULT now(),
     seen_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (sync, process)
@@ -25,14 +27,14 @@ export const OPERATION = `
     at_once integer CHECK (at_once >= 1),
     per_second double precision CHECK (per_second > 0)
   );
-  -- Until when the platform wants nothing to be sent with an account (Retry-After).
-  CREATE TABLE platform_busy (
+  -- Until when the platform's Retry-After holds all requests of an account.
+  CREATE TABLE platform_retry_after (
     account text PRIMARY KEY,
     until timestamptz NOT NULL,
-    -- Since when it has been so again and again.
+    -- When the first of several Retry-Afters in close succession was named.
     since timestamptz NOT NULL DEFAULT now()
   );
-  -- What is wrong with a sync, or was: one row for each kind of problem, by which a change is noticed.
+  -- What is wrong with a sync, or was: one row for each kind of problem, by which a change is detected.
   CREATE TABLE alerts (
     sync text NOT NULL,
     problem text NOT NULL,
@@ -41,27 +43,40 @@ export const OPERATION = `
     since timestamptz NOT NULL DEFAULT now(),
     -- NULL while it is wrong.
     ended_at timestamptz,
-    -- Raised by each change that people are told of: it begins, it has lasted for another day, it is over.
+    -- Raised by each change that leads to a notification: it begins, it has lasted for another day, it is over.
     version integer NOT NULL DEFAULT 1,
     -- The version with which it last began.
     opened_version integer NOT NULL DEFAULT 1,
     changed_at timestamptz NOT NULL DEFAULT now(),
-    looked_at timestamptz NOT NULL DEFAULT now(),
+    evaluated_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (sync, problem)
   );
-  -- When a sync was first looked at that had not run by then: nothing else says for how long it should have.
+  -- Since when runs of a sync are expected, whether it has run or not: when its schedules were first applied, or its
+  -- alerts evaluated.
   CREATE TABLE awaited_syncs (
     sync text PRIMARY KEY,
     since timestamptz NOT NULL DEFAULT now()
   );
-  -- Which version a target knows. It is written after the notice has arrived, so one may arrive twice, and none is lost.
+  -- Schedules that start no runs now, as they were seen in Temporal.
+  CREATE TABLE paused_schedules (
+    -- In Temporal.
+    id text PRIMARY KEY,
+    sync text NOT NULL,
+    name text NOT NULL,
+    -- When that was first seen.
+    since timestamptz NOT NULL DEFAULT now(),
+    -- What Temporal has as their note: why, and by whom; NULL if nobody has said.
+    note text
+  );
+  CREATE INDEX paused_schedules_by_sync ON paused_schedules (sync);
+  -- Which version a target has got. It is written after the delivery, so one may arrive twice, and none is lost.
   CREATE TABLE alert_deliveries (
     sync text NOT NULL,
     problem text NOT NULL,
     -- A hash of the target's address, which is a secret.
     target text NOT NULL,
-    told_version integer NOT NULL,
-    told_at timestamptz,
+    delivered_version integer NOT NULL,
+    delivered_at timestamptz,
     PRIMARY KEY (sync, problem, target),
     FOREIGN KEY (sync, problem) REFERENCES alerts
   );

@@ -16,7 +16,8 @@ export const RECORDS = `
   ALTER TABLE record_blocks ALTER COLUMN records SET STORAGE EXTERNAL;
 
   -- Records without a final outcome. Those with a batch_id are pending: the platform keeps them until their parents
-  -- arrive. The others are queued: their rows are read and sent again.
+  -- arrive. The others are queued: their rows are read and sent again. What moves between these states:
+  -- src/ledger/waiting-entries/index.ts.
   CREATE TABLE waiting (
     mapping_id smallint NOT NULL REFERENCES mappings,
     tenant_id integer NOT NULL REFERENCES tenants,
@@ -25,9 +26,9 @@ export const RECORDS = `
     reason text NOT NULL CHECK (reason IN (
       -- Pending: its parent may come, or will not as things are.
       'dependency', 'parent_missing', 'parent_filtered', 'parent_rejected', 'parent_in_other_tenant', 'parent_unknown',
-      -- Queued: it was in another batch, or its row has changed since it was pending; the platform has let go of it,
-      -- or rejected it, while it lacked a parent; it cannot be told whether the platform has accepted it.
-      'busy', 'lacks_parent', 'unknown')),
+      -- Queued: another reading of its row was sent or was pending; the platform has dropped it, or rejected it, while it
+      -- lacked a parent; it cannot be told whether the platform has accepted it.
+      'contended', 'lacks_parent', 'unknown')),
     batch_id bigint REFERENCES batches,
     partition_id bigint NOT NULL REFERENCES partitions,
     -- What the batch was sent with, 32 hex digits.
@@ -42,10 +43,12 @@ export const RECORDS = `
     read_seq bigint NOT NULL,
     -- Whether the counts of the partition have the record as waiting.
     counted boolean NOT NULL,
-    -- The row has changed while the record was pending: it is read and sent again once the record is free.
-    changed boolean NOT NULL DEFAULT false,
+    -- Of a pending record: its row may have changed, so it is read and sent again once the record is not pending any more.
+    read_again boolean NOT NULL DEFAULT false,
     -- How often the record was sent in vain; a first sending counts if its outcome was unknown.
     tries integer NOT NULL DEFAULT 0,
+    -- How often in a row, since it was sent last, it was decided to wait for its parents.
+    waits integer NOT NULL DEFAULT 0,
     -- When it is sent again; a pending record even if the platform still lists it then.
     due_at timestamptz NOT NULL DEFAULT now(),
     since timestamptz NOT NULL DEFAULT now(),

@@ -24,7 +24,7 @@ export const RUNS = `
     mode text NOT NULL,
     input jsonb NOT NULL,
     mapping_version text NOT NULL,
-    -- The files that it goes by (sync_files), which are removed after its end; NULL if it failed before it had any.
+    -- The files that it uses (sync_files), which are removed after its end; NULL if it failed before it had any.
     files_id bigint,
     workflow_id text NOT NULL,
     first_execution_run_id text NOT NULL UNIQUE,
@@ -38,10 +38,10 @@ export const RUNS = `
     -- Why it failed: the workflow that knows may be deleted by then.
     failure_code text,
     failure_message text,
-    -- While it works: the code with which a step failed last, and since when steps have been failing.
-    trouble_code text,
-    trouble_since timestamptz,
-    trouble_at timestamptz,
+    -- While it works: the code with which a step failed last, since when steps have been failing, and when one failed last.
+    retrying_code text,
+    retrying_since timestamptz,
+    last_retry_at timestamptz,
     -- What it reported: counts and names, no value of a row.
     report json
   );
@@ -54,12 +54,13 @@ export const RUNS = `
     WHERE kind = 'sync' AND mode <> 'sample' AND outcome IN ('complete', 'complete_with_dead_letters');
   CREATE INDEX runs_bad ON runs (sync, ended_at) WHERE kind = 'sync' AND mode <> 'sample'
     AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress';
+  CREATE INDEX runs_refused ON runs (sync, ended_at) WHERE failure_code = 'run_in_progress';
   CREATE INDEX runs_scheduled ON runs (sync, started_at)
     WHERE trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress';
   -- Each claim asks which runs have not ended.
   CREATE INDEX runs_open ON runs (id) WHERE ended_at IS NULL;
 
-  -- The files of syncs as runs began with them, without secrets, while open runs go by them.
+  -- The files of syncs as runs began with them, without secrets, while open runs use them.
   CREATE TABLE sync_files (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     sync text NOT NULL,
@@ -85,9 +86,9 @@ export const RUNS = `
     run_id bigint NOT NULL REFERENCES runs,
     mapping_id smallint NOT NULL REFERENCES mappings,
     -- planned: rows to read, in order; first_pass: the same rows, in the first of two passes; dead_letters: rows of
-    -- dead letters that are replayed; retries: rows that are read again by their keys; removals: records whose rows
-    -- have vanished.
-    kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'retries', 'removals')),
+    -- dead letters that are replayed; small_tenants: rows of small tenants, ahead of their turn; by_key: rows that are
+    -- read by their keys, again or as parents; removals: records whose rows have vanished.
+    kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'small_tenants', 'by_key', 'removals')),
     -- The order among the partitions of one kind.
     no integer NOT NULL DEFAULT 0,
     by_cursor boolean NOT NULL,
@@ -145,6 +146,7 @@ export const RUNS = `
   -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
   -- records until their parents arrive; settled: every record has an outcome; superseded: split or given up, its
   -- records are sent again in other batches. Records of a batch in one of the first three states are in no other batch.
+  -- What moves between the states: src/ledger/batches/close-batches.ts.
   CREATE TABLE batches (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- That of the partition, whose foreign key stands for this one: a second would need an index of its own.

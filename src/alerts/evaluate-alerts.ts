@@ -1,0 +1,15 @@
+/** Evaluates the alerts of a sync: compares what is wrong with it now with what was. */
+import type { AlertSettings, AlertTarget } from '../domain/alerts.js';
+import { problemsOf } from '../domain/sync-health.js';
+import type { Alerts, AlertEvaluation, Subscription } from '../ledger/alerts.js';
+
+/** Writes what has changed to the ledger. */
+export const evaluateAlerts = (
+  alerts: Alerts,
+  { sync, targets, limits, failOn }: AlertSettings,
+): Promise<AlertEvaluation> =>
+  alerts.evaluate(sync, subscriptionsOf(targets), (state) => problemsOf(state, limits, failOn));
+
+/** Which target is notified of what. */
+export const subscriptionsOf = (targets: readonly AlertTarget[]): Subscription[] =>
+  targets.flatMap(({ id, on }) => on.map((problem) => ({ target: id, problem })));

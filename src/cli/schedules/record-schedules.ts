@@ -1,0 +1,42 @@
+/** Writes to the ledger what a command has done to schedules: who did what, which are paused, and whether runs are expected. */
+import type { Parts } from '../../compose.js';
+import type { AuditAction } from '../../domain/audit.js';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { JsonObject } from '../../domain/json.js';
+import { scheduleOf } from '../../domain/schedule-id.js';
+import type { Output } from '../output/output.js';
+import { thisCommand } from '../runs/described-start.js';
+import type { SyncSchedule } from './sync-schedules.js';
+
+/**
+ * `more`: what the audit is told beside the schedules. Never throws what the ledger throws: the thing is done, and an
+ * emergency such as pausing schedules must not need the ledger. Says so on stderr instead.
+ */
+export async function recordSchedules(
+  parts: Parts,
+  output: Output,
+  sync: string,
+  action: AuditAction,
+  schedules: readonly SyncSchedule[],
+  more: JsonObject = {},
+): Promise<void> {
+  try {
+    const { audit, alerts, pausedSchedules } = await parts.ledger();
+    await audit.add({ sync, action, actor: thisCommand(), subject: { ...subjectOf(schedules), ...more } });
+    if (schedules.some(({ id, action: done }) => scheduleOf(id) !== null && done !== 'removed'))
+      await alerts.expectRuns(sync);
+    const [paused, others] = [true, false].map((is) => schedules.filter((schedule) => schedule.paused === is));
+    await pausedSchedules.add(paused!);
+    await pausedSchedules.remove(others!.map(({ id }) => id));
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    output.note(`not in the audit and the ledger: ${error.message}`);
+  }
+}
+
+/** The schedules by what was done with them. */
+function subjectOf(schedules: readonly SyncSchedule[]): Record<string, string[]> {
+  const subject: Record<string, string[]> = {};
+  for (const { id, action } of schedules) (subject[action] ??= []).push(id);
+  return subject;
+}

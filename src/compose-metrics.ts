@@ -1,0 +1,40 @@
+/** Composes what a worker's metrics tell of the ledger: what that knows, and the limits by which it is judged. */
+import { PartnerSyncError } from './domain/errors.js';
+import type { LedgerSample } from './domain/metrics.js';
+import { DEFAULT_LIMITS, successLimit } from './domain/sync-health.js';
+import type { SyncLimits } from './domain/sync.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { LoadedSync } from './mapping/load-sync.js';
+import { listSyncs } from './mapping/sync-folder.js';
+
+/** The parts of a worker that are asked. */
+interface Parts {
+  mappingsFolder(): Promise<string>;
+  ledger(): Promise<Ledger>;
+  loadSync(name: string): Promise<LoadedSync>;
+}
+
+/** The samples of all syncs in the mappings folder. */
+export async function ledgerSamples(parts: Parts): Promise<readonly LedgerSample[]> {
+  const { gauges, syncStates } = await parts.ledger();
+  const syncs = await listSyncs(await parts.mappingsFolder());
+  const samples = await gauges.read(syncs);
+  const states = (await syncStates.of(undefined)).filter(({ sync }) => syncs.includes(sync));
+  const limits = await Promise.all(
+    states.map(async (state): Promise<LedgerSample[]> => {
+      const value = successLimit(state, await limitsOf(parts, state.sync));
+      return value === null ? [] : [{ metric: 'freshness_limit_seconds', labels: { sync: state.sync }, value }];
+    }),
+  );
+  return [...samples, ...limits.flat()];
+}
+
+/** As `status` takes them, the defaults where the sync's files cannot be used. */
+async function limitsOf(parts: Parts, sync: string): Promise<SyncLimits> {
+  try {
+    return (await parts.loadSync(sync)).spec.limits;
+  } catch (error) {
+    if (error instanceof PartnerSyncError) return DEFAULT_LIMITS;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * Claims the records of a chunk: the ledger says which of them are sent. A record that the run has already sent with other
+ * content is looked up in the source: if its row has changed since, it is claimed once more; if another row has the same
+ * external id, neither is sent (ADR 0022). A claim that would exceed a limit of the guard holds the run, and nothing is
+ * sent (ADR 0031).
+ */
+import type { SourceKey } from '../../domain/source.js';
+import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import type { Claimed, ClaimRequest } from '../../ledger/batches/claims.js';
+import { GuardExceeded } from '../../ledger/runs/guards.js';
+import type { Chunk } from '../../reading/chunk.js';
+import type { RecordList } from '../../records/record-list.js';
+import type { PartitionContext } from '../partition-context.js';
+import { cutBatches } from '../upload/cut-batches.js';
+import type { ChunkResultBuilder } from './chunk-result.js';
+import { duplicatesAmong } from './duplicate-ids.js';
+import type { SortedRows } from './sort-rows.js';
+
+/**
+ * Returns the batches that are to be sent, and adds the outcomes of the records that are not.
+ *
+ * @param tenantIds the ledger's numbers of all tenants of the records
+ * @throws GuardExceeded once the hold is in the ledger, if the rows are read in order
+ */
+export async function claimRecords(
+  context: PartitionContext,
+  chunk: Chunk,
+  rows: SortedRows,
+  tenantIds: ReadonlyMap<string, number>,
+  outcomes: ChunkResultBuilder,
+): Promise<IntendedBatch[]> {
+  const { deps, mapping, partition } = context;
+  const { readSeqStart, readSeqEnd } = chunk;
+  const { sendable } = rows;
+  const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batchLimits.now());
+  const reading = { readSeqStart, readSeqEnd, tenantIds, cut };
+  // The second of two passes sends again what the first has sent without some fields.
+  const skipSentInRun = mapping.deferred.size === 0;
+  const first = await guardedClaim(context, rows, { ...reading, records: sendable, skipSentInRun });
+  outcomes.addSkipped(sendable, first.skipReasons);
+  const sentBefore = sendable.pick((index) => first.skipReasons[index] === 'sent_in_this_run');
+  if (sentBefore.length === 0) return [...first.batches];
+
+  const duplicates = await duplicatesAmong(context, sentBefore);
+  outcomes.addDuplicates(duplicates);
+  const changed = sentBefore.pick((index) => !duplicates.has(index));
+  const second = await deps.ledger.claim(partition, { ...reading, records: changed, skipSentInRun: false });
+  outcomes.addSkipped(changed, second.skipReasons);
+  return [...first.batches, ...second.batches];
+}
+
+/** @throws GuardExceeded once the hold is in the ledger, if the rows are read in order */
+async function guardedClaim(
+  { deps: { ledger }, mapping, partition, guard: limits }: PartitionContext,
+  rows: SortedRows,
+  request: ClaimRequest,
+): Promise<Claimed> {
+  if (limits === undefined) return ledger.claim(partition, request);
+  const deadLettered = rows.failedRows.length + rows.unsendable.length + rows.duplicates.size;
+  const read = rows.sendable.length + deadLettered + rows.secondReadings;
+  const guard = { mapping: mapping.spec.name, limits, rows: read, deadLettered };
+  try {
+    return await ledger.claim(partition, { ...request, guard });
+  } catch (error) {
+    // What is ahead of its turn is left to the reading in order: that knows how many rows there are in all.
+    if (!(error instanceof GuardExceeded) || partition.work.kind === 'small_tenants') throw error;
+    const { hold, changed } = error;
+    const examples = hold.cause === 'changed' ? changedRows(request, changed) : deadRows(rows);
+    const keys = examples.map(({ sourceKey }) => sourceKey.join(', '));
+    await ledger.guards.putOnHold(partition.runId, mapping.mappingId, hold, keys);
+    throw error;
+  }
+}
+
+/** How many rows a hold names. */
+const EXAMPLES = 10;
+
+interface Example {
+  readonly sourceKey: SourceKey;
+}
+
+const changedRows = ({ records }: ClaimRequest, changed: readonly number[]): Example[] =>
+  changed.slice(0, EXAMPLES).map((index) => records.at(index));
+
+/** Rows that are dead letters before anything is sent. */
+const deadRows = ({ failedRows, unsendable, duplicates }: SortedRows): Example[] =>
+  [...failedRows, ...unsendable, ...[...duplicates.values()].map(([own]) => own!)].slice(0, EXAMPLES);

@@ -1,0 +1,37 @@
+/** Sorts the rows of a chunk before any of their records is claimed: into those that may be sent, and all others. */
+import type { FailedRow } from '../../domain/record.js';
+import type { Chunk } from '../../reading/chunk.js';
+import type { FailedRowList } from '../../records/failed-row-list.js';
+import type { RecordList } from '../../records/record-list.js';
+import type { PartitionContext } from '../partition-context.js';
+import { knownDuplicates, noteDuplicates, type DuplicateIds } from './duplicate-ids.js';
+import { splitDuplicates } from './split-duplicates.js';
+import { unsendableChildren } from './unsendable-children.js';
+
+/** Each row of a chunk once. */
+export interface SortedRows {
+  readonly sendable: RecordList;
+  /** Rows that could not be mapped, and rows of this chunk that share an external id. */
+  readonly failedRows: FailedRowList;
+  /** Rows with the external id of a row that an earlier chunk or run has read. */
+  readonly duplicates: DuplicateIds;
+  /** Children whose parent will not come. */
+  readonly unsendable: readonly FailedRow[];
+  /** How many rows were read again later in the chunk. */
+  readonly secondReadings: number;
+}
+
+/** Looks up what is known of duplicates and of parents. */
+export async function sortRows(context: PartitionContext, chunk: Chunk): Promise<SortedRows> {
+  const { records, failedRows, secondReadings } = splitDuplicates(chunk);
+  // Before anything is awaited: the chunks after this one are sorted while it is delivered.
+  if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
+  const duplicates = await knownDuplicates(context, records);
+  const unique = without(records, duplicates);
+  const unsendable = await unsendableChildren(context, unique, failedRows);
+  const sendable = without(unique, unsendable);
+  return { sendable, failedRows, duplicates, unsendable: [...unsendable.values()], secondReadings };
+}
+
+const without = (records: RecordList, left: ReadonlyMap<number, unknown>): RecordList =>
+  left.size === 0 ? records : records.pick((index) => !left.has(index));

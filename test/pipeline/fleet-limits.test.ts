@@ -1,0 +1,67 @@
+/** The limits of a sync as the platform sees them, over two worker processes of which one starts late and is killed. */
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import type { PassedRequest } from './platform-proxy.js';
+import { eventually, fill, openShop } from './shop.js';
+import { build, startWorkerProcess } from './worker-process.js';
+
+const AT_ONCE = 4;
+const PER_SECOND = 10;
+
+beforeAll(build, 120_000);
+
+/** The most requests within `seconds`, whenever these begin. */
+const mostWithin = (requests: readonly PassedRequest[], seconds: number): number =>
+  Math.max(...requests.map(({ at }, i) => requests.slice(i).filter((other) => other.at < at + seconds * 1000).length));
+
+it('holds a sync to its requests at once and a second while a worker starts and one is killed', async () => {
+  const upload = { requestsAtOnce: AT_ONCE, requestsPerSecond: PER_SECOND, batchSize: 5, inDoubtDelay: '1m' };
+  const shop = await openShop({ upload });
+  onTestFinished(() => shop.close());
+  await fill(shop, 1000);
+  let duration = 300;
+  shop.proxy.fail((request) => (request.upload ? { forward: true, answer: 'pass', after: duration } : undefined));
+  const sent = (since: number) => shop.proxy.requests.filter(({ at }) => at > since);
+  /** Waits for so many requests from now on, which are returned. */
+  const next = async (count: number): Promise<PassedRequest[]> => {
+    const since = performance.now();
+    return eventually(`${count} more requests`, () => Promise.resolve(sent(since).length >= count && sent(since)));
+  };
+  const start = async () => {
+    const worker = await startWorkerProcess(shop);
+    onTestFinished(() => void worker.child.kill('SIGKILL'));
+    return worker;
+  };
+  const workers = () =>
+    shop.state.query<{ isAdmitted: boolean }>(
+      `SELECT now() - joined_at > interval '4 s' AS "isAdmitted" FROM partner_sync.senders
+       WHERE sync = 'shop' AND seen_at > now() - interval '10 s'`,
+    );
+
+  await start();
+  // More than one worker loads at once, so that the second one has work as soon as it comes.
+  await shop.start('sync', { sync: 'shop' });
+  for (const mapping of ['customers', 'orders', 'lines'])
+    await shop.start('backfill', { sync: 'shop', mappings: [mapping], from: '2000-01-01' });
+  await next(10);
+  // The platform becomes slow: what the first worker has begun takes longer than the second one waits for it.
+  duration = 4_500;
+  await next(1);
+  const second = await start();
+  await eventually('two workers send', async () => (await workers()).filter((each) => each.isAdmitted).length === 2);
+  await next(AT_ONCE);
+  duration = 300;
+  const together = await next(10);
+  second.child.kill('SIGKILL');
+  await eventually('the share of the killed worker is shared out', async () => (await workers()).length === 1);
+  await next(5);
+  const alone = await next(10);
+
+  const { requests } = shop.proxy;
+  expect(Math.max(...requests.map(({ atOnce }) => atOnce))).toBe(AT_ONCE);
+  // On a busy machine a request of each worker may come somewhat late, and so with the next second's.
+  expect(mostWithin(requests, 1)).toBeLessThanOrEqual(PER_SECOND + 2);
+  expect(mostWithin(requests, 5)).toBeLessThanOrEqual(5 * PER_SECOND + 2);
+  // The limits are used in full as well.
+  for (const phase of [together, alone])
+    expect((phase.at(-1)!.at - phase[0]!.at) / 1000).toBeLessThan((2 * phase.length) / PER_SECOND);
+}, 120_000);

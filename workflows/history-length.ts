@@ -1,0 +1,5 @@
+/** When an execution becomes too long for Temporal. */
+import { workflowInfo } from '@temporalio/workflow';
+
+/** Whether Temporal suggests a new execution; then nothing new is begun in this one. */
+export const isHistoryLong = (): boolean => workflowInfo().continueAsNewSuggested;

@@ -1,0 +1,173 @@
+/**
+ * One execution of a run: what it shows (the response to the query `progress`, and the current details in the Web UI), and
+ * what people, holds and small tenants may do to it meanwhile.
+ */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  defineQuery,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow';
+import { holdUntilLine } from '../src/domain/guard.js';
+import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
+import type { HoldUntil, RunReport, RunWait } from '../src/domain/run.js';
+import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-controls.js';
+import type { OpenedRun } from '../src/domain/work.js';
+import { waitLine } from '../src/domain/wait-line.js';
+import { recordAction } from './activities.js';
+import { TimeSliceDispatch } from './time-slice-dispatch.js';
+import type { RunAttributes } from './run-attributes.js';
+import { RunControls } from './run-controls.js';
+import { RunHolds } from './run-holds.js';
+import { handleSetRate } from './run-rate.js';
+import { SmallTenantRounds } from './small-tenants.js';
+import { updateActor } from './update-actor.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/** The result of the query `progress`. */
+export interface RunProgress {
+  /** The ledger's id of the run; null before the run is opened. */
+  readonly runId: string | null;
+  /** Counts as of the last finished time slice. */
+  readonly mappings: readonly MappingProgress[];
+  /** What the run waits for now; empty while it has something else to do. */
+  readonly waits: readonly RunWait[];
+  /** null unless the run is paused. */
+  readonly pause: Pause | null;
+  /** What awaits approval. */
+  readonly holds: readonly HoldUntil[];
+}
+
+/** For `partner-sync run`, which shows it, and for any other Temporal client. */
+export const progressQuery = defineQuery<RunProgress>('progress');
+
+/** Handles the query from its construction on; the details appear once there is a run to show. */
+export class RunExecution {
+  #run: OpenedRun | CheckedRun | null = null;
+  #mappings: readonly MappingProgress[] = [];
+  #waits: readonly RunWait[] = [];
+  /** What people can do to the run, such as pausing it; the details show what they did. */
+  readonly controls = new RunControls((action, input) => {
+    this.#update();
+    // The answer to whoever asked does not wait for the audit, but the end of the execution does.
+    this.#openNotes += 1;
+    void CancellationScope.nonCancellable(() => this.#note(action, input))
+      .catch(() => undefined)
+      .finally(() => (this.#openNotes -= 1));
+  });
+  /** Which task queue its time slices wait in. */
+  readonly dispatch = new TimeSliceDispatch();
+  /** Its deliveries ahead of their turn. */
+  readonly smallTenants = new SmallTenantRounds();
+  /** What waits for approval. */
+  readonly holds = new RunHolds(() => {
+    this.#update();
+    this.#attributes?.onHold(this.holds.list.length > 0);
+  });
+  #attributes: RunAttributes | null = null;
+  #openNotes = 0;
+
+  constructor() {
+    handleSetRate(() => this.#run);
+    setHandler(progressQuery, () => ({
+      runId: this.#run?.runId ?? null,
+      mappings: this.#mappings,
+      waits: this.#waits,
+      pause: this.controls.pause,
+      holds: this.holds.list,
+    }));
+  }
+
+  /** `attributes` are to say from now on whether the run is on hold. */
+  showOpened(run: OpenedRun, attributes: RunAttributes): void {
+    this.#attributes = attributes;
+    this.showRun(run);
+  }
+
+  /** Resolves when every Update is answered and in the audit, which must not be lost with the execution. */
+  untilAnswered(): Promise<void> {
+    return condition(() => this.#openNotes === 0 && allHandlersFinished());
+  }
+
+  showRun(run: OpenedRun | CheckedRun): void {
+    this.#run = run;
+    this.#update();
+  }
+
+  /** Shows the counts after a time slice: the run is not waiting any more. */
+  showLoaded(mappings: readonly MappingProgress[]): void {
+    this.#mappings = mappings;
+    this.showWaits([]);
+  }
+
+  showWaits(waits: readonly RunWait[]): void {
+    this.#waits = waits;
+    this.#update();
+  }
+
+  showReport({ mappings }: RunReport): void {
+    this.showLoaded(mappings.map((mapping) => ({ ...mapping, inFlight: 0, done: true, expected: null })));
+  }
+
+  async #note(action: 'run_paused' | 'run_resumed', input: ControlInput): Promise<void> {
+    const actor = updateActor(input);
+    const { reason } = input;
+    await condition(() => this.#run !== null);
+    const { sync, runId: run } = this.#run!;
+    await recordAction({ sync, action, actor, subject: { run, ...(reason !== undefined && { reason }) } });
+  }
+
+  #update(): void {
+    if (this.#run === null) return;
+    const stopped = 'stopped' in this.#run ? this.#run.stopped : [];
+    const notes = [
+      ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
+      ...this.holds.list.map((hold) => `**${holdUntilLine(hold)}**`),
+      ...stopped.map(({ mapping, message }) => `**Stopped**: ${mapping}: ${message}`),
+      ...this.#waits.map(waitLine),
+    ];
+    setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, notes));
+  }
+}
+
+/**
+ * The details as Markdown: a paragraph for each thing out of the ordinary, and a line for each mapping. No table, since
+ * the Web UI shows them in a narrow frame, which cuts off what is too wide.
+ */
+function detailsInMarkdown(
+  run: OpenedRun | CheckedRun,
+  mappings: readonly MappingProgress[],
+  notes: readonly string[],
+): string {
+  return [
+    `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
+    ...notes.map((note) => `\n${note}`),
+    '',
+    ...mappings.map((mapping) => `- **${mapping.mapping}**: ${mappingLine(mapping)}`),
+    // The frame is a few pixels too low for what is in it, and would cut off half of the last line.
+    '\n---',
+  ].join('\n');
+}
+
+/** `reading, 43 %, about 2m 5s left; 5200 read, 4000 accepted, 1200 in flight, 80 rows/s`; counts of 0 are left out. */
+function mappingLine(mapping: MappingProgress): string {
+  const { read, accepted, unchanged, waiting, deadLettered, inFlight } = mapping;
+  const counts: Readonly<Record<string, number>> = {
+    read,
+    accepted,
+    unchanged,
+    waiting,
+    'dead-lettered': deadLettered,
+    'in flight': inFlight,
+    'rows/s': rateOf(mapping) ?? 0,
+  };
+  const said = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]));
+  return [stateOf(mapping, 'done'), ...(said.length === 0 ? [] : [said.join(', ')])].join('; ');
+}
+
+const stagesOf = ({ stages, firstPass }: OpenedRun): string =>
+  stages
+    .map((stage, i) => [...(firstPass[i] ?? []).map((name) => `${name} (first pass)`), ...stage].join(' + '))
+    .join(' -> ');

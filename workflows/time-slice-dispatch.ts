@@ -1,0 +1,58 @@
+/** Which task queue the time slices of a run wait in, so that they leave activity slots to the other runs. */
+import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
+import { onLoadQueue, summarized, type LoadActivities } from './activities.js';
+
+/** How many mappings of a run may have a time slice on the common queue: far fewer than a worker's activity slots. */
+const MAPPINGS_ON_COMMON_QUEUE = 4;
+
+/** About two minutes of time slices of each of these mappings. */
+const SLICES_WITHOUT_WAIT = 32;
+
+/** One for each run (ADR 0032). */
+export class TimeSliceDispatch {
+  /** The mappings that have a time slice on the common queue. */
+  readonly #onCommonQueue = new Set<string>();
+  /**
+   * Set when a time slice has waited in the load queue in vain: how many may go straight to the common queue before the
+   * next one tries the load queue.
+   */
+  #withoutWait = 0;
+
+  /**
+   * Runs a time slice on the load queue. If no worker has a free slot for too long, it goes to the common queue, so that a
+   * run goes on even if its own time slices or those of others are stuck; but only one time slice of a mapping, and of few
+   * mappings. Resolves with null if the caller has to try again.
+   */
+  async run<T>(mapping: string, summary: string, slice: (activities: LoadActivities) => Promise<T>): Promise<T | null> {
+    if (this.#withoutWait > 0 && this.#mayUseCommonQueue(mapping)) return this.#onCommon(mapping, summary, slice);
+    try {
+      const result = await slice(onLoadQueue(summary));
+      this.#withoutWait = 0;
+      return result;
+    } catch (error) {
+      if (!isNeverStarted(error)) throw error;
+      this.#withoutWait = SLICES_WITHOUT_WAIT;
+      return this.#mayUseCommonQueue(mapping) ? this.#onCommon(mapping, summary, slice) : null;
+    }
+  }
+
+  #mayUseCommonQueue(mapping: string): boolean {
+    return !this.#onCommonQueue.has(mapping) && this.#onCommonQueue.size < MAPPINGS_ON_COMMON_QUEUE;
+  }
+
+  async #onCommon<T>(mapping: string, summary: string, slice: (activities: LoadActivities) => Promise<T>): Promise<T> {
+    this.#onCommonQueue.add(mapping);
+    this.#withoutWait--;
+    try {
+      return await slice(summarized(summary));
+    } finally {
+      this.#onCommonQueue.delete(mapping);
+    }
+  }
+}
+
+/** Only then is it safe to start the time slice elsewhere: one that has started may still be running. */
+const isNeverStarted = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof TimeoutFailure &&
+  error.cause.timeoutType === 'SCHEDULE_TO_START';
