@@ -31,6 +31,7 @@ import type {
   ReplayRef,
   RunRef,
   SetRateActivityInput,
+  RecoverSmallTenantsInput,
   SmallTenantsInput,
   SweepInput,
 } from '../src/domain/work.js';
@@ -61,7 +62,7 @@ export const createActivities = (deps: Dependencies) => ({
     runActivity((signal) =>
       withHeartbeats(milliseconds('heartbeatEvery'), () => deliverSmallTenants(deps, input, signal)),
     ),
-  recoverSmallTenants: (input: SmallTenantsInput) =>
+  recoverSmallTenants: (input: RecoverSmallTenantsInput) =>
     longActivity(deps, input, (signal) => recoverSmallTenants(deps, input, signal)),
   removeVanished: (input: MappingRef) => longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),

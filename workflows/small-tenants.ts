@@ -1,6 +1,7 @@
 /** Delivers the new rows of small tenants while a run is busy with those of large ones (ADR 0033). */
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { milliseconds } from '../src/domain/timeouts.js';
+import type { SmallTenantsStep } from '../src/domain/work.js';
 import { deliverSmallTenants, summarized } from './activities.js';
 import { isHistoryLong } from './history-length.js';
 import type { RunControls } from './run-controls.js';
@@ -49,9 +50,10 @@ export class SmallTenantRounds {
    * Ends when it is cancelled, or the execution is to continue as a new one. A round that fails is shown in the timeline and
    * fails nothing else: if the reason lasts, the reading in order meets it as well.
    */
-  async #deliver({ runId, sync, stages }: CheckedRun, { controls, holds }: Blockers): Promise<void> {
+  async #deliver(run: CheckedRun, { controls, holds }: Blockers): Promise<void> {
+    const { runId, sync } = run;
     const [shortest, longest] = [milliseconds('smallTenantsEvery'), milliseconds('smallTenantsLongestPause')];
-    let mappings = stages.flat();
+    let steps = stepsOf(run);
     let pause = shortest;
     try {
       while (true) {
@@ -59,9 +61,9 @@ export class SmallTenantRounds {
         await controls.untilRunning();
         await condition(() => holds.list.length === 0);
         if (isHistoryLong()) return;
-        const round = await this.#round(() => deliverSmallTenants({ runId, sync, mappings }));
-        const first = round === null || round.next === null ? 0 : mappings.indexOf(round.next);
-        mappings = [...mappings.slice(first), ...mappings.slice(0, first)];
+        const round = await this.#round(() => deliverSmallTenants({ runId, sync, steps }));
+        const next = round?.next ?? 0;
+        steps = [...steps.slice(next), ...steps.slice(0, next)];
         // A source that counts a huge range for long is left in peace for twice as long.
         pause = round === null ? Math.min(longest, 2 * pause) : Math.max(shortest, 2 * round.countingMs);
       }
@@ -84,3 +86,10 @@ export class SmallTenantRounds {
     }
   }
 }
+
+/** The passes over the run's mappings, in the order of its stages. */
+const stepsOf = ({ stages, firstPass }: CheckedRun): SmallTenantsStep[] =>
+  stages.flatMap((full, stage) => [
+    ...(firstPass[stage] ?? []).map((mapping) => ({ mapping, firstPass: true })),
+    ...full.map((mapping) => ({ mapping, firstPass: false })),
+  ]);

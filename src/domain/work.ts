@@ -126,9 +126,20 @@ export interface ReplayRef extends PartitionRef {
 /** Input of `sweepDeadLetters`, whose result is what remains. */
 export interface SweepInput extends RunRef, RemainingSweep {}
 
-/** Input of `deliverSmallTenants` and `recoverSmallTenants`. */
+/** A mapping, or the first of its two passes, in a round of small tenants. */
+export interface SmallTenantsStep {
+  readonly mapping: string;
+  readonly firstPass: boolean;
+}
+
+/** Input of `deliverSmallTenants`. */
 export interface SmallTenantsInput extends RunRef {
   /** Parents before children, unless the round before has not come to the first ones. */
+  readonly steps: readonly SmallTenantsStep[];
+}
+
+/** Input of `recoverSmallTenants`. */
+export interface RecoverSmallTenantsInput extends RunRef {
   readonly mappings: readonly string[];
 }
 
@@ -138,8 +149,8 @@ export interface SmallTenantsResult {
   readonly sent: number;
   /** For how long the source has counted rows. */
   readonly countingMs: number;
-  /** The mapping with which the next round is to begin, if the time slice was over before; else null. */
-  readonly next: string | null;
+  /** The index of the step with which the next round is to begin: 0, or where the time slice was over. */
+  readonly next: number;
 }
 
 /** Result of one time slice. */

@@ -195,14 +195,18 @@ it('a sync that has never run is reported as late by its own limit, from the fir
 
 it('a run that works and settles nothing is reported as stalled', async () => {
   shop.write('sync.yaml', `${SYNC_YAML}${ALERTS}limits: { stalled: 30m }\n`);
-  shop.proxy.fail(({ upload }) => (upload ? { forward: false, answer: { status: 503, body: '{}' } } : undefined));
+  let refused = 0;
+  shop.proxy.fail(({ upload }) =>
+    upload && ++refused ? { forward: false, answer: { status: 503, body: '{}' } } : undefined,
+  );
   const run = await shop.start('sync', { sync: SYNC });
   onTestFinished(async () => void (await run.terminate()));
-  await eventually('it has begun to read', async () => {
-    const partitions = await shop.state.query('SELECT FROM partner_sync.partitions');
-    return partitions.length > 0;
-  });
+  await eventually('it has begun to send', () => Promise.resolve(refused > 0));
   await run.executeUpdate('pause');
+  await eventually('nothing works on it any more, and so nothing touches its partitions', async () => {
+    const { raw } = await run.describe();
+    return (raw.pendingActivities ?? []).length === 0;
+  });
   await shop.state.query(`UPDATE partner_sync.runs SET started_at = started_at - interval '2 h'`);
   await evaluate();
   expect(webhook.delivered()).toEqual([]);

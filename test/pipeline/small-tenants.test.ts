@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { deliverSmallTenants, recoverSmallTenants } from '../../src/delivery/small-tenants/deliver-small-tenants.js';
 import type { Fault } from './platform-proxy.js';
+import { filesOf } from './shop-files.js';
 import { eventually, fill, NO_OPEN_ENDS, openEnds, openRunByHand, reportOf, shopForTest, type Shop } from './shop.js';
 
 /** More than a small tenant may have. */
@@ -16,11 +17,11 @@ const REFUSED: Fault = { forward: false, answer: { status: 422, body: '{"success
 /** A shop whose large tenant's uploads each take `after` milliseconds, four at a time. */
 async function slowShop(
   after: number,
-  { inDoubtDelay = '1m', batchSize = 5, south = undefined as Fault | undefined } = {},
+  { inDoubtDelay = '1m', batchSize = 5, south = undefined as Fault | undefined, loaded = true, files = {} } = {},
 ) {
-  const shop = await shopForTest({ upload: { requestsAtOnce: 4, batchSize, inDoubtDelay } });
+  const shop = await shopForTest({ upload: { requestsAtOnce: 4, batchSize, inDoubtDelay }, files });
   await fill(shop, 2);
-  expect((await shop.run()).outcome).toBe('complete');
+  if (loaded) expect((await shop.run()).outcome).toBe('complete');
   shop.proxy.fail(({ tenant, upload }) =>
     !upload ? undefined : tenant === 'north' ? { forward: true, answer: 'pass', after } : south,
   );
@@ -84,6 +85,37 @@ it('delivers what is new of a small tenant, also what comes while the run works,
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 }, 300_000);
 
+const withoutCursor = (mapping: string): string => filesOf({})[mapping]!.replace(/^cursor: .*\n/m, '');
+
+it.each([
+  ['', {}],
+  [
+    ', without cursors',
+    Object.fromEntries(
+      ['customers.mapping.yaml', 'orders.mapping.yaml', 'lines.mapping.yaml'].map((name) => [
+        name,
+        withoutCursor(name),
+      ]),
+    ),
+  ],
+])(
+  'delivers the rows of a small tenant ahead of those of a large one in a first load%s',
+  async (_, files) => {
+    const shop = await slowShop(2_000, { loaded: false, files });
+    await bulkUpdate(shop);
+    await newCustomer(shop, 100_001);
+    const run = await shop.start('sync', { sync: 'shop', mode: 'full' });
+    await eventually('the line is there', async () => (await shop.stored('line', 's100001-1', 'south')) !== null);
+    expect(await onPlatform(shop, 'north')).toBeLessThan(LARGE);
+
+    shop.proxy.fail(undefined);
+    expect(await reportOf(run)).toMatchObject({ outcome: 'complete', total: { read: LARGE + 9, accepted: LARGE + 9 } });
+    expect(await shop.differences()).toBe(0);
+    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+  },
+  300_000,
+);
+
 it('settles what a round has left open whose records were all refused, before the run ends', async () => {
   const shop = await slowShop(1_000, { inDoubtDelay: '4s', batchSize: 50, south: REFUSED });
   await bulkUpdate(shop, 10 * LARGE);
@@ -102,16 +134,21 @@ it('settles what a round has left open whose records were all refused, before th
 /** A run that has been opened, of which a test does the rounds itself. */
 async function openedRun(shop: Shop) {
   const deps = await shop.parts.dependencies();
-  const { runId, stages } = await openRunByHand(shop);
-  const run = { runId, sync: 'shop', mappings: stages.flat() };
+  const { runId, stages, firstPass } = await openRunByHand(shop);
+  const mappings = stages.flat();
+  const run = { runId, sync: 'shop' };
+  const steps = [
+    ...firstPass.flat().map((mapping) => ({ mapping, firstPass: true })),
+    ...mappings.map((mapping) => ({ mapping, firstPass: false })),
+  ];
   return {
     ledger: deps.ledger,
     async deliver(signal = new AbortController().signal) {
       // Each batch listens, as in an activity.
       setMaxListeners(0, signal);
-      return (await deliverSmallTenants(deps, run, signal)).sent;
+      return (await deliverSmallTenants(deps, { ...run, steps }, signal)).sent;
     },
-    recover: () => recoverSmallTenants(deps, run, new AbortController().signal),
+    recover: () => recoverSmallTenants(deps, { ...run, mappings }, new AbortController().signal),
     counts: async () => (await deps.ledger.counts.progress(runId)).reduce((sum, { read }) => sum + read, 0),
     end: () => deps.ledger.runs.end(runId, 'failed', { code: 'run_stopped', message: 'by hand' }),
   };
@@ -224,6 +261,46 @@ it('sends once only what is refused record by record, and later rows ahead of th
 
   expect((await shop.run()).total).toMatchObject({ accepted: 25, deadLettered: 0 });
   expect(await shop.differences()).toBe(0);
+});
+
+it('delivers new records of a small tenant that refer to each other in a circle', async () => {
+  const files = filesOf({});
+  const shop = await shopForTest({
+    files: {
+      'customers.mapping.yaml': files['customers.mapping.yaml']!.replace(
+        'name: name',
+        'lastOrder: { ref: orders, column: name, omitNull: true }',
+      ),
+      'customer.schema.json': files['customer.schema.json']!.replace(
+        '"name":{"type":"string"}',
+        '"lastOrder":{"$ref":"order"}',
+      ),
+    },
+  });
+  // A customer's name is the number of its last order here.
+  await newCustomer(shop, 101);
+  await shop.source.query(`UPDATE shop.customers SET name = 's101' WHERE id = 101`);
+  const run = await openedRun(shop);
+  await run.deliver();
+  expect(await shop.stored('customer', '101', 'south')).toMatchObject({ lastOrder: 's101' });
+  expect(await shop.stored('line', 's101-1', 'south')).toMatchObject({ orderId: 's101' });
+  expect(await run.counts()).toBe(0);
+  expect((await openEnds(shop))['batches']).toBe(0);
+  await run.end();
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 3, accepted: 0 } });
+  expect(await shop.differences()).toBe(0);
+});
+
+it('takes the rows of a mapping without a cursor once in a run', async () => {
+  const shop = await shopForTest({ files: { 'customers.mapping.yaml': withoutCursor('customers.mapping.yaml') } });
+  await newCustomer(shop, 101);
+  const run = await openedRun(shop);
+  expect(await run.deliver()).toBe(3);
+  await newCustomer(shop, 102);
+  // The order is new by its cursor; its customer is left to the reading in order, and the platform waits for it.
+  await run.deliver();
+  expect(await shop.stored('customer', '102', 'south')).toBeNull();
+  await run.end();
 });
 
 it('delivers the rows of more tenants than one query can name', async () => {

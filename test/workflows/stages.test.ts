@@ -51,7 +51,7 @@ async function runWith(
         concurrency: 2,
         hold: null,
       }),
-    deliverSmallTenants: () => Promise.resolve({ sent: 0, countingMs: 0, next: null }),
+    deliverSmallTenants: () => Promise.resolve({ sent: 0, countingMs: 0, next: 0 }),
     recoverSmallTenants: () => Promise.resolve(),
     deliverParents: ({ mapping }) => Promise.resolve(void notes.push(`parents of ${mapping}`)),
     async loadPartition({ partitionId }) {

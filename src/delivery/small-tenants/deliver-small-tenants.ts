@@ -5,13 +5,22 @@
  * in order, by this run or the next, and are found delivered then.
  */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappingRef, PartitionRef, SmallTenantsInput, SmallTenantsResult } from '../../domain/work.js';
+import type { ReadBounds } from '../../domain/source.js';
+import type {
+  MappingRef,
+  PartitionRef,
+  RecoverSmallTenantsInput,
+  SmallTenantsInput,
+  SmallTenantsResult,
+} from '../../domain/work.js';
 import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
+import type { SmallTenantsPartition } from '../../ledger/runs/partitions.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
+import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { sentRecordsOf } from '../chunk/sent-records-of.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
@@ -20,24 +29,24 @@ import { recoverPartition } from '../upload/recover-partition.js';
 import { smallTenants } from './small-tenants.js';
 
 /**
- * One round: goes through the mappings in the order given, for one time slice. A mapping that fails keeps no other one
+ * One round: goes through the steps in the order given, for one time slice. A mapping that fails keeps no other one
  * waiting; its failure is thrown at the end if it may pass, and left to the reading in order if not.
  */
 export async function deliverSmallTenants(
   deps: Dependencies,
-  { mappings, ...run }: SmallTenantsInput,
+  { steps, ...run }: SmallTenantsInput,
   signal: AbortSignal,
 ): Promise<SmallTenantsResult> {
-  const shouldContinue = timeSlice(signal);
+  const round: Round = { shouldContinue: timeSlice(signal), sent: 0, countingMs: 0 };
   const sync = await deps.openSync(run.sync, run.runId);
-  const tally = { sent: 0, countingMs: 0 };
   const failures: unknown[] = [];
-  for (const name of tenantColumn(sync) === null ? [] : mappings) {
-    if (!shouldContinue()) return { ...tally, next: name };
+  for (const [index, step] of tenantColumn(sync) === null ? [] : steps.entries()) {
+    if (!round.shouldContinue()) return resultOf(round, index);
     try {
-      const mapping = await sync.mapping(name);
-      const refs = { deps, sync, mapping, signal, ref: { ...run, mapping: name } };
-      if (mayBeEarly(mapping)) await deliverMapping(refs, shouldContinue, tally);
+      const mapping = await sync.mapping(step.mapping);
+      const refs = { deps, sync, mapping, signal, ref: { ...run, mapping: step.mapping } };
+      // Without accepted hashes, all of it would be sent once more in order.
+      if (mapping.spec.options.ledger === 'full') await deliverStep(refs, step.firstPass, round);
     } catch (error) {
       signal.throwIfAborted();
       if (isTransient(error)) failures.push(error);
@@ -45,13 +54,13 @@ export async function deliverSmallTenants(
   }
   signal.throwIfAborted();
   if (failures.length > 0) throw failures[0];
-  return { ...tally, next: null };
+  return resultOf(round, 0);
 }
 
 /** Settles the batches that a round has left open, so that the run can end. */
 export async function recoverSmallTenants(
   deps: Dependencies,
-  { mappings, ...run }: SmallTenantsInput,
+  { mappings, ...run }: RecoverSmallTenantsInput,
   signal: AbortSignal,
 ): Promise<void> {
   const sync = await deps.openSync(run.sync, run.runId);
@@ -65,45 +74,90 @@ export async function recoverSmallTenants(
   }
 }
 
+/** What is left of a round's time slice, and what it has done so far, also if it fails. */
+interface Round {
+  readonly shouldContinue: () => boolean;
+  sent: number;
+  countingMs: number;
+}
+
+const resultOf = ({ sent, countingMs }: Round, next: number): SmallTenantsResult => ({ sent, countingMs, next });
+
 type MappingRefs = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'signal'> & { readonly ref: MappingRef };
 
-/** Delivers what is new of the mapping's small tenants. `tally` gets what was done, also if it fails. */
-async function deliverMapping(
-  { deps, sync, mapping, signal, ref }: MappingRefs,
-  shouldContinue: () => boolean,
-  tally: { sent: number; countingMs: number },
-): Promise<void> {
+/** Delivers what is new of the mapping's small tenants, or the first of its two passes. */
+async function deliverStep(refs: MappingRefs, firstPass: boolean, round: Round): Promise<void> {
+  const { deps, sync, mapping, signal, ref } = refs;
   const { partitions } = deps.ledger;
-  const position = await partitions.position(mapping.mappingId);
-  // Without a position its first row is still to be read.
-  if (position === null) return;
-  const { id, done, from } = await partitions.forSmallTenants(ref.runId, mapping.mappingId);
-  const begin = () => beginRound(deps, sync, { ...ref, partitionId: id }, signal);
-  let context = done ? null : await begin();
-  const until = await sync.source.highWatermark(mapping.plan);
-  const bounds = { ...EVERYTHING, cursorFrom: from ?? position.cursor, cursorBefore: until };
-  const column = tenantColumn(sync)!;
-  const began = performance.now();
-  const values = smallTenants(await sync.source.countByValue(mapping.plan, column, bounds));
-  tally.countingMs += performance.now() - began;
-  // Whatever was not accepted is left to the reading in order: otherwise each round would send it again.
-  const pass = () => partitions.passSmallTenants(id, until);
-  try {
-    for (let i = 0; i < values.length; i += LOOK_UP_ROWS) {
-      context ??= await begin();
-      const whereIn = { column, values: values.slice(i, i + LOOK_UP_ROWS) };
-      const read = { byCursor: true, bounds: { ...bounds, whereIn } };
-      for await (const chunk of sync.chunks(mapping, read, () => deps.ledger.nextReadSeq())) {
-        tally.sent += await deliverEarly(context, chunk);
-        if (!shouldContinue()) return await partitions.finish(context.partition);
-      }
+  const partition = await partitions.forSmallTenants(ref.runId, mapping.mappingId);
+  const begin = () => beginStep(deps, sync, { ...ref, partitionId: partition.id }, signal);
+  let context = partition.done ? null : await begin();
+  const bounds = await newRows(deps, sync, mapping, partition);
+  if (bounds !== null) {
+    // Whatever was not accepted is left to the reading in order: otherwise each round would send it again. The second of
+    // two passes reads what the first one has read.
+    const pass = async () => {
+      if (!firstPass) await partitions.passSmallTenants(partition.id, bounds.cursorBefore ?? WHOLE_TABLE);
+    };
+    try {
+      const tenants = await countedTenants(refs, bounds, round);
+      if (tenants.length > 0) context ??= await begin();
+      const deliver = firstPass ? deliverFirstPassEarly : deliverEarly;
+      if (context === null || (await deliverTenants(refs, context, bounds, tenants, deliver, round))) await pass();
+    } catch (error) {
+      if (!isTransient(error)) await pass();
+      throw error;
     }
-  } catch (error) {
-    if (!isTransient(error)) await pass();
-    throw error;
   }
-  await pass();
   if (context !== null) await partitions.finish(context.partition);
+}
+
+/** The small tenants of the rows within the bounds, as the source names them. */
+async function countedTenants({ sync, mapping }: MappingRefs, bounds: ReadBounds, round: Round): Promise<string[]> {
+  const began = performance.now();
+  const counts = await sync.source.countByValue(mapping.plan, tenantColumn(sync)!, bounds);
+  round.countingMs += performance.now() - began;
+  return smallTenants(counts);
+}
+
+/** Reads and delivers the tenants' rows; returns false if the time slice was over before. */
+async function deliverTenants(
+  { deps, sync, mapping }: MappingRefs,
+  context: PartitionContext,
+  bounds: ReadBounds,
+  tenants: readonly string[],
+  deliver: (context: PartitionContext, chunk: Chunk) => Promise<number>,
+  round: Round,
+): Promise<boolean> {
+  const byCursor = mapping.spec.cursor !== null;
+  for (let i = 0; i < tenants.length; i += LOOK_UP_ROWS) {
+    const whereIn = { column: tenantColumn(sync)!, values: tenants.slice(i, i + LOOK_UP_ROWS) };
+    const read = { byCursor, bounds: { ...bounds, whereIn } };
+    for await (const chunk of sync.chunks(mapping, read, () => deps.ledger.nextReadSeq())) {
+      round.sent += await deliver(context, chunk);
+      if (!round.shouldContinue()) return false;
+    }
+  }
+  return true;
+}
+
+/** What a mapping without a cursor has passed: all rows that were there, since nothing tells which ones are new. */
+const WHOLE_TABLE = '*';
+
+/**
+ * The rows from which the next round takes those of small tenants: what is behind the position, or all rows of a mapping
+ * that no incremental run has read, or that has no cursor; then what has come since the round before. Null if none are left.
+ */
+async function newRows(
+  deps: Dependencies,
+  sync: OpenSync,
+  { mappingId, plan, spec }: OpenMapping,
+  { from }: SmallTenantsPartition,
+): Promise<ReadBounds | null> {
+  if (spec.cursor === null) return from === null ? EVERYTHING : null;
+  const position = await deps.ledger.partitions.position(mappingId);
+  const cursorBefore = await sync.source.highWatermark(plan);
+  return { ...EVERYTHING, cursorFrom: from ?? position?.cursor ?? null, cursorBefore };
 }
 
 /** Whether the next round may succeed where this one has failed. */
@@ -113,15 +167,8 @@ const isTransient = (error: unknown): boolean => !(error instanceof PartnerSyncE
 const tenantColumn = ({ spec: { tenant } }: OpenSync): string | null =>
   tenant.kind === 'constant' ? null : tenant.column;
 
-/**
- * Whether rows of the mapping may be delivered early. If references form a circle, what is new takes two passes; without
- * accepted hashes, everything would be sent in each round.
- */
-const mayBeEarly = ({ spec, deferred }: OpenMapping): boolean =>
-  spec.cursor !== null && deferred.size === 0 && spec.options.ledger === 'full';
-
-/** Begins a round in the partition; settles what an earlier one has left open. */
-async function beginRound(
+/** Begins a step in its partition; settles what an earlier one has left open. */
+async function beginStep(
   deps: Dependencies,
   sync: OpenSync,
   ref: PartitionRef,
@@ -129,10 +176,9 @@ async function beginRound(
 ): Promise<PartitionContext> {
   const context = await acquirePartition(deps, ref, signal);
   await recoverPartition(context);
-  if (sync.spec.guard === null) return context;
   // The mapping may not be planned yet.
-  await deps.ledger.guards.begin(ref.runId, context.mapping.mappingId);
-  return { ...context, guard: sync.spec.guard };
+  if (sync.spec.guard !== null) await deps.ledger.guards.begin(ref.runId, context.mapping.mappingId);
+  return context;
 }
 
 /** Returns how many records were sent: none of a chunk that would exceed a limit of the guard. */
@@ -140,7 +186,8 @@ async function deliverEarly(context: PartitionContext, chunk: Chunk): Promise<nu
   // The mapping keeps its records from the next plan on.
   if (!context.partition.keepsRecords) return 0;
   try {
-    const { batches, waiting, ...delivery } = await deliverChunk(context, chunk);
+    const guarded = { ...context, guard: context.sync.spec.guard ?? undefined };
+    const { batches, waiting, ...delivery } = await deliverChunk(guarded, chunk);
     const sent = sentRecordsOf(delivery);
     // What is queued is left to the reading in order.
     const pending = waiting.filter((record) => record.kind === 'pending');
@@ -152,4 +199,10 @@ async function deliverEarly(context: PartitionContext, chunk: Chunk): Promise<nu
     if (error instanceof GuardExceeded) return 0;
     throw error;
   }
+}
+
+/** Returns 0: the second pass sends these records again. */
+async function deliverFirstPassEarly(context: PartitionContext, chunk: Chunk): Promise<number> {
+  if (context.partition.keepsRecords) await deliverFirstPassOfRows(context, chunk);
+  return 0;
 }

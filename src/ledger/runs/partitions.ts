@@ -43,7 +43,7 @@ export interface PlannedPartition extends PartitionBounds {
 export interface SmallTenantsPartition {
   readonly id: string;
   readonly done: boolean;
-  /** The cursor value from which the next round reads; null before the first one. */
+  /** The cursor value from which the next round reads; null before the first one has ended. */
   readonly from: string | null;
 }
 
