@@ -66,7 +66,8 @@ export class ChunkBuilder {
     this.#characters += rows.length * rowLength;
     const records = this.#records;
     const { append, inBytes } = compiled(columns);
-    for (let i = 0; i < rows.length; i++) {
+    const count = rows.length;
+    for (let i = 0; i < count; i++) {
       const unmappable = append(rows.inBytes?.(i) ?? inBytes(rows.at(i)!), records);
       if (unmappable !== null) this.#failedRows.add(unmappable);
     }

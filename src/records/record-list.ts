@@ -18,7 +18,7 @@ export class RecordList implements Iterable<MappedRecord> {
   /** Without `indexes`: all records that there are now, in the order in which they were appended. */
   constructor(records: Records, indexes?: Uint32Array) {
     this.#records = records;
-    this.#indexes = indexes ?? new Uint32Array(records.length).map((_, index) => index);
+    this.#indexes = indexes ?? upTo(records.length);
   }
 
   /** {@link Records.post} for a list of all of its records; with `hashed`, their content hashes are computed first. */
@@ -62,10 +62,10 @@ export class RecordList implements Iterable<MappedRecord> {
 
   /** As {@link filter}, by position, so that no record object is made. */
   pick(isWanted: (index: number) => boolean): RecordList {
-    return new RecordList(
-      this.#records,
-      this.#indexes.filter((_, index) => isWanted(index)),
-    );
+    const wanted = new Uint32Array(this.length);
+    let count = 0;
+    for (let i = 0; i < this.length; i++) if (isWanted(i)) wanted[count++] = this.#indexes[i]!;
+    return new RecordList(this.#records, wanted.slice(0, count));
   }
 
   /** The records at these positions, in their order. */
@@ -83,7 +83,8 @@ export class RecordList implements Iterable<MappedRecord> {
   /** The distinct tenants of the records. */
   get tenants(): ReadonlySet<string> {
     const tenants = new Set<string>();
-    for (let i = 0; i < this.length; i++) tenants.add(this.tenantAt(i));
+    for (let i = 0; i < this.length; i++)
+      if (i === 0 || this.tenantAt(i) !== this.tenantAt(i - 1)) tenants.add(this.tenantAt(i));
     return tenants;
   }
 
@@ -128,6 +129,13 @@ export class RecordList implements Iterable<MappedRecord> {
   joined(opening: string, closing: string): Buffer {
     return this.#records.texts.joined(this.#indexes, opening, closing);
   }
+}
+
+/** The numbers from 0 up to, but without, `length`. */
+function upTo(length: number): Uint32Array {
+  const numbers = new Uint32Array(length);
+  for (let i = 0; i < length; i++) numbers[i] = i;
+  return numbers;
 }
 
 /** A record that shares its columns with no other. */

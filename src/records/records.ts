@@ -118,11 +118,7 @@ export class Records {
 
   #keyColumns(count: number): TextColumn[] {
     if (this.#keys.length !== count) {
-      if (this.#length > 0)
-        throw new PartnerSyncError(
-          'unexpected',
-          `keys of ${this.#keys.length} and of ${count} values in one list of records`,
-        );
+      if (this.#length > 0) throw mixedKeys(this.#keys.length, count);
       this.#keys = Array.from({ length: count }, () => new TextColumn());
     }
     return this.#keys;
@@ -244,3 +240,7 @@ class RecordAt implements MappedRecord {
     return this.#records.hashes.digits(this.#index);
   }
 }
+
+/** Made apart from the function that throws it, which runs for each row and is inlined only while it is short. */
+const mixedKeys = (some: number, others: number): PartnerSyncError =>
+  new PartnerSyncError('unexpected', `keys of ${some} and of ${others} values in one list of records`);

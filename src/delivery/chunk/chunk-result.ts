@@ -1,5 +1,5 @@
 /** The one place that turns the outcomes of a chunk's rows into what a checkpoint writes. */
-import { groupBy } from '../../domain/group-by.js';
+import { getOrInsert } from '../../domain/get-or-insert.js';
 import { seconds, times } from '../../domain/timeouts.js';
 import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
@@ -38,10 +38,7 @@ export interface Retry {
 }
 
 /** The outcomes of records that are not sent since the platform has them as they are. */
-const UP_TO_DATE = [
-  ['delivered_in_this_run', 'accepted'],
-  ['unchanged', 'unchanged'],
-] as const;
+const UP_TO_DATE = { delivered_in_this_run: 'accepted', unchanged: 'unchanged' } as const;
 
 /** What names a row, and the record that it maps to. */
 type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
@@ -99,18 +96,27 @@ export class ChunkResultBuilder {
    * who has to look for duplicates first.
    */
   addSkipped(records: RecordList, skipReasons: Claimed['skipReasons']): void {
-    const indexes = groupBy(skipReasons.keys(), (index) => skipReasons[index]);
-    for (const index of indexes.get('contended') ?? [])
-      this.#queue(records.at(index), 'contended', seconds('readAgain'));
-    for (const index of indexes.get('pending') ?? []) this.#endRow(records.at(index), 'waiting');
-    for (const [reason, outcome] of UP_TO_DATE)
-      for (const [tenant, same] of groupBy(indexes.get(reason) ?? [], (index) => records.tenantAt(index)))
-        this.#bulkOutcomes.push({
-          outcome,
-          tenantId: this.#rules.tenantIdOf(tenant),
-          sent: false,
-          records: records.only(same),
-        });
+    const upToDate = { accepted: new Map<string, number[]>(), unchanged: new Map<string, number[]>() };
+    // Neighbours mostly have one reason and one tenant, so their list is looked up only where either changes.
+    let [reason, tenant, same]: [(typeof skipReasons)[number], string, number[]] = [undefined, '', []];
+    for (let index = 0; index < skipReasons.length; index++) {
+      const next = skipReasons[index];
+      if (next === 'contended') this.#queue(records.at(index), 'contended', seconds('readAgain'));
+      else if (next === 'pending') this.#endRow(records.at(index), 'waiting');
+      else if (next === 'delivered_in_this_run' || next === 'unchanged') {
+        const tenantOfNext = records.tenantAt(index);
+        if (next !== reason || tenantOfNext !== tenant) {
+          [reason, tenant] = [next, tenantOfNext];
+          same = getOrInsert(upToDate[UP_TO_DATE[next]], tenant, () => []);
+        }
+        same.push(index);
+      }
+    }
+    for (const outcome of Object.values(UP_TO_DATE))
+      for (const [name, indexes] of upToDate[outcome]) {
+        const tenantId = this.#rules.tenantIdOf(name);
+        this.#bulkOutcomes.push({ outcome, tenantId, sent: false, records: records.only(indexes) });
+      }
   }
 
   /** Adds a batch with the outcomes of its records: a settled batch, or a single record that was rejected. */

@@ -95,10 +95,19 @@ export async function claimChunk(
   return claimed;
 }
 
-const keysOf = ({ records, tenantIds }: ClaimRequest): RecordKeys => ({
-  tenantIds: records.externalIds.map((_, i) => tenantIds.get(records.tenantAt(i))!),
-  externalIds: records.externalIds,
-});
+function keysOf({ records, tenantIds: numbers }: ClaimRequest): RecordKeys {
+  const tenantIds = new Array<number>(records.length);
+  // Neighbours mostly are of one tenant.
+  let [tenant, tenantId]: [string | undefined, number] = [undefined, 0];
+  for (let i = 0; i < tenantIds.length; i++) {
+    if (records.tenantAt(i) !== tenant) {
+      tenant = records.tenantAt(i);
+      tenantId = numbers.get(tenant)!;
+    }
+    tenantIds[i] = tenantId;
+  }
+  return { tenantIds, externalIds: records.externalIds };
+}
 
 const cut = (request: ClaimRequest, claimed: RecordList): { tenantId: number; records: RecordList }[] =>
   request.cut(claimed).map((records) => ({ tenantId: request.tenantIds.get(records.tenantAt(0))!, records }));
@@ -155,7 +164,7 @@ async function compareWithIndex(
 ): Promise<Compared> {
   const thisRun = Number(runId);
   // If the index does not know the record of a deleted row, it was never sent: there is nothing to mark.
-  const reasons = records.externalIds.map((_, i): SkipReason | undefined =>
+  const reasons = keys.externalIds.map((_, i): SkipReason | undefined =>
     records.deletionAt(i) === undefined ? undefined : 'unchanged',
   );
   const changed: number[] = [];

@@ -11,11 +11,10 @@ export interface JoinedIds {
 
 export function joinIds(ids: readonly string[]): JoinedIds {
   const lengths: [count: number, length: number][] = [];
-  for (const { length } of ids) {
-    const last = lengths.at(-1);
+  let last: [count: number, length: number] | undefined;
+  for (const { length } of ids)
     if (last?.[1] === length) last[0]++;
-    else lengths.push([1, length]);
-  }
+    else lengths.push((last = [1, length]));
   return { text: ids.join(''), lengths };
 }
 

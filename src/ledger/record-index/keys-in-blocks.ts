@@ -7,8 +7,12 @@ import type { StoredBlock } from './stored-block.js';
 
 /** Indexes of the keys in the ledger's order. A source that is read by its key mostly delivers them so. */
 export function inOrder(keys: RecordKeys): number[] {
-  const order = keys.externalIds.map((_, index) => index);
-  const isSorted = order.every((i) => i === 0 || compareKeys(keys, i - 1, i) <= 0);
+  const order = Array.from<number>({ length: keys.externalIds.length });
+  let isSorted = true;
+  for (let i = 0; i < order.length; i++) {
+    order[i] = i;
+    if (isSorted && i > 0 && compareKeys(keys, i - 1, i) > 0) isSorted = false;
+  }
   return isSorted ? order : order.sort((a, b) => compareKeys(keys, a, b));
 }
 
