@@ -103,6 +103,15 @@ export function quietRuntime(): void {
   });
 }
 
+let shared: Promise<NativeConnection> | undefined;
+
+/**
+ * The connection of this process's workers to the server that the tests share; it is kept until the process ends. The SDK
+ * never gives up the AsyncLocalStorage of a connection, and each one makes every asynchronous step of the process slower.
+ */
+const sharedConnection = (): Promise<NativeConnection> =>
+  (shared ??= NativeConnection.connect({ address: inject('temporalAddress') }));
+
 async function openSource({ servers, other }: ShopSettings): Promise<Database> {
   const load = other?.load ?? SOURCE;
   if (typeof load !== 'function' && servers === undefined) return copyDatabase(load);
@@ -181,12 +190,12 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     start,
     reconcile,
     async work() {
-      const native = await NativeConnection.connect({ address: env.TEMPORAL_ADDRESS });
+      const own = servers && (await NativeConnection.connect({ address: servers.temporal }));
       const workers = await createWorkers(
         taskQueue,
         createActivities(await parts.dependencies()),
         {
-          connection: native,
+          connection: own ?? (await sharedConnection()),
           namespace,
           shutdownGraceTime: '5s',
           maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
@@ -197,7 +206,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
       drain = async () => {
         workers.shutdown();
         await running;
-        await native.close();
+        await own?.close();
       };
     },
     rest,

@@ -7,6 +7,7 @@ import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { completePending, expirePending } from './check-pending.js';
 import { deleteOldBatches } from './delete-old-batches.js';
+import { isBatchDue, isDue, lookForWork, type WorkFound } from './look-for-work.js';
 import { processBatch, type AcceptedBatch } from './process-batch.js';
 
 /** Batch processing that runs in the background until it is stopped. */
@@ -56,27 +57,38 @@ export function startBatchWorkers(
     }
   };
 
-  /** What the periodic check does, in this order, and what the log says if it fails. */
-  const checks: readonly { run: () => Promise<void>; failure: string }[] = [
+  /** What the periodic check does, in this order, if it has found something to do; and what the log says if it fails. */
+  const checks: readonly { isNeeded: (found: WorkFound) => boolean; run: () => Promise<void>; failure: string }[] = [
     {
+      isNeeded: () => settings.pending.completed === 'at_check',
       run: () => completePending(pool, { schemas, settings }),
       failure: 'pending resources whose parents have arrived could not be completed',
     },
     {
+      isNeeded: ({ expired }) => expired,
       run: () => expirePending(pool, { schemas, settings }),
       failure: 'pending resources whose wait has elapsed could not be expired',
     },
-    { run: () => deleteOldBatches(pool, settings.batchRetention), failure: 'old batches could not be deleted' },
+    {
+      isNeeded: ({ old }) => old,
+      run: () => deleteOldBatches(pool, settings.batchRetention),
+      failure: 'old batches could not be deleted',
+    },
   ];
   /** Stops at the first failure; the next check begins anew. */
   const runChecks = async () => {
-    for (const { run, failure } of checks)
-      try {
-        await run();
-      } catch (error) {
-        logger.error({ reason: reasonOf(error) }, `${failure}; the next check retries`);
-        return;
+    let doing = 'the sandbox could not look for work';
+    try {
+      const found = await lookForWork(pool, settings);
+      // Batches that are due here were left behind by another process on this database.
+      if (found.batches) signal();
+      for (const { isNeeded, run, failure } of checks) {
+        doing = failure;
+        if (isNeeded(found)) await run();
       }
+    } catch (error) {
+      logger.error({ reason: reasonOf(error) }, `${doing}; the next check retries`);
+    }
   };
   let wakeChecker = () => {};
   const checkPeriodically = async () => {
@@ -90,8 +102,6 @@ export function startBatchWorkers(
           resolve();
         };
       });
-      // Also wakes the workers for batches that another process on this database left behind.
-      signal();
     }
   };
 
@@ -117,6 +127,8 @@ export function startBatchWorkers(
  * tenant never run side by side: `processBatch` takes the tenant's lock.
  */
 async function processNext(pool: pg.Pool, schemas: SchemaStore, settings: SandboxSettings): Promise<boolean> {
+  // A worker mostly finds nothing, and learns that without a transaction.
+  if (!(await isBatchDue(pool, settings))) return false;
   let batch: AcceptedBatch | undefined;
   try {
     return await inTransaction(pool, async (db) => {
@@ -124,8 +136,7 @@ async function processNext(pool: pg.Pool, schemas: SchemaStore, settings: Sandbo
         name: `next-batch-${settings.batchOrder}`,
         text: `select id, tenant_id, schema_id, on_conflict, ignore_unknown_fields, wait_seconds, payload, created_at
                  from sandbox.batches
-                where started_at is null and retry_at <= clock_timestamp()
-                  and created_at <= clock_timestamp() - make_interval(secs => $1)
+                where ${isDue('$1')}
                 order by sequence ${settings.batchOrder === 'newest_first' ? 'desc' : 'asc'} limit 1
                   for update skip locked`,
         values: [settings.processingDelay / 1000],
