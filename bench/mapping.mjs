@@ -73,7 +73,7 @@ const TABLES = {
 };
 
 // ---- by hand --------------------------------------------------------------------------------------
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const ESCAPED = /["\\\u0000-\u001f]/;
 const text = (v) => (v === null ? 'null' : ESCAPED.test(v) ? JSON.stringify(v) : `"${v}"`);
 const lower = (v) => (v === null ? 'null' : text(v.toLowerCase()));

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 
 const SCHEMA = 'mappings/mapping.schema.json';
 const LANGUAGE_PAGE = 'docs/mapping.md';
@@ -34,7 +34,7 @@ async function writePart(page, part, text) {
   );
 }
 
-/** Writes a file as prettier formats it. */
+/** Writes a file as `npm run format` formats it. */
 async function write(path, text) {
-  writeFileSync(path, await format(text, { ...(await resolveConfig(path)), filepath: path }));
+  writeFileSync(path, (await format(path, text, { printWidth: 120 })).code);
 }

@@ -27,7 +27,11 @@ export const STATE: Template = {
   name: 'state',
   async fill({ url }) {
     const state = openLedgerDatabase(url);
-    await migrateLedger(state).finally(() => state.destroy());
+    try {
+      await migrateLedger(state);
+    } finally {
+      await state.destroy();
+    }
     await migrate(url);
   },
 };

@@ -13,7 +13,7 @@ const CONC = Number(process.env.CONC ?? 8);
 const PAGE = 1000;
 
 // ---- row to JSON text ---------------------------------------------------------------------------
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const NEEDS = /["\\\u0000-\u001f]/;
 const str = (v) => (v === null ? 'null' : NEEDS.test(v) ? JSON.stringify(v) : '"' + v + '"');
 const lower = (v) => (v === null ? 'null' : str(v.toLowerCase()));

@@ -13,7 +13,7 @@ import { compose } from '../compose.js';
 import { quantity } from '../domain/quantity.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/duration.js';
-import { EXIT_CODES } from '../domain/run.js';
+import { EXIT_CODES, type RunReport } from '../domain/run.js';
 import { connectTemporal } from '../worker/temporal-connection.js';
 import type { Env } from '../config/environment.js';
 import { milliseconds } from '../domain/timeouts.js';
@@ -50,10 +50,13 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     for (const { schema, action } of await pushSchemas(parts, DEMO_SYNC)) say(`   ${schema}: ${action}`);
     say('\n2. Sync: customers, then transactions, then order lines');
     const temporal = await connectTemporal(env);
-    const { report } = await runWhenFree(
-      () => watchRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output),
-      say,
-    ).finally(() => temporal.close());
+    let report: RunReport;
+    try {
+      const run = () => watchRun(parts, temporal, 'sync', { sync: DEMO_SYNC }, output);
+      ({ report } = await runWhenFree(run, say));
+    } finally {
+      await temporal.close();
+    }
     for (const line of reportLines(report)) say(`   ${line}`);
     const sent = report.total.accepted + report.total.deadLettered;
     if (sent === 0) say('   Nothing was sent: what was read is unchanged on the platform.');

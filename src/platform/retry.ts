@@ -15,7 +15,13 @@ const OF_A_PROXY = new Set([407, 511]);
 
 /** Kinds of responses without success. `unauthorized` is 401 and 403; `refused` is every status of no other kind. */
 export type StatusClass =
-  'refused_for_now' | 'in_doubt' | 'unauthorized' | 'too_large' | 'redirect' | 'of_a_proxy' | 'refused';
+  | 'refused_for_now'
+  | 'in_doubt'
+  | 'unauthorized'
+  | 'too_large'
+  | 'redirect'
+  | 'of_a_proxy'
+  | 'refused';
 
 /** Whether the response points elsewhere. */
 export const isRedirect = (status: number): boolean => status >= 300 && status < 400;

@@ -30,7 +30,7 @@ describe.each(here([sqlite]))('$name', ({ create }) => {
       `CREATE TABLE latin (id int PRIMARY KEY, name text);
        INSERT INTO latin VALUES (2, CAST(x'4afc7267' AS text)), (3, CAST(x'52e96d79' AS text))`,
     );
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the database
+    // oxlint-disable-next-line typescript/unbound-method -- called with the database
     const { prepare } = BetterSqlite.prototype;
     const writer = await database.connect();
     const prepared = vi.spyOn(BetterSqlite.prototype, 'prepare').mockImplementation(function (this: Database, sql) {

@@ -18,10 +18,7 @@ import type { RunRow } from '../../ledger/runs/runs.js';
  * attempt reports that, with the counts as they are by then. Throws `run_stopped` if it has ended as failed, and
  * `unexpected` for a run that the ledger does not have.
  */
-export async function closeRun(
-  { ledger }: Dependencies,
-  { runId, stopped = [], notes = [] }: CloseRunInput,
-): Promise<RunReport> {
+export async function closeRun({ ledger }: Dependencies, { runId, stopped, notes }: CloseRunInput): Promise<RunReport> {
   const undelivered = await ledger.counts.undelivered(runId);
   const mappings = (await ledger.counts.progress(runId)).map(({ inFlight: _inFlight, done: _done, ...counts }) => {
     const { waiting, deadLettered } = undelivered.get(counts.mapping)!;

@@ -104,7 +104,7 @@ function readCursor(cursor: MappingFile['cursor']): CursorSpec | null {
 
 function readDeletes(deletes: MappingFile['deletes']): DeletesSpec | null {
   if (deletes === undefined) return null;
-  const { column = null, values = null, action = 'ignore', hold } = deletes;
+  const { column = null, values = null, action, hold } = deletes;
   return {
     column,
     values,

@@ -2,7 +2,8 @@
 
 /** A piece of a template. Column names are trimmed. */
 export type TemplatePart =
-  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'column'; readonly column: string };
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'column'; readonly column: string };
 
 /** The pieces in order, or what is wrong, as the end of a sentence about the template. */
 export type ParsedTemplate = { readonly parts: readonly TemplatePart[] } | { readonly problem: string };

@@ -152,7 +152,8 @@ function nodeAt(document: Document.Parsed, path: Path, of: 'key' | 'value'): Nod
     const target: Node | null | undefined = isAlias(node) ? node.resolve(document) : node;
     if (isMap(target)) {
       const pair = target.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) as
-        Pair<Node, Node | null> | undefined;
+        | Pair<Node, Node | null>
+        | undefined;
       if (pair === undefined) return node;
       // A key without a value: the key is the nearest thing that is written.
       [key, node] = [pair.key, pair.value?.range ? pair.value : pair.key];

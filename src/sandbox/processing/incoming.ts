@@ -49,7 +49,9 @@ export interface Failure {
 
 /** What happened to a record: stored, waiting for parents, or failed (section 3). */
 export type Outcome =
-  { readonly kind: 'stored' } | { readonly kind: 'waiting'; readonly missing: readonly Dependency[] } | Failure;
+  | { readonly kind: 'stored' }
+  | { readonly kind: 'waiting'; readonly missing: readonly Dependency[] }
+  | Failure;
 
 /** A failure that does not concern parents. */
 export const failed = (rule: string, reason: string): Failure => ({ kind: 'failed', rule, reason });
