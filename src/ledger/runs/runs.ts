@@ -9,6 +9,8 @@ import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
+import { COUNT_BOUND } from '../../domain/quantity.js';
+import { IS_BAD, IS_GOOD } from './run-conditions.js';
 import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
@@ -55,7 +57,7 @@ export interface ScheduleRuns {
   /** null if none has ended. */
   readonly lastOutcome: string | null;
   readonly lastEndedAt: Date | null;
-  /** Failed or incomplete runs since the last one that was neither. */
+  /** Failed or incomplete runs since the last one that was neither; up to `COUNT_BOUND`. */
   readonly streak: number;
 }
 
@@ -181,11 +183,11 @@ export function openRuns(knex: Knex): Runs {
     async ofSchedule(scheduleId) {
       const { rows } = await knex.raw<{ rows: ScheduleRuns[] }>(
         `WITH ended AS (
-           SELECT id, outcome, ended_at, failure_code = 'run_in_progress' AS refused
-           FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
+           SELECT id, outcome, ended_at, failure_code FROM runs
+           WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
          SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
-           (SELECT count(*) FROM ended WHERE refused IS NOT TRUE AND id > coalesce(
-              (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS streak
+           (SELECT count(*) FROM (SELECT FROM ended WHERE ${IS_BAD} AND id > coalesce(
+              (SELECT max(id) FROM ended WHERE ${IS_GOOD}), 0) LIMIT ${COUNT_BOUND}) bad)::float8 AS streak
          FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
         { id: scheduleId },
       );

@@ -4,6 +4,7 @@ import { COUNT_BOUND } from '../../domain/quantity.js';
 import type { JudgedState } from '../../domain/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
 
@@ -44,8 +45,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            SELECT sync FROM names UNION SELECT sync FROM awaited_syncs WHERE CAST(:sync AS text) IS NULL
          ), syncs AS (
            SELECT n.sync, f.started_at AS first_run_at, coalesce(f.started_at, a.since) AS expected_since,
-             -- A backfill or a sample says nothing about the rows that it was not asked for.
-             (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_SUCCESS}) AS last_success_at
+             (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_GOOD}) AS last_success_at
            FROM known n
              LEFT JOIN LATERAL (SELECT started_at FROM runs WHERE sync = n.sync ORDER BY id LIMIT 1) f ON true
              LEFT JOIN awaited_syncs a USING (sync)
@@ -53,7 +53,7 @@ export function openSyncStates(knex: Knex): SyncStates {
          ), bad AS (
            SELECT r.*, b.streak FROM syncs s,
              LATERAL (SELECT max(id) AS id, count(*) AS streak FROM (
-               (SELECT id FROM runs WHERE sync = s.sync AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
+               (SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
                 ORDER BY ended_at DESC LIMIT ${COUNT_BOUND})
                UNION ALL
                SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ended_at IS NULL AND id = ANY (${GONE})) latest) b
@@ -139,13 +139,6 @@ export function openSyncStates(knex: Knex): SyncStates {
 
 /** The ids of the runs that were abandoned. */
 const GONE = 'CAST(:abandoned AS bigint[])';
-
-/** Runs that keep the platform in sync: neither backfills nor samples. The indexes of runs have these very conditions. */
-const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
-const IS_SUCCESS = `outcome IN ('complete', 'complete_with_dead_letters')`;
-const IS_BAD = `${IS_SYNC} AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress'`;
-const IS_REFUSED = `failure_code = 'run_in_progress'`;
-const IS_SCHEDULED = `trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
 
 type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules'> & {
   paused: { name: string; since: string; note: string | null }[];
