@@ -10,6 +10,7 @@ import { openAlerting } from '../../alerts/open-alerting.js';
 import type { ViewParts } from '../../compose.js';
 import type { ScheduleRuns } from '../../ledger/runs/runs.js';
 import type { AuditAction } from '../../domain/audit.js';
+import { COUNT_BOUND } from '../../domain/quantity.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
@@ -161,7 +162,8 @@ function listLines(sync: string, schedules: readonly ListedSchedule[], watch: Sy
   ];
   const rows = schedules.map((s) => {
     const { lastOutcome = null, lastEndedAt = null, streak = 0 } = s;
-    return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, streak);
+    const failed = streak < COUNT_BOUND ? streak : `more than ${COUNT_BOUND - 1}`;
+    return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, failed);
   });
   // Its runs deliver nothing, so the ledger does not know them.
   if (watch !== null) rows.push(rowOf(watch, '-', '-'));

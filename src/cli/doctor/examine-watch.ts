@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { openAlerting } from '../../alerts/open-alerting.js';
 import type { CommonParts } from '../../compose.js';
 import { readVariable } from '../../config/environment.js';
-import type { AlertSettings } from '../../domain/alerts.js';
+import { needsWatch, type AlertSettings } from '../../domain/alerts.js';
 import { quantity } from '../../domain/quantity.js';
 import { findWatch } from '../schedules/watch-schedule.js';
 import { fail, ok, warn, type Examined } from './examination.js';
@@ -20,7 +20,7 @@ export async function examineWatch(
   const { syncs, unreadable } = await openAlerting(parts.env, () => parts.mappingsFolder()).all();
   const asked = <T>(all: readonly T[], nameOf: (each: T) => string): T[] =>
     all.filter((each) => sync === null || nameOf(each) === sync);
-  const settings = asked(syncs, (each) => each.sync);
+  const settings = asked(syncs, (each) => each.sync).filter(needsWatch);
   return [
     ...asked(unreadable, (name) => name).map((name) =>
       fail(NAME, `those of ${name} cannot be read: nobody is notified of what is wrong`, `partner-sync check ${name}`),
