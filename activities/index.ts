@@ -38,6 +38,7 @@ import type {
 import type { NewAuditEntry } from '../src/domain/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
 import { examineWorker } from './examine-worker.js';
+import { failRun } from './fail-run.js';
 import { openRun } from './open-run.js';
 import { pruneAfterFailure, pruneLedger } from './prune-ledger.js';
 import { recordingRetries } from './record-retries.js';
@@ -69,12 +70,7 @@ export const createActivities = (deps: Dependencies) => ({
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => failsRun(deps, input.input.sync, () => recordFailure(deps, input)),
   closeRun: (input: CloseRunInput) => endsRun(deps, input.sync, () => closeRun(deps, input)),
-  /**
-   * Records the run as `failed`, and releases its lease. Its partitions and the position stay as they are, so the next run
-   * continues there.
-   */
-  failRun: ({ runId, sync, failure }: FailRunInput) =>
-    failsRun(deps, sync, () => deps.ledger.runs.end(runId, 'failed', failure)),
+  failRun: (input: FailRunInput) => failsRun(deps, input.sync, () => failRun(deps, input)),
   watchSyncs: () => runActivity(() => watchSyncs(deps)),
   deliverNotifications: (input: DeliverNotificationsInput) =>
     runActivity(() =>

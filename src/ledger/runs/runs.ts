@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { foreignText } from '../../domain/foreign-text.js';
 import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
 import type { RunTrigger } from '../../domain/search-attributes.js';
-import type { RunFailure, RunStart } from '../../domain/work.js';
+import type { RunFailure, RunStart, Stop } from '../../domain/work.js';
 import type { SyncFiles } from '../../domain/sync-files.js';
 import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
@@ -83,8 +83,11 @@ export interface Runs {
    * milliseconds.
    */
   recordRetry(sync: string, code: string, failingFor: number): Promise<void>;
-  /** Ends the run and gives its lease back. A run that has ended before keeps its outcome and failure. */
-  end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure): Promise<void>;
+  /**
+   * Ends the run and gives its lease back; who has stopped it, if anybody has, is then in the audit. A run that has ended
+   * before keeps its outcome and failure.
+   */
+  end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure, stop?: Stop | null): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
   keepReport(runId: string, report: RunReport): Promise<void>;
   /** Those of the ids of first workflow executions of which the ledger has a run. */
@@ -118,6 +121,15 @@ function startOf({ sync, kind, mode, input, start }: NewRun, run: string): NewAu
   };
 }
 
+/** The entry of the audit for a run that somebody stopped, with whatever client of Temporal. */
+const endOf = (sync: string, run: string, { action, who, reason }: Stop): NewAuditEntry => ({
+  sync,
+  action,
+  actor: { who, origin: 'temporal' },
+  subject: { run, ...(reason !== null && { reason: foreignText(reason, LONGEST_REASON) }) },
+});
+
+const LONGEST_REASON = 200;
 /** Most characters of a failure's message that are kept: enough for dozens of findings. */
 const LONGEST_FAILURE = 4000;
 
@@ -212,15 +224,17 @@ export function openRuns(knex: Knex): Runs {
         .select('first_execution_run_id');
       return new Set(rows.map((row: Pick<RunRow, 'first_execution_run_id'>) => row.first_execution_run_id));
     },
-    async end(runId, outcome, failure) {
+    async end(runId, outcome, failure, stop = null) {
       const why = failure && {
         failure_code: failure.code,
         failure_message: foreignText(failure.message.replaceAll('\n', '; '), LONGEST_FAILURE),
       };
       await inTransaction(knex, async (trx) => {
-        await trx('runs')
+        const [ended] = await trx('runs')
           .where({ id: runId, ended_at: null })
-          .update({ ended_at: knex.fn.now(), outcome, ...why });
+          .update({ ended_at: knex.fn.now(), outcome, ...why })
+          .returning<{ sync: string }[]>('sync');
+        if (ended !== undefined && stop !== null) await writeAudit(trx, endOf(ended.sync, runId, stop));
         await trx('sync_leases').where({ run_id: runId }).delete();
         await removeUnusedFiles(trx, runId);
       });

@@ -81,8 +81,8 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
     )}::float8 AS value
     FROM codes c WHERE c.code IS NOT NULL`,
   paused_since_timestamp_seconds: `
-    SELECT sync, name AS schedule, extract(epoch FROM since)::float8 AS value FROM paused_schedules
-    WHERE sync = ANY (CAST(:syncs AS text[]))`,
+    SELECT sync, name AS schedule, extract(epoch FROM paused_since)::float8 AS value FROM schedules
+    WHERE paused_since IS NOT NULL AND sync = ANY (CAST(:syncs AS text[]))`,
   removal_plans_awaiting_approval: `
     SELECT m.sync, count(*) FILTER (WHERE p.state IN ('awaiting_approval', 'empty'))::float8 AS value
     FROM mappings m LEFT JOIN LATERAL (

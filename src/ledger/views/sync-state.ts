@@ -20,6 +20,19 @@ export interface SyncState extends JudgedState {
   } | null;
   /** Runs since the last success that were refused because another one was working; up to `COUNT_BOUND`. */
   readonly refused: number;
+  /** Schedules that have not started all of their runs. */
+  readonly notStarted: readonly NotStarted[];
+}
+
+/** Runs that a schedule has not started since it was created. */
+export interface NotStarted {
+  readonly name: string;
+  /** Because one was active, as many as Temporal has counted. */
+  readonly skipped: number;
+  /** Because of outages that were longer than its `catchupWindow`. */
+  readonly missed: number;
+  /** When there was last seen to be another one. */
+  readonly lastAt: Date;
 }
 
 /** Looks up syncs. */
@@ -90,8 +103,10 @@ export function openSyncStates(knex: Knex): SyncStates {
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
            (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
-           ARRAY(SELECT json_build_object('name', name, 'since', since, 'note', note) FROM paused_schedules WHERE sync = s.sync
-                 ORDER BY since, name) AS paused,
+           ARRAY(SELECT json_build_object('name', name, 'since', paused_since, 'note', note) FROM schedules
+                 WHERE sync = s.sync AND paused_since IS NOT NULL ORDER BY paused_since, name) AS paused,
+           ARRAY(SELECT json_build_object('name', name, 'skipped', skipped, 'missed', missed, 'lastAt', not_started_at) FROM schedules
+                 WHERE sync = s.sync AND not_started_at IS NOT NULL ORDER BY name) AS not_started,
            retrying.code AS retrying_code, retrying.since AS retrying_since, retrying.last_failed_at AS retrying_last_failed_at,
            (SELECT min(moved_at) FROM (
               SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
@@ -125,11 +140,13 @@ export function openSyncStates(knex: Knex): SyncStates {
           retrying_since: since,
           retrying_last_failed_at: lastFailedAt,
           paused,
+          not_started: notStarted,
           ...state
         }) => ({
           ...state,
           oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
           pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
+          notStarted: notStarted.map((schedule) => ({ ...schedule, lastAt: new Date(schedule.lastAt) })),
           retrying: code === null || since === null || lastFailedAt === null ? null : { code, since, lastFailedAt },
         }),
       );
@@ -140,8 +157,9 @@ export function openSyncStates(knex: Knex): SyncStates {
 /** The ids of the runs that were abandoned. */
 const GONE = 'CAST(:abandoned AS bigint[])';
 
-type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules'> & {
+type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules' | 'notStarted'> & {
   paused: { name: string; since: string; note: string | null }[];
+  not_started: { name: string; skipped: number; missed: number; lastAt: string }[];
   position_mapping: string | null;
   position_moved_at: Date | null;
   retrying_code: string | null;
