@@ -38,8 +38,9 @@ import type {
 import type { NewAuditEntry } from '../src/domain/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
 import { examineWorker } from './examine-worker.js';
+import { failRun } from './fail-run.js';
 import { openRun } from './open-run.js';
-import { pruneLedger } from './prune-ledger.js';
+import { pruneAfterFailure, pruneLedger } from './prune-ledger.js';
 import { recordingRetries } from './record-retries.js';
 import { recordFailure } from './record-failure.js';
 import { runActivity, withHeartbeats } from './run-activity.js';
@@ -67,14 +68,9 @@ export const createActivities = (deps: Dependencies) => ({
   removeVanished: (input: MappingRef) => longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
-  recordFailure: (input: RecordFailureInput) => endsRun(deps, input.input.sync, () => recordFailure(deps, input)),
+  recordFailure: (input: RecordFailureInput) => failsRun(deps, input.input.sync, () => recordFailure(deps, input)),
   closeRun: (input: CloseRunInput) => endsRun(deps, input.sync, () => closeRun(deps, input)),
-  /**
-   * Records the run as `failed`, and releases its lease. Its partitions and the position stay as they are, so the next run
-   * continues there.
-   */
-  failRun: ({ runId, sync, failure }: FailRunInput) =>
-    endsRun(deps, sync, () => deps.ledger.runs.end(runId, 'failed', failure)),
+  failRun: (input: FailRunInput) => failsRun(deps, input.sync, () => failRun(deps, input)),
   watchSyncs: () => runActivity(() => watchSyncs(deps)),
   deliverNotifications: (input: DeliverNotificationsInput) =>
     runActivity(() =>
@@ -94,12 +90,22 @@ export const createActivities = (deps: Dependencies) => ({
 export type Activities = ReturnType<typeof createActivities>;
 
 /** People are notified of how a run has ended as soon as the ledger knows it. */
-const endsRun = <T>(deps: Dependencies, sync: string, end: () => Promise<T>): Promise<T> =>
-  runActivity(async () => {
+const endsRun = <T>(
+  deps: Dependencies,
+  sync: string,
+  end: () => Promise<T>,
+  afterwards: (signal: AbortSignal) => Promise<void> = () => Promise.resolve(),
+): Promise<T> =>
+  runActivity(async (signal) => {
     const result = await end();
     await evaluateAfterRun(deps, sync);
+    await afterwards(signal);
     return result;
   });
+
+/** Other runs prune in an activity of their own, since their report is not to wait for it. */
+const failsRun = (deps: Dependencies, sync: string, end: () => Promise<void>): Promise<void> =>
+  endsRun(deps, sync, end, (signal) => pruneAfterFailure(deps, sync, signal));
 
 /** An activity that sends heartbeats, and records in the ledger why it is retried. */
 const longActivity = <T>(

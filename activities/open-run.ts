@@ -3,13 +3,13 @@ import { activityInfo, getClient, log } from '@temporalio/activity';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { openRun as open } from '../src/delivery/run/open-run.js';
 import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
-import { isRunning } from '../src/observability/is-running.js';
 import { usableAttributes } from '../src/observability/search-attributes.js';
+import { runWorkflows } from './run-workflows.js';
 
 export async function openRun(deps: Dependencies, input: OpenRunInput): Promise<OpenedRun> {
   const { workflowId } = activityInfo().workflowExecution!;
   const [opened, searchAttributes] = await Promise.all([
-    open(deps, input, { workflowId, isRunning: (run) => isRunning(getClient(), run) }),
+    open(deps, input, workflowId, runWorkflows),
     usableAttributes(getClient(), warnOnce),
   ]);
   return { ...opened, searchAttributes };

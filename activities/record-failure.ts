@@ -1,6 +1,7 @@
 /** Records a run that failed before it was opened, so that `status` can show it. */
 import { activityInfo } from '@temporalio/activity';
 import type { RecordFailureInput } from '../src/domain/work.js';
+import { cancellationOf } from './fail-run.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 
 /** The files may be the problem, so their version is not recorded, and a mode that they would have set is unknown. */
@@ -16,5 +17,5 @@ export async function recordFailure(
   const about = { sync: input.sync, kind, input, workflowId, firstExecutionRunId, start };
   // A run that was opened and then refused, for example by another run's lease, is there already.
   const { id } = await ledger.runs.begin({ ...UNKNOWN, mode, ...about });
-  await ledger.runs.end(id, 'failed', failure);
+  await ledger.runs.end(id, 'failed', failure, await cancellationOf(failure));
 }

@@ -3,36 +3,37 @@ import { activityInfo, getClient, log } from '@temporalio/activity';
 import { evaluateAlerts } from '../src/alerts/evaluate-alerts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { endAbandoned } from '../src/delivery/run/end-abandoned.js';
-import type { AlertSettings, WatchResult } from '../src/domain/alerts.js';
+import { hasAlerts, needsWatch, type AlertSettings, type WatchResult } from '../src/domain/alerts.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { alertsWorkflowId, type DeliverNotificationsInput } from '../src/domain/work.js';
-import { isRunning } from '../src/observability/is-running.js';
 import { within } from '../src/observability/within.js';
 import pLimit from 'p-limit';
-import { recordPausedSchedules } from './record-paused-schedules.js';
+import { recordSchedules } from './record-schedules.js';
+import { runWorkflows } from './run-workflows.js';
 
 /** As many as there are connections to the ledger. */
 const SYNCS_AT_ONCE = 8;
 
 /**
- * Evaluates each sync of the mappings folder by itself, then calls the ping addresses. A call says that all syncs with this
+ * Records how schedules are, and ends runs that were terminated. Evaluates each sync that has alerts by itself, then calls the ping addresses. A call says that all syncs with this
  * address have been evaluated: somebody outside notices one that cannot be.
  *
  * Throws the first error of a sync that could not be evaluated, once the others have been and their addresses are called.
  */
 export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
-  await recordPausedSchedules(deps);
-  const { syncs, unreadable } = await deps.alerting.all();
+  await recordSchedules(deps);
+  const { syncs: all, unreadable } = await deps.alerting.all();
+  const syncs = all.filter(hasAlerts);
   let wrong = 0;
   const failures = new Map<string, unknown>();
   const evaluateAlone = async (settings: AlertSettings): Promise<void> => {
     const { sync } = settings;
     const evaluated = async (): Promise<number> => {
-      await endAbandoned(deps.ledger, sync, (run) => isRunning(getClient(), run)).catch((error: unknown) => {
+      await endAbandoned(deps.ledger, sync, runWorkflows).catch((error: unknown) => {
         log.warn('cannot tell which runs of a sync were terminated', codeOf(sync, error));
       });
-      return evaluate(deps, settings);
+      return hasAlerts(settings) ? evaluate(deps, settings) : 0;
     };
     try {
       if ((await within(milliseconds('evaluateSync'), evaluated())) > 0) wrong++;
@@ -43,7 +44,7 @@ export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
   };
   // Side by side, so that syncs which take their time keep none from being evaluated.
   const sideBySide = pLimit(SYNCS_AT_ONCE);
-  await Promise.all(syncs.map((settings) => sideBySide(evaluateAlone, settings)));
+  await Promise.all(all.filter(needsWatch).map((settings) => sideBySide(evaluateAlone, settings)));
   for (const sync of unreadable) log.warn('the alerts of a sync cannot be read: nobody is notified', { sync });
   const pingsUnanswered = await callPings(deps, syncs, (sync) => failures.has(sync));
   if (pingsUnanswered.length > 0) log.warn('ping addresses of alerts do not answer', { pings: pingsUnanswered });

@@ -57,6 +57,7 @@ const modules = {
   ledgerView: () => import('./ledger/ledger-view.js'),
   alerting: () => import('./alerts/open-alerting.js'),
   files: () => import('./mapping/load-sync.js'),
+  retention: () => import('./mapping/load-retention.js'),
   sync: () => import('./compose-sync.js'),
   reader: () => import('./reading/reader.js'),
   platform: () => import('./platform/client.js'),
@@ -94,6 +95,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       loadSync: parts.loadSync,
       openSync: parts.openSync,
       alerting: (await modules.alerting()).openAlerting(env, parts.mappingsFolder),
+      retentionOf: async (sync) => (await modules.retention()).loadRetention(await parts.mappingsFolder(), sync, env),
     }),
   };
 }

@@ -28,17 +28,25 @@ const BOOKKEEPING: ActivityOptions = {
   retry: TRANSIENT,
 };
 
-export const { openRun, detectSchemaDrift, approveHold, setRate, closeRun, failRun } =
-  proxyActivities<Activities>(BOOKKEEPING);
+/** The timeline of the Web UI shows each with the summary. */
+const bookkeeping = (summary: string): Activities =>
+  proxyActivities<Activities>({ ...BOOKKEEPING, summary: shortSummary(summary) });
 
-/** The timeline says which mapping is planned. */
+export const { openRun } = bookkeeping('the lease and the stages of the run');
+export const { detectSchemaDrift } = bookkeeping("columns, compared with those of the mappings' last run");
+export const { setRate } = bookkeeping('limits of requests');
+export const { closeRun } = bookkeeping('the report and the end of the run');
+export const { failRun } = bookkeeping('the failure and the end of the run');
 export const planMapping: Activities['planMapping'] = (input) =>
-  proxyActivities<Activities>({ ...BOOKKEEPING, summary: shortSummary(`${input.mapping}: plan`) }).planMapping(input);
+  bookkeeping(`${input.mapping}: plan`).planMapping(input);
+export const approveHold: Activities['approveHold'] = (input) =>
+  bookkeeping(`${input.mapping}: approved, on hold no longer`).approveHold(input);
 
 /**
  * Given up sooner than the others: the ledger may be what the run failed for, and the run's end must not wait for it.
  */
 export const { recordFailure } = proxyActivities<Activities>({
+  summary: 'a run that has failed before it was opened',
   startToCloseTimeout: milliseconds('failureRecordAttempt'),
   scheduleToCloseTimeout: milliseconds('failureRecordTotal'),
   retry: TRANSIENT,
@@ -46,12 +54,14 @@ export const { recordFailure } = proxyActivities<Activities>({
 
 /** Nothing depends on it, and a run must not wait for it. */
 export const { pruneLedger } = proxyActivities<Activities>({
+  summary: 'what is older than retention allows',
   scheduleToCloseTimeout: milliseconds('pruneAttempt'),
   retry: { maximumAttempts: times('pruneAttempts') },
 });
 
 /** The audit of what was done to a run by an Update, which does not wait for it. */
 export const { recordAction } = proxyActivities<Activities>({
+  summary: 'an entry of the audit',
   startToCloseTimeout: milliseconds('auditAttempt'),
   scheduleToCloseTimeout: milliseconds('auditTotal'),
   retry: TRANSIENT,

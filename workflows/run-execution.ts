@@ -11,12 +11,13 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import { holdUntilLine } from '../src/domain/guard.js';
-import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
-import type { HoldUntil, RunReport, RunWait } from '../src/domain/run.js';
+import type { MappingProgress } from '../src/domain/progress.js';
+import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../src/domain/run.js';
 import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-controls.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import type { OpenedRun, RunStart } from '../src/domain/work.js';
 import { waitLine } from '../src/domain/wait-line.js';
 import { recordAction } from './activities.js';
+import { askedLine, detailsInMarkdown } from './run-details.js';
 import { TimeSliceDispatch } from './time-slice-dispatch.js';
 import type { RunAttributes } from './run-attributes.js';
 import { RunControls } from './run-controls.js';
@@ -43,6 +44,12 @@ export interface RunProgress {
 /** For `partner-sync run`, which shows it, and for any other Temporal client. */
 export const progressQuery = defineQuery<RunProgress>('progress');
 
+/** What a run was started with. */
+interface Asked {
+  readonly kind: RunKind;
+  readonly input: RunInput;
+}
+
 /** Handles the query from its construction on; the details appear once there is a run to show. */
 export class RunExecution {
   #run: OpenedRun | CheckedRun | null = null;
@@ -68,6 +75,8 @@ export class RunExecution {
   });
   #attributes: RunAttributes | null = null;
   #openNotes = 0;
+  /** What the run was asked for; null if its static details say so. */
+  #asked: string | null = null;
 
   constructor() {
     handleSetRate(() => this.#run);
@@ -81,8 +90,9 @@ export class RunExecution {
   }
 
   /** `attributes` are to say from now on whether the run is on hold. */
-  showOpened(run: OpenedRun, attributes: RunAttributes): void {
+  showOpened(run: OpenedRun, attributes: RunAttributes, start: RunStart, { kind, input }: Asked): void {
     this.#attributes = attributes;
+    this.#asked = start.trigger === 'other' ? askedLine(kind, input) : null;
     this.showRun(run);
   }
 
@@ -123,6 +133,7 @@ export class RunExecution {
     if (this.#run === null) return;
     const stopped = 'stopped' in this.#run ? this.#run.stopped : [];
     const notes = [
+      ...(this.#asked === null ? [] : [this.#asked]),
       ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
       ...this.holds.list.map((hold) => `**${holdUntilLine(hold)}**`),
       ...stopped.map(({ mapping, message }) => `**Stopped**: ${mapping}: ${message}`),
@@ -131,43 +142,3 @@ export class RunExecution {
     setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, notes));
   }
 }
-
-/**
- * The details as Markdown: a paragraph for each thing out of the ordinary, and a line for each mapping. No table, since
- * the Web UI shows them in a narrow frame, which cuts off what is too wide.
- */
-function detailsInMarkdown(
-  run: OpenedRun | CheckedRun,
-  mappings: readonly MappingProgress[],
-  notes: readonly string[],
-): string {
-  return [
-    `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
-    ...notes.map((note) => `\n${note}`),
-    '',
-    ...mappings.map((mapping) => `- **${mapping.mapping}**: ${mappingLine(mapping)}`),
-    // The frame is a few pixels too low for what is in it, and would cut off half of the last line.
-    '\n---',
-  ].join('\n');
-}
-
-/** `reading, 43 %, about 2m 5s left; 5200 read, 4000 accepted, 1200 in flight, 80 rows/s`; counts of 0 are left out. */
-function mappingLine(mapping: MappingProgress): string {
-  const { read, accepted, unchanged, waiting, deadLettered, inFlight } = mapping;
-  const counts: Readonly<Record<string, number>> = {
-    read,
-    accepted,
-    unchanged,
-    waiting,
-    'dead-lettered': deadLettered,
-    'in flight': inFlight,
-    'rows/s': rateOf(mapping) ?? 0,
-  };
-  const said = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]));
-  return [stateOf(mapping, 'done'), ...(said.length === 0 ? [] : [said.join(', ')])].join('; ');
-}
-
-const stagesOf = ({ stages, firstPass }: OpenedRun): string =>
-  stages
-    .map((stage, i) => [...(firstPass[i] ?? []).map((name) => `${name} (first pass)`), ...stage].join(' + '))
-    .join(' -> ');

@@ -10,7 +10,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import { isSyncName } from '../src/domain/names.js';
 import { undeliveredLine, type RunInput, type RunKind, type RunOutcome, type RunReport } from '../src/domain/run.js';
 import type { FailOn } from '../src/domain/sync.js';
-import type { RunFailure, RunStart } from '../src/domain/work.js';
+import { CANCELLED, type RunFailure, type RunStart } from '../src/domain/work.js';
 import { recordFailure } from './activities.js';
 
 /**
@@ -31,7 +31,7 @@ export async function asRunFailure<T>(work: () => Promise<T>): Promise<T> {
 
 /** Code and message of the innermost failure that has a code; those around it only say where it came from. */
 export function codedFailure(error: unknown): RunFailure {
-  if (isCancellation(error)) return { code: 'run_stopped', message: 'cancelled' };
+  if (isCancellation(error)) return CANCELLED;
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof PartnerSyncError) return { code: at.code, message: at.message };
     if (at instanceof ApplicationFailure) return { code: at.type ?? 'unexpected', message: at.message };

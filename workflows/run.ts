@@ -50,7 +50,7 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
       openRun({ kind, input, firstExecutionRunId, start }),
     );
     const attributes = new RunAttributes(opened);
-    execution.showOpened(opened, attributes);
+    execution.showOpened(opened, attributes, start, { kind, input });
     attributes.opened(opened, start);
     const report = await failingOnError(opened, attributes, execution, async () =>
       runSteps(await withoutDrifted(opened, input), input, execution),

@@ -1,5 +1,12 @@
 /** Reads the alerts of all syncs, and sends their notifications. */
-import type { Alerting, AlertSettings, AlertTarget, Delivery, Notification } from '../domain/alerts.js';
+import {
+  hasAlerts,
+  type Alerting,
+  type AlertSettings,
+  type AlertTarget,
+  type Delivery,
+  type Notification,
+} from '../domain/alerts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { listSyncs } from '../mapping/sync-folder.js';
@@ -17,13 +24,13 @@ export function openAlerting(env: Env, mappingsFolder: () => Promise<string>): A
       for (const sync of await listSyncs(folder)) {
         const settings = await loadAlerts(folder, sync, env);
         if (settings === 'unreadable') unreadable.push(sync);
-        else if (settings !== null) syncs.push(settings);
+        else syncs.push(settings);
       }
       return { syncs, unreadable };
     },
     async of(sync) {
       const settings = await loadAlerts(await mappingsFolder(), sync, env);
-      return settings === 'unreadable' ? null : settings;
+      return settings === 'unreadable' || !hasAlerts(settings) ? null : settings;
     },
     send: (target, notification) => send(env, target, notification),
     ping: ({ url }) => sendHttp(url, null),

@@ -1,6 +1,7 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
 import type { Alerting } from '../domain/alerts.js';
 import type { MappingMeter } from '../domain/meters.js';
+import type { Retention } from '../domain/retention.js';
 import type { OnRetry } from '../domain/retries.js';
 import type { SyncSpec } from '../domain/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
@@ -50,6 +51,8 @@ export interface Dependencies {
   /** The sync as its files are now: what a new run begins with. Throws `config_invalid` with all findings. */
   loadSync(name: string): Promise<LoadedSync>;
   readonly alerting: Alerting;
+  /** How long the sync keeps what is over, by its sync.yaml as it is now; null if that cannot be read. */
+  retentionOf(sync: string): Promise<Retention | null>;
   /**
    * Opens a sync by the files that the run began with, or as they are now; throws `config_invalid` with all findings. If
    * its tenants are listed in the source, the list is read once for each `runId` (and process).

@@ -34,7 +34,15 @@ export interface AlertSettings {
   readonly pings: readonly PingTarget[];
   readonly limits: SyncLimits;
   readonly failOn: FailOn;
+  readonly hasSchedules: boolean;
 }
+
+/** Whether anybody wants to know what is wrong with the sync: otherwise its alerts are not evaluated. */
+export const hasAlerts = ({ targets, pings }: Pick<AlertSettings, 'targets' | 'pings'>): boolean =>
+  targets.length + pings.length > 0;
+
+/** Whether there is anything for the watch to do: it also sees what becomes of schedules, and of runs that were terminated. */
+export const needsWatch = (settings: AlertSettings): boolean => settings.hasSchedules || hasAlerts(settings);
 
 /** `problem`: something has gone wrong; `reminder`: it still is, a day later; `recovered`: it is over; `test`: nothing is. */
 export type NotificationState = 'problem' | 'reminder' | 'recovered' | 'test';
@@ -86,7 +94,7 @@ export interface DeliveredNotifications {
 
 /** What notifying people needs from outside; src/alerts provides it. */
 export interface Alerting {
-  /** The syncs of the mappings folder that have alerts, and those whose sync.yaml cannot be read. */
+  /** The syncs of the mappings folder, with alerts or without, and those whose sync.yaml cannot be read. */
   all(): Promise<{ readonly syncs: readonly AlertSettings[]; readonly unreadable: readonly string[] }>;
   /** null for a sync without alerts, and for one whose sync.yaml cannot be read. */
   of(sync: string): Promise<AlertSettings | null>;

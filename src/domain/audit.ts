@@ -6,6 +6,8 @@ export const AUDIT_ACTIONS = [
   'run_started',
   'run_paused',
   'run_resumed',
+  'run_cancelled',
+  'run_terminated',
   'rate_set',
   'dead_letters_replayed',
   'dead_letters_dropped',

@@ -26,7 +26,11 @@ export function partitionLabel(bounds: PartitionBounds): string | null {
   return cursorBefore === null ? `changes since ${cursorFrom}` : `changes from ${cursorFrom} to ${cursorBefore}`;
 }
 
-function keysLabel(afterKey: PartitionBounds['afterKey'], throughKey: PartitionBounds['throughKey']): string | null {
+/** `keys 250001 to 500000`; null if the keys are not whole numbers. */
+export function keysLabel(
+  afterKey: PartitionBounds['afterKey'],
+  throughKey: PartitionBounds['throughKey'],
+): string | null {
   const shown = (key: PartitionBounds['afterKey']): boolean =>
     key === null || (key.length === 1 && INTEGER.test(key[0]!));
   if (!shown(afterKey) || !shown(throughKey)) return null;

@@ -1,5 +1,5 @@
 /** Judges a sync by limits: what is wrong with it now, said from what the ledger knows. */
-import { quantity, quantityToBound } from './quantity.js';
+import { COUNT_BOUND, quantity, quantityToBound } from './quantity.js';
 import { formatSeconds } from './duration.js';
 import type { FailOn, SyncLimits } from './sync.js';
 import { seconds } from './timeouts.js';
@@ -162,5 +162,7 @@ const awaited = ({ mappingsOnHold, plansAwaitingApproval }: JudgedState): string
       : [`${quantity(plansAwaitingApproval, 'removal plan awaits', 'removal plans await')} a decision of a person`]),
   ].join('; ');
 
-const inARow = (runs: number, what: string): string =>
-  runs === 1 ? `the latest run ${what}` : `the latest ${runs} runs ${what}`;
+function inARow(runs: number, what: string): string {
+  if (runs === 1) return `the latest run ${what}`;
+  return runs < COUNT_BOUND ? `the latest ${runs} runs ${what}` : `${quantityToBound(runs, 'run')} ${what} in a row`;
+}

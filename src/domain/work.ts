@@ -214,6 +214,19 @@ export const ABANDONED: RunFailure = {
   message: 'its workflow was terminated, or ended without the ledger',
 };
 
+/** Why a run has failed that somebody has cancelled. */
+export const CANCELLED: RunFailure = { code: 'run_stopped', message: 'cancelled' };
+
+export const isCancelled = ({ code, message }: RunFailure): boolean =>
+  code === CANCELLED.code && message === CANCELLED.message;
+
+/** How somebody has stopped a workflow: who, as they name themselves, and why; null if they have not said. */
+export interface Stop {
+  readonly action: 'run_cancelled' | 'run_terminated';
+  readonly who: string | null;
+  readonly reason: string | null;
+}
+
 /** Input of `failRun`: a run that failed after it was opened. */
 export interface FailRunInput extends RunRef {
   readonly failure: RunFailure;

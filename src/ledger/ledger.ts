@@ -25,7 +25,7 @@ import { openBatches, type Batches } from './batches/batches.js';
 import { openDeadLetters, type DeadLetters } from './undelivered/dead-letters.js';
 import { openGauges, type Gauges } from './views/gauges.js';
 import { openPartitions, type Partitions, type AcquiredPartition } from './runs/partitions.js';
-import { openPausedSchedules, type PausedSchedules } from './paused-schedules.js';
+import { openSchedules, type Schedules } from './schedules.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
@@ -50,7 +50,7 @@ export interface Ledger {
   readonly counts: CountsView;
   readonly syncStates: SyncStates;
   readonly alerts: Alerts;
-  readonly pausedSchedules: PausedSchedules;
+  readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly acceptedHashes: AcceptedHashes;
   readonly removals: Removals;
@@ -97,7 +97,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     counts: withLedgerErrors(openCounts(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
-    pausedSchedules: withLedgerErrors(openPausedSchedules(knex)),
+    schedules: withLedgerErrors(openSchedules(knex)),
     deadLetters: withLedgerErrors(openDeadLetters(knex)),
     acceptedHashes: withLedgerErrors(openAcceptedHashes(knex)),
     removals: withLedgerErrors(openRemovals(knex)),

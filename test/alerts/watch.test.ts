@@ -51,7 +51,7 @@ const delivered = async (): Promise<void> => {
 /** Ids of the workflows that tell the targets of the sync as it is. */
 async function deliveries(): Promise<string[]> {
   const settings = await loadAlerts(shop.folder, SYNC, shop.env);
-  const targets = settings === null || settings === 'unreadable' ? [] : settings.targets;
+  const targets = settings === 'unreadable' ? [] : settings.targets;
   return targets.map(({ id }) => alertsWorkflowId(shop.taskQueue, { sync: SYNC, target: id }));
 }
 

@@ -89,7 +89,7 @@ it('alerts test says what is missing for a sync without usable alerts', async ()
   });
 });
 
-it('the watch schedule is created with the first sync that has alerts, evaluates them, and is removed with the last', async () => {
+it('the watch schedule is created with the first sync that has alerts, evaluates them, and is removed with the last alerts and schedules', async () => {
   expect((await command('doctor', SYNC)).stdout).toMatch(
     /warn {2}alerts .* there is no watch schedule: a sync that stops running is not noticed\n.*schedules apply shop/,
   );
@@ -117,9 +117,25 @@ it('the watch schedule is created with the first sync that has alerts, evaluates
 
   shop.write('sync.yaml', `${SYNC_YAML}alerts: [{ webhook: '\${env:NOT_SET}' }]\n`);
   expect((await command('doctor', SYNC)).stdout).toMatch(/FAIL {2}alerts .* those of shop cannot be read/);
+  shop.write('sync.yaml', `${SYNC_YAML}schedules: [{ name: nightly, every: 1d }]\n`);
+  const nightly = 'partner-sync/shop/nightly';
+  expect((await command('schedules', 'apply', SYNC, '--json')).json()).toMatchObject({
+    schedules: [
+      { id: nightly, action: 'created' },
+      { id, action: 'updated', paused: true },
+    ],
+  });
+  expect((await command('doctor', SYNC)).stdout).toMatch(
+    /warn {2}schedules .* the watch schedule is paused: maintenance/,
+  );
+  await handle.unpause();
+  expect((await command('doctor', SYNC)).stdout).toMatch(/ok {4}schedules .* looked at each minute/);
   shop.write('sync.yaml', SYNC_YAML);
   expect((await command('schedules', 'apply', SYNC, '--json')).json()).toMatchObject({
-    schedules: [{ id, action: 'removed' }],
+    schedules: [
+      { id: nightly, action: 'removed' },
+      { id, action: 'removed' },
+    ],
   });
   expect((await command('schedules', 'apply', SYNC, '--json')).json()).toMatchObject({ schedules: [] });
   expect((await command('doctor', SYNC)).stdout).not.toMatch(/alerts/);

@@ -35,7 +35,7 @@ const watch = (): Promise<unknown> =>
   shop.client.workflow.execute('watch', { taskQueue: shop.taskQueue, workflowId: randomUUID() });
 /** Lets time pass for paused schedules, in the ledger. */
 const pass = (interval: string): Promise<unknown> =>
-  shop.state.query('UPDATE partner_sync.paused_schedules SET since = since - CAST($1 AS interval)', [interval]);
+  shop.state.query('UPDATE partner_sync.schedules SET paused_since = paused_since - CAST($1 AS interval)', [interval]);
 const described = (): Promise<ScheduleDescription> => shop.client.schedule.getHandle(NIGHTLY).describe();
 
 it('delay starts by up to 30 s unless sync.yaml says otherwise, so that many syncs do not start at once', async () => {
@@ -58,6 +58,10 @@ it('show how many runs they have skipped, since one was working, and missed in o
   });
   expect(counts).toMatchObject({ skipped: 1, missed: 0 });
   const { stdout } = await runInProcess(['schedules', 'list', SYNC], shop.env);
+  await declare([{ name: 'nightly', every: '1h' }]);
+  expect((await status()).stdout).toMatch(
+    / {2}the schedule nightly has skipped 1 run, as another one was active; the last [\d.]+s ago\n/,
+  );
   expect(stdout).toMatch(/failed since +skipped +missed +next[^\n]*\n[^\n]*nightly +no +- +0 +1 +0 +\d{4}-/);
 });
 
@@ -113,9 +117,11 @@ it('are said to be paused, by whom and why, and after a day that is a problem, u
 
   await runInProcess(['schedules', 'resume', SYNC], shop.env);
   expect((await status()).stdout).not.toContain('paused');
+  const audit = `SELECT origin FROM partner_sync.audit WHERE action IN ('schedules_paused', 'schedules_resumed')`;
+  expect(await shop.state.query(audit)).toEqual([{ origin: 'cli' }, { origin: 'cli' }]);
 });
 
-it('are known to be paused in the Web UI, or after a failure, once the watch has seen it', async () => {
+it('are known to be paused in the Web UI, or after a failure, once the watch has seen it, and so says the audit', async () => {
   const webhook = await startWebhook();
   await declare([{ name: 'nightly', every: '1d' }], `alerts: [{ webhook: '${webhook.url}' }]\n`);
   await shop.work();
@@ -148,4 +154,13 @@ it('are known to be paused in the Web UI, or after a failure, once the watch has
     await watch();
     return !(await status()).stdout.includes('paused');
   });
+  expect(
+    await shop.state.query(
+      `SELECT action, who, subject FROM partner_sync.audit WHERE origin = 'temporal' AND action LIKE 'schedules%' ORDER BY id`,
+    ),
+  ).toMatchObject([
+    { action: 'schedules_paused', who: null, subject: { paused: [NIGHTLY], note: 'paused due to workflow failure' } },
+    { action: 'schedules_resumed', who: null, subject: { resumed: [NIGHTLY] } },
+    { action: 'schedules_paused', who: null, subject: { paused: [NIGHTLY] } },
+  ]);
 });

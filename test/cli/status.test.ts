@@ -16,6 +16,17 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => shop.close());
 
+/** Adds runs that ended more than 400 days ago, of which a sync keeps those among its latest. */
+const addOldRuns = (): Promise<unknown> =>
+  shop.state.query(
+    `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
+       started_at, ended_at, outcome)
+     SELECT 'shop', 'backfill', 'backfill', '{}', 'v', 'w', gen_random_uuid(), 'other', t, t, 'complete'
+     FROM generate_series(1, 40), (SELECT now() - interval '401 days') past(t)`,
+  );
+const oldRuns = async (): Promise<number> =>
+  (await shop.state.query(`SELECT FROM partner_sync.runs WHERE ended_at < now() - interval '400 days'`)).length;
+
 const status = (env: Record<string, string> = {}, ...args: string[]) =>
   runInProcess(['status', ...(args.length > 0 ? args : [SYNC])], { ...shop.env, ...env });
 
@@ -79,11 +90,14 @@ it('shows runs that failed on their files, however many in a row, until one succ
   const file = 'customers.mapping.yaml';
   const good = readFileSync(join(shop.folder, SYNC, file), 'utf8');
   shop.write(file, good.replace('name: name', 'name: { colunm: name }'));
+  await addOldRuns();
   for (let i = 0; i < 3; i++)
     expect(await failureOf(await shop.start('sync', { sync: SYNC, mode: 'full' }))).toMatchObject({
       type: 'config_invalid',
     });
 
+  // They have pruned, by the sync.yaml beside the broken mapping.
+  expect(await oldRuns()).toBeLessThan(25);
   const failing = await status();
 
   expect(failing.stdout.match(/^\d+ +shop +full +failed/gm)).toHaveLength(3);
@@ -119,9 +133,11 @@ it('shows runs with a wrong input, with and without the name of a sync', async (
 it('says why a run failed in the middle, and reports no failure of a sync whose second run was refused', async () => {
   await shop.work();
   onTestFinished(() => shop.rest());
+  await addOldRuns();
   shop.proxy.fail(() => ({ forward: false, answer: { status: 401, body: '{"message":"no"}' } }));
   await shop.source.query(`UPDATE shop.customers SET name = 'New', updated_at = clock_timestamp()`);
   expect(await failureOf(await shop.start('sync', { sync: SYNC }))).toMatchObject({ type: 'platform_unauthorized' });
+  expect(await oldRuns()).toBeLessThan(30);
   const failed = await status();
   expect(failed.stdout).toMatch(/the latest \d runs failed, most recently .*: platform_unauthorized: /);
   expect(failed.stdout).toContain('Renew PLATFORM_TOKEN');

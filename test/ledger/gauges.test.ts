@@ -101,17 +101,15 @@ it('stops counting after 10,000 waiting records and dead letters, but knows the 
 });
 
 it('knows since when a schedule is paused, whatever becomes of its note, until it is resumed', async () => {
-  const { pausedSchedules } = the.ledger;
-  const id = 'partner-sync/shop/nightly';
-  await pausedSchedules.add([{ id, note: null }]);
+  const { schedules } = the.ledger;
+  const nightly = { id: 'partner-sync/shop/nightly', note: null, skipped: 0, missed: 0 };
+  await schedules.record([{ ...nightly, paused: true }]);
   const before = await read('paused_since_timestamp_seconds');
   expect(Date.now() / 1000 - before['nightly']!).toBeLessThan(60);
-  await pausedSchedules.add([
-    { id, note: 'stocktaking' },
-    { id: 'partner-sync-watch/queue', note: null },
-  ]);
+  const watch = { ...nightly, id: 'partner-sync-watch/queue', paused: true };
+  await schedules.record([{ ...nightly, paused: true, note: 'stocktaking' }, watch]);
   expect(await read('paused_since_timestamp_seconds')).toEqual(before);
-  await pausedSchedules.remove([id]);
+  await schedules.record([{ ...nightly, paused: false }]);
   expect(await read('paused_since_timestamp_seconds')).toEqual({});
 });
 

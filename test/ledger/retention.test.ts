@@ -115,7 +115,14 @@ const rowsOf = async (table: string, where = 'mapping_id = $1', value: unknown =
       value,
     ])
   )[0]!.n;
-const runIds = async (): Promise<string[]> => (await the.ledger.runs.latest(sync, 1000)).map(({ id }) => id).reverse();
+const runIds = async (most = 1000): Promise<string[]> =>
+  (await the.ledger.runs.latest(sync, most)).map(({ id }) => id).reverse();
+/** What people and metrics are told of the sync's runs. */
+async function saidOf() {
+  const [{ now: _, ...state } = { now: null }] = await the.ledger.syncStates.of(sync);
+  const gauges = await the.ledger.gauges.read([sync]);
+  return { state, schedule: await the.ledger.runs.ofSchedule(SCHEDULE), gauges };
+}
 /** Runs enough for those before them not to be among the latest. */
 const recentRuns = async (): Promise<void> => {
   for (let i = 0; i < 21; i++) await run({ ago: 0 });
@@ -217,10 +224,15 @@ describe('whatever its age, keeps a run', () => {
     expect(await runIds()).toHaveLength(27);
   });
 
-  it('of a sync that has never succeeded', async () => {
+  it('with which a sync began that has never succeeded', async () => {
+    const first = await run({ ago: 600, kind: 'backfill' });
+    await run({ ago: 599, kind: 'backfill' });
     for (let i = 0; i < 25; i++) await run({ ago: 500, outcome: 'failed' });
+    const said = await saidOf();
     await prune();
-    expect(await runIds()).toHaveLength(25);
+    expect((await runIds())[0]).toBe(first);
+    expect(await runIds()).toHaveLength(26);
+    expect(await saidOf()).toEqual(said);
   });
 
   it('of a schedule that has failed ever since, beside other runs that succeed', async () => {
@@ -233,6 +245,56 @@ describe('whatever its age, keeps a run', () => {
 
     expect(await the.ledger.runs.ofSchedule(SCHEDULE)).toMatchObject({ lastOutcome: 'failed', streak: 25 });
     expect((await runIds())[0]).toBe(good);
+  });
+});
+
+describe('of a sync that has failed more often than is counted', () => {
+  /** Adds this many runs, a minute apart, the last of which ended so many days ago. */
+  const failures = (n: number, ago: number, failure: string, trigger: RunTrigger = 'schedule') =>
+    the.database.query(
+      `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id,
+         trigger, started_by, started_at, ended_at, outcome, failure_code)
+       SELECT $1, 'sync', 'full', '{}', 'v', 'w', gen_random_uuid()::text, $5, CASE $5 WHEN 'schedule' THEN $6 END, t, t, 'failed', $4
+       FROM generate_series(1, $2::int) i, LATERAL (SELECT now() - $3::int * interval '1 day' - ($2::int - i) * interval '1 minute') m(t)`,
+      [sync, n, ago, failure, trigger, SCHEDULE],
+    );
+
+  it('removes failures beyond those, and says the same', async () => {
+    const success = await run({ ago: 600, trigger: 'schedule' });
+    const first = await run({ ago: 599, outcome: 'failed', trigger: 'schedule' });
+    await failures(11_000, 500, 'source_unavailable');
+    const before = await saidOf();
+    expect(before.state).toMatchObject({ streak: 10_001, refused: 0, latest: { outcome: 'failed' } });
+    expect(before.schedule).toMatchObject({ streak: 10_001, lastOutcome: 'failed' });
+
+    const steps: number[] = [];
+    expect(
+      await prune({ onStep: (kind: RetentionKind, rows: number) => kind === 'runs' && steps.push(rows) }),
+    ).toMatchObject({ done: true });
+
+    expect(steps).toEqual([999]);
+    expect(await saidOf()).toEqual(before);
+    const kept = await runIds(20_000);
+    expect(kept).toHaveLength(10_003);
+    expect(kept.slice(0, 2)).toEqual([success, first]);
+  });
+
+  it('removes all of them once it succeeds', async () => {
+    await failures(1500, 500, 'source_unavailable', 'other');
+    await recentRuns();
+    expect((await prune()).removed.find(({ kind }) => kind === 'runs')).toMatchObject({ rows: 1500 });
+    expect(await runIds()).toHaveLength(21);
+  });
+
+  it('does the same with runs that were refused, and without a schedule', async () => {
+    const success = await run({ ago: 600 });
+    await failures(10_500, 500, 'run_in_progress', 'other');
+    const before = await saidOf();
+    expect(before.state).toMatchObject({ streak: 0, refused: 10_001 });
+    await prune();
+    expect(await saidOf()).toEqual(before);
+    const kept = await runIds(20_000);
+    expect([kept.length, kept[0]]).toEqual([10_003, success]);
   });
 });
 

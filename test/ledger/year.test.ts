@@ -1,6 +1,7 @@
 /** A year of runs, one a minute: the ledger stays below the size that docs/retention.md states. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { COUNT_BOUND } from '../../src/domain/quantity.js';
 import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import { inCampaign } from '../campaign.js';
@@ -101,6 +102,55 @@ it(
     expect(mebibytes).toBeLessThan(stated());
     // The page does not promise much more than is needed either.
     expect(mebibytes).toBeGreaterThan(stated() / 3);
+  },
+  inCampaign(60_000, 900_000),
+);
+
+/** The runs of a week that fail while they read: each leaves its reason and a partition that is not done. */
+const A_WEEK_OF_FAILURES = `
+  WITH begun AS (
+    INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
+      started_by, started_at, ended_at, outcome, failure_code, failure_message)
+    SELECT $1, 'sync', 'incremental', jsonb_build_object('sync', $1::text, 'mode', 'incremental'), md5(''),
+      'sync-' || $1 || '-minutely-2025-01-01T00:00:00Z', gen_random_uuid()::text, 'schedule',
+      'partner-sync/' || $1 || '/minutely', t, t + interval '5 seconds', 'failed', 'source_unavailable', $5
+    FROM generate_series($2::timestamptz, $2::timestamptz + interval '7 days' - interval '1 second', $3::interval) AS t
+    RETURNING id, started_at
+  )
+  INSERT INTO partner_sync.partitions (run_id, mapping_id, kind, no, by_cursor, moves_position, fencing_token, started_at, updated_at)
+  SELECT id, $4, 'planned', 0, true, true, 1, started_at, started_at FROM begun`;
+
+it(
+  'keeps of a sync that fails each minute for a year what tells how often and since when, and no more',
+  async () => {
+    const sync = randomUUID();
+    const mappingId = await ledger.ids.mappingId(sync, 'customers');
+    const retention = { ...DEFAULT_RETENTION, runs: 30 * 86_400 };
+    const success = new Date(FIRST - WEEK);
+    await database.query(
+      `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
+         started_at, ended_at, outcome)
+       VALUES ($1, 'sync', 'incremental', '{}', '', 'w', $1, 'other', $2, $2, 'complete')`,
+      [sync, success.toISOString()],
+    );
+    for (let week = 0; week < WEEKS; week++) {
+      const begins = new Date(FIRST + week * WEEK);
+      const message = 'The database of the source cannot be reached: connection refused';
+      await database.query(A_WEEK_OF_FAILURES, [sync, begins.toISOString(), `${MINUTES} minutes`, mappingId, message]);
+      const { done } = await ledger.retention.prune(sync, retention, { asOf: new Date(begins.getTime() + WEEK) });
+      expect(done).toBe(true);
+    }
+    const [state] = await ledger.syncStates.of(sync);
+    expect(state).toMatchObject({ lastSuccessAt: success, streak: COUNT_BOUND, latest: { outcome: 'failed' } });
+    expect(await ledger.runs.ofSchedule(`partner-sync/${sync}/minutely`)).toMatchObject({ streak: COUNT_BOUND });
+    const [kept] = await database.query<{ runs: number; partitions: number }>(
+      `SELECT count(*)::int AS runs, (SELECT count(*)::int FROM partner_sync.partitions WHERE mapping_id = $2) AS partitions
+       FROM partner_sync.runs WHERE sync = $1`,
+      [sync, mappingId],
+    );
+    // The last success, and the first failure after it.
+    expect(kept!.runs).toBe(2 + Math.max(COUNT_BOUND, (30 * 24 * 60) / MINUTES));
+    expect((kept!.partitions * MINUTES) / (24 * 60)).toBeLessThan(91);
   },
   inCampaign(60_000, 900_000),
 );

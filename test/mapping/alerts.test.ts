@@ -1,8 +1,10 @@
 /** `alerts` of sync.yaml: whom a sync tells what is wrong with it. */
 import { describe, expect, it } from 'vitest';
 import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
+import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
 import { loadAlerts } from '../../src/mapping/load-alerts.js';
+import { loadRetention } from '../../src/mapping/load-retention.js';
 import { ENV, FILES, findingsOf, syncFolder } from './sync-on-disk.js';
 
 const SYNC = FILES['sync.yaml']!.replace('  client: pg\n', '');
@@ -45,7 +47,7 @@ limits: { success: 2h }
   it('keep their ids when they change places', async () => {
     const ids = async (alerts: string): Promise<string[]> => {
       const settings = await load(`alerts: [${alerts}]\n`);
-      return settings === null || settings === 'unreadable' ? [] : settings.targets.map(({ id }) => id);
+      return settings === 'unreadable' ? [] : settings.targets.map(({ id }) => id);
     };
     const [one, two] = ["{ webhook: 'https://a.example.com' }", "{ slack: 'https://a.example.com' }"];
     const [first, second] = await ids(`${one}, ${two}`);
@@ -57,11 +59,24 @@ limits: { success: 2h }
     const alerts = "alerts: [{ webhook: 'https://a.example.com' }]\n";
     expect(await load(`${alerts}tennant: x\nlimits: { success: soon }\n`)).toMatchObject({ limits: { success: null } });
     expect(await load(alerts, {})).toMatchObject({ sync: 'shop' });
-    expect(await load('', {})).toBeNull();
-    expect(await load('alerts: []\n')).toBeNull();
+    for (const none of ['', 'alerts: []\n'])
+      expect(await load(none, {})).toMatchObject({ targets: [], pings: [], hasSchedules: false });
+    for (const schedules of ["[{ name: nightly, cron: '30 3 * * *' }]", '[{ nmae: nightly }]'])
+      expect(await load(`schedules: ${schedules}\n`)).toMatchObject({ targets: [], hasSchedules: true });
     for (const bad of ["alerts: [{ webhook: '${env:NOT_SET}' }]\n", 'alerts: [{ webhok: x }]\n', 'alerts: [\n'])
       expect(await load(bad), bad).toBe('unreadable');
     expect(await loadAlerts(syncFolder({ 'sync.yaml': null }), 'shop', ENV)).toBe('unreadable');
+  });
+
+  it('leave retention to be read by itself, unless nobody can tell what it is', async () => {
+    const retention = (text: string) => loadRetention(syncFolder({ 'sync.yaml': SYNC + text }), 'shop', ENV);
+    expect(await retention('')).toEqual(DEFAULT_RETENTION);
+    expect(await retention('retention: { runs: 30d }\ntennant: x\n')).toEqual({
+      ...DEFAULT_RETENTION,
+      runs: 30 * 86_400,
+    });
+    for (const bad of ['retention: { runs: soon }\n', 'retention: {\n']) expect(await retention(bad)).toBeNull();
+    expect(await loadRetention(syncFolder({ 'sync.yaml': null }), 'shop', ENV)).toBeNull();
   });
 });
 

@@ -288,7 +288,8 @@ export async function openRunByHand({ parts }: Shop, input: Partial<RunInput> = 
   return openRun(
     await parts.dependencies(),
     { kind: 'sync', input: { sync: SYNC, ...input }, firstExecutionRunId: randomUUID(), start },
-    { workflowId: 'by-hand', isRunning: () => Promise.resolve(true) },
+    'by-hand',
+    { isRunning: () => Promise.resolve(true), stopOf: () => Promise.resolve(null) },
   );
 }
 

@@ -1,5 +1,6 @@
 /** Runs as people start them in the Web UI: any workflow id, one JSON object; and one run of a sync at a time. */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunKind, RunReport } from '../../src/domain/run.js';
 import {
@@ -12,6 +13,14 @@ import {
   shopForTest,
   type Shop,
 } from '../pipeline/shop.js';
+
+/** That of the client in this process, as the SDK names it. */
+const IDENTITY = `${process.pid}@${hostname()}`;
+/** What the audit says of who has stopped runs. */
+const stopsOf = (shop: Shop) =>
+  shop.state.query(
+    `SELECT action, who, subject FROM partner_sync.audit WHERE action IN ('run_cancelled', 'run_terminated') ORDER BY id`,
+  );
 
 describe('a wrong input fails at once and says what is allowed', () => {
   let shop: Shop;
@@ -123,6 +132,9 @@ for (const kind of ['sync', 'backfill'] as const)
     const report = await shop.run();
 
     expect(report).toMatchObject({ outcome: 'complete', total: { read: 300, waiting: 0 } });
+    expect(await stopsOf(shop)).toMatchObject([
+      { action: 'run_terminated', who: IDENTITY, subject: { run: '1', reason: 'by hand' } },
+    ]);
     expect(await shop.differences()).toBe(0);
     expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   });
@@ -136,6 +148,7 @@ it('stops cleanly when it is cancelled, and the next run continues from there', 
   await run.cancel();
 
   expect((await failureOf(run)).type).toBe('CancelledFailure');
+  expect(await stopsOf(shop)).toMatchObject([{ action: 'run_cancelled', who: IDENTITY, subject: { run: '1' } }]);
   expect(await openEnds(shop)).toMatchObject({ leases: 0 });
   const sent = shop.proxy.uploads();
   expect(sent).toBeLessThan(60);

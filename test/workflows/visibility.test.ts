@@ -164,6 +164,27 @@ it('summarizes what a command starts in at most 200 bytes, which is all that Tem
   expect(staticDetails).toContain('h'.repeat(253));
 });
 
+it('says in the details of a run what it was asked for, whoever started it, and no key but a number', async () => {
+  const shop = await shopForTest();
+  await fill(shop, 5);
+  const keys = (afterKey: readonly string[], throughKey: readonly string[]) =>
+    describedStart('backfill', { sync: 'shop', mapping: 'customers', afterKey, throughKey }, [], 'ana@ops')
+      .staticDetails;
+  expect(keys(['1'], ['3'])).toBe(
+    '- sync: **shop**\n- mode: backfill\n- mappings: customers\n- range: keys 2 to 3\n- started by ana@ops',
+  );
+  expect(keys(['ada@example.com'], ['bob@example.com'])).toContain('- range: a range of keys\n');
+
+  const input = { sync: 'shop', mapping: 'customers', afterKey: ['1'], throughKey: ['3'] };
+  const handle = await shop.start('backfill', input);
+  await handle.result();
+  const { currentDetails } = await handle.query<{ currentDetails: string }, []>('__temporal_workflow_metadata');
+  expect(currentDetails).toMatch(/^Run 1 of \*\*shop\*\* \(backfill\); stages: customers\n/);
+  expect(currentDetails).toContain(
+    '\nStarted in the Web UI, or by another client of Temporal; mappings: customers; range: keys 2 to 3\n',
+  );
+});
+
 it("tells in Temporal's timeline what each step works on and waits for, without any id of a row", async () => {
   const shop = await shopForTest({ wait: '5m', upload: { waitForPending: '2s' }, files: UNSURE_CUSTOMERS });
   await fill(shop, 5);
@@ -175,6 +196,15 @@ it("tells in Temporal's timeline what each step works on and waits for, without 
   const summaries = events!.flatMap(({ userMetadata }) =>
     userMetadata?.summary?.data ? [JSON.parse(Buffer.from(userMetadata.summary.data).toString()) as string] : [],
   );
+  const [opened, compared] = summaries;
+  expect([opened, compared, ...summaries.slice(-2)]).toEqual([
+    'the lease and the stages of the run',
+    "columns, compared with those of the mappings' last run",
+    'the report and the end of the run',
+    'what is older than retention allows',
+  ]);
+  const activities = events!.filter((event) => event.activityTaskScheduledEventAttributes);
+  expect(activities.filter(({ userMetadata }) => !userMetadata?.summary)).toEqual([]);
   expect(summaries.join('\n')).toMatch(/^orders: rows until \d{4}-\d\d-\d\d /m);
   expect(summaries.join('\n')).toMatch(/^waiting for parents: \d records of orders need customer; until /m);
   expect(summaries.join()).not.toMatch(/orphan|777/);

@@ -10,7 +10,7 @@ import { openAlerting } from '../../alerts/open-alerting.js';
 import { subscriptionsOf } from '../../alerts/evaluate-alerts.js';
 import { testNotification } from '../../alerts/notification.js';
 import type { ViewParts } from '../../compose.js';
-import type { AlertSettings, Delivery } from '../../domain/alerts.js';
+import { hasAlerts, type AlertSettings, type Delivery } from '../../domain/alerts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { UnfinishedAlert } from '../../ledger/alerts.js';
 import { loadAlerts } from '../../mapping/load-alerts.js';
@@ -65,7 +65,7 @@ async function settingsOf(parts: ViewParts, sync: string): Promise<AlertSettings
   const settings = await loadAlerts(await parts.mappingsFolder(), sync, parts.env);
   if (settings === 'unreadable')
     throw new PartnerSyncError('config_invalid', `the alerts of ${sync} cannot be read from its sync.yaml`);
-  if (settings === null)
+  if (!hasAlerts(settings))
     throw new PartnerSyncError(
       'input_invalid',
       `${sync} has no alerts: its sync.yaml has no key "alerts", such as alerts: [{ webhook: '\${env:ALERT_URL}' }]`,

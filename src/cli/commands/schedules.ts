@@ -10,6 +10,8 @@ import { openAlerting } from '../../alerts/open-alerting.js';
 import type { ViewParts } from '../../compose.js';
 import type { ScheduleRuns } from '../../ledger/runs/runs.js';
 import type { AuditAction } from '../../domain/audit.js';
+import { needsWatch } from '../../domain/alerts.js';
+import { COUNT_BOUND } from '../../domain/quantity.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';
@@ -30,7 +32,7 @@ export function addSchedules(program: Command): void {
   schedules
     .command('apply')
     .description(
-      "Creates, updates and removes the sync's Temporal Schedules so that they match sync.yaml, and the watch schedule if any sync has alerts. Applying twice changes nothing; a paused schedule stays paused.",
+      "Creates, updates and removes the sync's Temporal Schedules so that they match sync.yaml, and the watch schedule if any sync has alerts or schedules. Applying twice changes nothing; a paused schedule stays paused.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
@@ -47,7 +49,7 @@ export function addSchedules(program: Command): void {
           const { syncs, unreadable } = await openAlerting(parts.env, () => parts.mappingsFolder()).all();
           const applied = [
             ...(await applySchedules(client, taskQueue, name, spec.schedules)),
-            ...(await applyWatch(client, taskQueue, syncs.length + unreadable.length > 0)),
+            ...(await applyWatch(client, taskQueue, syncs.some(needsWatch) || unreadable.length > 0)),
           ];
           await recordSchedules(parts, output, name, 'schedules_applied', applied);
           output.result({ sync: name, schedules: applied }, () => lines(name, applied));
@@ -60,7 +62,7 @@ export function addSchedules(program: Command): void {
   schedules
     .command('list')
     .description(
-      "Lists the sync's Temporal Schedules, how their last runs ended, how many runs each has skipped because one was active or missed in an outage, and their next runs; also the watch schedule, which evaluates the alerts of all syncs.",
+      "Lists the sync's Temporal Schedules, how their last runs ended, how many runs each has skipped because one was active or missed in an outage, and their next runs; also the watch schedule, which evaluates the alerts of all syncs and looks at their schedules.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--json', 'print one JSON document')
@@ -161,7 +163,8 @@ function listLines(sync: string, schedules: readonly ListedSchedule[], watch: Sy
   ];
   const rows = schedules.map((s) => {
     const { lastOutcome = null, lastEndedAt = null, streak = 0 } = s;
-    return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, streak);
+    const failed = streak < COUNT_BOUND ? streak : `more than ${COUNT_BOUND - 1}`;
+    return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, failed);
   });
   // Its runs deliver nothing, so the ledger does not know them.
   if (watch !== null) rows.push(rowOf(watch, '-', '-'));

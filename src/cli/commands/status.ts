@@ -89,10 +89,11 @@ type Status = Awaited<ReturnType<typeof statusOf>>;
 /** What has to differ for `--follow` to show it again: ages always do. */
 const withoutAges = ({ healths, ...status }: Status): string => JSON.stringify([status, healths.map(shownOf)]);
 
-const shownOf = ({ sync, problems, pausedSchedules }: SyncHealth) => [
+const shownOf = ({ sync, problems, pausedSchedules, notStarted }: SyncHealth) => [
   sync,
   problems.map(({ trigger }) => trigger),
   pausedSchedules,
+  notStarted.map(({ lastAge: _, ...schedule }) => schedule),
 ];
 
 function linesOf(

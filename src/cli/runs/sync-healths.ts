@@ -1,6 +1,6 @@
 /** Whether syncs are well by their own limits, from the ledger alone: a schedule that is paused does not hide it. */
 import type { ViewParts } from '../../compose.js';
-import { quantityToBound } from '../../domain/quantity.js';
+import { quantity, quantityToBound } from '../../domain/quantity.js';
 import { formatSeconds } from '../../domain/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';
@@ -12,7 +12,7 @@ import {
   type HealthProblem,
   type PausedSchedule,
 } from '../../domain/sync-health.js';
-import type { SyncState } from '../../ledger/views/sync-state.js';
+import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
 export interface SyncHealth {
@@ -27,6 +27,8 @@ export interface SyncHealth {
   /** How many were refused since then with `run_in_progress`; 10,001 stands for more than 10,000. */
   readonly refused: number;
   readonly pausedSchedules: readonly PausedSchedule[];
+  /** Runs that schedules have not started since they were created, and when that was last seen to grow. */
+  readonly notStarted: readonly (NotStarted & { readonly lastAge: number })[];
   /** The limits are the defaults, since the files of the sync cannot be read here. */
   readonly defaultLimits: boolean;
 }
@@ -50,10 +52,11 @@ export async function healthsOf(
         ok: problems.length === 0,
         problems,
         lastSuccessAt: state.lastSuccessAt?.toISOString() ?? null,
-        lastSuccessAge: ageOf(state),
+        lastSuccessAge: state.lastSuccessAt === null ? null : ageOf(state.lastSuccessAt, state),
         streak: state.streak,
         refused: state.refused,
         pausedSchedules: state.pausedSchedules,
+        notStarted: state.notStarted.map((schedule) => ({ ...schedule, lastAge: ageOf(schedule.lastAt, state) })),
         defaultLimits: spec === undefined,
       };
     }),
@@ -65,8 +68,7 @@ export async function healthsOf(
 const rank = ({ problems: [worst] }: SyncHealth): number =>
   worst === undefined ? HEALTH_TRIGGERS.length : HEALTH_TRIGGERS.indexOf(worst.trigger);
 
-const ageOf = ({ now, lastSuccessAt }: SyncState): number | null =>
-  lastSuccessAt === null ? null : (now.getTime() - lastSuccessAt.getTime()) / 1000;
+const ageOf = (time: Date, { now }: SyncState): number => (now.getTime() - time.getTime()) / 1000;
 
 /** Undefined where the sync's files cannot be read, as on a machine that only watches. */
 async function specOf(parts: ViewParts, sync: string): Promise<SyncSpec | undefined> {
@@ -80,7 +82,7 @@ async function specOf(parts: ViewParts, sync: string): Promise<SyncSpec | undefi
 
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>
-  healths.flatMap(({ sync, problems, lastSuccessAge, refused, pausedSchedules, defaultLimits }) => [
+  healths.flatMap(({ sync, problems, lastSuccessAge, refused, pausedSchedules, notStarted, defaultLimits }) => [
     `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
       defaultLimits ? ' (default limits: its files cannot be read here)' : ''
     }`,
@@ -94,4 +96,14 @@ export const healthLines = (healths: readonly SyncHealth[]): string[] =>
       : [
           `  ${quantityToBound(refused, 'run')} refused${lastSuccessAge === null ? '' : ' since then'}, as another one was working`,
         ]),
+    ...notStarted.map((schedule) => `  ${notStartedLine(schedule)}`),
   ]);
+
+/** `the schedule nightly has skipped 12 runs, as another one was active, and missed 1 run in outages; the last 5m 0s ago`. */
+function notStartedLine({ name, skipped, missed, lastAge }: SyncHealth['notStarted'][number]): string {
+  const what = [
+    ...(skipped === 0 ? [] : [`skipped ${quantity(skipped, 'run')}, as another one was active`]),
+    ...(missed === 0 ? [] : [`missed ${quantity(missed, 'run')} in outages`]),
+  ];
+  return `the schedule ${name} has ${what.join(', and ')}; the last ${formatSeconds(lastAge)} ago`;
+}

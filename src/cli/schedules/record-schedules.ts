@@ -1,4 +1,4 @@
-/** Writes to the ledger what a command has done to schedules: who did what, which are paused, and whether runs are expected. */
+/** Writes to the ledger what a command has done to schedules: who did what, how they are now, and whether runs are expected. */
 import type { Parts } from '../../compose.js';
 import type { AuditAction } from '../../domain/audit.js';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -21,13 +21,13 @@ export async function recordSchedules(
   more: JsonObject = {},
 ): Promise<void> {
   try {
-    const { audit, alerts, pausedSchedules } = await parts.ledger();
+    const { audit, alerts, schedules: known } = await parts.ledger();
     await audit.add({ sync, action, actor: thisCommand(), subject: { ...subjectOf(schedules), ...more } });
     if (schedules.some(({ id, action: done }) => scheduleOf(id) !== null && done !== 'removed'))
       await alerts.expectRuns(sync);
-    const [paused, others] = [true, false].map((is) => schedules.filter((schedule) => schedule.paused === is));
-    await pausedSchedules.add(paused!);
-    await pausedSchedules.remove(others!.map(({ id }) => id));
+    const [gone, seen] = [true, false].map((is) => schedules.filter((each) => (each.action === 'removed') === is));
+    await known.record(seen!, { byCommand: action === 'schedules_paused' || action === 'schedules_resumed' });
+    await known.remove(gone!.map(({ id }) => id));
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;
     output.note(`not in the audit and the ledger: ${error.message}`);

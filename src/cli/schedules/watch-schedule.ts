@@ -1,4 +1,7 @@
-/** The watch schedule: it evaluates all syncs with alerts each minute, so that one that stopped running is noticed too. */
+/**
+ * The watch schedule: each minute, it evaluates all syncs with alerts, so that one that stopped running is noticed too, and
+ * records how schedules are.
+ */
 import { ScheduleNotFoundError, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
 import { seconds } from '../../domain/timeouts.js';
 import { described, type SyncSchedule } from './sync-schedules.js';
@@ -17,7 +20,7 @@ export async function findWatch(client: Client, taskQueue: string): Promise<Sync
 }
 
 /**
- * Creates or updates the watch schedule if any sync has alerts, and removes it otherwise. A paused one stays paused.
+ * Creates or updates the watch schedule if any sync has alerts or schedules, and removes it otherwise. A paused one stays paused.
  * Returns what was done; nothing if there is none and none is needed.
  */
 export async function applyWatch(client: Client, taskQueue: string, isNeeded: boolean): Promise<SyncSchedule[]> {
@@ -51,8 +54,8 @@ const optionsOf = (taskQueue: string): ScheduleOptions => ({
     taskQueue,
     args: [],
     workflowExecutionTimeout: `${seconds('watchWorkflow')}s`,
-    staticSummary: 'Evaluates the alerts of all syncs',
+    staticSummary: 'Evaluates the alerts of all syncs, and looks at their schedules',
   },
-  state: { note: 'evaluates all syncs that have `alerts` in sync.yaml; schedules apply keeps it' },
+  state: { note: 'evaluates the alerts of all syncs, and looks at their schedules; schedules apply keeps it' },
   policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: `${seconds('watchCatchup')}s` },
 });

@@ -7,33 +7,28 @@ import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
-import { endAbandoned } from './end-abandoned.js';
+import { endAbandoned, type RunWorkflows } from './end-abandoned.js';
 import { validatedMappings, connectedMappings, modeOf } from './run-request.js';
 
-/** What Temporal knows of the workflows that runs are. */
-export interface RunWorkflows {
-  /** Id of the workflow that opens the run. */
-  readonly workflowId: string;
-  /** Whether the workflow of a run that has not ended is still running. */
-  readonly isRunning: (run: RunRow) => Promise<boolean>;
-}
-
 /**
+ * `workflowId`: that of the workflow which opens the run.
+ *
  * @throws PartnerSyncError `input_invalid` or `config_invalid` if the run cannot do what it was asked for,
  *   `run_in_progress` if another run has the lease
  */
 export async function openRun(
   deps: Dependencies,
   opening: OpenRunInput,
+  workflowId: string,
   workflows: RunWorkflows,
 ): Promise<Omit<OpenedRun, 'searchAttributes'>> {
   const { kind, input } = opening;
-  const run = await beginOrContinue(deps, opening, workflows.workflowId);
+  const run = await beginOrContinue(deps, opening, workflowId);
   // Another attempt at opening the run may have begun it with other files.
   const { spec } = await deps.openSync(input.sync, run.id);
   const { mode } = run;
   const chosen = validatedMappings(spec, mode, input);
-  await endAbandoned(deps.ledger, run.sync, workflows.isRunning, run.id);
+  await endAbandoned(deps.ledger, run.sync, workflows, run.id);
   if (kind === 'sync') await takeLease(deps, run);
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.

@@ -17,8 +17,8 @@ export const ALERTS = {
   watchSchedules: {
     value: 10,
     unit: 's',
-    bounds: 'asking Temporal which schedules are paused, and recording them, before an evaluation',
-    why: 'it takes milliseconds; alerts are evaluated without it, and the next evaluation asks again',
+    bounds: 'asking Temporal how schedules are, and recording it, before an evaluation',
+    why: 'it takes milliseconds for each; alerts are evaluated without it, and the next evaluation asks again',
   },
   watchAttempt: {
     value: 1,

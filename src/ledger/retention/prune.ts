@@ -128,11 +128,13 @@ async function selections(
   ];
 }
 
+/** Times as texts: a `Date` would lose microseconds. */
 interface NeededRuns {
-  readonly lastSuccess: string;
-  readonly latest: string[];
+  readonly kept: string[];
+  readonly badSince: string;
+  readonly refusedSince: string;
   readonly schedules: string[];
-  readonly lastGood: string[];
+  readonly badFrom: string[];
 }
 
 /** The times before which rows of each kind are old, by one clock and as texts: a `Date` would lose microseconds. */

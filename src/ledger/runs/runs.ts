@@ -3,12 +3,14 @@ import type { Knex } from 'knex';
 import { foreignText } from '../../domain/foreign-text.js';
 import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
 import type { RunTrigger } from '../../domain/search-attributes.js';
-import type { RunFailure, RunStart } from '../../domain/work.js';
+import type { RunFailure, RunStart, Stop } from '../../domain/work.js';
 import type { SyncFiles } from '../../domain/sync-files.js';
 import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
+import { COUNT_BOUND } from '../../domain/quantity.js';
+import { IS_BAD, IS_GOOD } from './run-conditions.js';
 import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
 
 /** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
@@ -55,7 +57,7 @@ export interface ScheduleRuns {
   /** null if none has ended. */
   readonly lastOutcome: string | null;
   readonly lastEndedAt: Date | null;
-  /** Failed or incomplete runs since the last one that was neither. */
+  /** Failed or incomplete runs since the last one that was neither; up to `COUNT_BOUND`. */
   readonly streak: number;
 }
 
@@ -81,8 +83,11 @@ export interface Runs {
    * milliseconds.
    */
   recordRetry(sync: string, code: string, failingFor: number): Promise<void>;
-  /** Ends the run and gives its lease back. A run that has ended before keeps its outcome and failure. */
-  end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure): Promise<void>;
+  /**
+   * Ends the run and gives its lease back; who has stopped it, if anybody has, is then in the audit. A run that has ended
+   * before keeps its outcome and failure.
+   */
+  end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure, stop?: Stop | null): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
   keepReport(runId: string, report: RunReport): Promise<void>;
   /** Those of the ids of first workflow executions of which the ledger has a run. */
@@ -116,6 +121,15 @@ function startOf({ sync, kind, mode, input, start }: NewRun, run: string): NewAu
   };
 }
 
+/** The entry of the audit for a run that somebody stopped, with whatever client of Temporal. */
+const endOf = (sync: string, run: string, { action, who, reason }: Stop): NewAuditEntry => ({
+  sync,
+  action,
+  actor: { who, origin: 'temporal' },
+  subject: { run, ...(reason !== null && { reason: foreignText(reason, LONGEST_REASON) }) },
+});
+
+const LONGEST_REASON = 200;
 /** Most characters of a failure's message that are kept: enough for dozens of findings. */
 const LONGEST_FAILURE = 4000;
 
@@ -181,11 +195,11 @@ export function openRuns(knex: Knex): Runs {
     async ofSchedule(scheduleId) {
       const { rows } = await knex.raw<{ rows: ScheduleRuns[] }>(
         `WITH ended AS (
-           SELECT id, outcome, ended_at, failure_code = 'run_in_progress' AS refused
-           FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
+           SELECT id, outcome, ended_at, failure_code FROM runs
+           WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
          SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
-           (SELECT count(*) FROM ended WHERE refused IS NOT TRUE AND id > coalesce(
-              (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS streak
+           (SELECT count(*) FROM (SELECT FROM ended WHERE ${IS_BAD} AND id > coalesce(
+              (SELECT max(id) FROM ended WHERE ${IS_GOOD}), 0) LIMIT ${COUNT_BOUND}) bad)::float8 AS streak
          FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
         { id: scheduleId },
       );
@@ -210,15 +224,17 @@ export function openRuns(knex: Knex): Runs {
         .select('first_execution_run_id');
       return new Set(rows.map((row: Pick<RunRow, 'first_execution_run_id'>) => row.first_execution_run_id));
     },
-    async end(runId, outcome, failure) {
+    async end(runId, outcome, failure, stop = null) {
       const why = failure && {
         failure_code: failure.code,
         failure_message: foreignText(failure.message.replaceAll('\n', '; '), LONGEST_FAILURE),
       };
       await inTransaction(knex, async (trx) => {
-        await trx('runs')
+        const [ended] = await trx('runs')
           .where({ id: runId, ended_at: null })
-          .update({ ended_at: knex.fn.now(), outcome, ...why });
+          .update({ ended_at: knex.fn.now(), outcome, ...why })
+          .returning<{ sync: string }[]>('sync');
+        if (ended !== undefined && stop !== null) await writeAudit(trx, endOf(ended.sync, runId, stop));
         await trx('sync_leases').where({ run_id: runId }).delete();
         await removeUnusedFiles(trx, runId);
       });

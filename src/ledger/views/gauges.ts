@@ -7,6 +7,7 @@ import { COUNT_BOUND } from '../../domain/quantity.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { IS_BAD, IS_GOOD, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { inTransaction } from '../database/statements.js';
 
@@ -21,15 +22,12 @@ export interface Gauges {
 export const countToBound = (from: string): string =>
   `(SELECT count(*) FROM (SELECT ${from} LIMIT ${COUNT_BOUND}) counted)`;
 
-/** How far back runs and removal plans are looked through; only the latest plan of a mapping can await approval. */
+/** How far back removal plans are looked through; only the latest plan of a mapping can await approval. */
 const LATEST = 1000;
 
-/**
- * The latest runs of a sync, without backfills and samples, which say nothing about how fresh it is, and without runs that
- * were refused beside another one, whose end is what counts.
- */
-const LATEST_RUNS = `SELECT id, outcome, ended_at FROM (SELECT * FROM runs WHERE sync = s.sync ORDER BY id DESC LIMIT ${LATEST}) r
-  WHERE kind = 'sync' AND mode <> 'sample' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
+/** The latest run of the sync `s.sync` that counts as `isSo`. A backfill says nothing about how fresh the sync is. */
+const latestRun = (isSo: string): string =>
+  `(SELECT outcome, ended_at FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ${isSo} ORDER BY ended_at DESC LIMIT 1)`;
 /** The syncs that are asked about: as rows, and as a condition on their mappings. */
 const SYNCS = 'unnest(CAST(:syncs AS text[])) AS s(sync)';
 const IN_SYNCS = 'm.sync = ANY (CAST(:syncs AS text[]))';
@@ -50,12 +48,12 @@ type ReadMetric = Exclude<LedgerMetric, 'freshness_limit_seconds'>;
 /** The columns of a result are the metric's labels, and `value`. */
 const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
   last_success_timestamp_seconds: `
-    SELECT s.sync, extract(epoch FROM r.ended_at)::float8 AS value FROM ${SYNCS} CROSS JOIN LATERAL (
-      SELECT ended_at FROM (${LATEST_RUNS}) r WHERE outcome IN ('complete', 'complete_with_dead_letters')
-      ORDER BY id DESC LIMIT 1) r`,
+    SELECT s.sync, extract(epoch FROM r.ended_at)::float8 AS value
+    FROM ${SYNCS} CROSS JOIN LATERAL ${latestRun(IS_GOOD)} r`,
   last_run: `
     SELECT s.sync, o.outcome, (o.outcome = r.outcome)::int::float8 AS value
-    FROM ${SYNCS} CROSS JOIN LATERAL (SELECT outcome FROM (${LATEST_RUNS}) r ORDER BY id DESC LIMIT 1) r
+    FROM ${SYNCS} CROSS JOIN LATERAL (
+      SELECT outcome FROM (${latestRun(IS_GOOD)} UNION ALL ${latestRun(IS_BAD)}) r ORDER BY ended_at DESC LIMIT 1) r
     CROSS JOIN (VALUES ('complete'), ('complete_with_dead_letters'), ('incomplete'), ('failed')) AS o(outcome)`,
   position_moved_timestamp_seconds: `
     SELECT m.sync, m.name AS mapping, extract(epoch FROM p.moved_at)::float8 AS value
@@ -83,8 +81,8 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
     )}::float8 AS value
     FROM codes c WHERE c.code IS NOT NULL`,
   paused_since_timestamp_seconds: `
-    SELECT sync, name AS schedule, extract(epoch FROM since)::float8 AS value FROM paused_schedules
-    WHERE sync = ANY (CAST(:syncs AS text[]))`,
+    SELECT sync, name AS schedule, extract(epoch FROM paused_since)::float8 AS value FROM schedules
+    WHERE paused_since IS NOT NULL AND sync = ANY (CAST(:syncs AS text[]))`,
   removal_plans_awaiting_approval: `
     SELECT m.sync, count(*) FILTER (WHERE p.state IN ('awaiting_approval', 'empty'))::float8 AS value
     FROM mappings m LEFT JOIN LATERAL (

@@ -4,6 +4,7 @@ import { COUNT_BOUND } from '../../domain/quantity.js';
 import type { JudgedState } from '../../domain/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
+import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
 
@@ -19,6 +20,19 @@ export interface SyncState extends JudgedState {
   } | null;
   /** Runs since the last success that were refused because another one was working; up to `COUNT_BOUND`. */
   readonly refused: number;
+  /** Schedules that have not started all of their runs. */
+  readonly notStarted: readonly NotStarted[];
+}
+
+/** Runs that a schedule has not started since it was created. */
+export interface NotStarted {
+  readonly name: string;
+  /** Because one was active, as many as Temporal has counted. */
+  readonly skipped: number;
+  /** Because of outages that were longer than its `catchupWindow`. */
+  readonly missed: number;
+  /** When there was last seen to be another one. */
+  readonly lastAt: Date;
 }
 
 /** Looks up syncs. */
@@ -44,8 +58,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            SELECT sync FROM names UNION SELECT sync FROM awaited_syncs WHERE CAST(:sync AS text) IS NULL
          ), syncs AS (
            SELECT n.sync, f.started_at AS first_run_at, coalesce(f.started_at, a.since) AS expected_since,
-             -- A backfill or a sample says nothing about the rows that it was not asked for.
-             (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_SUCCESS}) AS last_success_at
+             (SELECT max(ended_at) FROM runs WHERE sync = n.sync AND ${IS_SYNC} AND ${IS_GOOD}) AS last_success_at
            FROM known n
              LEFT JOIN LATERAL (SELECT started_at FROM runs WHERE sync = n.sync ORDER BY id LIMIT 1) f ON true
              LEFT JOIN awaited_syncs a USING (sync)
@@ -53,7 +66,7 @@ export function openSyncStates(knex: Knex): SyncStates {
          ), bad AS (
            SELECT r.*, b.streak FROM syncs s,
              LATERAL (SELECT max(id) AS id, count(*) AS streak FROM (
-               (SELECT id FROM runs WHERE sync = s.sync AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
+               (SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
                 ORDER BY ended_at DESC LIMIT ${COUNT_BOUND})
                UNION ALL
                SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ended_at IS NULL AND id = ANY (${GONE})) latest) b
@@ -90,8 +103,10 @@ export function openSyncStates(knex: Knex): SyncStates {
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
            (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
-           ARRAY(SELECT json_build_object('name', name, 'since', since, 'note', note) FROM paused_schedules WHERE sync = s.sync
-                 ORDER BY since, name) AS paused,
+           ARRAY(SELECT json_build_object('name', name, 'since', paused_since, 'note', note) FROM schedules
+                 WHERE sync = s.sync AND paused_since IS NOT NULL ORDER BY paused_since, name) AS paused,
+           ARRAY(SELECT json_build_object('name', name, 'skipped', skipped, 'missed', missed, 'lastAt', not_started_at) FROM schedules
+                 WHERE sync = s.sync AND not_started_at IS NOT NULL ORDER BY name) AS not_started,
            retrying.code AS retrying_code, retrying.since AS retrying_since, retrying.last_failed_at AS retrying_last_failed_at,
            (SELECT min(moved_at) FROM (
               SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
@@ -125,11 +140,13 @@ export function openSyncStates(knex: Knex): SyncStates {
           retrying_since: since,
           retrying_last_failed_at: lastFailedAt,
           paused,
+          not_started: notStarted,
           ...state
         }) => ({
           ...state,
           oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
           pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
+          notStarted: notStarted.map((schedule) => ({ ...schedule, lastAt: new Date(schedule.lastAt) })),
           retrying: code === null || since === null || lastFailedAt === null ? null : { code, since, lastFailedAt },
         }),
       );
@@ -140,15 +157,9 @@ export function openSyncStates(knex: Knex): SyncStates {
 /** The ids of the runs that were abandoned. */
 const GONE = 'CAST(:abandoned AS bigint[])';
 
-/** Runs that keep the platform in sync: neither backfills nor samples. The indexes of runs have these very conditions. */
-const IS_SYNC = `kind = 'sync' AND mode <> 'sample'`;
-const IS_SUCCESS = `outcome IN ('complete', 'complete_with_dead_letters')`;
-const IS_BAD = `${IS_SYNC} AND outcome IN ('failed', 'incomplete') AND failure_code IS DISTINCT FROM 'run_in_progress'`;
-const IS_REFUSED = `failure_code = 'run_in_progress'`;
-const IS_SCHEDULED = `trigger = 'schedule' AND ended_at IS NOT NULL AND failure_code IS DISTINCT FROM 'run_in_progress'`;
-
-type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules'> & {
+type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules' | 'notStarted'> & {
   paused: { name: string; since: string; note: string | null }[];
+  not_started: { name: string; skipped: number; missed: number; lastAt: string }[];
   position_mapping: string | null;
   position_moved_at: Date | null;
   retrying_code: string | null;

@@ -18,9 +18,9 @@ export interface AlertingFile extends LimitsFile {
   alerts?: AlertFile[];
 }
 
-/** Reads what the file has, and takes the default of anything else. */
-export function readAlerts(sync: string, file: AlertingFile): AlertSettings {
-  const { alerts = [], failOn = 'incomplete' } = file;
+/** Reads what the file has, and takes the default of anything else. `faultySchedules`: it has some that cannot be read. */
+export function readAlerts(sync: string, file: AlertingFile, faultySchedules = false): AlertSettings {
+  const { alerts = [], failOn = 'incomplete', schedules = [] } = file;
   const entries = alerts.map((entry, index) => ({ ...entry, label: `alerts[${index}]` }));
   return {
     sync,
@@ -30,6 +30,7 @@ export function readAlerts(sync: string, file: AlertingFile): AlertSettings {
     ),
     limits: readLimits(file),
     failOn,
+    hasSchedules: schedules.length > 0 || faultySchedules,
   };
 }
 

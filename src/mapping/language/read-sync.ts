@@ -4,14 +4,14 @@
 import { durationSeconds, secondsOr, sizeBytes } from '../../domain/duration.js';
 import type { GuardLimits } from '../../domain/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
-import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/retention.js';
 import type { Relation } from '../../domain/source.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
 import type { LanguageFile } from './language-file.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
+import { readRetention, type RetentionFile } from './read-retention.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
-interface SyncFile extends LimitsFile {
+interface SyncFile extends LimitsFile, RetentionFile {
   source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
   tenant: TenantFile;
   mode?: RunMode;
@@ -26,7 +26,6 @@ interface SyncFile extends LimitsFile {
     waitForPending?: string;
   };
   guard?: { changed?: string; deadLettered?: string; gone?: string; records?: number; wait?: string };
-  retention?: Partial<Record<RetentionKind, string>>;
   schedules?: ScheduleFile[];
 }
 
@@ -53,7 +52,7 @@ export type SyncHead = Omit<SyncSpec, 'name' | 'mappings' | 'version'>;
 /** Reads a file whose form is valid. Reports what a JSON Schema cannot express: names that are used twice. */
 export function readSync(file: LanguageFile): SyncHead {
   const value = file.value as unknown as SyncFile;
-  const { source, tenant, mode = 'incremental', upload = {}, failOn, guard, retention, schedules = [] } = value;
+  const { source, tenant, mode = 'incremental', upload = {}, failOn, guard, schedules = [] } = value;
   const names = schedules.map((schedule) => schedule.name);
   names.forEach((name, index) => {
     if (names.indexOf(name) < index)
@@ -80,7 +79,7 @@ export function readSync(file: LanguageFile): SyncHead {
     failOn: failOn ?? 'incomplete',
     guard: guard === undefined ? null : readGuard(guard),
     limits: readLimits(value),
-    retention: readRetention(retention),
+    retention: readRetention(value),
     schedules: schedules.map((schedule) => readSchedule(schedule, mode)),
   };
 }
@@ -93,14 +92,6 @@ const readGuard = ({ changed, deadLettered, gone, records, wait }: NonNullable<S
   records: records ?? 100,
   wait: secondsOr(wait, 'guardWait'),
 });
-
-const readRetention = (given: SyncFile['retention'] = {}): Retention =>
-  Object.fromEntries(
-    RETENTION_KINDS.map((kind) => [
-      kind,
-      given[kind] === undefined ? DEFAULT_RETENTION[kind] : durationSeconds(given[kind]),
-    ]),
-  ) as Record<RetentionKind, number>;
 
 /** A list of tenants in the source stays a description here; each run reads the list. */
 function readTenant(tenant: TenantFile): TenantConfig {

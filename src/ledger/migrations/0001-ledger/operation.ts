@@ -57,18 +57,24 @@ export const OPERATION = `
     sync text PRIMARY KEY,
     since timestamptz NOT NULL DEFAULT now()
   );
-  -- Schedules that start no runs now, as they were seen in Temporal.
-  CREATE TABLE paused_schedules (
+  -- The schedules of syncs, as they were seen in Temporal.
+  CREATE TABLE schedules (
     -- In Temporal.
     id text PRIMARY KEY,
     sync text NOT NULL,
     name text NOT NULL,
-    -- When that was first seen.
-    since timestamptz NOT NULL DEFAULT now(),
-    -- What Temporal has as their note: why, and by whom; NULL if nobody has said.
-    note text
+    -- When it was first seen to be paused; NULL while it is not.
+    paused_since timestamptz,
+    -- What Temporal has as the note of a paused one: why, and by whom; NULL if nobody has said.
+    note text,
+    -- Runs that it has not started since it was created: because one was active, and because an outage lasted too long.
+    skipped integer NOT NULL DEFAULT 0,
+    missed integer NOT NULL DEFAULT 0,
+    -- When one of the two was last seen to have grown; NULL if both are 0.
+    not_started_at timestamptz,
+    seen_at timestamptz NOT NULL DEFAULT now()
   );
-  CREATE INDEX paused_schedules_by_sync ON paused_schedules (sync);
+  CREATE INDEX schedules_by_sync ON schedules (sync);
   -- Which version a target has got. It is written after the delivery, so one may arrive twice, and none is lost.
   CREATE TABLE alert_deliveries (
     sync text NOT NULL,
