@@ -196,14 +196,16 @@ it('a sync that has never run is reported as late by its own limit, from the fir
 it('a run that works and settles nothing is reported as stalled', async () => {
   shop.write('sync.yaml', `${SYNC_YAML}${ALERTS}limits: { stalled: 30m }\n`);
   let refused = 0;
+  let refuses = true;
   shop.proxy.fail(({ upload }) =>
-    upload && ++refused ? { forward: false, answer: { status: 503, body: '{}' } } : undefined,
+    upload && refuses && ++refused ? { forward: false, answer: { status: 503, body: '{}' } } : undefined,
   );
   const run = await shop.start('sync', { sync: SYNC });
   onTestFinished(async () => void (await run.terminate()));
   await eventually('it has begun to send', () => Promise.resolve(refused > 0));
   await run.executeUpdate('pause');
-  await eventually('nothing works on it any more, and so nothing touches its partitions', async () => {
+  refuses = false;
+  await eventually('its time slice has ended, and so nothing touches its partitions', async () => {
     const { raw } = await run.describe();
     return (raw.pendingActivities ?? []).length === 0;
   });
