@@ -231,7 +231,7 @@ describe('whatever its age, keeps a run', () => {
 
     await prune();
 
-    expect(await the.ledger.runs.ofSchedule(SCHEDULE)).toMatchObject({ lastOutcome: 'failed', streak: 25 });
+    expect(await the.ledger.runs.ofSchedule(SCHEDULE)).toMatchObject({ lastOutcome: 'failed', runsSinceSuccess: 25 });
     expect((await runIds())[0]).toBe(good);
   });
 });

@@ -56,7 +56,7 @@ export interface ScheduleRuns {
   readonly lastOutcome: string | null;
   readonly lastEndedAt: Date | null;
   /** Failed or incomplete runs since the last one that was neither. */
-  readonly streak: number;
+  readonly runsSinceSuccess: number;
 }
 
 export interface Runs {
@@ -185,7 +185,7 @@ export function openRuns(knex: Knex): Runs {
            FROM runs WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
          SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
            (SELECT count(*) FROM ended WHERE refused IS NOT TRUE AND id > coalesce(
-              (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS streak
+              (SELECT max(id) FROM ended WHERE outcome NOT IN ('failed', 'incomplete')), 0))::float8 AS "runsSinceSuccess"
          FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
         { id: scheduleId },
       );

@@ -7,7 +7,7 @@ import type { SchemaStore } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { completePending, expirePending } from './check-pending.js';
 import { deleteOldBatches } from './delete-old-batches.js';
-import { isBatchDue, isDue, lookForWork, type WorkFound } from './look-for-work.js';
+import { isBatchDue, isDue, findWork, type WorkFound } from './find-work.js';
 import { processBatch, type AcceptedBatch } from './process-batch.js';
 
 /** Batch processing that runs in the background until it is stopped. */
@@ -79,7 +79,7 @@ export function startBatchWorkers(
   const runChecks = async () => {
     let doing = 'the sandbox could not look for work';
     try {
-      const found = await lookForWork(pool, settings);
+      const found = await findWork(pool, settings);
       // Batches that are due here were left behind by another process on this database.
       if (found.batches) signal();
       for (const { isNeeded, run, failure } of checks) {

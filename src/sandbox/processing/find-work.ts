@@ -26,12 +26,12 @@ export interface WorkFound {
   readonly old: boolean;
 }
 
-export async function lookForWork(
+export async function findWork(
   db: Queryable,
   { processingDelay, batchRetention }: SandboxSettings,
 ): Promise<WorkFound> {
   const { rows } = await db.query<WorkFound>({
-    name: 'look-for-work',
+    name: 'find-work',
     text: `select exists (select from sandbox.batches where ${isDue('$1')}) as batches,
              exists (select from sandbox.pending_resources where expires_at <= clock_timestamp()) as expired,
              exists (select from sandbox.batches
