@@ -58,15 +58,8 @@ module.exports = {
       name: 'record-index-through-its-index',
       severity: 'error',
       comment: 'the rest of the ledger knows records, not the blocks that they are stored in',
-      from: { pathNot: '^src/ledger/(record-index|forget)/' },
+      from: { pathNot: '^src/ledger/record-index/' },
       to: { path: '^src/ledger/record-index/', pathNot: '^src/ledger/record-index/index\\.ts$' },
-    },
-    {
-      name: 'records-are-forgotten-through-one-file',
-      severity: 'error',
-      comment: 'only src/ledger/forget removes records, and needs no more of the index than that',
-      from: { path: '^src/ledger/forget/' },
-      to: { path: '^src/ledger/record-index/', pathNot: '^src/ledger/record-index/(index|forget-records)\\.ts$' },
     },
     {
       name: 'waiting-entries-through-their-index',

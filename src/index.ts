@@ -18,5 +18,9 @@ export {
   type PlatformErrorCode,
 } from './platform/error.js';
 export type { EntryOf, ListName } from './platform/lists.js';
-export { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './platform/settings.js';
+export {
+  DEFAULT_PLATFORM_SETTINGS,
+  type PlatformClientOptions,
+  type PlatformSettings,
+} from './platform/client-settings.js';
 export type { CallOptions } from './platform/transport.js';

@@ -11,7 +11,7 @@ import type { CheckedRun } from './without-drifted.js';
 /** One pass over a mapping, in the stage that it belongs to. */
 export interface MappingPass {
   readonly mapping: string;
-  /** Whether this is the pass that leaves out the references that are part of a circle. */
+  /** Whether this is the pass that leaves out the references that are part of a cycle. */
   readonly firstPass: boolean;
   /** Index of the stage that it belongs to, from which a continued execution begins. */
   readonly stage: number;

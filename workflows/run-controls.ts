@@ -1,5 +1,6 @@
-/** The Updates that pause a run and let it go on. */
-import { condition, defineUpdate, setHandler } from '@temporalio/workflow';
+/** The Updates that pause a run and let it go on, and who sends an Update. */
+import { condition, currentUpdateInfo, defineUpdate, setHandler } from '@temporalio/workflow';
+import { actorOfUpdate, type Actor } from '../src/domain/audit.js';
 import {
   checkControlInput,
   pauseLine,
@@ -10,6 +11,9 @@ import {
 
 const pauseUpdate = defineUpdate<string, [ControlInput?]>('pause');
 const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
+
+/** The sender of the Update whose handler calls this. */
+export const updateActor = ({ by }: ControlInput): Actor => actorOfUpdate(currentUpdateInfo()!.id, by);
 
 /**
  * Whether a run is paused. A paused run keeps its lease and begins nothing new: activities that are under way end by

@@ -20,11 +20,10 @@ import { recordAction } from './activities.js';
 import { askedLine, detailsInMarkdown } from './run-details.js';
 import { TimeSliceDispatch } from './time-slice-dispatch.js';
 import type { RunAttributes } from './run-attributes.js';
-import { RunControls } from './run-controls.js';
+import { RunControls, updateActor } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
 import { handleSetRate } from './run-rate.js';
 import { SmallTenantRounds } from './small-tenants.js';
-import { updateActor } from './update-actor.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** The result of the query `progress`. */

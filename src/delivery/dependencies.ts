@@ -20,7 +20,7 @@ export interface OpenMapping extends PreparedMapping {
   readonly mappingId: number;
   /** Fields of the record that refer to other records. */
   readonly referenceFields: ReadonlySet<string>;
-  /** Those of them that are part of a circle, and so left out in the first of two passes (running-order.ts). */
+  /** Those of them that are part of a cycle, and so left out in the first of two passes (running-order.ts). */
   readonly deferred: ReadonlySet<string>;
   /** How large its batches may be; shared by all runs in this process. */
   readonly batchLimits: LearntLimits;

@@ -1,4 +1,4 @@
-/** Summaries of workflows and activities, as Temporal takes them. */
+/** Summaries of workflows and activities, as Temporal takes them; workflows and the command line, which share nothing else, write them. */
 
 /** The most bytes of a summary; Temporal rejects what begins a longer one. */
 const LONGEST_SUMMARY = 200;

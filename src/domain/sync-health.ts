@@ -26,7 +26,7 @@ export interface PausedSchedule {
 }
 
 /** What is judged of a sync. Times are those of one clock; null where there is nothing yet. */
-export interface JudgedState {
+export interface EvaluatedState {
   /** Ages are differences to it. */
   readonly now: Date;
   /** null if it has never run. */
@@ -36,7 +36,7 @@ export interface JudgedState {
   /** When an ordinary run last ended with nothing waiting. */
   readonly lastSuccessAt: Date | null;
   /** Runs that have ended since then, failed or incomplete; those that another run turned away do not count. */
-  readonly streak: number;
+  readonly runsSinceSuccess: number;
   /** The latest of them. */
   readonly latest: { readonly outcome: string; readonly failure: { readonly code: string } | null } | null;
   /** Of the last 20 runs that a schedule started: seconds between two starts, and that a run takes, each the median. */
@@ -81,14 +81,14 @@ export interface HealthProblem {
 }
 
 /** Everything that is wrong, the worst first; empty if all is well. `failOn` decides whether an incomplete run is. */
-export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
+export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
-  const { latest, streak, oldestWaitingAt, oldestPosition, noProgressSince } = state;
+  const { latest, runsSinceSuccess, oldestWaitingAt, oldestPosition, noProgressSince } = state;
   const success = successLimit(state, limits);
   const unsuccessful = since(state.lastSuccessAt ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
   const checks: Readonly<Record<HealthTrigger, string | false>> = {
-    failing: isFailing && `${inARow(streak, 'failed')}, last with ${latest.failure?.code ?? 'unexpected'}`,
+    failing: isFailing && `${inARow(runsSinceSuccess, 'failed')}, last with ${latest.failure?.code ?? 'unexpected'}`,
     late:
       success !== null &&
       unsuccessful > success &&
@@ -108,7 +108,7 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
       since(noProgressSince) > limits.stalled &&
       `a run has settled nothing for ${formatSeconds(since(noProgressSince))} (limit ${formatSeconds(limits.stalled)}): it is paused, waits, or is stuck`,
     'awaiting-approval': state.plansAwaitingApproval + state.mappingsOnHold > 0 && awaited(state),
-    incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(streak, 'ended incomplete'),
+    incomplete: latest !== null && !isFailing && failOn !== 'never' && inARow(runsSinceSuccess, 'ended incomplete'),
     waiting:
       oldestWaitingAt !== null &&
       since(oldestWaitingAt) > limits.waiting &&
@@ -130,7 +130,7 @@ export function problemsOf(state: JudgedState, limits: SyncLimits, failOn: FailO
 }
 
 /** How long the last success may be ago, in seconds; null where nothing says so. */
-export const successLimit = (state: JudgedState, limits: SyncLimits): number | null =>
+export const successLimit = (state: EvaluatedState, limits: SyncLimits): number | null =>
   limits.success ?? defaultSuccess(state, limits);
 
 /**
@@ -138,12 +138,15 @@ export const successLimit = (state: JudgedState, limits: SyncLimits): number | n
  * time that one takes; until enough of them have ended, twice the time that the schedules declare. Null for a sync without
  * a schedule, and while a first run works, which may read for long: `stalled` tells if it does not get on.
  */
-function defaultSuccess({ usualGap, usualDuration, noProgressSince }: JudgedState, limits: SyncLimits): number | null {
+function defaultSuccess(
+  { usualGap, usualDuration, noProgressSince }: EvaluatedState,
+  limits: SyncLimits,
+): number | null {
   if (usualGap !== null) return 2 * usualGap + (usualDuration ?? 0);
   return limits.scheduledGap === null || noProgressSince !== null ? null : 2 * limits.scheduledGap;
 }
 
-function unsuccess({ lastSuccessAt, firstRunAt }: JudgedState, time: string): string {
+function unsuccess({ lastSuccessAt, firstRunAt }: EvaluatedState, time: string): string {
   if (lastSuccessAt !== null) return `the last success was ${time} ago`;
   return firstRunAt === null
     ? `it has never run, and runs have been expected for ${time}`
@@ -154,7 +157,7 @@ function unsuccess({ lastSuccessAt, firstRunAt }: JudgedState, time: string): st
 export const pausedSince = ({ name, since, note }: PausedSchedule): string =>
   `the schedule ${name} has been paused since ${since.toISOString().slice(0, 16).replace('T', ' ')} UTC${note === null ? '' : `: ${note}`}`;
 
-const awaited = ({ mappingsOnHold, plansAwaitingApproval }: JudgedState): string =>
+const awaited = ({ mappingsOnHold, plansAwaitingApproval }: EvaluatedState): string =>
   [
     ...(mappingsOnHold === 0 ? [] : [`a run holds ${quantity(mappingsOnHold, 'mapping')} until somebody approves`]),
     ...(plansAwaitingApproval === 0

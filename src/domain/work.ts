@@ -36,7 +36,7 @@ export interface OpenedRun {
   readonly stages: readonly (readonly string[])[];
   /**
    * For each stage, beside its mappings: those whose new records are sent without the references that are part of a
-   * circle; a later stage has them in full. Empty for a replay.
+   * cycle; a later stage has them in full. Empty for a replay.
    */
   readonly firstPass: readonly (readonly string[])[];
   /**
@@ -249,7 +249,7 @@ export interface PollPendingInput extends RunRef {
 }
 
 /** A mapping's waiting records, as far as they concern a run. */
-export interface MappingOutlook {
+export interface MappingBacklog {
   /** All records of the mapping without a final outcome. */
   readonly waiting: number;
   /** Records of this run that the platform keeps pending for a parent which may still come. */
@@ -267,5 +267,5 @@ export interface PollPendingResult {
   /** Whether its time was over before all due records were sent again; another poll goes on with them. */
   readonly interrupted: boolean;
   /** The mappings with waiting records. */
-  readonly outlooks: readonly (MappingOutlook & { readonly mapping: string })[];
+  readonly backlogs: readonly (MappingBacklog & { readonly mapping: string })[];
 }

@@ -111,9 +111,9 @@ function otherField(
     const { zone, dynamic } = context;
     const name = takeName(taken, fieldName(column.name));
     const field = draftField(column, { table, name, zone, dynamic, sample: context.samples.get(table.table)! });
-    const circle = context.circular.find((r) => r.from === table.table && r.column === column.name);
-    if ('leftOut' in field || circle === undefined) return field;
-    const note = `It refers to ${circle.to}, in a circle of columns that are never NULL; one of them cannot be a reference.`;
+    const cycle = context.circular.find((r) => r.from === table.table && r.column === column.name);
+    if ('leftOut' in field || cycle === undefined) return field;
+    const note = `It refers to ${cycle.to}, in a cycle of columns that are never NULL; one of them cannot be a reference.`;
     return { ...field, comments: [...field.comments, note] };
   }
   const parent = context.names.get(reference.to)!;

@@ -9,7 +9,7 @@ import type { SourceKey } from '../domain/source.js';
 import { FIRST_PLACE, type RecordPlace } from '../ledger/record-key.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import type { Difference, DifferenceKind, Differences } from './differences.js';
-import { openSample } from './drawn-sample.js';
+import { openSample } from './random-sample.js';
 import { drillDown } from './drill-down.js';
 import { EVERYTHING } from '../reading/read-bounds.js';
 import { readMappedPages } from '../reading/read-mapped-pages.js';
@@ -69,7 +69,7 @@ export async function reconcileMapping(
     else if (options.readBack !== 'none') for (const record of records) sample.offer(record, keyRange);
   });
   await sumUpAcceptedHashes(work);
-  const drawn = new Map(sample.drawn().map(({ record, keyRange }) => [nameOf(record), { record, keyRange }]));
+  const drawn = new Map(sample.records().map(({ record, keyRange }) => [nameOf(record), { record, keyRange }]));
   await compare(
     work,
     [...drawn.values()].map((d) => d.record),

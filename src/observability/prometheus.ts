@@ -10,7 +10,7 @@ import {
 } from '../domain/metrics.js';
 import { addCounts, NO_COUNTS } from '../domain/run.js';
 import { milliseconds } from '../domain/timeouts.js';
-import { keptFor } from './kept-for.js';
+import { cachedFor } from './cached-for.js';
 import { within } from './within.js';
 
 /** What a worker serves under /metrics. */
@@ -176,7 +176,7 @@ function ledgerIn(registry: Registry, up: Gauge, read: () => Promise<readonly Le
       }),
     ]),
   );
-  const samples = keptFor(milliseconds('metricsKept'), read);
+  const samples = cachedFor(milliseconds('metricsKept'), read);
   return async () => {
     const known = await within(milliseconds('metricsWait'), samples()).catch(() => undefined);
     up.set(known === undefined ? 0 : 1);

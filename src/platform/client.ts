@@ -6,7 +6,7 @@ import { callFacts, isInDoubt, isNotFound } from './error.js';
 import { entriesOf, type EntryOf, type ListName } from './lists.js';
 import { readFailure, readSuccess } from './response.js';
 import { backoffMs, isRedirect, pause } from './retry.js';
-import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './settings.js';
+import { DEFAULT_PLATFORM_SETTINGS, type PlatformClientOptions, type PlatformSettings } from './client-settings.js';
 import { Transport, type CallOptions, type ReadyBody } from './transport.js';
 
 /** The parts of a call, typed by the operation. */

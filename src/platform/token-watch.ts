@@ -6,7 +6,7 @@ import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError, PlatformError } from './error.js';
 import { pause } from './retry.js';
-import type { PlatformSettings } from './settings.js';
+import type { PlatformSettings } from './client-settings.js';
 
 /** The current token, and what the platform has said about it. */
 export interface TokenWatch {

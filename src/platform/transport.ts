@@ -19,7 +19,7 @@ import { fillPath, fillQuery } from './path.js';
 import { readFailure, type RawResponse } from './response.js';
 import { createRetryAfterGate, type RetryAfterGate } from './retry-after.js';
 import { retryAfterMs } from './retry.js';
-import type { PlatformSettings } from './settings.js';
+import type { PlatformSettings } from './client-settings.js';
 import { watchToken, type TokenWatch } from './token-watch.js';
 
 /** Options of any call. */

@@ -8,7 +8,7 @@ import { createPool } from './database.js';
 import { registerDocuments } from './documents.js';
 import { loadFixture } from './fixture/load.js';
 import { parseFixture } from './fixture/parse.js';
-import type { Fixture } from './fixture/schema.js';
+import type { Fixture } from './fixture/fixture-schema.js';
 import { createHttpServer } from './http-server.js';
 import { migrate } from './migrations.js';
 import { startBatchWorkers } from './processing/batch-workers.js';

@@ -8,7 +8,7 @@ import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
 import type { SchemaIds } from '../ledger/mappings/schema-ids.js';
 import type { PlatformClient } from '../platform/client.js';
 import { pushDefinition } from './push-definition.js';
-import { pushInTurns } from './push-in-turns.js';
+import { pushInOrder } from './push-in-order.js';
 import { refusalOf } from './refused-definitions.js';
 import { schemaStatuses, type SchemaStatus } from './schema-status.js';
 
@@ -60,7 +60,7 @@ export async function pushSchemas(
       const unchanged = status === 'changed' ? 'changed' : 'unchanged';
       results.set(definition.name, { schema: definition.name, action: unchanged, platformId: platformId! });
     }
-  const refused = await pushInTurns(wanted, pushed.keys(), async (definition) => {
+  const refused = await pushInOrder(wanted, pushed.keys(), async (definition) => {
     const outcome = await pushDefinition(platform, definition, note);
     const isOurs = outcome.kind === 'created';
     // The platform's paths accept the name as well as the id.

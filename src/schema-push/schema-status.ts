@@ -59,7 +59,7 @@ function parentsFirst(definitions: readonly SchemaDefinitionFile[]): SchemaDefin
       // A definition that refers to itself can be pushed once its other parents exist.
       .filter((r) => r !== d.name && byName.has(r)),
   }));
-  // Definitions in a circle, and those that depend on them, are in no stage; they come last.
+  // Definitions in a cycle, and those that depend on them, are in no stage; they come last.
   const ordered = new Set([...stagesOf(nodes).flat(), ...byName.keys()]);
   return [...ordered].map((schemaName) => byName.get(schemaName)!);
 }

@@ -1,6 +1,6 @@
 /** `status` says what is wrong with a sync by its own limits, from the ledger alone. */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { problemsOf, DEFAULT_LIMITS, type JudgedState } from '../../src/domain/sync-health.js';
+import { problemsOf, DEFAULT_LIMITS, type EvaluatedState } from '../../src/domain/sync-health.js';
 import { fill, failureOf, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { runInProcess } from './in-process.js';
@@ -11,12 +11,12 @@ const HOUR = 3600;
 
 const paused = (hours: number) => ({ name: 'nightly', since: ago(hours * HOUR), note: 'stocktaking (ana@ops)' });
 
-const WELL: JudgedState = {
+const WELL: EvaluatedState = {
   now: NOW,
   firstRunAt: ago(100 * HOUR),
   expectedSince: ago(100 * HOUR),
   lastSuccessAt: ago(HOUR / 2),
-  streak: 0,
+  runsSinceSuccess: 0,
   latest: null,
   usualGap: HOUR,
   usualDuration: 60,
@@ -32,10 +32,10 @@ const WELL: JudgedState = {
 
 describe('a sync', () => {
   const LIMITS = { ...DEFAULT_LIMITS, lag: 2 * HOUR, deadLetters: 10 };
-  const triggers = (state: Partial<JudgedState>, limits = LIMITS): string[] =>
+  const triggers = (state: Partial<EvaluatedState>, limits = LIMITS): string[] =>
     problemsOf({ ...WELL, ...state }, limits, 'incomplete').map(({ trigger }) => trigger);
 
-  it.each<[string, Partial<JudgedState>, string[]]>([
+  it.each<[string, Partial<EvaluatedState>, string[]]>([
     ['is well', {}, []],
     ['is late after twice its usual gap', { lastSuccessAt: ago(2.1 * HOUR) }, ['late']],
     ['is not late before', { lastSuccessAt: ago(2 * HOUR) }, []],
@@ -45,8 +45,12 @@ describe('a sync', () => {
       { usualGap: null, lastSuccessAt: ago(99 * HOUR) },
       [],
     ],
-    ['fails', { streak: 18, latest: { outcome: 'failed', failure: { code: 'source_unreachable' } } }, ['failing']],
-    ['ends incomplete', { streak: 1, latest: { outcome: 'incomplete', failure: null } }, ['incomplete']],
+    [
+      'fails',
+      { runsSinceSuccess: 18, latest: { outcome: 'failed', failure: { code: 'source_unreachable' } } },
+      ['failing'],
+    ],
+    ['ends incomplete', { runsSinceSuccess: 1, latest: { outcome: 'incomplete', failure: null } }, ['incomplete']],
     ['has a record that waits too long', { oldestWaitingAt: ago(1.1 * HOUR) }, ['waiting']],
     ['has a record that waits', { oldestWaitingAt: ago(0.9 * HOUR) }, []],
     ['has as many dead letters as allowed', { deadLetters: 10 }, []],
@@ -103,7 +107,13 @@ describe('a sync', () => {
   });
 
   it('is told the worst first, in plain sentences', () => {
-    const state = { ...WELL, streak: 18, lastSuccessAt: ago(7 * HOUR), plansAwaitingApproval: 2, deadLetters: 1 };
+    const state = {
+      ...WELL,
+      runsSinceSuccess: 18,
+      lastSuccessAt: ago(7 * HOUR),
+      plansAwaitingApproval: 2,
+      deadLetters: 1,
+    };
     const latest = { outcome: 'failed', failure: { code: 'source_unreachable' } };
     expect(
       problemsOf({ ...state, latest }, { ...LIMITS, success: 6 * HOUR, deadLetters: 0 }, 'never').map(
@@ -135,7 +145,7 @@ describe('a sync', () => {
 
   it('may end incomplete where failOn says never', () => {
     expect(
-      problemsOf({ ...WELL, streak: 3, latest: { outcome: 'incomplete', failure: null } }, LIMITS, 'never'),
+      problemsOf({ ...WELL, runsSinceSuccess: 3, latest: { outcome: 'incomplete', failure: null } }, LIMITS, 'never'),
     ).toEqual([]);
   });
 });
@@ -220,7 +230,9 @@ describe('status', () => {
         /^shop: ok; last success [\d.]+s ago\n {2}2 runs refused since then, as another one was working\n/,
       ) as string,
     });
-    expect((await status('--json')).json()).toMatchObject({ healths: [{ sync: SYNC, streak: 0, refused: 2 }] });
+    expect((await status('--json')).json()).toMatchObject({
+      healths: [{ sync: SYNC, runsSinceSuccess: 0, refused: 2 }],
+    });
   });
 
   it('lists syncs with the worst first, then by name', async () => {

@@ -152,7 +152,7 @@ describe('on an untidy database', () => {
     expect(read('order-detail.mapping.yaml')).toContain('changed is NULL in some rows');
     expect(read('a.mapping.yaml')).toContain('bId: { ref: b, column: b_id, omitNull: true }');
     expect(read('public-staff.mapping.yaml')).toContain('boss: { ref: public-staff, column: boss, omitNull: true }');
-    expect(read('egg.mapping.yaml')).toContain('in a circle of columns that are never NULL');
+    expect(read('egg.mapping.yaml')).toContain('in a cycle of columns that are never NULL');
     expect(read('hen.mapping.yaml')).toContain('eggId: { ref: egg, column: egg_id }');
     expect(read('b.mapping.yaml')).toContain('aId: { ref: a, column: a_id }');
     expect(read('passport.mapping.yaml')).toContain('id: { ref: public-staff, column: id }');

@@ -84,7 +84,7 @@ it('pushes all it can around definitions that refer to each other, and says why 
   );
   expect(stderr).toContain('badge refers to employee (employeeId), which is not on the platform');
   expect(stderr).toContain(
-    'employee (departmentId) -> department (employeeId) -> employee refer to each other in a circle.',
+    'employee (departmentId) -> department (employeeId) -> employee refer to each other in a cycle.',
   );
 });
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { PlatformClient } from '../../src/platform/client.js';
 import { PlatformError } from '../../src/platform/error.js';
-import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/platform/settings.js';
+import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/platform/client-settings.js';
 import { defaultFixture } from '../../src/sandbox/fixture/parse.js';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { startSandbox } from '../../src/sandbox/server.js';
 import { completeSettings, type GivenSettings, type SandboxSettings } from '../../src/sandbox/settings.js';
 import { mintToken } from '../../src/sandbox/token.js';

@@ -9,7 +9,7 @@ import {
 import { parentKey } from '../../src/delivery/parents/parents.js';
 
 const named = (externalId: string) => ({ tenant: 'north', schemaName: 'person', field: '', externalId });
-/** People by name: what is known of each, and whom they refer to; a `?` marks what leads in a circle. */
+/** People by name: what is known of each, and whom they refer to; a `?` marks what leads in a cycle. */
 function family(people: Record<string, readonly [ParentStatus | null, ...string[]]>) {
   const nodes = new Map<string, ParentNode>();
   for (const [name, [status, ...ancestors]] of Object.entries(people)) {
@@ -57,7 +57,7 @@ it('does not block records because of a circular reference', () => {
   expect(people.statusOf('clerk')).toBeNull();
 });
 
-it('delivers ancestors first, and terminates if references form a circle', () => {
+it('delivers ancestors first, and terminates if references form a cycle', () => {
   const people = family({
     child: [null, 'mother', 'father'],
     mother: [null, 'grandmother'],

@@ -1,7 +1,7 @@
 /** docs/sandbox.md: its example is a fixture that loads, its tables are what the program declares. */
 import { describe, expect, it } from 'vitest';
 import { parseFixture } from '../../src/sandbox/fixture/parse.js';
-import { Fixture } from '../../src/sandbox/fixture/schema.js';
+import { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { parseSettings, SETTING_GROUPS, SETTINGS } from '../../src/sandbox/settings.js';
 import { createDatabase, startForTest } from '../sandbox/running-sandbox.js';
 import { readPage, sectionOf, tableIn, withoutTicks } from './pages.js';

@@ -1,9 +1,21 @@
-/** Names in the code use the words of docs/glossary.md, and none of the retired words. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Names in the code use the words of docs/glossary.md and plain words (plain-words.txt), and none of the retired words. */
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../src/domain/errors.js';
+import { LEDGER_METRICS, WORKER_METRICS } from '../../src/domain/metrics.js';
+import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes.js';
+import {
+  CODE,
+  exportsOf,
+  fieldsIn,
+  filesOf,
+  keysOfSchema,
+  namesInMigrations,
+  stemOf,
+  wordsIn,
+  type Name,
+} from './names.js';
 import { readPage, ROOT } from './pages.js';
 
 const terms = [
@@ -11,6 +23,20 @@ const terms = [
     .text.replaceAll(/\s+/g, ' ')
     .matchAll(/\*\*([^*]+)\*\*/g),
 ].map(([, term]) => term!);
+
+/** Words that every data engineer knows: ordinary English, and those of computing. */
+const PLAIN_WORDS = readFileSync(join(ROOT, 'test/docs/plain-words.txt'), 'utf8').split(/\s+/).filter(Boolean);
+
+const KNOWN = new Set([...terms, ...PLAIN_WORDS].flatMap(wordsIn).map(stemOf));
+
+/** The words in names that are neither in the glossary nor plain, each with one name that it is in. */
+function unknownWords(names: readonly Name[]): string[] {
+  const unknown = new Map<string, string>();
+  for (const { name, at } of names)
+    for (const word of wordsIn(name))
+      if (!/^\d+$/.test(word) && !KNOWN.has(stemOf(word))) unknown.set(word, `${word} (${name}, ${at})`);
+  return [...unknown.values()];
+}
 
 interface Replacement {
   /** Words of the glossary. */
@@ -73,16 +99,11 @@ const RETIRED: Readonly<Record<string, Replacement>> = {
   reread: { use: 'retry' },
   lane: { use: 'fair semaphore' },
   'in step': { use: 'accepted hash' },
+  circle: { use: 'cycle' },
+  outlook: { use: 'backlog' },
+  streak: { use: 'runs since success' },
+  tap: { use: 'interceptor' },
 };
-
-/** `DEAD_LETTER_LIST`, `deadLetters`, `dead-letters.ts`: dead, letter, ...; plurals as singulars. */
-const wordsIn = (name: string): string[] =>
-  name
-    .replaceAll(/([a-z\d])([A-Z])|([A-Z])(?=[A-Z][a-z])/g, '$1$3 $2')
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== '')
-    .map((word) => word.replace(/(?<=sh|ss|ch|x)es$|(?<=[^s])s$/, ''));
 
 /** What is wrong with a name, or undefined: the retired word, and the one to use instead. */
 function wrongWith(name: string): string | undefined {
@@ -101,87 +122,11 @@ function wrongWith(name: string): string | undefined {
   return undefined;
 }
 
-const wrongNames = (names: readonly { readonly name: string; readonly at: string }[]): string[] =>
+const wrongNames = (names: readonly Name[]): string[] =>
   names.flatMap(({ name, at }) => {
     const wrong = wrongWith(name);
     return wrong === undefined ? [] : [`${at}: ${name}: ${wrong}`];
   });
-
-const filesOf = (folder: string, extension = ''): string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
-    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length));
-
-const CODE = ['src', 'activities', 'workflows'].flatMap((folder) => filesOf(folder, '.ts'));
-
-/** What a file exports, and the members of the types, classes and interfaces among it. */
-function exportsOf(path: string): { name: string; at: string }[] {
-  const file = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest, true);
-  const found: { name: string; at: string }[] = [];
-  const add = (node: ts.Node): void => {
-    const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-    if (ts.isIdentifier(node) || ts.isStringLiteral(node)) found.push({ name: node.text, at: `${path}:${line}` });
-  };
-  const addBound = (name: ts.BindingName): void => {
-    if (ts.isIdentifier(name)) add(name);
-    else for (const element of name.elements) if (ts.isBindingElement(element)) addBound(element.name);
-  };
-  const addMembers = (node: ts.Node): void => {
-    if ((ts.isPropertySignature(node) || ts.isMethodSignature(node) || ts.isClassElement(node)) && node.name)
-      add(node.name);
-    if (!ts.isBlock(node)) ts.forEachChild(node, addMembers);
-  };
-  for (const statement of file.statements) {
-    if (ts.isExportDeclaration(statement) && statement.exportClause && ts.isNamedExports(statement.exportClause))
-      for (const { name } of statement.exportClause.elements) add(name);
-    const modifiers = ts.canHaveModifiers(statement) ? (ts.getModifiers(statement) ?? []) : [];
-    if (!modifiers.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) continue;
-    if (ts.isVariableStatement(statement))
-      for (const { name } of statement.declarationList.declarations) addBound(name);
-    else if ('name' in statement) add(statement.name as ts.Node);
-    if (
-      ts.isInterfaceDeclaration(statement) ||
-      ts.isTypeAliasDeclaration(statement) ||
-      ts.isClassDeclaration(statement)
-    )
-      ts.forEachChild(statement, addMembers);
-  }
-  return found;
-}
-
-/** Fields of the objects that a file makes: those of the command line become its JSON. */
-function fieldsIn(path: string): { name: string; at: string }[] {
-  const file = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest, true);
-  const found: { name: string; at: string }[] = [];
-  const visit = (node: ts.Node): void => {
-    if (
-      (ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node)) &&
-      !ts.isComputedPropertyName(node.name)
-    )
-      found.push({
-        name: node.name.text,
-        at: `${path}:${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}`,
-      });
-    ts.forEachChild(node, visit);
-  };
-  visit(file);
-  return found;
-}
-
-/** Tables, their columns, indexes and sequences, as the migrations create them. */
-function namesInMigrations(): { name: string; table: boolean; at: string }[] {
-  return filesOf('src/ledger/migrations', '.ts').flatMap((path) => {
-    const sql = readFileSync(join(ROOT, path), 'utf8').replaceAll(/--.*|\/\*[^]*?\*\//g, '');
-    const created = [...sql.matchAll(/CREATE (TABLE|INDEX|SEQUENCE) (\w+)/g)];
-    const columns = [
-      ...sql.matchAll(/^ {4}([a-z_]+) (?:smallint|integer|bigint|text|boolean|bytea|jsonb?|timestamptz)/gm),
-    ];
-    return [
-      ...created.map(([, kind, name]) => ({ name: name!, table: kind === 'TABLE', at: path })),
-      ...columns.map(([, name]) => ({ name: name!, table: false, at: path })),
-    ];
-  });
-}
 
 describe('the glossary', () => {
   it('explains each word once', () => {
@@ -189,9 +134,8 @@ describe('the glossary', () => {
   });
 
   it('has every replacement of a retired word, and no retired word', () => {
-    const plain = ['fix', 'message', 'recorded', 'response', 'result', 'retry', 'unknown'];
     const uses = Object.values(RETIRED).map(({ use }) => use);
-    expect(uses.filter((use) => !terms.includes(use) && !plain.includes(use))).toEqual([]);
+    expect(unknownWords(uses.map((name) => ({ name, at: 'RETIRED' })))).toEqual([]);
     expect(wrongNames(terms.map((name) => ({ name, at: 'docs/glossary.md' })))).toEqual([]);
   });
 
@@ -203,6 +147,42 @@ describe('the glossary', () => {
       ({ name }) => !known.some((term) => ` ${wordsIn(name).join(' ')} `.includes(` ${term} `)),
     );
     expect(unknown.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('the words of names', () => {
+  const SCHEMAS = ['mapping', 'sync', 'examples'].map((file) => `mappings/${file}.schema.json`);
+  const names = [
+    ...CODE.flatMap(exportsOf),
+    ...CODE.filter((path) => path.startsWith('src/cli/')).flatMap(fieldsIn),
+    ...CODE.map((at) => ({ name: basename(at, '.ts'), at })),
+    ...namesInMigrations(),
+    ...SCHEMAS.flatMap(keysOfSchema),
+    ...Object.keys({ ...WORKER_METRICS, ...LEDGER_METRICS }).map((name) => ({ name, at: 'src/domain/metrics.ts' })),
+    ...Object.keys(SEARCH_ATTRIBUTES).map((name) => ({ name, at: 'src/domain/search-attributes.ts' })),
+    ...Object.keys(ERROR_CATALOGUE).map((name) => ({ name, at: 'src/domain/errors.ts' })),
+  ];
+
+  it('are in the glossary, or every data engineer knows them', () => {
+    expect(
+      unknownWords(names),
+      'Use the word of docs/glossary.md instead. If it is a word of ours, add it to the glossary; if every data engineer ' +
+        'knows it, add it to test/docs/plain-words.txt.',
+    ).toEqual([]);
+  });
+
+  it('are recognised in all their forms', () => {
+    const sample = ['loadHutch', 'RETRIES', 'mappings', 'readings', 'delivered_at'].map((name) => ({
+      name,
+      at: 'here',
+    }));
+    expect(unknownWords(sample)).toEqual(['hutch (loadHutch, here)']);
+  });
+
+  it('are each in one of the two, in alphabetical order', () => {
+    const headwords = new Set(terms.flatMap(wordsIn).map(stemOf));
+    expect(PLAIN_WORDS.filter((word) => wordsIn(word).every((part) => headwords.has(stemOf(part))))).toEqual([]);
+    expect(PLAIN_WORDS).toEqual([...new Set(PLAIN_WORDS)].sort());
   });
 });
 

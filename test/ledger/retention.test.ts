@@ -243,7 +243,7 @@ describe('whatever its age, keeps a run', () => {
 
     await prune();
 
-    expect(await the.ledger.runs.ofSchedule(SCHEDULE)).toMatchObject({ lastOutcome: 'failed', streak: 25 });
+    expect(await the.ledger.runs.ofSchedule(SCHEDULE)).toMatchObject({ lastOutcome: 'failed', runsSinceSuccess: 25 });
     expect((await runIds())[0]).toBe(good);
   });
 });
@@ -264,8 +264,8 @@ describe('of a sync that has failed more often than is counted', () => {
     const first = await run({ ago: 599, outcome: 'failed', trigger: 'schedule' });
     await failures(11_000, 500, 'source_unavailable');
     const before = await saidOf();
-    expect(before.state).toMatchObject({ streak: 10_001, refused: 0, latest: { outcome: 'failed' } });
-    expect(before.schedule).toMatchObject({ streak: 10_001, lastOutcome: 'failed' });
+    expect(before.state).toMatchObject({ runsSinceSuccess: 10_001, refused: 0, latest: { outcome: 'failed' } });
+    expect(before.schedule).toMatchObject({ runsSinceSuccess: 10_001, lastOutcome: 'failed' });
 
     const steps: number[] = [];
     expect(
@@ -290,7 +290,7 @@ describe('of a sync that has failed more often than is counted', () => {
     const success = await run({ ago: 600 });
     await failures(10_500, 500, 'run_in_progress', 'other');
     const before = await saidOf();
-    expect(before.state).toMatchObject({ streak: 0, refused: 10_001 });
+    expect(before.state).toMatchObject({ runsSinceSuccess: 0, refused: 10_001 });
     await prune();
     expect(await saidOf()).toEqual(before);
     const kept = await runIds(20_000);

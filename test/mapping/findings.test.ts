@@ -276,12 +276,12 @@ describe('references', () => {
       '6:17 error ref_schema fields.owner.ref: the schema definition refers to company, and the mapping "people" fills person',
     ],
     [
-      'may not form a circle of which every one is required',
+      'may not form a cycle of which every one is required',
       {
         ...child('{ ref: dogs, column: mother_id }', { $ref: 'dog' }),
         'dog.schema.json': definition('dog', { dogId: {}, owner: { $ref: 'dog' } }, ['owner']),
       },
-      '6:17 error reference_cycle fields.owner.ref: the mappings refer to each other in a circle (dogs -> dogs)',
+      '6:17 error reference_cycle fields.owner.ref: the mappings refer to each other in a cycle (dogs -> dogs)',
     ],
   ])('%s', async (_title, files, expected) => {
     expect((await findingsOf(files))[0]).toContain(`dogs.mapping.yaml:${expected}`);

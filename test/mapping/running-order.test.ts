@@ -1,4 +1,4 @@
-/** The running order if references form a circle. */
+/** The running order if references form a cycle. */
 import { expect, it } from 'vitest';
 import type { MappingSpec } from '../../src/domain/sync.js';
 import { deferredReferences, runningOrder } from '../../src/mapping/order/running-order.js';
@@ -22,7 +22,7 @@ function mapping(
   } as unknown as MappingSpec;
 }
 
-it('puts parents before children, in one pass, if there is no circle', () => {
+it('puts parents before children, in one pass, if there is no cycle', () => {
   expect(runningOrder([mapping('lines', { order: 'orders' }), mapping('orders')])).toEqual([
     { firstPass: [], full: ['orders'] },
     { firstPass: [], full: ['lines'] },
@@ -38,13 +38,13 @@ it('loads a mapping that refers to itself twice, and its children between the pa
   ]);
 });
 
-it('leaves out an optional reference, wherever on the circle it is', () => {
+it('leaves out an optional reference, wherever on the cycle it is', () => {
   const mappings = [
     mapping('a', { b: 'b' }, ['b']),
     mapping('b', { c: 'c' }, [], 'reject'),
     mapping('c', { a: 'a', other: 'a' }),
   ];
-  expect(deferredReferences(mappings)).toEqual({ fields: new Map([['c', ['a', 'other']]]), circle: null });
+  expect(deferredReferences(mappings)).toEqual({ fields: new Map([['c', ['a', 'other']]]), cycle: null });
   expect(runningOrder(mappings)).toEqual([
     { firstPass: ['c'], full: [] },
     { firstPass: [], full: ['b'] },
@@ -53,15 +53,15 @@ it('leaves out an optional reference, wherever on the circle it is', () => {
   ]);
 });
 
-it('breaks two circles through one mapping', () => {
+it('breaks two cycles through one mapping', () => {
   const mappings = [mapping('a', { b: 'b', c: 'c' }), mapping('b', { a: 'a' }), mapping('c', { a: 'a' })];
   const order = runningOrder(mappings);
   expect(order.flatMap((stage) => stage.full).sort()).toEqual(['a', 'b', 'c']);
   expect(order[0]!.firstPass).toEqual(['a']);
 });
 
-it('names a circle in which no reference may be left out', () => {
+it('names a cycle in which no reference may be left out', () => {
   const required = [mapping('a', { b: 'b' }, ['b']), mapping('b', { a: 'a' }, ['a'])];
-  expect(deferredReferences(required).circle).toEqual(['a', 'b', 'a']);
-  expect(deferredReferences([mapping('a', { a: 'a' }, [], 'reject')]).circle).toEqual(['a', 'a']);
+  expect(deferredReferences(required).cycle).toEqual(['a', 'b', 'a']);
+  expect(deferredReferences([mapping('a', { a: 'a' }, [], 'reject')]).cycle).toEqual(['a', 'a']);
 });

@@ -19,7 +19,7 @@ describe('the order of mappings', () => {
     expect(stagesOf([node('orders', 'customers')])).toEqual([['orders']]);
   });
 
-  it('names a circle, and plans nothing that depends on it', () => {
+  it('names a cycle, and plans nothing that depends on it', () => {
     const mappings = [node('a', 'b'), node('b', 'c'), node('c', 'b'), node('d')];
     expect(stagesOf(mappings)).toEqual([['d']]);
     expect(cycleOf(mappings)).toEqual(['b', 'c', 'b']);

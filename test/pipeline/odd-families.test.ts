@@ -1,4 +1,4 @@
-/** Parents and children that are hard to deliver: in circles, refused in the middle, with odd ids, of two mappings at once. */
+/** Parents and children that are hard to deliver: in cycles, refused in the middle, with odd ids, of two mappings at once. */
 import { expect, it } from 'vitest';
 import type { BatchStatus } from '../../src/platform/contract/batches.js';
 import {

@@ -263,7 +263,7 @@ it('sends once only what is refused record by record, and later rows ahead of th
   expect(await shop.differences()).toBe(0);
 });
 
-it('delivers new records of a small tenant that refer to each other in a circle', async () => {
+it('delivers new records of a small tenant that refer to each other in a cycle', async () => {
   const files = filesOf({});
   const shop = await shopForTest({
     files: {

@@ -4,14 +4,14 @@ import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import type { FieldSpec, MappingSpec } from '../../src/domain/sync.js';
 import { fieldName } from '../../src/init/draft-names.js';
 import { runInProcess } from '../cli/in-process.js';
-import { mariadb, postgres, sqlite, type TestDatabase } from '../source/dialect-databases.js';
+import { here, TEST_DIALECTS, type TestDatabase } from '../source/dialect-databases.js';
 import { deadLetter, SETUP, TYPE_CASES, type TypeCase } from '../source/type-cases.js';
 import { openShop, type Shop } from './shop.js';
 
 const SYNC = 'types';
 
-describe.each([postgres, mariadb, sqlite])('a table of $name with every type that docs/types.md names', (dialect) => {
-  const name = dialect.name as keyof typeof TYPE_CASES;
+describe.each(here(TEST_DIALECTS))('a table of $name with every type that docs/types.md names', (dialect) => {
+  const name = dialect.name;
   const cases = TYPE_CASES[name];
 
   it('passes check as init drafts it, and each value is on the platform as the page says', async () => {

@@ -5,7 +5,7 @@ import type { OnRetry } from '../../src/domain/retries.js';
 import { PlatformClient } from '../../src/platform/client.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { classifyStatus, retryAfterMs } from '../../src/platform/retry.js';
-import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/settings.js';
+import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/client-settings.js';
 import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.js';
 
 const look = (client: PlatformClient) => client.findBatch('b1', { tenant: 'north' });

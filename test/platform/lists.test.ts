@@ -43,7 +43,7 @@ it('fetches no page that nobody reads', async () => {
 });
 
 it.each([
-  ['in a circle', [page(['a'], 'c1'), page(['b'], 'c2'), page(['a'], 'c1')], 'by a cursor it gave before'],
+  ['in a cycle', [page(['a'], 'c1'), page(['b'], 'c2'), page(['a'], 'c1')], 'by a cursor it gave before'],
   ['nowhere', [page(['a'], null, true)], 'without a cursor'],
 ])('stops if cursors lead %s', async (_where, pages, words) => {
   const { client, seen } = await stubPlatform(pages);

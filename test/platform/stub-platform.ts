@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { PlatformClient } from '../../src/platform/client.js';
-import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/platform/settings.js';
+import { DEFAULT_PLATFORM_SETTINGS, type PlatformSettings } from '../../src/platform/client-settings.js';
 
 export interface SeenRequest {
   readonly method: string;

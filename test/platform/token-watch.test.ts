@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { operations } from '../../src/platform/contract/operations.js';
 import { platformError } from '../../src/platform/error.js';
-import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/settings.js';
+import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/client-settings.js';
 import { watchToken } from '../../src/platform/token-watch.js';
 
 it('waits on if the token before the rejected one is accepted late, and continues once a newer one is', () => {

@@ -5,7 +5,7 @@ import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
 import { prepareMapping } from '../../src/reading/prepared-mapping.js';
 import { openReader } from '../../src/reading/reader.js';
 import { definition, syncFolder } from '../mapping/sync-on-disk.js';
-import { here, mariadb, postgres, sqlite } from '../source/dialect-databases.js';
+import { here, mariadb, TEST_DIALECTS } from '../source/dialect-databases.js';
 import { ALL } from '../source/reading.js';
 
 /** How a point in time is declared and written, and what a mapping needs to read it. */
@@ -54,12 +54,12 @@ const SCHEMA = {
   note: { type: 'string' },
 };
 
-it.each(here([postgres, mariadb, sqlite]).flatMap((dialect) => [true, false].map((proven) => ({ dialect, proven }))))(
+it.each(here(TEST_DIALECTS).flatMap((dialect) => [true, false].map((proven) => ({ dialect, proven }))))(
   '$dialect.name, with a schema whose rules plans prove: $proven',
   async ({ dialect, proven }) => {
     const database = await dialect.create();
     onTestFinished(() => database.drop());
-    const { type, zone, field } = INSTANTS[dialect.name as keyof typeof INSTANTS];
+    const { type, zone, field } = INSTANTS[dialect.name];
     if (dialect === mariadb) await database.run(`SET time_zone = '+00:00'`);
     await database.run(
       `CREATE TABLE orders (id int PRIMARY KEY, name varchar(2000), total decimal(12, 2), paid boolean, day date, note text, placed ${type})`,

@@ -1,6 +1,6 @@
 /** 4.13 and 4.15: automations and their communication groups. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { createDatabase, startForTest, undeclared, type TestDatabase } from './running-sandbox.js';
 
 const MERGE_FIELD = { id: 'm-1', templateName: 'first_name', displayName: 'First name', type: 'static' };

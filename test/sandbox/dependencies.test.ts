@@ -146,7 +146,7 @@ describe('records whose parent is missing', () => {
     expect(batch.errors.summary.byRule).toEqual({ already_exists: 1 });
   });
 
-  it('may refer to each other within one batch, in any order and in circles', async () => {
+  it('may refer to each other within one batch, in any order and in cycles', async () => {
     const staff = unique('staff');
     await sandbox.createSchema(staff, { boss: { $ref: staff } });
     const batch = await sandbox.uploaded(staff, [

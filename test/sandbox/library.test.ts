@@ -1,7 +1,7 @@
 /** 4.6: syncing library items to a tenant. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
-import type { AutomationTemplate, Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { AutomationTemplate, Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { createDatabase, startForTest, undeclared, type Answer, type TestDatabase } from './running-sandbox.js';
 
 const id = (n: number): string => `0000000a-0000-4000-8000-${String(n).padStart(12, '0')}`;

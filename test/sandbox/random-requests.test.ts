@@ -9,7 +9,7 @@ import { Pool } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operationEntries, type OperationName } from '../../src/platform/contract/operations.js';
 import type { Operation } from '../../src/platform/contract/operation.js';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import type { Condition } from '../../src/sandbox/segments/condition.js';
 import { inCampaign } from '../campaign.js';
 import { breakages, brokenValue, LEFT_OUT, validValue, type Meaning, type Schema } from './arbitrary-values.js';

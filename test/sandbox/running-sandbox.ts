@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type pg from 'pg';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { errorTexts } from '../../src/sandbox/validation-messages.js';
 import { operations, type OperationName } from '../../src/platform/contract/operations.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';

@@ -5,7 +5,7 @@ import type { Draft, RecordTest } from '../../src/sandbox/segments/condition.js'
 import { describeCondition } from '../../src/sandbox/segments/describe.js';
 import { FORMS } from '../../src/sandbox/segments/grammar.js';
 import { OPERATORS, type Tested } from '../../src/sandbox/segments/operators.js';
-import { textToSegment } from '../../src/sandbox/segments/text-to-segment.js';
+import { interpretText } from '../../src/sandbox/segments/interpret-text.js';
 import { vocabularyOf, type Definition, type Field } from '../../src/sandbox/segments/vocabulary.js';
 import { NOT_UNDERSTOOD, UNDERSTOOD } from './segment-phrases.js';
 import { RETAIL } from './retail-definitions.js';
@@ -70,7 +70,7 @@ const HOTEL: readonly Definition[] = [
   },
 ];
 const interpret = (text: string, definitions = HOTEL, userCustomVerb = 'guest') =>
-  textToSegment({ text, userCustomVerb }, definitions);
+  interpretText({ text, userCustomVerb }, definitions);
 const ofShop = (text: string) => interpret(text, RETAIL, 'customer');
 const reasonFor = (text: string, definitions = HOTEL): string => {
   const segment = interpret(text, definitions);

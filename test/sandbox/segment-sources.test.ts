@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultFixture, parseFixture } from '../../src/sandbox/fixture/parse.js';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
 import type { ConditionGroup } from '../../src/sandbox/segments/condition.js';
-import { textToSegment } from '../../src/sandbox/segments/text-to-segment.js';
+import { interpretText } from '../../src/sandbox/segments/interpret-text.js';
 import { createDatabase, startForTest, type TestDatabase } from './running-sandbox.js';
 import { RETAIL } from './retail-definitions.js';
 
@@ -116,7 +116,7 @@ describe('segments of the fixture', () => {
     const all = [...shipped!.segments!, ...tenants.flatMap(({ segments = [] }) => segments)];
     expect(all.length).toBeGreaterThan(4);
     for (const { description, conditionGroups } of all)
-      expect(textToSegment({ text: description, userCustomVerb: 'customer' }, RETAIL)).toMatchObject({
+      expect(interpretText({ text: description, userCustomVerb: 'customer' }, RETAIL)).toMatchObject({
         success: true,
         conditionGroups,
       });

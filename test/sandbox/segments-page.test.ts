@@ -5,12 +5,12 @@ import { DEFAULT_SETTINGS } from '../../src/sandbox/settings.js';
 import { ConditionGroups, conditionProblems, type ConditionGroup } from '../../src/sandbox/segments/condition.js';
 import { FORMS } from '../../src/sandbox/segments/grammar.js';
 import { OPERATORS } from '../../src/sandbox/segments/operators.js';
-import { textToSegment } from '../../src/sandbox/segments/text-to-segment.js';
+import { interpretText } from '../../src/sandbox/segments/interpret-text.js';
 import { readPage, sectionOf, tableIn, withoutTicks } from '../docs/pages.js';
 import { RETAIL } from './retail-definitions.js';
 
 const page = readPage('docs/segments.md');
-const interpret = (text: string) => textToSegment({ text, userCustomVerb: 'customer' }, RETAIL);
+const interpret = (text: string) => interpretText({ text, userCustomVerb: 'customer' }, RETAIL);
 const forms = tableIn(sectionOf(page, 'Conditions'));
 const tests = tableIn(sectionOf(page, 'Tests'));
 const joined = tableIn(sectionOf(page, 'Joining conditions'));

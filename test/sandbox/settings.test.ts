@@ -1,7 +1,7 @@
 /** The settings: what each of them changes, demonstrated on a sandbox that runs with it. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import type { Sandbox } from '../../src/sandbox/server.js';
 import { completeSettings, DEFAULT_SETTINGS, parseSettings, SETTINGS } from '../../src/sandbox/settings.js';
 import { createDatabase, startForTest, type TestDatabase } from './running-sandbox.js';

@@ -1,7 +1,7 @@
 /** 4.1: usage per tenant. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadInto } from '../../src/sandbox/fixture/load.js';
-import type { Fixture } from '../../src/sandbox/fixture/schema.js';
+import type { Fixture } from '../../src/sandbox/fixture/fixture-schema.js';
 import { createDatabase, startForTest, undeclared, type Answer, type TestDatabase } from './running-sandbox.js';
 
 type Tenant = Fixture['tenants'][number];

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
+import type { SourceDialect } from '../../src/domain/source-address.js';
 import { createDatabase } from '../pipeline/shop.js';
 import { isHere } from '../here.js';
 import { startMariaDb } from './mariadb-server.js';
@@ -26,8 +27,13 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** What databases differ in is declared by name in the shared tests, whose types demand an entry for each. */
+export type TestDialectName = 'PostgreSQL' | 'MariaDB' | 'SQLite';
+/** Those that are servers: what tests of sessions and of accounts need. */
+export type TestServerName = Exclude<TestDialectName, 'SQLite'>;
+
 export interface TestDialect {
-  readonly name: string;
+  readonly name: TestDialectName;
   readonly create: () => Promise<TestDatabase>;
   readonly quote: (name: string) => string;
   /** A table of the numbers 1 to `count`, named `n(i)`, for FROM. */
@@ -153,3 +159,14 @@ export const sqlite: TestDialect = {
   slow: () => 'NULL',
   text: (sql) => `CAST(${sql} AS TEXT)`,
 };
+
+/** For each dialect of a source, the database that stands for it in the shared tests, or why there is none. */
+const STANDS_FOR: Readonly<Record<SourceDialect, TestDialect | { readonly untested: string }>> = {
+  postgres,
+  mysql: mariadb,
+  sqlite,
+  mssql: { untested: 'no server can be installed for the tests; the README says so' },
+};
+
+/** The databases that the shared tests run on. */
+export const TEST_DIALECTS: readonly TestDialect[] = Object.values(STANDS_FOR).filter((entry) => 'name' in entry);

@@ -1,7 +1,7 @@
 /** What every kind of database must do: the same tests on a real server, or file, of each. */
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Source } from '../../src/domain/source.js';
-import { here, mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
+import { here, TEST_DIALECTS, type TestDatabase } from './dialect-databases.js';
 import { catalogue } from './dialects/catalogue.js';
 import { faults, sessions } from './dialects/faults.js';
 import { largeTables, partitions } from './dialects/large-tables.js';
@@ -11,7 +11,7 @@ import { pages } from './dialects/pages.js';
 import { openTransactions, times } from './dialects/times.js';
 import { open } from './reading.js';
 
-for (const dialect of here([postgres, mariadb, sqlite]))
+for (const dialect of here(TEST_DIALECTS))
   describe(dialect.name, () => {
     let database: TestDatabase;
     let source: Source;

@@ -4,7 +4,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
 import { highWatermarkText } from '../../src/source/high-watermark-text.js';
 import type { CursorColumn } from '../../src/source/dialect.js';
-import { here, mariadb, postgres, sqlite } from './dialect-databases.js';
+import { here, TEST_DIALECTS } from './dialect-databases.js';
 import { ALL, open, placeOf, plan } from './reading.js';
 
 const cursor = (zone: string): CursorColumn => ({
@@ -52,7 +52,7 @@ it('never passes a local time that a clock will show again', () => {
   );
 });
 
-describe.each(here([postgres, mariadb, sqlite]))('$name', ({ create, local, name }) => {
+describe.each(here(TEST_DIALECTS))('$name', ({ create, local, name }) => {
   it('reads every row of the night in which clocks are set back, whenever a run happens', async () => {
     const database = await create();
     const source = open(database.url);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Source } from '../../src/domain/source.js';
 import { inCampaign } from '../campaign.js';
-import { here, mariadb, postgres, sqlite, type TestDatabase, type TestDialect } from './dialect-databases.js';
+import { here, TEST_DIALECTS, type TestDatabase, type TestDialectName } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';
 
 /** Types of key columns, with values as SQL literals; equal values have equal literals. */
@@ -25,15 +25,13 @@ const uuid = fc.uuid().map((id) => `'${id}'`);
 
 type Kind = readonly [ddl: string, values: fc.Arbitrary<string>];
 interface Case {
-  readonly dialect: TestDialect;
   readonly kinds: readonly Kind[];
   /** A column for stamps to the microsecond. */
   readonly stamp: string;
 }
 const big: fc.Arbitrary<string> = huge.map(String);
-const CASES: readonly Case[] = [
-  {
-    dialect: postgres,
+const CASES: Readonly<Record<TestDialectName, Case>> = {
+  PostgreSQL: {
     kinds: [
       ['integer', whole],
       ['bigint', big],
@@ -45,8 +43,7 @@ const CASES: readonly Case[] = [
     ],
     stamp: 'timestamptz',
   },
-  {
-    dialect: mariadb,
+  MariaDB: {
     kinds: [
       ['int', whole],
       ['bigint', big],
@@ -57,8 +54,7 @@ const CASES: readonly Case[] = [
     ],
     stamp: 'datetime(6)',
   },
-  {
-    dialect: sqlite,
+  SQLite: {
     kinds: [
       ['INTEGER', big],
       ['DECIMAL(12, 2)', decimal],
@@ -68,7 +64,7 @@ const CASES: readonly Case[] = [
     ],
     stamp: 'TIMESTAMP',
   },
-];
+};
 
 interface Table {
   readonly kinds: readonly Kind[];
@@ -92,7 +88,8 @@ const tables = (kinds: readonly Kind[]): fc.Arbitrary<Table> =>
       }),
     );
 
-describe.each(here(CASES))('$dialect.name', ({ dialect, kinds, stamp }) => {
+describe.each(here(TEST_DIALECTS))('$name', (dialect) => {
+  const { kinds, stamp } = CASES[dialect.name];
   let database: TestDatabase;
   let source: Source;
   beforeAll(async () => {

@@ -1,4 +1,5 @@
 /** Column types of each database with their boundary values: what must arrive, and the content of docs/types.md. */
+import type { TestDialectName } from './dialect-databases.js';
 import { MARIADB_CASES } from './type-cases/mariadb.js';
 import { POSTGRESQL_CASES } from './type-cases/postgresql.js';
 import { SQLITE_CASES } from './type-cases/sqlite.js';
@@ -7,7 +8,7 @@ import type { TypeCase } from './type-cases/type-case.js';
 export { deadLetter, type DeadLetter, type TypeCase } from './type-cases/type-case.js';
 
 /** What has to be there before the tables. */
-export const SETUP: Readonly<Record<'PostgreSQL' | 'MariaDB' | 'SQLite', string>> = {
+export const SETUP: Readonly<Record<TestDialectName, string>> = {
   PostgreSQL: `
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''UTC''', current_database()); END $$;
     CREATE EXTENSION citext;
@@ -24,7 +25,7 @@ export const SETUP: Readonly<Record<'PostgreSQL' | 'MariaDB' | 'SQLite', string>
   SQLite: 'SELECT 1',
 };
 
-export const TYPE_CASES: Readonly<Record<'PostgreSQL' | 'MariaDB' | 'SQLite', readonly TypeCase[]>> = {
+export const TYPE_CASES: Readonly<Record<TestDialectName, readonly TypeCase[]>> = {
   PostgreSQL: POSTGRESQL_CASES,
   MariaDB: MARIADB_CASES,
   SQLite: SQLITE_CASES,

@@ -2,25 +2,25 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { format } from 'oxfmt';
 import type { Source } from '../../src/domain/source.js';
-import { here, mariadb, postgres, sqlite, type TestDatabase } from './dialect-databases.js';
+import { here, TEST_DIALECTS, type TestDatabase } from './dialect-databases.js';
 import { typeOfCode } from '../../src/source/mssql/types.js';
 import { ALL, open, plan } from './reading.js';
 import { SETUP, TYPE_CASES, type DeadLetter, type TypeCase } from './type-cases.js';
 
-for (const dialect of here([postgres, mariadb, sqlite]))
+for (const dialect of here(TEST_DIALECTS))
   describe(dialect.name, () => {
     let database: TestDatabase;
     let source: Source;
     beforeAll(async () => {
       database = await dialect.create();
       source = open(database.url, 30);
-      await database.run(SETUP[dialect.name as keyof typeof SETUP]);
+      await database.run(SETUP[dialect.name]);
     });
     afterAll(async () => {
       await source?.close();
       await database?.drop();
     });
-    for (const [no, { ddl, holding, kind, values }] of TYPE_CASES[dialect.name as keyof typeof TYPE_CASES].entries())
+    for (const [no, { ddl, holding, kind, values }] of TYPE_CASES[dialect.name].entries())
       it(`${ddl === '' ? 'a column without a type' : ddl}${holding === undefined ? '' : `, ${holding}`} arrives as ${kind}, exactly`, async () => {
         await database.run(`CREATE TABLE t${no} (id int PRIMARY KEY, v ${ddl})`);
         for (const [i, [literal]] of values.entries())

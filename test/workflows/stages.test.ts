@@ -31,7 +31,7 @@ const openedRun = (mode: string): OpenedRun => ({
 /** What a poll finds of a mapping with one pending record. */
 const STILL_PENDING = { waiting: 1, pending: 1, dueSoon: 0, pendingFor: 3600, parents: [] };
 
-const waits = (...outlooks: PollPendingResult['outlooks']): PollPendingResult => ({ interrupted: false, outlooks });
+const waits = (...backlogs: PollPendingResult['backlogs']): PollPendingResult => ({ interrupted: false, backlogs });
 const NOTHING_WAITS = waits();
 
 /** Runs the workflow `sync` against activities that note their calls; `more` replaces some. `meanwhile`: what is done to it. */

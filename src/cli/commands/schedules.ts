@@ -151,19 +151,19 @@ async function runsOf(parts: ViewParts, schedules: readonly SyncSchedule[]): Pro
 type ListedSchedule = SyncSchedule & Partial<ScheduleRuns>;
 
 function listLines(sync: string, schedules: readonly ListedSchedule[], watch: SyncSchedule | null): string[] {
-  const rowOf = (s: ListedSchedule, last: string, streak: number | string) => [
+  const rowOf = (s: ListedSchedule, last: string, runsSinceSuccess: number | string) => [
     s.id,
     s.paused ? 'yes' : 'no',
     last,
-    streak,
+    runsSinceSuccess,
     s.skipped,
     s.missed,
     s.next.join(', ') || '-',
     s.note ?? '',
   ];
   const rows = schedules.map((s) => {
-    const { lastOutcome = null, lastEndedAt = null, streak = 0 } = s;
-    const failed = streak < COUNT_BOUND ? streak : `more than ${COUNT_BOUND - 1}`;
+    const { lastOutcome = null, lastEndedAt = null, runsSinceSuccess = 0 } = s;
+    const failed = runsSinceSuccess < COUNT_BOUND ? runsSinceSuccess : `more than ${COUNT_BOUND - 1}`;
     return rowOf(s, lastOutcome === null ? '-' : `${lastOutcome} ${minuteOf(lastEndedAt!)}`, failed);
   });
   // Its runs deliver nothing, so the ledger does not know them.

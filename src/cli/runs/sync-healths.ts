@@ -23,7 +23,7 @@ export interface SyncHealth {
   readonly lastSuccessAt: string | null;
   readonly lastSuccessAge: number | null;
   /** How many runs have failed or ended incomplete since then. */
-  readonly streak: number;
+  readonly runsSinceSuccess: number;
   /** How many were refused since then with `run_in_progress`; 10,001 stands for more than 10,000. */
   readonly refused: number;
   readonly pausedSchedules: readonly PausedSchedule[];
@@ -53,7 +53,7 @@ export async function healthsOf(
         problems,
         lastSuccessAt: state.lastSuccessAt?.toISOString() ?? null,
         lastSuccessAge: state.lastSuccessAt === null ? null : ageOf(state.lastSuccessAt, state),
-        streak: state.streak,
+        runsSinceSuccess: state.runsSinceSuccess,
         refused: state.refused,
         pausedSchedules: state.pausedSchedules,
         notStarted: state.notStarted.map((schedule) => ({ ...schedule, lastAge: ageOf(schedule.lastAt, state) })),

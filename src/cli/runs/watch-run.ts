@@ -8,7 +8,7 @@ import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../../dom
 import { holdUntilLine } from '../../domain/guard.js';
 import { waitLine } from '../../domain/wait-line.js';
 import type { Output } from '../output/output.js';
-import { createProgress, type ProgressDisplay } from './progress.js';
+import { createProgress, type ProgressDisplay } from './progress-display.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 import { describedStart } from './described-start.js';
 import { fromWorkflow, reportIn, retriedFailureOf } from './workflow-failure.js';

@@ -16,7 +16,7 @@ import {
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
 import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
 import type { RecordList } from '../../records/record-list.js';
-import { neverAccepted, rejectedRecord } from './dead-letters.js';
+import { neverAccepted, rejectedRecord } from './new-dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
 import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
 import { retryDelay } from './retry-delay.js';

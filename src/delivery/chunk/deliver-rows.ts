@@ -1,4 +1,4 @@
-/** Delivers rows that were read by their keys, in two passes if the mapping's references form a circle. */
+/** Delivers rows that were read by their keys, in two passes if the mapping's references form a cycle. */
 import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import type { Chunk } from '../../reading/chunk.js';

@@ -6,7 +6,7 @@ import type { MappedRecord, FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
-import { duplicateRecord } from './dead-letters.js';
+import { duplicateRecord } from './new-dead-letters.js';
 import type { PartitionContext } from '../partition-context.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 

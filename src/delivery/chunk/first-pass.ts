@@ -1,5 +1,5 @@
 /**
- * The first of two passes over a mapping whose references form a circle (ADR 0018): records that the platform does not
+ * The first of two passes over a mapping whose references form a cycle (ADR 0018): records that the platform does not
  * have yet are sent without those references, so that others can refer to them. The second pass reads all rows again.
  */
 import { encodeJson } from '../../domain/json.js';

@@ -1,4 +1,7 @@
-/** How long a child is queued that the platform did not accept without its parent. */
+/**
+ * How long a child is queued that the platform did not accept without its parent. A file of its own, because the delivery of
+ * chunks and that of pending records must agree on it.
+ */
 import { seconds } from '../../domain/timeouts.js';
 
 /** Seconds, by how often the record was sent again already: none at first, then longer and longer. */

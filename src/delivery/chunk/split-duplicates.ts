@@ -6,7 +6,7 @@ import { groupBy } from '../../domain/group-by.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { Chunk } from '../../reading/chunk.js';
-import { duplicateRecord } from './dead-letters.js';
+import { duplicateRecord } from './new-dead-letters.js';
 
 export interface SplitChunk extends Pick<Chunk, 'records' | 'failedRows'> {
   /** How many rows were left out, since they were read again later in the chunk. */

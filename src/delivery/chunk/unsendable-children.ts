@@ -8,7 +8,7 @@ import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { referencesOf } from '../../domain/references.js';
-import { childWithoutParent } from './dead-letters.js';
+import { childWithoutParent } from './new-dead-letters.js';
 import { deadLetteredParents, surelyAbsent } from '../parents/dead-lettered-parents.js';
 import { lookUpParents } from '../parents/look-up-parents.js';
 import { blockChildren } from '../parents/parent-graph.js';

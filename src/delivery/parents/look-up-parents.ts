@@ -111,7 +111,7 @@ async function decideBySource(
     decide(node, mapping, null);
     node.record = record;
     const parents = parentsOf(mapping, record);
-    // A reference that is part of a circle is left out in the first pass, so it blocks nothing.
+    // A reference that is part of a cycle is left out in the first pass, so it blocks nothing.
     const required = parents.filter(({ field }) => !mapping.deferred.has(field));
     await add(node, parents, required);
   }

@@ -55,7 +55,7 @@ export function blockChildren({ nodes }: Pick<ParentGraph, 'nodes'>): void {
     }
 }
 
-/** The parents that were found in the source, in generations, the oldest first. Circles are cut. */
+/** The parents that were found in the source, in generations, the oldest first. Cycles are cut. */
 export function generations({ nodes }: Pick<ParentGraph, 'nodes'>): ParentNode[][] {
   const found = new Map([...nodes].filter(([, { status }]) => status === null));
   const depths = new Map<string, number>();

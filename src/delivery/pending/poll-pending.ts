@@ -22,12 +22,12 @@ export async function pollPending(
     interrupted ||= !isDone;
   }
   const sync = await deps.openSync(run.sync, run.runId);
-  const outlooks = [];
+  const backlogs = [];
   // Only now, since a later mapping may have delivered what an earlier one waits for.
   for (const mapping of mappings) {
     const { mappingId } = await sync.mapping(mapping);
-    const outlook = await deps.ledger.waiting.outlook(mappingId, run.runId);
-    if (outlook.waiting > 0) outlooks.push({ mapping, ...outlook });
+    const backlog = await deps.ledger.waiting.backlog(mappingId, run.runId);
+    if (backlog.waiting > 0) backlogs.push({ mapping, ...backlog });
   }
-  return { interrupted, outlooks };
+  return { interrupted, backlogs };
 }

@@ -8,7 +8,7 @@ import { isRowKnown, queuedUntilParentsCome, type QueuedRecord } from '../../led
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
-import { childWithoutParent, rejectedRecord } from '../chunk/dead-letters.js';
+import { childWithoutParent, rejectedRecord } from '../chunk/new-dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';

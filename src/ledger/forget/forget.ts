@@ -5,10 +5,9 @@ import type { JsonObject } from '../../domain/json.js';
 import { writeAudit } from '../audit.js';
 import { CLAIM_LOCK } from '../batches/claims.js';
 import { retryOnDeadlock } from '../database/connection.js';
-import { countOfTenant, forgetRecords, forgetTenant, tenantsOf } from '../record-index/forget-records.js';
-import { readRecords } from '../record-index/index.js';
+import { countRecords, forgetRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
-import * as conditions from './conditions.js';
+import * as knownRows from './known-rows.js';
 
 /** What is to be forgotten: a record, all records of a tenant, or a record of one tenant only. */
 export interface Forgetting {
@@ -134,78 +133,61 @@ async function look(knex: Knex, { sync }: Forgetting, places: Places): Promise<F
     return found[0].n;
   };
   const ofRecord = (rows: string): Promise<number> => (places.id === null ? Promise.resolve(0) : count(rows));
+  let records = 0;
+  for (const mappingId of places.mappings) records += await countRecords(knex, mappingId, places);
   const known: KnownOf = {
-    records: await countRecords(knex, places),
-    waiting: await count(conditions.WAITING),
-    deadLetters: await count(conditions.DEAD_LETTERS),
-    removals: await count(conditions.REMOVALS),
-    runs: (await ofRecord(conditions.BACKFILLS)) + (await ofRecord(conditions.PARTITIONS)),
-    references: await ofRecord(conditions.CHILDREN),
+    records,
+    waiting: await count(knownRows.WAITING),
+    deadLetters: await count(knownRows.DEAD_LETTERS),
+    removals: await count(knownRows.REMOVALS),
+    runs: (await ofRecord(knownRows.BACKFILLS)) + (await ofRecord(knownRows.PARTITIONS)),
+    references: await ofRecord(knownRows.CHILDREN),
   };
   const { rows } = await knex.raw<{ rows: (Omit<Obstacle, 'since'> & { since: Date })[] }>(
     `SELECT 'run' AS kind, id::text AS run, started_at AS since, 'working' AS state, 1 AS count
      FROM runs WHERE sync = :sync AND ended_at IS NULL
      UNION ALL
-     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${conditions.OPEN_BATCHES} GROUP BY run_id, state
+     SELECT 'batch', run_id::text, min(intended_at), state, count(*)::int FROM ${knownRows.OPEN_BATCHES} GROUP BY run_id, state
      ORDER BY 3`,
     bindingsOf({ ...places, sync }),
   );
   const obstacles = rows.map(({ since, ...obstacle }) => ({ ...obstacle, since: since.toISOString() }));
-  return { known, obstacles, waitingChildren: await ofRecord(conditions.WAITING_CHILDREN) };
+  return { known, obstacles, waitingChildren: await ofRecord(knownRows.WAITING_CHILDREN) };
 }
 
 const bindingsOf = (places: Places): Record<string, Knex.RawBinding> => ({ ...places });
 
-/** The tenants of the mapping in which the record may be. */
-const tenantsIn = async (knex: Knex, mappingId: number, { tenant }: Places): Promise<readonly number[]> =>
-  (await tenantsOf(knex, mappingId)).filter((id) => tenant === null || id === tenant);
-
-async function countRecords(knex: Knex, places: Places): Promise<number> {
-  const { mappings, tenant, id } = places;
-  let records = 0;
-  for (const mappingId of mappings)
-    if (id === null) records += await countOfTenant(knex, mappingId, tenant!);
-    else {
-      const tenantIds = await tenantsIn(knex, mappingId, places);
-      await readRecords(knex, mappingId, { tenantIds, externalIds: tenantIds.map(() => id) }, () => records++);
-    }
-  return records;
-}
-
 async function remove(trx: Knex, { sync }: Forgetting, places: Places): Promise<void> {
-  const { mappings, tenant, id } = places;
-  for (const mappingId of mappings)
-    if (id === null) await forgetTenant(trx, mappingId, tenant!);
-    else await forgetRecords(trx, mappingId, await tenantsIn(trx, mappingId, places), id);
+  for (const mappingId of places.mappings) await forgetRecords(trx, mappingId, places);
   const bindings = bindingsOf({ ...places, sync });
   // What a person is asked to approve has to be what is still in the plan.
   await trx.raw(
-    `WITH gone AS (DELETE FROM ${conditions.REMOVALS} RETURNING plan_id)
+    `WITH gone AS (DELETE FROM ${knownRows.REMOVALS} RETURNING plan_id)
      UPDATE removal_plans p SET records = p.records - g.n
      FROM (SELECT plan_id, count(*) AS n FROM gone GROUP BY 1) g WHERE p.id = g.plan_id`,
     bindings,
   );
   await trx.raw(
-    `UPDATE removal_plans SET next_tenant = 0, next_id = '' WHERE id IN (SELECT id FROM ${conditions.PLANS})`,
+    `UPDATE removal_plans SET next_tenant = 0, next_id = '' WHERE id IN (SELECT id FROM ${knownRows.PLANS})`,
     bindings,
   );
   // Keys of rows, shown while a run is on hold: no run is working.
-  await trx('guards').whereIn('mapping_id', mappings).whereNotNull('examples').update({ examples: null });
-  await trx.raw(`DELETE FROM ${conditions.WAITING}`, bindings);
-  await trx.raw(`DELETE FROM ${conditions.DEAD_LETTERS}`, bindings);
-  if (id === null) return;
+  await trx('guards').whereIn('mapping_id', places.mappings).whereNotNull('examples').update({ examples: null });
+  await trx.raw(`DELETE FROM ${knownRows.WAITING}`, bindings);
+  await trx.raw(`DELETE FROM ${knownRows.DEAD_LETTERS}`, bindings);
+  if (places.id === null) return;
   await trx.raw(
-    `UPDATE dead_letters SET missing = ${conditions.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${conditions.CHILDREN})`,
+    `UPDATE dead_letters SET missing = ${knownRows.OTHER_PARENTS} WHERE id IN (SELECT id FROM ${knownRows.CHILDREN})`,
     bindings,
   );
   await trx.raw(
-    `UPDATE runs SET input = ${conditions.OTHER_INPUT} WHERE id IN (SELECT id FROM ${conditions.BACKFILLS})`,
+    `UPDATE runs SET input = ${knownRows.OTHER_INPUT} WHERE id IN (SELECT id FROM ${knownRows.BACKFILLS})`,
     bindings,
   );
   await trx.raw(
     `UPDATE partitions SET external_ids = array_remove(external_ids, :id),
        ${['resume_key', 'after_key', 'through_key'].map((key) => `${key} = CASE WHEN :id = ANY (${key}) THEN NULL ELSE ${key} END`).join(', ')}
-     WHERE id IN (SELECT id FROM ${conditions.PARTITIONS})`,
+     WHERE id IN (SELECT id FROM ${knownRows.PARTITIONS})`,
     bindings,
   );
 }

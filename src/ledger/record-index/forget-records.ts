@@ -3,49 +3,56 @@
  * of them is left, neither an entry nor a block that begins with their id. The claims of the mapping must be locked.
  */
 import type { Knex } from 'knex';
-import { compareIds, idHex, LOWEST } from '../record-key.js';
+import { compareIds, idHex, LOWEST, type RecordKeys } from '../record-key.js';
 import { blocksOf } from './covering-blocks.js';
 import { storeBlocks } from './change-records.js';
 import { concatenated, entriesBetween } from './entry-columns.js';
 import { inOrder } from './keys-in-blocks.js';
+import { readRecords } from './read-records.js';
 import { StoredBlock } from './stored-block.js';
 
 /** How many records a block has, in SQL: the lengths of its ids are counted. */
 const RECORDS = `(SELECT coalesce(sum((l->>0)::int), 0) FROM json_array_elements(b.records::json->'lengths') AS l)`;
 
-/** How many records of the tenant the index has. */
-export async function countOfTenant(knex: Knex, mappingId: number, tenantId: number): Promise<number> {
-  const { rows } = await knex.raw<{ rows: [{ n: number }] }>(
-    `SELECT coalesce(sum(${RECORDS}), 0)::float8 AS n FROM record_blocks b WHERE b.mapping_id = ? AND b.tenant_id = ?`,
-    [mappingId, tenantId],
-  );
-  return rows[0].n;
+/** The records of a tenant, or the one with an id of a tenant or of whichever tenant. `tenant` or `id` is null if not meant. */
+export interface RecordsOf {
+  readonly tenant: number | null;
+  readonly id: string | null;
 }
 
-/** Removes all records of the tenant. */
-export async function forgetTenant(trx: Knex, mappingId: number, tenantId: number): Promise<void> {
-  await trx('record_blocks').where({ mapping_id: mappingId, tenant_id: tenantId }).delete();
+/** How many of the records the index has. */
+export async function countRecords(knex: Knex, mappingId: number, { tenant, id }: RecordsOf): Promise<number> {
+  if (id === null) {
+    const { rows } = await knex.raw<{ rows: [{ n: number }] }>(
+      `SELECT coalesce(sum(${RECORDS}), 0)::float8 AS n FROM record_blocks b WHERE b.mapping_id = ? AND b.tenant_id = ?`,
+      [mappingId, tenant!],
+    );
+    return rows[0].n;
+  }
+  let records = 0;
+  await readRecords(knex, mappingId, await keysOf(knex, mappingId, id, tenant), () => records++);
+  return records;
 }
 
-/** The tenants of which the index has records. */
-export async function tenantsOf(knex: Knex, mappingId: number): Promise<readonly number[]> {
+/** Removes the records. */
+export async function forgetRecords(trx: Knex, mappingId: number, { tenant, id }: RecordsOf): Promise<void> {
+  if (id === null) {
+    await trx('record_blocks').where({ mapping_id: mappingId, tenant_id: tenant }).delete();
+    return;
+  }
+  const keys = await keysOf(trx, mappingId, id, tenant);
+  for (const block of await blocksOf(trx, mappingId, keys, inOrder(keys), 'change'))
+    await forgetIn(trx, mappingId, block, id);
+}
+
+/** The keys that the record may have: one for each tenant, or only for the given one, of which the index has records. */
+async function keysOf(knex: Knex, mappingId: number, id: string, tenant: number | null): Promise<RecordKeys> {
   const { rows } = await knex.raw<{ rows: { tenant_id: number }[] }>(
     'SELECT DISTINCT tenant_id FROM record_blocks WHERE mapping_id = ?',
     [mappingId],
   );
-  return rows.map((row) => row.tenant_id);
-}
-
-/** Removes the record with this id of each of the tenants, all of which have records in the index. */
-export async function forgetRecords(
-  trx: Knex,
-  mappingId: number,
-  tenantIds: readonly number[],
-  externalId: string,
-): Promise<void> {
-  const keys = { tenantIds, externalIds: tenantIds.map(() => externalId) };
-  for (const block of await blocksOf(trx, mappingId, keys, inOrder(keys), 'change'))
-    await forgetIn(trx, mappingId, block, externalId);
+  const tenantIds = rows.map((row) => row.tenant_id).filter((known) => tenant === null || known === tenant);
+  return { tenantIds, externalIds: tenantIds.map(() => id) };
 }
 
 async function forgetIn(trx: Knex, mappingId: number, block: StoredBlock, externalId: string): Promise<void> {

@@ -11,7 +11,7 @@ import {
   oldPartitions,
   oldRuns,
   type Purpose,
-} from './conditions.js';
+} from './prunable-rows.js';
 
 /** How a prune works; everything may be left out. */
 export interface PruneOptions {

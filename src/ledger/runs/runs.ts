@@ -58,7 +58,7 @@ export interface ScheduleRuns {
   readonly lastOutcome: string | null;
   readonly lastEndedAt: Date | null;
   /** Failed or incomplete runs since the last one that was neither; up to `COUNT_BOUND`. */
-  readonly streak: number;
+  readonly runsSinceSuccess: number;
 }
 
 export interface Runs {
@@ -199,7 +199,7 @@ export function openRuns(knex: Knex): Runs {
            WHERE started_by = :id AND trigger = 'schedule' AND outcome IS NOT NULL)
          SELECT last.outcome AS "lastOutcome", last.ended_at AS "lastEndedAt",
            (SELECT count(*) FROM (SELECT FROM ended WHERE ${IS_BAD} AND id > coalesce(
-              (SELECT max(id) FROM ended WHERE ${IS_GOOD}), 0) LIMIT ${COUNT_BOUND}) bad)::float8 AS streak
+              (SELECT max(id) FROM ended WHERE ${IS_GOOD}), 0) LIMIT ${COUNT_BOUND}) bad)::float8 AS "runsSinceSuccess"
          FROM (SELECT 1) one LEFT JOIN (SELECT * FROM ended ORDER BY id DESC LIMIT 1) last ON true`,
         { id: scheduleId },
       );

@@ -1,7 +1,7 @@
 /** The state of a sync over all of its runs, from which its health is judged. */
 import type { Knex } from 'knex';
 import { COUNT_BOUND } from '../../domain/quantity.js';
-import type { JudgedState } from '../../domain/sync-health.js';
+import type { EvaluatedState } from '../../domain/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/work.js';
 import { IS_ON_HOLD } from '../runs/guards.js';
 import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
@@ -9,7 +9,7 @@ import { IS_RETRYING } from '../runs/runs.js';
 import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
 
 /** What is known of a sync. Times are the ledger's clock; null where there is nothing yet. */
-export interface SyncState extends JudgedState {
+export interface SyncState extends EvaluatedState {
   readonly sync: string;
   /** The latest run that has failed or ended incomplete since the last success. */
   readonly latest: {
@@ -64,8 +64,8 @@ export function openSyncStates(knex: Knex): SyncStates {
              LEFT JOIN awaited_syncs a USING (sync)
            WHERE f.started_at IS NOT NULL OR a.since IS NOT NULL
          ), bad AS (
-           SELECT r.*, b.streak FROM syncs s,
-             LATERAL (SELECT max(id) AS id, count(*) AS streak FROM (
+           SELECT r.*, b."runsSinceSuccess" FROM syncs s,
+             LATERAL (SELECT max(id) AS id, count(*) AS "runsSinceSuccess" FROM (
                (SELECT id FROM runs WHERE sync = s.sync AND ${IS_SYNC} AND ${IS_BAD} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)
                 ORDER BY ended_at DESC LIMIT ${COUNT_BOUND})
                UNION ALL
@@ -92,7 +92,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            GROUP BY m.sync
          )
          SELECT s.sync, now() AS now, s.first_run_at AS "firstRunAt", s.expected_since AS "expectedSince", s.last_success_at AS "lastSuccessAt",
-           coalesce(b.streak, 0)::float8 AS streak,
+           coalesce(b."runsSinceSuccess", 0)::float8 AS "runsSinceSuccess",
            ${countToBound(`FROM runs WHERE sync = s.sync AND ${IS_REFUSED} AND (s.last_success_at IS NULL OR ended_at > s.last_success_at)`)}::float8 AS refused,
            CASE WHEN b.id IS NOT NULL THEN json_build_object('run', b.id::text, 'workflowId', b.workflow_id, 'outcome', coalesce(b.outcome, 'failed'),
              'failure', CASE WHEN b.outcome IS NULL THEN CAST(:end AS json) WHEN b.failure_code IS NOT NULL THEN json_build_object('code', b.failure_code, 'message', b.failure_message) END)

@@ -83,18 +83,16 @@ function refExpected(field: string, schema: string, schemaOf: ReadonlyMap<string
 }
 
 /**
- * A circle in which no reference can be left out at first has no order. One finding, at one of its references, is
+ * A cycle in which no reference can be left out at first has no order. One finding, at one of its references, is
  * enough.
  */
 function checkCycle(mappings: readonly CheckedMapping[]): void {
-  const { circle } = deferredReferences(mappings.map(({ spec }) => spec));
-  if (circle === null) return;
-  const { spec, file } = mappings.find((mapping) => mapping.spec.name === circle[0])!;
-  const [field] = [...spec.fields].find(
-    ([, fieldSpec]) => fieldSpec.kind === 'ref' && fieldSpec.mapping === circle[1],
-  )!;
+  const { cycle } = deferredReferences(mappings.map(({ spec }) => spec));
+  if (cycle === null) return;
+  const { spec, file } = mappings.find((mapping) => mapping.spec.name === cycle[0])!;
+  const [field] = [...spec.fields].find(([, fieldSpec]) => fieldSpec.kind === 'ref' && fieldSpec.mapping === cycle[1])!;
   const message =
-    `the mappings refer to each other in a circle (${circle.join(' -> ')}), and no record on it can be sent first: ` +
+    `the mappings refer to each other in a cycle (${cycle.join(' -> ')}), and no record on it can be sent first: ` +
     'one of the references must not be required by its schema definition, in a mapping with onConflict: upsert';
   file.report('reference_cycle', ['fields', field, 'ref'], message);
 }

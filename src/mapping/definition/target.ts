@@ -43,10 +43,10 @@ export function targetOf(schema: JsonObject, field: string): Target {
   };
 }
 
-/** Follows local `$ref`s; undefined if one leads nowhere or in a circle. */
+/** Follows local `$ref`s; undefined if one leads nowhere or in a cycle. */
 function resolved(schema: JsonObject, property: JsonObject | undefined): JsonObject | undefined {
   let current = property;
-  // Real schemas need one or two steps; the limit ends a circle of references.
+  // Real schemas need one or two steps; the limit ends a cycle of references.
   for (let i = 0; i < 8; i++) {
     const reference = current?.['$ref'];
     if (typeof reference !== 'string' || !reference.startsWith('#/')) return current;

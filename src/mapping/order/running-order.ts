@@ -1,5 +1,5 @@
 /**
- * The order in which a run loads mappings: parents before children. If references form a circle, one of them is
+ * The order in which a run loads mappings: parents before children. If references form a cycle, one of them is
  * deferred: its mapping is loaded twice, in a first pass without that reference, and in full once the parents have been
  * sent (ADR 0018).
  */
@@ -16,10 +16,10 @@ export interface Stage {
 }
 
 /**
- * The reference fields to leave out in the first pass, by mapping. `circle` is null, or a circle that cannot be broken,
+ * The reference fields to leave out in the first pass, by mapping. `cycle` is null, or a cycle that cannot be broken,
  * with its first name repeated at the end.
  */
-export type Deferred = { readonly fields: ReadonlyMap<string, readonly string[]>; readonly circle: string[] | null };
+export type Deferred = { readonly fields: ReadonlyMap<string, readonly string[]>; readonly cycle: string[] | null };
 
 interface Reference {
   readonly from: string;
@@ -29,16 +29,16 @@ interface Reference {
   readonly canWait: boolean;
 }
 
-/** Breaks one circle after the other by deferring the references of one of its steps, if all of those can wait. */
+/** Breaks one cycle after the other by deferring the references of one of its steps, if all of those can wait. */
 export function deferredReferences(mappings: readonly MappingSpec[]): Deferred {
   let references = mappings.flatMap(referencesOf);
   const fields = new Map<string, string[]>();
   while (true) {
-    const circle = cycleOf(nodesOf(mappings, references));
-    if (circle === null) return { fields, circle };
-    const steps = circle.slice(1).map((to, i) => references.filter((r) => r.from === circle[i] && r.to === to));
+    const cycle = cycleOf(nodesOf(mappings, references));
+    if (cycle === null) return { fields, cycle };
+    const steps = cycle.slice(1).map((to, i) => references.filter((r) => r.from === cycle[i] && r.to === to));
     const given = steps.find((step) => step.every((reference) => reference.canWait));
-    if (given === undefined) return { fields, circle };
+    if (given === undefined) return { fields, cycle };
     const { from } = given[0]!;
     fields.set(from, [...(fields.get(from) ?? []), ...given.map((reference) => reference.field)]);
     references = references.filter((reference) => !given.includes(reference));
@@ -46,7 +46,7 @@ export function deferredReferences(mappings: readonly MappingSpec[]): Deferred {
 }
 
 /**
- * The stages of a run, in order. Mappings on a circle that cannot be broken, and their children, are in no stage;
+ * The stages of a run, in order. Mappings on a cycle that cannot be broken, and their children, are in no stage;
  * checking the files has rejected them (`reference_cycle`).
  */
 export function runningOrder(mappings: readonly MappingSpec[]): Stage[] {

@@ -6,7 +6,7 @@ import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import type { ConditionGroup } from '../segments/condition.js';
 import { groupsSql } from '../segments/condition-sql.js';
-import { SqlParameters } from '../segments/values.js';
+import { SqlParameters } from '../segments/operator-values.js';
 import { wordsOf } from '../segments/vocabulary.js';
 
 /** The body of 4.7, with the conditions of segments in place of their ids. */

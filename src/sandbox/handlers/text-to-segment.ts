@@ -1,6 +1,6 @@
 /** 4.2: builds the conditions of a segment from a description in English. Nothing is stored. */
 import { Refusal } from '../refusal.js';
-import { textToSegment as interpret } from '../segments/text-to-segment.js';
+import { interpretText } from '../segments/interpret-text.js';
 import type { Handler } from './handler.js';
 
 /** The word for people if the caller sends none (4.2). */
@@ -13,7 +13,7 @@ const DEFAULT_WORD = 'user';
 export const textToSegment: Handler<'textToSegment'> = async ({ body }, { schemas, settings }) => {
   const { text, userCustomVerb = DEFAULT_WORD } = body;
   const definitions = (await schemas.list()).map(({ definition }) => definition);
-  const data = interpret({ text, userCustomVerb }, definitions, settings);
+  const data = interpretText({ text, userCustomVerb }, definitions, settings);
   if (!data.success && settings.statuses.notUnderstood !== 200) throw new Refusal('notUnderstood', data.failureReason);
   return { data };
 };

@@ -4,7 +4,7 @@
  */
 import { automationRow, communicationGroupRow } from '../automation-rows.js';
 import type { Queryable } from '../database.js';
-import type { AutomationTemplate } from '../fixture/schema.js';
+import type { AutomationTemplate } from '../fixture/fixture-schema.js';
 import type { LibraryItem, LibraryKind } from './kind.js';
 
 /** Syncs and unsyncs automation templates (4.6). */

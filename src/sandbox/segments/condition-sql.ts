@@ -1,7 +1,7 @@
 /** Compiles the conditions of segments to SQL over the sandbox's resources. Values are always bound as parameters. */
 import { MEASURES, type Condition, type ConditionGroup, type RecordsCondition } from './condition.js';
 import { fieldTest, OPERATORS, sqlJsonPath, valueTest } from './operators.js';
-import { numberOrTime, type SqlParameters } from './values.js';
+import { numberOrTime, type SqlParameters } from './operator-values.js';
 
 /** What compiling needs besides the conditions. */
 export interface Scope {

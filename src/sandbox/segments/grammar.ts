@@ -2,7 +2,7 @@
 import { grammar } from 'ohm-js';
 import { MEASURES } from './condition.js';
 import { OPERATOR_NAMES, OPERATORS, type FieldKind } from './operators.js';
-import { UNITS } from './values.js';
+import { UNITS } from './operator-values.js';
 
 /** The forms of conditions by the name of their rule. The words in braces are rules too. */
 export const FORMS = {

@@ -1,6 +1,6 @@
 /** The operators of conditions: for each, the fields it applies to, its phrase in a text, and its SQL. */
 import { parseJsonPath } from '../json-path.js';
-import { SLOTS, textOf, type Compare, type SqlParameters } from './values.js';
+import { SLOTS, textOf, type Compare, type SqlParameters } from './operator-values.js';
 
 /** The kinds of field that tests distinguish. */
 export type FieldKind = 'text' | 'number' | 'boolean' | 'date';

@@ -9,7 +9,7 @@ import type { SourceConfig } from '../../domain/sync.js';
 import { limitResponseTime } from '../../postgres/response-deadline.js';
 import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
-import { installRowTap } from './row-tap.js';
+import { installRowInterceptor } from './row-interceptor.js';
 import { askForText, type TextResult } from './text-query.js';
 import { readTypes } from './types.js';
 import { milliseconds } from '../../domain/timeouts.js';
@@ -86,7 +86,7 @@ function openPool(config: SourceConfig): Knex {
       max: config.poolMax,
       afterCreate(connection: Client, done: (error: unknown, connection: Client) => void) {
         limitResponseTime(connection, responseLimit(config));
-        installRowTap(connection);
+        installRowInterceptor(connection);
         connection
           .query(
             `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Rows, SourceRow } from '../../domain/source.js';
 import { responseWithin } from '../../postgres/response-deadline.js';
 import { UndecodedRows } from './undecoded-rows.js';
-import { divertRows } from './row-tap.js';
+import { interceptRows } from './row-interceptor.js';
 
 /** The result of one query. */
 export interface TextResult {
@@ -66,13 +66,13 @@ class TextQuery extends pg.Query {
 
   /** Called by the driver when the query is to be sent; returns an error if it cannot be. */
   override readonly submit = (connection: pg.Connection): void => {
-    divertRows(connection, (buffer, from, end) => {
+    interceptRows(connection, (buffer, from, end) => {
       if (this.#fits(end - from)) this.#messages.add(buffer, from, end);
     });
     return pg.Query.prototype.submit.call(this, connection);
   };
 
-  /** Called by the driver if rows are not tapped. */
+  /** Called by the driver if rows are not intercepted. */
   handleDataRow({ fields }: { readonly fields: SourceRow }): void {
     if (this.#fits(fields.reduce((sum, value) => sum + (value?.length ?? 0), 0))) this.#texts.push(fields);
   }

@@ -1,6 +1,7 @@
 /** Tables that are read in parts, and rows that are large. */
 import { expect, it } from 'vitest';
 import { ALL, plan, readAll } from '../reading.js';
+import type { TestServerName } from '../dialect-databases.js';
 import type { Opened } from './opened.js';
 
 /** On every kind of database. */
@@ -12,7 +13,7 @@ export function largeTables(at: Opened): void {
     await at.database.run(`CREATE TABLE gaps (id bigint PRIMARY KEY)`);
     await at.database.run(`INSERT INTO gaps SELECT CASE WHEN i < 500 THEN -i ELSE i * 1000 END FROM ${numbers(1000)}`);
     await at.database.run(
-      { PostgreSQL: 'ANALYZE gaps', MariaDB: 'ANALYZE TABLE gaps', SQLite: 'ANALYZE' }[dialect.name]!,
+      { PostgreSQL: 'ANALYZE gaps', MariaDB: 'ANALYZE TABLE gaps', SQLite: 'ANALYZE' }[dialect.name],
     );
     const read = plan('gaps', ['id']);
     const ranges = await at.source.splitKeys(read, 100);
@@ -39,7 +40,7 @@ export function largeTables(at: Opened): void {
     await at.database.run(
       `CREATE TABLE fat (id int PRIMARY KEY, v ${dialect.name === 'MariaDB' ? 'longtext' : 'text'})`,
     );
-    await at.database.run(`INSERT INTO fat SELECT i, ${wide[dialect.name as keyof typeof wide]} FROM ${numbers(40)}`);
+    await at.database.run(`INSERT INTO fat SELECT i, ${wide[dialect.name]} FROM ${numbers(40)}`);
     const read = plan('fat', ['id'], null, ['v']);
     const sizes: number[] = [];
     const ids: string[] = [];
@@ -67,14 +68,14 @@ export function partitions(at: Opened): void {
   const { dialect } = at;
 
   it('reads a partitioned table whole, in order, whichever partition a row is in', async () => {
-    const parts = {
+    const parts: Readonly<Record<TestServerName, string>> = {
       PostgreSQL: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE (day);
         CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM ('2020-01-01') TO ('2020-02-01');
         CREATE TABLE parted_2 PARTITION OF parted DEFAULT;`,
       MariaDB: `CREATE TABLE parted (id int, day date, PRIMARY KEY (day, id)) PARTITION BY RANGE COLUMNS (day)
         (PARTITION p1 VALUES LESS THAN ('2020-02-01'), PARTITION p2 VALUES LESS THAN (MAXVALUE))`,
     };
-    await at.database.run(parts[dialect.name as keyof typeof parts]);
+    await at.database.run(parts[dialect.name as TestServerName]);
     for (const [id, day] of [
       [1, '2020-03-01'],
       [2, '2020-01-15'],

@@ -76,7 +76,7 @@ export function pages(at: Opened): void {
     });
 
     it('distinguish keys that differ but compare equal in the database', async () => {
-      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[dialect.name]!;
+      const fold = { PostgreSQL: 'text', MariaDB: 'varchar(20)', SQLite: 'text COLLATE NOCASE' }[dialect.name];
       await at.database.run(`CREATE TABLE folded (k ${fold})`);
       const keys = ['a', 'A', 'b', 'B', 'é', 'e', 'E', 'a ', 'ss', 'ß', '😀', 'ﬀ'];
       for (const k of keys) await at.database.run(`INSERT INTO folded VALUES ('${k}')`);
@@ -160,7 +160,7 @@ export function pages(at: Opened): void {
         PostgreSQL: 'ALTER TABLE changing ALTER v TYPE numeric(10,1)',
         MariaDB: 'ALTER TABLE changing MODIFY v decimal(10,1)',
         SQLite: `ALTER TABLE changing DROP COLUMN v; ALTER TABLE changing ADD COLUMN v decimal(10,1) DEFAULT 3.5`,
-      }[dialect.name]!;
+      }[dialect.name];
       await at.database.run(widen);
       const second = await at.source.readPage(read, { ...ALL, after: { cursor: null, key: ['2'] } }, 2);
       expect(second.columns[1]!.type).toBe('decimal');

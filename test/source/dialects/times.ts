@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../../pipeline/shop.js';
 import { ALL, codeOf, open, plan, readAll } from '../reading.js';
+import type { TestServerName } from '../dialect-databases.js';
 import type { Opened } from './opened.js';
 
 /** On every kind of database. */
@@ -56,12 +57,12 @@ export function openTransactions(at: Opened): void {
   it('stays behind the clock if the account may not see the transactions of others, and says what to grant', async () => {
     const name = `reader_${Date.now()}`;
     const { username, password } = new URL(at.database.url);
-    const grants = {
+    const grants: Readonly<Record<TestServerName, string>> = {
       PostgreSQL: `CREATE ROLE ${name} LOGIN PASSWORD 'secret'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name}`,
       MariaDB: `CREATE USER ${name}@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON *.* TO ${name}@'%'`,
     };
     await at.database.run(`CREATE TABLE watched (id int PRIMARY KEY, at ${instant} DEFAULT ${dialect.now})`);
-    await at.database.run(grants[dialect.name as keyof typeof grants]);
+    await at.database.run(grants[dialect.name as TestServerName]);
     const reader = open(
       at.database.url.replace(`${username}${password === '' ? '' : `:${password}`}@`, `${name}:secret@`),
     );

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Client, Connection } from 'pg';
 import { expect, it } from 'vitest';
 import { UndecodedRows } from '../../src/source/postgres/undecoded-rows.js';
-import { divertRows, installRowTap } from '../../src/source/postgres/row-tap.js';
+import { interceptRows, installRowInterceptor } from '../../src/source/postgres/row-interceptor.js';
 import { message, rowMessage } from './postgres-messages.js';
 
 const notice = (text: string): Buffer => message('N', Buffer.from(`S${text}\0\0`));
@@ -16,7 +16,7 @@ function session() {
   const connection = Object.assign(new EventEmitter(), { stream }) as unknown as Connection;
   const told: Buffer[] = [];
   stream.on('data', (bytes: Buffer) => told.push(Buffer.from(bytes)));
-  installRowTap({ connection } as unknown as Client);
+  installRowInterceptor({ connection } as unknown as Client);
   return {
     connection,
     arrives: (bytes: Buffer) => void stream.emit('data', bytes),
@@ -37,7 +37,7 @@ it('returns the rows and passes the rest to the driver, in any pieces', () => {
     fc.property(ROWS, fc.string({ maxLength: 30 }), fc.array(fc.integer({ min: 1, max: 400 })), (rows, text, sizes) => {
       const { connection, arrives, told } = session();
       const taken = new UndecodedRows();
-      divertRows(connection, (...message) => taken.add(...message));
+      interceptRows(connection, (...message) => taken.add(...message));
       const others = [notice(text), message('C', Buffer.from('SELECT\0')), READY];
       const middle = Math.floor(rows.length / 2);
       const all = Buffer.concat([
@@ -66,7 +66,7 @@ it('leaves the rows of other queries to the driver, before and after', () => {
   const [before, own, after] = [['before'], ['own'], ['after']].map(rowMessage) as [Buffer, Buffer, Buffer];
 
   arrives(Buffer.concat([before, READY]));
-  divertRows(connection, (...message) => taken.add(...message));
+  interceptRows(connection, (...message) => taken.add(...message));
   arrives(Buffer.concat([own, READY]));
   arrives(Buffer.concat([after, READY]));
 
@@ -76,7 +76,7 @@ it('leaves the rows of other queries to the driver, before and after', () => {
 
 it('leaves what is not a message to the driver', () => {
   const { connection, arrives, told } = session();
-  divertRows(connection, () => expect.unreachable());
+  interceptRows(connection, () => expect.unreachable());
   const nonsense = Buffer.from('D\0\0\0\0 and so on', 'latin1');
 
   arrives(nonsense);

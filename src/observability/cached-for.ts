@@ -4,7 +4,7 @@
  * The result of `read`, which is called again once the last result is `ms` old. Callers meanwhile share one call; a
  * failure is not kept.
  */
-export function keptFor<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
+export function cachedFor<T>(ms: number, read: () => Promise<T>): () => Promise<T> {
   let kept: Promise<T> | undefined;
   /** Infinite while the result is awaited: calls to a server that hangs must not pile up. */
   let until = Infinity;

@@ -1,5 +1,5 @@
 /** What running for years takes: schema drift, limits of the fleet, alerts, definitions, the audit. */
-export const OPERATION = `
+export const OPERATING_TABLES = `
   -- The columns that a mapping's table or query had when a run last accepted them.
   CREATE TABLE seen_columns (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,

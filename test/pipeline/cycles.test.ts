@@ -1,4 +1,4 @@
-/** References that form a circle: records are sent without them first, then completely. */
+/** References that form a cycle: records are sent without them first, then completely. */
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { eventually, NO_OPEN_ENDS, openEnds, shopForTest, SYNC, text, type Shop } from './shop.js';
@@ -120,7 +120,7 @@ it('fetches parents that refer to each other when only their child is loaded', a
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });
 
-it('reports with check which references need a second pass, and refuses a circle of required ones', async () => {
+it('reports with check which references need a second pass, and refuses a cycle of required ones', async () => {
   const shop = await open(1);
   const ended = await runInProcess(['check', SYNC, '--offline'], shop.env);
   expect(ended.stdout).toContain(
@@ -134,12 +134,12 @@ it('reports with check which references need a second pass, and refuses a circle
   );
   const refused = await runInProcess(['check', SYNC, '--offline'], shop.env);
   expect(refused.stdout).toContain(
-    'error reference_cycle fields.managerId.ref: the mappings refer to each other in a circle',
+    'error reference_cycle fields.managerId.ref: the mappings refer to each other in a cycle',
   );
   expect(refused.code).toBe(1);
 });
 
-it('sends a sample with everybody its rows refer to, around the circle', async () => {
+it('sends a sample with everybody its rows refer to, around the cycle', async () => {
   const shop = await open(6);
 
   const report = await shop.run({ limit: 1, mappings: ['badges'] });

@@ -17,7 +17,7 @@ export type Interpretation =
  * Converts a text against the platform account's schema definitions, oldest first. Never throws for a text: whatever is
  * not understood, or is too long, becomes a `failureReason`.
  */
-export function textToSegment(
+export function interpretText(
   { text, userCustomVerb }: { text: string; userCustomVerb: string },
   definitions: readonly Definition[],
   { longest, contactCategories }: Pick<SandboxSettings, 'longest' | 'contactCategories'> = DEFAULT_SETTINGS,

@@ -1,5 +1,5 @@
 /** Runs: what they read, how far they have come, and the batches that they have sent. */
-export const RUNS = `
+export const RUN_TABLES = `
   CREATE TABLE mappings (
     id smallint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     sync text NOT NULL,

@@ -1,7 +1,7 @@
 /**
- * Diverts the messages of rows from a session before the driver sees them: the driver decodes each value by itself and
+ * Intercepts the messages of rows from a session before the driver sees them: the driver decodes each value by itself and
  * emits an event for each row, which is most of the cost of reading (docs/performance.md). All other messages, and the
- * rows of queries that are not tapped, are passed on to the driver unchanged.
+ * rows of queries that are not intercepted, are passed on to the driver unchanged.
  */
 import type { Duplex } from 'node:stream';
 import type { Client, Connection } from 'pg';
@@ -12,25 +12,25 @@ const READY_FOR_QUERY = 'Z'.charCodeAt(0);
 /** The message of a row, from `from` to `end` in the buffer. */
 export type TakeRow = (buffer: Buffer, from: number, end: number) => void;
 
-const taps = new WeakMap<Connection, RowTap>();
+const interceptors = new WeakMap<Connection, RowInterceptor>();
 
-/** Installs a tap in a session that has just been opened. */
-export function installRowTap(client: Client): void {
+/** Installs an interceptor in a session that has just been opened. */
+export function installRowInterceptor(client: Client): void {
   const { connection } = client as unknown as { readonly connection: Connection & { readonly stream: Duplex } };
   const [driver, ...others] = connection.stream.listeners('data') as ((bytes: Buffer) => void)[];
   // A version of the driver that listens in another way keeps reading its rows itself.
   if (driver === undefined || others.length > 0) return;
-  const tap = new RowTap(driver);
-  taps.set(connection, tap);
-  connection.stream.off('data', driver).on('data', (bytes: Buffer) => tap.arrived(bytes));
+  const interceptor = new RowInterceptor(driver);
+  interceptors.set(connection, interceptor);
+  connection.stream.off('data', driver).on('data', (bytes: Buffer) => interceptor.arrived(bytes));
 }
 
-/** Diverts the rows of the next query to `take`. */
-export function divertRows(connection: Connection, take: TakeRow): void {
-  taps.get(connection)?.take(take);
+/** Intercepts the rows of the next query to `take`. */
+export function interceptRows(connection: Connection, take: TakeRow): void {
+  interceptors.get(connection)?.take(take);
 }
 
-class RowTap {
+class RowInterceptor {
   readonly #driver: (bytes: Buffer) => void;
   #take: TakeRow | undefined;
   /** Bytes that begin with an incomplete message. */

@@ -18,14 +18,14 @@ export interface RefusedDefinition {
  * Pushes all definitions with `push` and returns those that were rejected, in the given order.
  *
  * The next one is always the one with the fewest missing references, so parents come before children, and one of a
- * circle goes first if the platform allows that. A rejected definition is tried again each time that a definition it
+ * cycle goes first if the platform allows that. A rejected definition is tried again each time that a definition it
  * refers to has been created, and holds up no other.
  *
  * @param there names of definitions that the platform has already
  *
  * @throws whatever `push` throws, unless it is a rejection of this one definition
  */
-export async function pushInTurns(
+export async function pushInOrder(
   definitions: readonly SchemaDefinitionFile[],
   there: Iterable<string>,
   push: (definition: SchemaDefinitionFile) => Promise<void>,

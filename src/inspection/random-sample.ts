@@ -8,7 +8,7 @@ import type { MappedRecord } from '../domain/record.js';
 import { aloneOf } from '../records/record-list.js';
 
 /** A record of the sample. */
-export interface Drawn {
+export interface SampledRecord {
   readonly record: MappedRecord;
   /** The key range in which it was read. */
   readonly keyRange: number;
@@ -17,12 +17,12 @@ export interface Drawn {
 /** Draws from records that are offered one by one; memory is needed for twice the sample at most. */
 export interface Sample {
   offer(record: MappedRecord, keyRange: number): void;
-  drawn(): readonly Drawn[];
+  records(): readonly SampledRecord[];
 }
 
 /** A sample of `size` records, or of all if there are fewer. */
 export function openSample(size: number, seed: string): Sample {
-  let kept: (Drawn & { readonly lot: number })[] = [];
+  let kept: (SampledRecord & { readonly lot: number })[] = [];
   let worst = Infinity;
   const cut = (): void => {
     kept = kept.sort((a, b) => a.lot - b.lot).slice(0, size);
@@ -36,7 +36,7 @@ export function openSample(size: number, seed: string): Sample {
       kept.push({ record: aloneOf(record), keyRange, lot });
       if (kept.length >= 2 * size) cut();
     },
-    drawn() {
+    records() {
       cut();
       return kept;
     },

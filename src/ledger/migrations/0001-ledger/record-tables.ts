@@ -1,5 +1,5 @@
 /** What is known of records: accepted hashes, waiting records, dead letters, and removals. */
-export const RECORDS = `
+export const RECORD_TABLES = `
   -- What is known of each record that was sent, in blocks of neighbours (src/ledger/record-index). The text is stored
   -- inline and uncompressed: it is mostly hashes.
   CREATE TABLE record_blocks (

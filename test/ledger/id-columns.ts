@@ -1,0 +1,51 @@
+/** Every column of the ledger that could hold an external id, with what becomes of it when a record is forgotten. */
+
+/** Columns that `forget` clears of an external id (src/ledger/forget, src/ledger/record-index/forget-records.ts). */
+export const FORGOTTEN: readonly string[] = [
+  'dead_letters.external_id',
+  'dead_letters.missing',
+  'dead_letters.source_key',
+  'guards.examples',
+  'partitions.after_key',
+  'partitions.external_ids',
+  'partitions.resume_key',
+  'partitions.through_key',
+  'record_blocks.records',
+  'removal_plans.next_id',
+  'removals.external_id',
+  'runs.input',
+  'waiting.external_id',
+  'waiting.source_key',
+];
+
+/** The others, by the reason why `forget` leaves them as they are. */
+export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
+  // docs/retention.md says so.
+  'it moves on with the next change': 'positions.cursor positions.key',
+  'other records that wait for the person name it until their wait is over': 'waiting.missing',
+  'forget refuses while the batch is open; afterwards they are NULL':
+    'batches.external_ids batches.content_hashes batches.low batches.high',
+  // A block begins with it: forget-records.ts gives the block another one.
+  'it is removed with the entry': 'record_blocks.low dead_letters.key_hash',
+  'it holds a value of a cursor, which is a time or a number, and no id':
+    'partitions.cursor_from partitions.cursor_before partitions.resume_cursor',
+  'it holds hashes':
+    'waiting.content_hash sync_files.hash schema_definitions.definition_hash runs.mapping_version dead_letters.mapping_version alert_deliveries.target',
+  'it holds a word of a list or of the error catalogue':
+    'audit.action audit.origin alerts.problem alert_deliveries.problem waiting.reason dead_letters.code dead_letters.rule ' +
+    'removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
+  'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
+    'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
+    'paused_schedules.id paused_schedules.sync paused_schedules.name alert_deliveries.sync schema_definitions.name ' +
+    'schema_definitions.definition audit.sync mappings.sync mappings.name runs.sync sync_files.sync sync_files.files ' +
+    'sync_leases.sync dead_letters.pointer removal_plans.action',
+  'it names the platform or what it has made':
+    'senders.account platform_retry_after.account schema_definitions.platform ' +
+    'schema_definitions.platform_id batches.platform_batch_id',
+  'it names a person or a program that works with the ledger': 'audit.who paused_schedules.note runs.started_by',
+  'it names an execution in Temporal': 'runs.workflow_id runs.first_execution_run_id',
+  'it holds counts, names and causes': 'audit.subject alerts.what guards.hold runs.report',
+  'it holds masked text': 'dead_letters.reason dead_letters.shape waiting.rejection runs.failure_message',
+  'it names the tenant, whose own id stays': 'tenants.platform_id',
+  'it names a migration': 'migrations.name',
+};
