@@ -141,8 +141,14 @@ it(
       expect(done).toBe(true);
     }
     const [state] = await ledger.syncStates.of(sync);
-    expect(state).toMatchObject({ lastSuccessAt: success, runsSinceSuccess: COUNT_BOUND, latest: { outcome: 'failed' } });
-    expect(await ledger.runs.ofSchedule(`partner-sync/${sync}/minutely`)).toMatchObject({ runsSinceSuccess: COUNT_BOUND });
+    expect(state).toMatchObject({
+      lastSuccessAt: success,
+      runsSinceSuccess: COUNT_BOUND,
+      latest: { outcome: 'failed' },
+    });
+    expect(await ledger.runs.ofSchedule(`partner-sync/${sync}/minutely`)).toMatchObject({
+      runsSinceSuccess: COUNT_BOUND,
+    });
     const [kept] = await database.query<{ runs: number; partitions: number }>(
       `SELECT count(*)::int AS runs, (SELECT count(*)::int FROM partner_sync.partitions WHERE mapping_id = $2) AS partitions
        FROM partner_sync.runs WHERE sync = $1`,

@@ -190,7 +190,8 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     start,
     reconcile,
     async work() {
-      const own = servers && (await NativeConnection.connect({ address: servers.temporal }));
+      const address = env.TEMPORAL_ADDRESS;
+      const own = address === inject('temporalAddress') ? undefined : await NativeConnection.connect({ address });
       const workers = await createWorkers(
         taskQueue,
         createActivities(await parts.dependencies()),
