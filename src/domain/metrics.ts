@@ -50,7 +50,7 @@ export const WORKER_METRICS = {
     type: 'gauge',
     labels: ['sync'],
     meaning:
-      'how many may be under way in this process: its share of `upload.requestsAtOnce`, or fewer after the platform was busy',
+      'how many may be under way in this process: its share of `upload.requestsAtOnce`, or fewer after the platform was busy; 0 while it waits for its turn',
   },
   ledger_statement_duration_seconds: {
     type: 'histogram',

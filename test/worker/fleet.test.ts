@@ -82,6 +82,32 @@ it('share the requests of a sync evenly, and take over the share of one that end
   await becomes(one, 7);
 });
 
+it('take turns where fewer requests at once are allowed than there are processes, and each gets on', async () => {
+  const { process } = await fleet([success(BATCH)], '{ requestsAtOnce: 2 }');
+  const limits = await Promise.all([process(), process(), process()].map(limitOf));
+  let [underWay, most, stopped] = [0, 0, false];
+  /** Which processes have begun requests, in this order. */
+  const begun: number[] = [];
+  const request = async (by: number): Promise<void> => {
+    most = Math.max(most, ++underWay);
+    if (begun.at(-1) !== by) begun.push(by);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    underWay--;
+  };
+  const sending = limits.flatMap((limit, by) =>
+    Array.from({ length: 3 }, async () => {
+      while (!stopped) await limit.run({ tenant: 'tenant-a' }, () => request(by));
+    }),
+  );
+  onTestFinished(() => Promise.all(sending).then(() => undefined));
+  onTestFinished(() => void (stopped = true));
+
+  await eventually('all send', () => Promise.resolve(new Set(begun).size === 3));
+  const since = begun.length;
+  await eventually('all send once more', () => Promise.resolve(new Set(begun.slice(since)).size === 3));
+  expect(most).toBe(2);
+});
+
 it('take over the share of one that dies', async () => {
   const { process, state } = await fleet([success(BATCH)]);
   const one = await limitOf(process());
