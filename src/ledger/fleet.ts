@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { FleetRegistry, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
 import { seconds } from '../domain/timeouts.js';
-import { openLedgerDatabase } from './database/connection.js';
+import { inLedger, openLedgerDatabase, withLedgerErrors } from './database/connection.js';
 import { inTransaction } from './database/statements.js';
 
 /** The registry, and where limits are set at run time. */
@@ -65,6 +65,29 @@ export function openFleet(knex: Knex): Fleet {
     },
   };
 }
+
+/** A session for the registry alone, of a process that has the ledger for reading only. */
+export interface FleetSession extends Fleet {
+  close(): Promise<void>;
+}
+
+/** null if the account may not write, or the database is a standby. */
+export async function openFleetSession(url: string): Promise<FleetSession | null> {
+  const knex = openLedgerDatabase(url, { poolMax: 1 });
+  const close = (): Promise<void> => knex.destroy();
+  try {
+    const { rows } = await inLedger(() => knex.raw<{ rows: { may_write: boolean }[] }>(MAY_WRITE));
+    if (rows[0]!.may_write) return { ...withLedgerErrors(openFleet(knex)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  await close();
+  return null;
+}
+
+const MAY_WRITE = `SELECT current_setting('transaction_read_only') = 'off' AND has_table_privilege('senders', 'INSERT')
+  AND has_table_privilege('senders', 'UPDATE') AND has_table_privilege('senders', 'DELETE') AS may_write`;
 
 /** {@link FleetRegistry.setRetryAfter} for a process that has the ledger for reading only: with a session for this one statement. */
 export async function writeRetryAfter(url: string, account: string, ms: number): Promise<void> {
