@@ -1,13 +1,14 @@
 /** A process in its fleet: what it shares with the others through the ledger. */
 import { hash } from 'node:crypto';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
+import { PartnerSyncError } from './domain/errors.js';
 import type { Rate } from './domain/fleet.js';
+import type { FleetSession } from './ledger/fleet.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { LedgerView } from './ledger/ledger-view.js';
 import { NO_ACCOUNT_LIMITS, openAccountLimit, type AccountLimit } from './platform/account-limit.js';
-import { joinFleet } from './platform/fleet-member.js';
-import { CLOCK } from './platform/pace.js';
-import { openSharedRetryAfter, type SharedRetryAfter } from './platform/shared-retry-after.js';
+import { joinFleet, type FleetMember } from './platform/fleet-member.js';
+import type { SharedRetryAfter } from './platform/shared-retry-after.js';
 import { openSyncLimits, type SyncLimits } from './platform/sync-limits.js';
 
 /** What the requests of a process go by. */
@@ -49,19 +50,45 @@ export function inFleet(env: Env, { isOpen, open, view }: SenderLedger): InFleet
   };
 }
 
-/** For a process that only reads: its limits are its own, but it hears and tells when the platform wants a pause. */
-export function besideFleet(env: Env, view: () => Promise<LedgerView>): InFleet {
-  const retryAfter = openSharedRetryAfter({
-    clock: CLOCK,
-    ask: async () => retryAfter.learn(await (await view()).fleet.retryAfterMs(await accountOf(env))),
-    tell: async (ms) => tellWithoutLedger(env, view, await accountOf(env), ms),
+/**
+ * For a command that has the ledger for reading only: while it sends requests, it has its shares as a worker has, for which
+ * it has a session of its own. If it may not write to the ledger, its limits are its own.
+ */
+export function besideFleet(env: Env, { isOpen, view }: Pick<SenderLedger, 'isOpen' | 'view'>): InFleet {
+  let session: Promise<FleetSession | null> | undefined;
+  const opened = (): Promise<FleetSession | null> => (session ??= openSession(env, view));
+  const member = joinFleet({
+    registry: async () => (await opened())!,
+    view: async () => (await view()).fleet,
+    account: () => accountOf(env),
+    tell: (account, ms) => tellWithoutLedger(env, view, account, ms),
   });
-  return {
-    retryAfter,
-    limits: openSyncLimits(null),
-    accountLimit: async (connections) => openAccountLimit(await accountRate(env), connections, null),
-    leave: () => retryAfter.told(),
+  const sender: FleetMember = {
+    ...member,
+    enter: async (sync, signal) => ((await opened()) === null ? () => undefined : member.enter(sync, signal)),
   };
+  return {
+    retryAfter: member.retryAfter,
+    limits: openSyncLimits(sender),
+    accountLimit: async (connections) =>
+      openAccountLimit(await accountRate(env), connections, isOpen() ? sender : null),
+    async leave() {
+      await member.close();
+      await (await session)?.close();
+    },
+  };
+}
+
+/** null if there is no ledger, or one that may not be written to. */
+async function openSession(env: Env, view: () => Promise<LedgerView>): Promise<FleetSession | null> {
+  try {
+    await view();
+  } catch (error) {
+    if (error instanceof PartnerSyncError) return null;
+    throw error;
+  }
+  const { openFleetSession } = await import('./ledger/fleet.js');
+  return openFleetSession(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
 }
 
 /** The limits of the account, as the variables say. */

@@ -22,8 +22,12 @@ export async function ledgerSamples(parts: Parts): Promise<readonly LedgerSample
   const states = (await syncStates.of(undefined)).filter(({ sync }) => syncs.includes(sync));
   const limits = await Promise.all(
     states.map(async (state): Promise<LedgerSample[]> => {
-      const value = successLimit(state, await limitsOf(parts, state.sync));
-      return value === null ? [] : [{ metric: 'freshness_limit_seconds', labels: { sync: state.sync }, value }];
+      const set = await limitsOf(parts, state.sync);
+      const values = { freshness_limit_seconds: successLimit(state, set), lag_limit_seconds: set.lag };
+      return (Object.keys(values) as (keyof typeof values)[]).flatMap((metric) => {
+        const value = values[metric];
+        return value === null ? [] : [{ metric, labels: { sync: state.sync }, value }];
+      });
     }),
   );
   return [...samples, ...limits.flat()];

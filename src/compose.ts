@@ -143,14 +143,14 @@ async function openWorkerMetrics(
 
 /**
  * Composes a command that only reads: the ledger is neither created nor upgraded, and its sessions are read-only, except to
- * tell the others of a pause that the platform asks for.
+ * share the limits of requests with the others, and to tell them of a pause that the platform asks for.
  */
 export function composeView(env: Env, { warn }: Pick<Composing, 'warn'> = {}): ViewParts {
   const composing = {
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
     ...(warn === undefined ? {} : { warn }),
   };
-  const parts = assemble(env, openView, composing, (ledger) => besideFleet(env, ledger));
+  const parts = assemble(env, openView, composing, (view, isOpen) => besideFleet(env, { isOpen, view }));
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
     try {

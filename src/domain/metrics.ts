@@ -50,7 +50,7 @@ export const WORKER_METRICS = {
     type: 'gauge',
     labels: ['sync'],
     meaning:
-      'how many may be under way in this process: its share of `upload.requestsAtOnce`, or fewer after the platform was busy',
+      'how many may be under way in this process: its share of `upload.requestsAtOnce`, or fewer after the platform was busy; 0 while it waits for its turn',
   },
   ledger_statement_duration_seconds: {
     type: 'histogram',
@@ -86,10 +86,16 @@ export const LEDGER_METRICS = {
     labels: ['sync', 'outcome'],
     meaning: '1 for the outcome of the latest of those runs that has ended, 0 for the other outcomes',
   },
-  position_moved_timestamp_seconds: {
+  read_until_timestamp_seconds: {
     type: 'gauge',
     labels: OF_MAPPING,
-    meaning: 'when the position of the mapping was last written',
+    meaning:
+      'the moment up to which the mapping has been read: the time since then is its lag; missing until a run has read it to the end',
+  },
+  lag_limit_seconds: {
+    type: 'gauge',
+    labels: ['sync'],
+    meaning: 'how long the lag of a mapping may be: `limits.lag` of the sync; missing if it is not set',
   },
   waiting_records: { type: 'gauge', labels: [...OF_MAPPING, 'reason'], meaning: 'waiting records' },
   oldest_waiting_timestamp_seconds: {

@@ -45,8 +45,8 @@ export interface EvaluatedState {
   readonly oldestWaitingAt: Date | null;
   /** Up to `COUNT_BOUND`, as are runs. */
   readonly deadLetters: number;
-  /** The position that moved longest ago, of mappings that have one. */
-  readonly oldestPosition: { readonly mapping: string; readonly movedAt: Date } | null;
+  /** The mapping that lags most, and up to when it has been read; null before any has been. */
+  readonly mostLagging: { readonly mapping: string; readonly readUntil: Date } | null;
   /** The one that was paused first comes first. */
   readonly pausedSchedules: readonly PausedSchedule[];
   /** Removal plans that await approval, or are empty. */
@@ -83,7 +83,7 @@ export interface HealthProblem {
 /** Everything that is wrong, the worst first; empty if all is well. `failOn` decides whether an incomplete run is. */
 export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
-  const { latest, runsSinceSuccess, oldestWaitingAt, oldestPosition, noProgressSince } = state;
+  const { latest, runsSinceSuccess, oldestWaitingAt, mostLagging, noProgressSince } = state;
   const success = successLimit(state, limits);
   const unsuccessful = since(state.lastSuccessAt ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
@@ -115,9 +115,9 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
       `a record has been waiting for ${formatSeconds(since(oldestWaitingAt))} (limit ${formatSeconds(limits.waiting)})`,
     lagging:
       limits.lag !== null &&
-      oldestPosition !== null &&
-      since(oldestPosition.movedAt) > limits.lag &&
-      `the position of ${oldestPosition.mapping} last moved ${formatSeconds(since(oldestPosition.movedAt))} ago (limit ${formatSeconds(limits.lag)})`,
+      mostLagging !== null &&
+      since(mostLagging.readUntil) > limits.lag &&
+      `${mostLagging.mapping} has not been read to the end for ${formatSeconds(since(mostLagging.readUntil))} (limit ${formatSeconds(limits.lag)})`,
     'dead-letters':
       limits.deadLetters !== null &&
       state.deadLetters > limits.deadLetters &&

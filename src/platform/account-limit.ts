@@ -29,7 +29,11 @@ export function openAccountLimit(
   apply(limits);
   const isLimited = limits.atOnce !== Infinity || limits.perSecond !== null;
   const member = isLimited ? fleet : null;
-  member?.watch(WHOLE_ACCOUNT, { apply: (share) => apply(rateOf(limits, share)), underWay: () => requests.acquired });
+  member?.watch(WHOLE_ACCOUNT, {
+    whole: () => limits,
+    apply: (share, hasTurn) => apply(rateOf(limits, share, hasTurn)),
+    underWay: () => requests.acquired,
+  });
   return {
     async acquire(queue, signal) {
       const leave = await member?.enter(WHOLE_ACCOUNT, signal);

@@ -3,7 +3,7 @@
  * and whether the platform wants a pause. While it does not, it asks nothing and holds no share.
  */
 import { randomUUID } from 'node:crypto';
-import type { FleetRegistry, FleetView, SyncShare } from '../domain/fleet.js';
+import { takesTurns, type FleetRegistry, type FleetView, type Rate, type SyncShare } from '../domain/fleet.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { CLOCK, type Clock } from './pace.js';
 import { openSharedRetryAfter, type SharedRetryAfter } from './shared-retry-after.js';
@@ -34,7 +34,10 @@ export interface FleetMember {
 
 /** A limit of which each process has a share. */
 export interface SharedLimit {
-  apply(share: SyncShare): void;
+  /** The limits of all processes together. */
+  whole(share: SyncShare): Rate;
+  /** `hasTurn`: whether it is this process's turn, if they take turns. */
+  apply(share: SyncShare, hasTurn: boolean): void;
   /** How many requests this process has under way. */
   underWay(): number;
 }
@@ -45,6 +48,8 @@ interface Sending {
   lastUsed: number;
   /** null while the registry does not have this process. */
   share: SyncShare | null;
+  /** Whether it is this process's turn; null where processes take no turns. */
+  hasTurn: boolean | null;
   /** Whether the others have had time to reduce their shares. */
   admitted: boolean;
 }
@@ -81,9 +86,25 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
       const hasRejoined = sending.share !== null && share !== null && share.joinedMs < sending.share.joinedMs;
       const wasAdmitted = sending.admitted && !hasRejoined;
       sending.share = share;
-      sending.admitted = share !== null && (wasAdmitted || share.processes === 1 || share.joinedMs >= join);
-      if (share !== null) sending.limit.apply(share);
+      sending.admitted = share !== null && (wasAdmitted || share.underWay.length === 1 || share.joinedMs >= join);
+      sending.hasTurn = share && (await turnOf(registry, account, sync, sending, share));
+      if (share !== null) sending.limit.apply(share, sending.hasTurn === true);
     }
+  };
+  const turnOf = async (
+    registry: FleetRegistry,
+    account: string,
+    sync: string,
+    { limit, inFlight, admitted, hasTurn }: Sending,
+    share: SyncShare,
+  ): Promise<boolean | null> => {
+    const whole = limit.whole(share);
+    if (!takesTurns(whole, share)) return null;
+    // It must not begin anything that its answer does not count.
+    if (hasTurn === null) limit.apply(share, false);
+    const wants = admitted && inFlight > 0;
+    const request = { limit: whole.atOnce, underWay: limit.underWay(), wants, sends: hasTurn === true };
+    return registry.takeTurn(process, account, sync, request);
   };
   const heartbeat = (): Promise<void> => {
     heartbeating ??= heartbeatOnce().finally(() => {
@@ -106,7 +127,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
   const sendingOf = (sync: string): Sending => {
     const known = syncs.get(sync);
     if (known !== undefined) return known;
-    const sending = { limit: UNLIMITED, inFlight: 0, lastUsed: -Infinity, share: null, admitted: false };
+    const sending = { limit: UNLIMITED, inFlight: 0, lastUsed: -Infinity, share: null, hasTurn: null, admitted: false };
     syncs.set(sync, sending);
     return sending;
   };
@@ -118,7 +139,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
     watch(sync, limit) {
       const sending = sendingOf(sync);
       sending.limit = limit;
-      if (sending.share !== null) limit.apply(sending.share);
+      if (sending.share !== null) limit.apply(sending.share, sending.hasTurn === true);
     },
     async enter(sync, signal) {
       const sending = sendingOf(sync);
@@ -161,4 +182,8 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
 }
 
 /** Of a sync that nobody has limited yet. */
-const UNLIMITED: SharedLimit = { apply: () => undefined, underWay: () => 0 };
+const UNLIMITED: SharedLimit = {
+  whole: () => ({ atOnce: Infinity, perSecond: null }),
+  apply: () => undefined,
+  underWay: () => 0,
+};

@@ -1,5 +1,5 @@
 /** The limits of the syncs of a process: one for each, however many versions of its files are open. */
-import { rateOf, type Rate, type SyncShare } from '../domain/fleet.js';
+import { rateOf, wholeOf, type Rate, type SyncShare } from '../domain/fleet.js';
 import type { FleetMember } from './fleet-member.js';
 import { CLOCK, type Clock } from './pace.js';
 import { createRequestLimit, type RequestLimit } from './request-limit.js';
@@ -14,13 +14,14 @@ export function openSyncLimits(fleet: FleetMember | null, clock: Clock = CLOCK):
   const limits = new Map<string, { configure(rate: Rate): void; readonly limit: RequestLimit }>();
   const open = (sync: string, first: Rate) => {
     let configured = first;
-    let share: SyncShare | null = null;
+    let heard: { readonly share: SyncShare; readonly hasTurn: boolean } | null = null;
     const own = createRequestLimit(first.atOnce, clock);
-    const apply = (): void => own.set(share === null ? configured : rateOf(configured, share));
+    const apply = (): void => own.set(heard === null ? configured : rateOf(configured, heard.share, heard.hasTurn));
     apply();
     fleet?.watch(sync, {
-      apply(heard) {
-        share = heard;
+      whole: (share) => wholeOf(configured, share),
+      apply(share, hasTurn) {
+        heard = { share, hasTurn };
         apply();
       },
       underWay: () => own.underWay,

@@ -22,6 +22,21 @@ export function earliestLocalTime(instant: Temporal.Instant, zone: string): Temp
   }
 }
 
+/** The zone in which a day begins last: until then, rows written somewhere still carry the day before. */
+export const WESTERNMOST = '-12:00';
+
+/**
+ * The moment that a high watermark stands for: the beginning of a date, or a local time of `zone` unless anything follows
+ * the time, which is UTC then. null if it is neither date nor time.
+ */
+export function momentOf(highWatermark: string, zone: string | undefined): Date | null {
+  const [, day, time, utc] = /^(\d{4}-\d\d-\d\d)(?:[ T]([\d:.]+)(.*))?$/.exec(highWatermark) ?? [];
+  if (day === undefined) return null;
+  const local = Temporal.PlainDateTime.from(`${day}T${time ?? '00:00'}`);
+  const timeZone = time === undefined ? (zone ?? WESTERNMOST) : utc === '' ? (zone ?? 'UTC') : 'UTC';
+  return new Date(local.toZonedDateTime(timeZone).epochMilliseconds);
+}
+
 /**
  * The text of a timestamp, moved back by `seconds` and in its own format. With a `zone`, at least that many real seconds
  * of its local time: a change of the clocks does not shorten them. What is no timestamp (infinity, a zero date) is

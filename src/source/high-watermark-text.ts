@@ -2,14 +2,11 @@
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { CursorColumn } from './dialect.js';
-import { earliestLocalTime, timestampText } from './cursor-time.js';
+import { earliestLocalTime, timestampText, WESTERNMOST } from './cursor-time.js';
 import { seconds } from '../domain/timeouts.js';
 
 /** Seconds that the high watermark stays behind the clock if open transactions cannot be seen. */
 export const UNSEEN_TRANSACTIONS_DELAY = seconds('unseenTransactions');
-
-/** The zone in which a day begins last: until then, rows written somewhere still carry the day before. */
-const WESTERNMOST = '-12:00';
 
 /** How a dialect writes a timestamp: digits of a fraction of a second, and the suffix of one in UTC. */
 export interface TimestampFormat {

@@ -22,7 +22,7 @@ const WELL: EvaluatedState = {
   usualDuration: 60,
   oldestWaitingAt: null,
   deadLetters: 0,
-  oldestPosition: null,
+  mostLagging: null,
   pausedSchedules: [],
   plansAwaitingApproval: 0,
   mappingsOnHold: 0,
@@ -55,7 +55,8 @@ describe('a sync', () => {
     ['has a record that waits', { oldestWaitingAt: ago(0.9 * HOUR) }, []],
     ['has as many dead letters as allowed', { deadLetters: 10 }, []],
     ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
-    ['lags', { oldestPosition: { mapping: 'orders', movedAt: ago(2.1 * HOUR) } }, ['lagging']],
+    ['lags', { mostLagging: { mapping: 'orders', readUntil: ago(2.1 * HOUR) } }, ['lagging']],
+    ['lags as much as it may', { mostLagging: { mapping: 'orders', readUntil: ago(1.9 * HOUR) } }, []],
     ['works on a run that has settled something lately', { noProgressSince: ago(1.1 * HOUR) }, []],
     [
       'is retrying if steps of a run have been failing',
@@ -178,6 +179,44 @@ describe('status', () => {
           /^shop: late; last success 3h 0m ago\n {2}the last success was 3h 0m ago \(limit 2h 0m\)\n/,
         ) as string,
       });
+  });
+
+  it('says that a mapping lags until a run has read it to the end, whether it has new rows or not', async () => {
+    shop.write('sync.yaml', `${filesOf({})['sync.yaml']!}limits: { lag: 2h }\n`);
+    const before = new Date();
+    await shop.run();
+    const readUntil = async (): Promise<string[]> => {
+      const { json } = await status(SYNC, '--json');
+      return json<{ mappings: { readUntil: string }[] }>().mappings.map((mapping) => mapping.readUntil);
+    };
+    const first = await readUntil();
+    expect(first).toHaveLength(3);
+    for (const moment of first) expect(Date.parse(moment)).toBeGreaterThanOrEqual(before.getTime());
+    await shop.state.query(
+      `UPDATE partner_sync.mappings SET read_until = read_until - interval '3 h' WHERE name = 'orders'`,
+    );
+    const lagging = async () => {
+      const { code, stdout } = await status(SYNC);
+      return [code, stdout.split('\n')[1]];
+    };
+    const LAGS = [1, '  orders has not been read to the end for 3h 0m (limit 2h 0m)'];
+    expect(await lagging()).toEqual(LAGS);
+
+    // A backfill, a sample, a run of other mappings, and one that has to stop the mapping do not read it to the end.
+    await shop.backfill({ mapping: 'orders', externalIds: ['o1'] });
+    await shop.run({ limit: 1 });
+    await shop.run({ mappings: ['customers'] });
+    expect(await lagging()).toEqual(LAGS);
+    await shop.source.query('ALTER TABLE shop.orders RENAME TO away');
+    expect(await shop.run()).toMatchObject({ outcome: 'incomplete' });
+    expect((await status(SYNC)).stdout).toContain(LAGS[1]);
+    await shop.source.query('ALTER TABLE shop.away RENAME TO orders');
+
+    const { total } = await shop.run();
+    expect(total).toMatchObject({ accepted: 0 });
+    expect((await status(SYNC)).code).toBe(0);
+    for (const [i, moment] of (await readUntil()).entries())
+      expect(Date.parse(moment)).toBeGreaterThan(Date.parse(first[i]!));
   });
 
   it('calls dead letters a problem where they make runs fail in Temporal, until they are dropped', async () => {

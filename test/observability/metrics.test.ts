@@ -23,7 +23,7 @@ describe('a worker that has done a run', () => {
       // A POST may take half the delay: on a busy machine it must not be given up.
       upload: { waitForPending: '0s', batchSize: 5, inDoubtDelay: '20s' },
       failOn: 'never',
-      limits: '{ success: 2h }',
+      limits: '{ success: 2h, lag: 6h }',
     });
     await fill(shop, 20);
     // A dead letter, and so are its order and the order's line. An order whose customer does not exist waits.
@@ -94,9 +94,8 @@ describe('a worker that has done a run', () => {
   });
 
   it('shows what the ledger knows', async () => {
-    const [known] = await shop.state.query<{ moved: number; since: number }>(
-      `SELECT (SELECT extract(epoch FROM moved_at)::float8 FROM partner_sync.positions p
-                 JOIN partner_sync.mappings m ON m.id = p.mapping_id WHERE m.name = 'customers') AS moved,
+    const [known] = await shop.state.query<{ until: number; since: number }>(
+      `SELECT (SELECT extract(epoch FROM read_until)::float8 FROM partner_sync.mappings WHERE name = 'customers') AS until,
               (SELECT extract(epoch FROM min(since))::float8 FROM partner_sync.waiting) AS since`,
     );
     expect(values('ledger_up')).toEqual({ '': 1 });
@@ -108,7 +107,8 @@ describe('a worker that has done a run', () => {
     });
     expect(values('last_success_timestamp_seconds')).toEqual({});
     expect(values('freshness_limit_seconds')).toEqual({ shop: 7200 });
-    expect(values('position_moved_timestamp_seconds')['shop customers']).toBeCloseTo(known!.moved, 3);
+    expect(values('read_until_timestamp_seconds')['shop customers']).toBeCloseTo(known!.until, 3);
+    expect(values('lag_limit_seconds')).toEqual({ shop: 21_600 });
     expect(values('oldest_waiting_timestamp_seconds')['shop']).toBeCloseTo(known!.since, 3);
     const waiting = Object.entries(values('waiting_records')).map(([labels, value]) => [labels.split(' ')[1], value]);
     expect(Object.fromEntries(waiting)).toEqual({ orders: 1, lines: 1 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, it } from 'vitest';
+import { momentOf } from '../../src/source/cursor-time.js';
 import { highWatermarkText } from '../../src/source/high-watermark-text.js';
 import type { CursorColumn } from '../../src/source/dialect.js';
 import { here, TEST_DIALECTS } from './dialect-databases.js';
@@ -50,6 +51,23 @@ it('never passes a local time that a clock will show again', () => {
     ),
     { numRuns: 500 },
   );
+});
+
+it('stands for a moment that is not later, and not much earlier unless clocks are set back or it is a date', () => {
+  const now = Temporal.Instant.from('2026-07-01T12:34:56.789Z');
+  const at = (type: CursorColumn['type'], zone: string | null, format: { digits: number; utcSuffix: string }) =>
+    momentOf(
+      highWatermarkText(now.toString(), { ...cursor(''), type, zone }, format),
+      zone ?? undefined,
+    )?.toISOString();
+  expect(at('timestamptz', null, { digits: 6, utcSuffix: '+00' })).toBe('2026-07-01T12:34:56.789Z');
+  expect(at('timestamptz', null, { digits: 0, utcSuffix: 'Z' })).toBe('2026-07-01T12:34:56.000Z');
+  expect(at('timestamp', 'America/New_York', { digits: 3, utcSuffix: '' })).toBe('2026-07-01T12:34:56.789Z');
+  expect(at('date', 'Europe/London', { digits: 0, utcSuffix: '' })).toBe('2026-06-30T23:00:00.000Z');
+  expect(at('date', null, { digits: 0, utcSuffix: '' })).toBe('2026-07-01T12:00:00.000Z');
+  expect(momentOf('\\x00000000000007d1', undefined)).toBeNull();
+  const [repeated, zone] = [Temporal.Instant.from('2020-10-25T01:30:00Z'), 'Europe/London'];
+  expect(momentOf(highWatermarkAt(repeated, zone), zone)!.getTime()).toBeLessThanOrEqual(repeated.epochMilliseconds);
 });
 
 describe.each(here(TEST_DIALECTS))('$name', ({ create, local, name }) => {

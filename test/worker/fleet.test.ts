@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { compose, composeView, type Parts } from '../../src/compose.js';
+import { compose, composeView, type CommonParts, type Parts } from '../../src/compose.js';
 import type { RequestLimit } from '../../src/platform/request-limit.js';
 import type { Reader } from '../../src/reading/reader.js';
 import { copyDatabase, createDatabase, STATE, type Database } from '../databases.js';
@@ -48,7 +48,7 @@ async function fleet(
   return { state, seen, process, command };
 }
 
-const limitOf = async (parts: Parts): Promise<RequestLimit> => (await parts.openSync('shop')).requestLimit;
+const limitOf = async (parts: CommonParts): Promise<RequestLimit> => (await parts.openSync('shop')).requestLimit;
 
 /** A request that is under way until the test ends it: its process sends for the sync. */
 async function send(limit: RequestLimit): Promise<() => void> {
@@ -80,6 +80,57 @@ it('share the requests of a sync evenly, and take over the share of one that end
 
   await second.close();
   await becomes(one, 7);
+});
+
+it('share the requests with a command that only reads, while it sends', async () => {
+  const { process, command } = await fleet([success(BATCH)]);
+  const one = await limitOf(process());
+  await send(one);
+  const reading = command();
+  const two = await limitOf(reading);
+  await send(two);
+  await becomes(one, 4);
+  expect(two.atOnce).toBe(4);
+
+  await reading.close();
+  await becomes(one, 8);
+});
+
+it('leave a command alone that may not write to the ledger', async () => {
+  const { process, command, state } = await fleet([success(BATCH)]);
+  const one = await limitOf(process());
+  await send(one);
+  await state.query(`ALTER DATABASE ${new URL(state.url).pathname.slice(1)} SET default_transaction_read_only = on`);
+  const two = await limitOf(command());
+  await send(two);
+  expect(two.atOnce).toBe(8);
+  expect(await state.query('SELECT FROM partner_sync.senders')).toHaveLength(1);
+});
+
+it('take turns where fewer requests at once are allowed than there are processes, and each gets on', async () => {
+  const { process } = await fleet([success(BATCH)], '{ requestsAtOnce: 2 }');
+  const limits = await Promise.all([process(), process(), process()].map(limitOf));
+  let [underWay, most, stopped] = [0, 0, false];
+  /** Which processes have begun requests, in this order. */
+  const begun: number[] = [];
+  const request = async (by: number): Promise<void> => {
+    most = Math.max(most, ++underWay);
+    if (begun.at(-1) !== by) begun.push(by);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    underWay--;
+  };
+  const sending = limits.flatMap((limit, by) =>
+    Array.from({ length: 3 }, async () => {
+      while (!stopped) await limit.run({ tenant: 'tenant-a' }, () => request(by));
+    }),
+  );
+  onTestFinished(() => Promise.all(sending).then(() => undefined));
+  onTestFinished(() => void (stopped = true));
+
+  await eventually('all send', () => Promise.resolve(new Set(begun).size === 3));
+  const since = begun.length;
+  await eventually('all send once more', () => Promise.resolve(new Set(begun.slice(since)).size === 3));
+  expect(most).toBe(2);
 });
 
 it('take over the share of one that dies', async () => {

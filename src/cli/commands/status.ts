@@ -118,8 +118,15 @@ function linesOf(
       : [
           '',
           ...table(
-            ['mapping', 'accepted', 'waiting', 'dead-lettered', 'position'],
-            mappings.map((m) => [m.mapping, m.accepted, m.waiting, m.deadLettered, m.cursor ?? '-']),
+            ['mapping', 'accepted', 'waiting', 'dead-lettered', 'read until', 'position'],
+            mappings.map((m) => [
+              m.mapping,
+              m.accepted,
+              m.waiting,
+              m.deadLettered,
+              m.readUntil?.toISOString() ?? '-',
+              m.cursor ?? '-',
+            ]),
           ),
         ]),
     ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals)]),

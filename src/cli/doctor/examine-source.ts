@@ -2,12 +2,12 @@
  * Doctor's checks of the partner's database: whether it can be reached and read, whether the account can only read, and
  * how far open transactions hold reading back.
  */
-import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError, ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { SourceServer, SourceTable } from '../../domain/source-catalog.js';
 import type { Source } from '../../domain/source.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import { readPlanOf } from '../../mapping/compile/read-plan.js';
+import { momentOf } from '../../source/cursor-time.js';
 import { openSource } from '../../source/open-source.js';
 import { quantity } from '../../domain/quantity.js';
 import { clockDifference, FAR_APART, fail, ok, warn, type Examined } from './examination.js';
@@ -98,11 +98,9 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
     );
   const highWatermarks: number[] = [];
   for (const mapping of withCursor) {
-    const moment = momentOf(
-      await source.highWatermark(readPlanOf(mapping, sync.tenant)),
-      mapping.cursor!.zone ?? 'UTC',
-    );
-    if (moment !== null) highWatermarks.push(moment);
+    const highWatermark = await source.highWatermark(readPlanOf(mapping, sync.tenant));
+    const moment = isDate(highWatermark) ? null : momentOf(highWatermark, mapping.cursor!.zone);
+    if (moment !== null) highWatermarks.push(moment.getTime());
   }
   if (highWatermarks.length === 0) return ok('lateness', "the cursors are dates; today's rows are read tomorrow");
   const behind = (Date.parse(server.clock) - Math.min(...highWatermarks)) / 1000;
@@ -115,12 +113,4 @@ async function lateness(sync: SyncSpec, source: Source, server: SourceServer): P
       );
 }
 
-/**
- * A high watermark as milliseconds since 1970: it is a local time of `zone`, or UTC if anything follows the time. null
- * for a date.
- */
-function momentOf(highWatermark: string, zone: string): number | null {
-  const [, local, utc] = /^(.{10}[ T][\d:.]+)(.*)$/.exec(highWatermark) ?? [];
-  if (local === undefined) return null;
-  return Temporal.PlainDateTime.from(local).toZonedDateTime(utc === '' ? zone : 'UTC').epochMilliseconds;
-}
+const isDate = (highWatermark: string): boolean => /^.{10}$/.test(highWatermark);

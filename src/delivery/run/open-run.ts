@@ -29,7 +29,13 @@ export async function openRun(
   const { mode } = run;
   const chosen = validatedMappings(spec, mode, input);
   await endAbandoned(deps.ledger, run.sync, workflows, run.id);
-  if (kind === 'sync') await takeLease(deps, run);
+  if (kind === 'sync') {
+    await takeLease(deps, run);
+    await deps.ledger.ids.keepMappings(
+      spec.name,
+      spec.mappings.map(({ name }) => name),
+    );
+  }
   const isOnlyRun = (await deps.ledger.runs.notEnded(spec.name)).every(({ id }) => id === run.id);
   // Limits that somebody set during an earlier run were for that run; a backfill that they slow down goes on under them.
   if (kind === 'sync' && input.continues === undefined && isOnlyRun) await deps.ledger.fleet.setRate(spec.name, null);

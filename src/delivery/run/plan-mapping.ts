@@ -7,6 +7,8 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import type { RowPosition } from '../../domain/source.js';
 import { isRunMode } from '../../domain/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
+import type { NewPartition } from '../../ledger/runs/partitions.js';
+import { momentOf } from '../../source/cursor-time.js';
 import { isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
@@ -71,10 +73,20 @@ async function planRead(
     return partitions.planDeadLetters(plan.runId, mappingId, await deadLetters.newest(mappingId));
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);
-  const expected = await expectedRows(sync, mapping, plan, position);
-  if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, expected);
+  const read = {
+    expectedRows: await expectedRows(sync, mapping, plan, position),
+    isComplete: isRunMode(plan.mode) && plan.input.limit === undefined,
+    highWatermarkAt: highWatermarkAt(mapping, plan.mode, found),
+  };
+  if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, read);
   // A sample of an empty table must have a line in the report, too.
   else await partitions.forRowsByKey(plan.runId, mappingId);
+}
+
+/** The moment up to which the partitions read; null if they have no high watermark. */
+function highWatermarkAt({ spec }: OpenMapping, mode: string, partitions: readonly NewPartition[]): Date | null {
+  const highWatermark = isReadInOrder(spec, mode) ? partitions.at(-1)?.cursorBefore : null;
+  return highWatermark == null ? null : momentOf(highWatermark, spec.cursor!.zone);
 }
 
 /** About how many rows the run reads; null unless it reads a whole table that the source has statistics of. */

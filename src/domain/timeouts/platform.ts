@@ -80,6 +80,12 @@ export const PLATFORM = {
     bounds: 'the silence after which the share of a process is redistributed',
     why: 'no process works longer with what it last read, and no share is unused for long',
   },
+  fleetTurn: {
+    value: 5,
+    unit: 's',
+    bounds: 'the turn of a process while others wait for one, of a limit below the number of senders',
+    why: 'passing a turn on takes about a second or two',
+  },
   fleetIdle: {
     value: 20,
     unit: 's',

@@ -93,7 +93,7 @@ async function movePosition(trx: Knex, { id }: AcquiredPartition, { cursor, key 
   await trx.raw(
     `INSERT INTO positions (mapping_id, cursor, key, run_id)
      SELECT mapping_id, :cursor, CAST(:key AS text[]), run_id FROM partitions WHERE id = :id AND moves_position
-     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, key = excluded.key, run_id = excluded.run_id, moved_at = now()`,
+     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, key = excluded.key, run_id = excluded.run_id`,
     { id, cursor, key: [...key] },
   );
 }

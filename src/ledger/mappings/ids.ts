@@ -10,6 +10,8 @@ export interface Ids {
    * they are out of date, a record that returned to its old content would be taken for unchanged.
    */
   keepRecords(mappingId: number, keep: boolean): Promise<void>;
+  /** Records which mappings the sync has: nobody reads the others any more, so that they do not lag either. */
+  keepMappings(sync: string, names: readonly string[]): Promise<void>;
   /**
    * The numbers of tenants by the platform's ids; each tenant gets one when it is first asked for. The map may have
    * other tenants, too.
@@ -22,7 +24,7 @@ export interface Ids {
 }
 
 /** The methods that write nothing. */
-export type IdsView = Omit<Ids, 'keepRecords'>;
+export type IdsView = Omit<Ids, 'keepRecords' | 'keepMappings'>;
 
 export function openIds(knex: Knex): Ids {
   const mappings = new Map<string, number>();
@@ -59,6 +61,13 @@ export function openIds(knex: Knex): Ids {
       return tenants;
     },
     tenantsByNumber: (ids) => tenantNames(knex, ids),
+    async keepMappings(sync, names) {
+      await knex('mappings')
+        .where({ sync })
+        .whereNotIn('name', [...names])
+        .whereNotNull('read_until')
+        .update({ read_until: null });
+    },
     keepRecords: (id, keep) =>
       inTransaction(knex, async (trx) => {
         await trx('mappings').where({ id, keeps_records: !keep }).update({ keeps_records: keep });

@@ -47,15 +47,22 @@ export interface SmallTenantsPartition {
   readonly from: string | null;
 }
 
+/** What is known of a run's partitions of a mapping together. */
+export interface PlannedRead {
+  /** About how many rows they have; null if nobody knows. */
+  readonly expectedRows: number | null;
+  /** Whether they are everything that has changed since the mapping was read last, or every row. */
+  readonly isComplete: boolean;
+  /** The moment that their high watermark stands for; null if they have none, or it is no time. */
+  readonly highWatermarkAt: Date | null;
+}
+
+/** Some rows, as somebody has asked for them. */
+const SOME_ROWS: PlannedRead = { expectedRows: null, isComplete: false, highWatermarkAt: null };
+
 export interface Partitions {
   /** Writes the run's partitions of a mapping, in this order, unless another attempt has written some already. */
-  plan(
-    runId: string,
-    mappingId: number,
-    partitions: readonly NewPartition[],
-    /** About how many rows they have together; null if nobody knows. */
-    expectedRows?: number | null,
-  ): Promise<void>;
+  plan(runId: string, mappingId: number, partitions: readonly NewPartition[], read?: PlannedRead): Promise<void>;
   /** Writes the partitions of {@link plan} a second time, for the first of two passes; they move no position. */
   planFirstPass(runId: string, mappingId: number): Promise<void>;
   /**
@@ -122,7 +129,7 @@ export function openPartitions(knex: Knex): Partitions {
           'through_key as throughKey',
           'external_ids as externalIds',
         ),
-    plan: (runId, mappingId, partitions, expectedRows = null) =>
+    plan: (runId, mappingId, partitions, { expectedRows, isComplete, highWatermarkAt } = SOME_ROWS) =>
       inTransaction(knex, async (trx) => {
         const all = { run_id: runId, mapping_id: mappingId, kind: 'planned' };
         // Attempts may divide the keys differently, so one must see the whole plan of the other, or its own.
@@ -140,6 +147,8 @@ export function openPartitions(knex: Knex): Partitions {
             through_key: p.throughKey,
             external_ids: p.externalIds,
             expected_rows: no === 0 ? expectedRows : null,
+            // The clock of a source may be ahead of this one.
+            read_until: isComplete ? knex.raw('least(now(), ?::timestamptz)', [highWatermarkAt]) : null,
           })),
         );
       }),

@@ -234,6 +234,7 @@ export function openRuns(knex: Knex): Runs {
           .where({ id: runId, ended_at: null })
           .update({ ended_at: knex.fn.now(), outcome, ...why })
           .returning<{ sync: string }[]>('sync');
+        if (ended !== undefined && outcome !== 'failed') await trx.raw(RECORD_READ, { run: runId });
         if (ended !== undefined && stop !== null) await writeAudit(trx, endOf(ended.sync, runId, stop));
         await trx('sync_leases').where({ run_id: runId }).delete();
         await removeUnusedFiles(trx, runId);
@@ -241,6 +242,13 @@ export function openRuns(knex: Knex): Runs {
     },
   };
 }
+
+/** Records up to when the run has read those mappings that it has read to the end. */
+const RECORD_READ = `
+  UPDATE mappings m SET read_until = greatest(m.read_until, p.read_until)
+  FROM (SELECT mapping_id, min(read_until) AS read_until FROM partitions WHERE run_id = :run AND kind = 'planned'
+        GROUP BY mapping_id HAVING bool_and(done AND read_until IS NOT NULL)) p
+  WHERE m.id = p.mapping_id`;
 
 /** Whether a step of a run is failing: the next attempt comes within a minute, and may take as long to fail. */
 export const IS_RETRYING = `coalesce(last_retry_at > now() - ${seconds('retryingEnds')} * interval '1 second', false)`;

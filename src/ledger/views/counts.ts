@@ -32,6 +32,8 @@ export interface MappingStatus {
   readonly mapping: string;
   /** The cursor of its position; null before the first incremental run. */
   readonly cursor: string | null;
+  /** The moment up to which it has been read; null until a run has read it to the end. */
+  readonly readUntil: Date | null;
   readonly accepted: number;
   readonly waiting: number;
   readonly deadLettered: number;
@@ -95,7 +97,7 @@ export function openCounts(knex: Knex): CountsView {
     },
     async statuses(sync) {
       const { rows } = await knex.raw<{ rows: MappingStatus[] }>(
-        `SELECT m.name AS mapping, p.cursor,
+        `SELECT m.name AS mapping, p.cursor, m.read_until AS "readUntil",
            coalesce((SELECT sum(b.accepted) FROM record_blocks b WHERE b.mapping_id = m.id), 0)::float8 AS accepted,
            (SELECT count(*) FROM waiting w WHERE w.mapping_id = m.id)::float8 AS waiting,
            (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)::float8 AS "deadLettered"

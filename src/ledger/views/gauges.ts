@@ -42,8 +42,8 @@ const openBatches = ['intended', 'sent', 'pending'].map(
 export const WAITS_FOR_RETRY_AFTER = `SELECT 'platform_busy' AS code, r.since, now() AS last_failed_at FROM senders e JOIN platform_retry_after r USING (account)
   WHERE e.sync = s.sync AND r.until > now() AND e.seen_at > now() - ${seconds('fleetGone')} * interval '1 second'`;
 
-/** Metrics that a statement reads. The limit that a sync has for its freshness is in its files. */
-type ReadMetric = Exclude<LedgerMetric, 'freshness_limit_seconds'>;
+/** Metrics that a statement reads. The limits of a sync are in its files. */
+type ReadMetric = Exclude<LedgerMetric, 'freshness_limit_seconds' | 'lag_limit_seconds'>;
 
 /** The columns of a result are the metric's labels, and `value`. */
 const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
@@ -55,9 +55,9 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
     FROM ${SYNCS} CROSS JOIN LATERAL (
       SELECT outcome FROM (${latestRun(IS_GOOD)} UNION ALL ${latestRun(IS_BAD)}) r ORDER BY ended_at DESC LIMIT 1) r
     CROSS JOIN (VALUES ('complete'), ('complete_with_dead_letters'), ('incomplete'), ('failed')) AS o(outcome)`,
-  position_moved_timestamp_seconds: `
-    SELECT m.sync, m.name AS mapping, extract(epoch FROM p.moved_at)::float8 AS value
-    FROM mappings m JOIN positions p ON p.mapping_id = m.id WHERE ${IN_SYNCS}`,
+  read_until_timestamp_seconds: `
+    SELECT m.sync, m.name AS mapping, extract(epoch FROM m.read_until)::float8 AS value
+    FROM mappings m WHERE ${IN_SYNCS} AND m.read_until IS NOT NULL`,
   waiting_records: `
     SELECT m.sync, m.name AS mapping, w.reason, count(*)::float8 AS value FROM mappings m CROSS JOIN LATERAL (
       SELECT reason FROM waiting WHERE mapping_id = m.id ORDER BY since LIMIT ${COUNT_BOUND}) w

@@ -99,7 +99,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            END AS latest,
            u.gap::float8 AS "usualGap", u.duration::float8 AS "usualDuration",
            n.waiting_since AS "oldestWaitingAt", least(coalesce(n.dead_letters, 0), ${COUNT_BOUND})::float8 AS "deadLetters",
-           p.mapping AS position_mapping, p.moved_at AS position_moved_at,
+           p.name AS lagging_mapping, p.read_until,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
            (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
@@ -120,8 +120,8 @@ export function openSyncStates(knex: Knex): SyncStates {
            LEFT JOIN bad b ON b.sync = s.sync
            LEFT JOIN usual u ON u.sync = s.sync
            LEFT JOIN undelivered n ON n.sync = s.sync
-           LEFT JOIN LATERAL (SELECT m.name AS mapping, p.moved_at FROM positions p JOIN mappings m ON m.id = p.mapping_id
-                              WHERE m.sync = s.sync ORDER BY p.moved_at LIMIT 1) p ON true
+           LEFT JOIN LATERAL (SELECT name, read_until FROM mappings WHERE sync = s.sync AND read_until IS NOT NULL
+                              ORDER BY read_until, name LIMIT 1) p ON true
            LEFT JOIN LATERAL (
              SELECT * FROM (
                SELECT retrying_code AS code, retrying_since AS since, last_retry_at AS last_failed_at FROM runs
@@ -134,8 +134,8 @@ export function openSyncStates(knex: Knex): SyncStates {
       );
       return rows.map(
         ({
-          position_mapping: mapping,
-          position_moved_at: movedAt,
+          lagging_mapping: mapping,
+          read_until: readUntil,
           retrying_code: code,
           retrying_since: since,
           retrying_last_failed_at: lastFailedAt,
@@ -144,7 +144,7 @@ export function openSyncStates(knex: Knex): SyncStates {
           ...state
         }) => ({
           ...state,
-          oldestPosition: mapping === null || movedAt === null ? null : { mapping, movedAt },
+          mostLagging: mapping === null || readUntil === null ? null : { mapping, readUntil },
           pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
           notStarted: notStarted.map((schedule) => ({ ...schedule, lastAt: new Date(schedule.lastAt) })),
           retrying: code === null || since === null || lastFailedAt === null ? null : { code, since, lastFailedAt },
@@ -157,11 +157,11 @@ export function openSyncStates(knex: Knex): SyncStates {
 /** The ids of the runs that were abandoned. */
 const GONE = 'CAST(:abandoned AS bigint[])';
 
-type Row = Omit<SyncState, 'oldestPosition' | 'retrying' | 'pausedSchedules' | 'notStarted'> & {
+type Row = Omit<SyncState, 'mostLagging' | 'retrying' | 'pausedSchedules' | 'notStarted'> & {
   paused: { name: string; since: string; note: string | null }[];
   not_started: { name: string; skipped: number; missed: number; lastAt: string }[];
-  position_mapping: string | null;
-  position_moved_at: Date | null;
+  lagging_mapping: string | null;
+  read_until: Date | null;
   retrying_code: string | null;
   retrying_since: Date | null;
   retrying_last_failed_at: Date | null;

@@ -19,6 +19,9 @@ export const OPERATING_TABLES = `
     under_way integer NOT NULL DEFAULT 0,
     joined_at timestamptz NOT NULL DEFAULT now(),
     seen_at timestamptz NOT NULL DEFAULT now(),
+    -- Of a limit below the number of senders: since when this one has had its turn, or has been waiting for it.
+    turn_since timestamptz,
+    waiting_since timestamptz,
     PRIMARY KEY (sync, process)
   );
   -- Limits that were set at run time, instead of those in sync.yaml; NULL: as sync.yaml says.

@@ -6,6 +6,9 @@ export const RUN_TABLES = `
     name text NOT NULL,
     -- Whether the mapping's records are in record_blocks (docs/adr/0020-ledger-off.md).
     keeps_records boolean NOT NULL DEFAULT true,
+    -- What the source had by this moment was read, and each row of it has an outcome, by a run that has ended; NULL before
+    -- the first one.
+    read_until timestamptz,
     UNIQUE (sync, name)
   );
   -- The platform's customers.
@@ -113,6 +116,8 @@ export const RUN_TABLES = `
     -- About how many rows the run will have read of the mapping, as far as the source's statistics say; in one of its
     -- partitions.
     expected_rows bigint,
+    -- What mappings.read_until becomes if the run has read all of its planned partitions of the mapping when it ends.
+    read_until timestamptz,
     started_at timestamptz,
     updated_at timestamptz,
     UNIQUE (run_id, mapping_id, kind, no)
@@ -136,8 +141,7 @@ export const RUN_TABLES = `
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
     cursor text NOT NULL,
     key text[] NOT NULL,
-    run_id bigint NOT NULL REFERENCES runs,
-    moved_at timestamptz NOT NULL DEFAULT now()
+    run_id bigint NOT NULL REFERENCES runs
   );
   -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
   -- for every deleted row.
