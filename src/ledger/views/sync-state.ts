@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { COUNT_BOUND } from '../../domain/quantity.js';
 import type { JudgedState } from '../../domain/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/work.js';
-import { IS_ON_HOLD } from '../runs/guards.js';
+import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
 
@@ -89,7 +89,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            p.mapping AS position_mapping, p.moved_at AS position_moved_at,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
-           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
+           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${HOLDS_MAPPING} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
            ARRAY(SELECT json_build_object('name', name, 'since', since, 'note', note) FROM paused_schedules WHERE sync = s.sync
                  ORDER BY since, name) AS paused,
            retrying.code AS retrying_code, retrying.since AS retrying_since, retrying.last_failed_at AS retrying_last_failed_at,
