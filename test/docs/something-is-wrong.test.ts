@@ -6,18 +6,14 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
-import { readPage, ROOT, sectionOf, tableIn } from './pages.js';
+import { ROOT, sectionOf, tableIn } from './pages.js';
+import { commandLinesOf, entryOf, headingsUnder, SOMETHING_IS_WRONG as page } from './runbook.js';
 
-const page = readPage('docs/something-is-wrong.md');
 const program = await createProgram();
 const { groups } = parse(readFileSync(join(ROOT, 'deploy/prometheus/alerts.yml'), 'utf8')) as {
   groups: { rules: { alert: string; annotations: { runbook: string } }[] }[];
 };
 const ALERTS = groups.flatMap(({ rules }) => rules);
-
-/** The command lines in a text, without `npx partner-sync`. */
-const commandLinesOf = (text: string): string[] =>
-  [...text.matchAll(/(?:`|^)npx partner-sync ([^`#\n]+)/gm)].map(([, words]) => words!.trim());
 
 function isRefused({ parseArg, defaultValue }: Option, value: string): boolean {
   try {
@@ -65,9 +61,6 @@ function problemOf(line: string): string | null {
     : null;
 }
 
-const headingsUnder = (heading: string): string[] =>
-  [...sectionOf(page, heading).matchAll(/^### (\S+)$/gm)].map(([, name]) => name!);
-
 describe('the entries', () => {
   it('are those of the problems that status can name, the worst first', () => {
     expect(headingsUnder('Problems that status names')).toEqual(HEALTH_TRIGGERS);
@@ -80,9 +73,9 @@ describe('the entries', () => {
   });
 
   it.each([...HEALTH_TRIGGERS, ...ALERTS.map(({ alert }) => alert)])('%s has a command for both', (heading) => {
-    const [, diagnose, fix] = sectionOf(page, heading).split(/^- \*\*(?:Diagnose|Fix):\*\*/m);
-    expect(commandLinesOf(diagnose!)).not.toEqual([]);
-    expect(commandLinesOf(fix!)).not.toEqual([]);
+    const { diagnose, fix } = entryOf(heading);
+    expect(diagnose).not.toEqual([]);
+    expect(fix).not.toEqual([]);
   });
 
   it('of the table of other signs have a command for each', () => {

@@ -206,7 +206,7 @@ it('is not ready while Temporal does not answer, and is ready again afterwards',
   });
   expect(late.text).toMatch(/^Temporal has not answered for 1\d s; a worker is ready while that is at most 10 s\.\n$/);
   expect((await look(url, '/live')).status).toBe(200);
-  proxy.restore();
+  await proxy.restore();
   await eventually('the worker is ready again', async () => (await look(url, '/ready')).status === 200);
 }, 120_000);
 

@@ -1,4 +1,4 @@
-/** A Prometheus of its own for one test file, which scrapes addresses of 127.0.0.1 each second. */
+/** A Prometheus of its own for one test file, which scrapes addresses of 127.0.0.1. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,16 +28,19 @@ export function promtool(...args: readonly string[]): { readonly status: number 
   return { status, output: stdout + stderr };
 }
 
-/** Starts it with the shipped rules. */
-export async function startPrometheus(targets: readonly string[]): Promise<PrometheusServer> {
+/** Starts it with the shipped rules, or those of another file; it scrapes and evaluates each second, or as often as told. */
+export async function startPrometheus(
+  targets: readonly string[],
+  { rules = RULES, every = '1s' } = {},
+): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-prometheus-'));
   const port = await freePort();
   const config = {
-    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    global: { scrape_interval: every, evaluation_interval: every },
     scrape_configs: [
       { job_name: 'partner-sync', static_configs: [{ targets: targets.map((url) => new URL(url).host) }] },
     ],
-    rule_files: [RULES],
+    rule_files: [rules],
   };
   // JSON is YAML.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));

@@ -10,11 +10,14 @@ export interface TcpProxy {
   cut(): void;
   /** Closes all connections, and lets new ones wait for ever, as a firewall does that drops packets. */
   silence(): void;
-  restore(): void;
+  /** Closes all connections, and listens no more, so that new ones are refused, as by a server that was stopped. */
+  stop(): void;
+  restore(): Promise<void>;
+  close(): void;
 }
 
-/** Forwards to `target` (`host:port`) until the test ends. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/** Forwards to `target` (`host:port`) until the test ends, or until it is closed in a hook of the file if `untilTold`. */
+export async function startTcpProxy(target: string, untilTold = false): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const open = new Set<Socket>();
   let state: 'open' | 'cut' | 'silent' = 'open';
@@ -38,14 +41,19 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const closeAll = (): void => {
     for (const socket of open) socket.destroy();
   };
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    closeAll();
+  const listen = async (at: number): Promise<void> => {
+    server.listen(at, '127.0.0.1');
+    await once(server, 'listening');
+  };
+  await listen(0);
+  const own = (server.address() as AddressInfo).port;
+  const close = (): void => {
     server.close();
-  });
+    closeAll();
+  };
+  if (!untilTold) onTestFinished(close);
   return {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${own}`,
     cut() {
       state = 'cut';
       closeAll();
@@ -54,7 +62,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       state = 'silent';
       closeAll();
     },
-    restore() {
+    stop: close,
+    close,
+    async restore() {
+      if (!server.listening) await listen(own);
+      // What was accepted in silence is never answered.
+      if (state === 'silent') closeAll();
       state = 'open';
     },
   };

@@ -157,6 +157,9 @@ it('removes vanished records within the run once somebody has approved', async (
   await shop.source.query('DELETE FROM shop.lines; DELETE FROM shop.orders');
   const run = await shop.start('sync', { sync: 'shop', mode: 'mirror', mappings: ['customers'] });
   await untilOnHold(run);
+  expect((await command(shop, 'status', 'shop')).stdout).toContain('a run holds 1 mapping until somebody approves');
+  const gauges = await (await shop.parts.ledger()).gauges.read(['shop']);
+  expect(gauges).toContainEqual({ metric: 'mappings_on_hold', labels: { sync: 'shop' }, value: 1 });
   expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(
     'customers: 10 records would be removed, of 60 (guard.gone: 10 %)',
   );

@@ -26,7 +26,7 @@ export { createDatabase, type Database } from '../databases.js';
 export { text, UNSURE_CUSTOMERS } from './shop-files.js';
 
 export const SYNC = 'shop';
-const SECRET = 'a secret for tests, long enough for HS256';
+export const JWT_SECRET = 'a secret for tests, long enough for HS256';
 
 const TABLES = `
   CREATE SCHEMA shop;
@@ -132,7 +132,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   const sandbox: Sandbox = await startSandbox({
     stateUrl: store.url,
     port: 0,
-    jwtSecret: SECRET,
+    jwtSecret: JWT_SECRET,
     fixture: { tenants: (settings.tenants ?? ['north', 'south']).map((id) => ({ id, name: id })) },
     // Each look wakes everything that works on batches: more often, and shops that wait would take much time from others.
     settings: { expiryCheckInterval: 250, ...settings.sandbox },
@@ -142,7 +142,7 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
   mkdirSync(join(folder, SYNC));
   const write = (file: string, content: string): void => writeFileSync(join(folder, SYNC, file), content);
   for (const [file, content] of Object.entries(settings.other?.files ?? filesOf(settings))) write(file, content);
-  const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '1h' });
+  const token = await mintToken({ secret: JWT_SECRET, scope: 'platform', expiresIn: '1h' });
   const { taskQueue = `shop-${randomUUID()}` } = settings;
   const env = {
     PARTNER_SYNC_STATE_URL: state.url,
@@ -257,18 +257,19 @@ export async function fill(shop: Shop, count: number): Promise<void> {
   );
 }
 
-/** Looks until `look` answers something; fails with `what` after a minute, or after so many seconds. */
+/** Looks until `look` answers something, after pauses of `pause` ms; fails with `what` after a minute, or so many seconds. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
   seconds = 60,
+  pause = 50,
 ): Promise<T> {
   const deadline = Date.now() + seconds * 1000;
   while (true) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`did not happen within ${seconds} seconds: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

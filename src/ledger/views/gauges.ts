@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import { COUNT_BOUND } from '../../domain/quantity.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
-import { IS_ON_HOLD } from '../runs/guards.js';
+import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_BAD, IS_GOOD, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { inTransaction } from '../database/statements.js';
@@ -96,7 +96,7 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
       UNION ALL
       SELECT s.sync, b.code, b.since FROM ${SYNCS} CROSS JOIN LATERAL (${WAITS_FOR_RETRY_AFTER}) b) retrying GROUP BY 1, 2`,
   mappings_on_hold: `
-    SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD})::float8 AS value
+    SELECT s.sync, (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${HOLDS_MAPPING})::float8 AS value
     FROM ${SYNCS} WHERE EXISTS (SELECT FROM mappings WHERE mappings.sync = s.sync)`,
   open_batches: `
     SELECT m.sync, b.state, sum(b.batches)::float8 AS value

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { COUNT_BOUND } from '../../domain/quantity.js';
 import type { EvaluatedState } from '../../domain/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/work.js';
-import { IS_ON_HOLD } from '../runs/guards.js';
+import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';
 import { countToBound, WAITS_FOR_RETRY_AFTER } from './gauges.js';
@@ -102,7 +102,7 @@ export function openSyncStates(knex: Knex): SyncStates {
            p.name AS lagging_mapping, p.read_until,
            (SELECT count(*) FROM removal_plans h JOIN mappings m ON m.id = h.mapping_id
             WHERE m.sync = s.sync AND h.state IN ('awaiting_approval', 'empty'))::float8 AS "plansAwaitingApproval",
-           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${IS_ON_HOLD} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
+           (SELECT count(*) FROM guards g JOIN runs ON runs.id = g.run_id WHERE runs.sync = s.sync AND ${HOLDS_MAPPING} AND runs.id <> ALL (${GONE}))::float8 AS "mappingsOnHold",
            ARRAY(SELECT json_build_object('name', name, 'since', paused_since, 'note', note) FROM schedules
                  WHERE sync = s.sync AND paused_since IS NOT NULL ORDER BY paused_since, name) AS paused,
            ARRAY(SELECT json_build_object('name', name, 'skipped', skipped, 'missed', missed, 'lastAt', not_started_at) FROM schedules
