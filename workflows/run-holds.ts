@@ -7,7 +7,7 @@ import type { HoldUntil } from '../src/domain/run.js';
 import { checkApproveInput, type ApproveInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { Approval, OpenedRun } from '../src/domain/work.js';
 import { approveHold } from './activities.js';
-import { updateActor } from './update-actor.js';
+import { updateActor } from './run-controls.js';
 
 const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
 

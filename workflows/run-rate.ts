@@ -3,7 +3,7 @@ import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { setRate } from './activities.js';
-import { updateActor } from './update-actor.js';
+import { updateActor } from './run-controls.js';
 
 const setRateUpdate = defineUpdate<string, [SetRateInput?]>('setRate');
 

@@ -21,7 +21,7 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
   paused = true;
   expect(pause).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('paused: activities that are under way end') as string,
+    stdout: expect.stringContaining('paused: activities that were started end') as string,
   });
   await eventually(
     'the first mapping is loaded',
