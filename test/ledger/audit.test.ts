@@ -106,8 +106,8 @@ it('tells who let a run on hold go on, once', async () => {
   await the.ledger.guards.begin(id, mappingId);
   const by = { sync, actor: ANA, subject: { run: id, mapping: 'customers', reason: 'new price list' } };
 
-  await the.ledger.guards.approve(id, mappingId, by);
-  await the.ledger.guards.approve(id, mappingId, by);
+  await the.ledger.guards.approve(id, mappingId, 'empty', by);
+  await the.ledger.guards.approve(id, mappingId, 'empty', by);
 
   expect((await entriesOf(sync)).filter(({ action }) => action === 'hold_approved')).toMatchObject([by]);
 });

@@ -418,7 +418,7 @@ it('removes records of vanished rows only in mode mirror, children first, once e
 it('waits for the approval of removals once, however often it continues', async () => {
   const padding = 'x'.repeat(1_500_000);
   const continued: RunInput['continues'][] = [];
-  const hold = { cause: 'gone', records: 9, of: 10, limit: 1 } as const;
+  const hold = { cause: 'gone', records: 9, of: 10, limit: { key: 'deletes.hold', percent: 1 } } as const;
   const { notes, end } = await runWith({}, (taken) => ({
     openRun: ({ input }) => {
       continued.push(input.continues);
