@@ -1,5 +1,5 @@
 /** The Updates that pause a run and let it go on. */
-import { condition, currentUpdateInfo, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, currentUpdateInfo, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { actorOfUpdate, type Actor } from '../src/domain/audit.js';
 import {
   checkControlInput,
@@ -14,6 +14,9 @@ const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
 
 /** The sender of the Update whose handler calls this. */
 export const updateActor = ({ by }: ControlInput): Actor => actorOfUpdate(currentUpdateInfo()!.id, by);
+
+/** What tells the Update whose handler calls this from all others: clients choose ids that are unique in one execution. */
+export const updateKey = (): string => `${workflowInfo().runId}/${currentUpdateInfo()!.id}`;
 
 /**
  * Whether a run is paused. A paused run keeps its lease and starts no activity that queries the source, sends, or ends

@@ -19,7 +19,7 @@ import { waitLine } from '../src/domain/wait-line.js';
 import { recordAction } from './activities.js';
 import { TimeSliceDispatch } from './time-slice-dispatch.js';
 import type { RunAttributes } from './run-attributes.js';
-import { RunControls, updateActor } from './run-controls.js';
+import { RunControls, updateActor, updateKey } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
 import { handleSetRate } from './run-rate.js';
 import { SmallTenantRounds } from './small-tenants.js';
@@ -125,10 +125,11 @@ export class RunExecution {
 
   async #note(action: 'run_paused' | 'run_resumed', input: ControlInput): Promise<void> {
     const actor = updateActor(input);
+    const key = updateKey();
     const { reason } = input;
     await condition(() => this.#run !== null);
     const { sync, runId: run } = this.#run!;
-    await recordAction({ sync, action, actor, subject: { run, ...(reason !== undefined && { reason }) } });
+    await recordAction({ sync, action, actor, key, subject: { run, ...(reason !== undefined && { reason }) } });
   }
 
   #update(): void {

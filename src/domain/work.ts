@@ -193,6 +193,8 @@ export interface SetRateActivityInput extends RunRef {
   readonly rate: Pick<SetRateInput, 'requestsAtOnce' | 'requestsPerSecond'>;
   readonly reason: string | null;
   readonly actor: Actor;
+  /** Of the Update, for the audit. */
+  readonly key: string;
 }
 
 /** Input of `closeRun`. */
