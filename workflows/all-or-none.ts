@@ -1,11 +1,11 @@
 /** Concurrent work in which one failure ends everything. */
-import { CancellationScope, ContinueAsNew, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, isCancellation } from '@temporalio/workflow';
 
 /**
- * Runs all `works` side by side. When one fails, the others are cancelled and awaited, so that none outlives the run.
- * Then throws the failure that began it, rather than a cancellation that followed from it.
+ * Runs all `works` side by side and returns their results. When one fails, the others are cancelled and awaited, so that
+ * none outlives the run. Then throws the failure that began it, rather than a cancellation that followed from it.
  */
-export async function allOrNone(works: readonly (() => Promise<void>)[]): Promise<void> {
+export async function allOrNone<T>(works: readonly (() => Promise<T>)[]): Promise<T[]> {
   const scope = new CancellationScope();
   const results = await scope.run(() =>
     Promise.allSettled(
@@ -18,6 +18,6 @@ export async function allOrNone(works: readonly (() => Promise<void>)[]): Promis
     ),
   );
   const failures = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
-  if (failures.length > 0)
-    throw failures.find((error) => error instanceof ContinueAsNew || !isCancellation(error)) ?? failures[0];
+  if (failures.length > 0) throw failures.find((error) => !isCancellation(error)) ?? failures[0];
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }

@@ -9,26 +9,31 @@ import type { CheckedRun } from './without-drifted.js';
 export type Reached = Pick<ContinuedRun, 'stagesDone' | 'pollUntil' | 'sweep'>;
 
 /**
- * If the history is long, ends this execution by throwing `ContinueAsNew`. The next execution has the same workflow
- * type and the same run in the ledger, and goes on from there.
+ * Ends this execution by throwing `ContinueAsNew`. The next execution has the same workflow type and the same run in the
+ * ledger, and goes on from there. Nothing else of the run may be under way: an Update that comes while that ends would be
+ * answered, and then lost with this execution.
  */
+export async function continueRun(
+  run: CheckedRun,
+  input: RunInput,
+  reached: Reached,
+  execution: RunExecution,
+): Promise<never> {
+  // Neither a pause nor a hold is carried over.
+  await condition(() => execution.isQuiet);
+  const { runId, stopped, notes } = run;
+  const { workflowType } = workflowInfo();
+  const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
+  const { notApproved } = execution.holds;
+  return continueAs({ ...input, continues: { runId, ...reached, notApproved, stopped, notes } });
+}
+
+/** The same if the history is long. */
 export async function continueIfLong(
   run: CheckedRun,
   input: RunInput,
   reached: Reached,
   execution: RunExecution,
 ): Promise<void> {
-  if (!isHistoryLong()) return;
-  // Neither a pause nor a hold is carried over, and an Update that is being carried out would be lost.
-  do {
-    await execution.controls.untilRunning();
-    await condition(() => execution.holds.list.length === 0 && !execution.smallTenants.inProgress);
-    await execution.untilAnswered();
-    // An Update that was answered last may have been a pause.
-  } while (execution.controls.pause !== null);
-  const { runId, stopped, notes } = run;
-  const { workflowType } = workflowInfo();
-  const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
-  const { notApproved } = execution.holds;
-  await continueAs({ ...input, continues: { runId, ...reached, notApproved, stopped, notes } });
+  if (isHistoryLong()) await continueRun(run, input, reached, execution);
 }

@@ -3,6 +3,8 @@ import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { planMapping, summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
+import { continueIfLong, continueRun } from './continue-run.js';
+import { completionOf } from './history-length.js';
 import { loadMapping } from './load-mapping.js';
 import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
@@ -23,8 +25,10 @@ export async function loadStage(
   const mappings = [...firstPass, ...full];
   if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, execution);
   const load = (mapping: string, isFirstPass: boolean) => () =>
-    loadMapping(run, input, { mapping, firstPass: isFirstPass, stage }, execution);
-  await allOrNone([...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))]);
+    loadMapping(run, input, { mapping, firstPass: isFirstPass }, execution);
+  const loads = [...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))];
+  const continueFrom = completionOf(await allOrNone(loads)) === 'unfinished' ? continueRun : continueIfLong;
+  await continueFrom(run, input, { stagesDone: stage }, execution);
   await pollPendingRecords(
     run,
     { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
@@ -43,6 +47,7 @@ async function deliverSampleParents(
   for (const mapping of mappings) {
     await execution.controls.untilRunning();
     await planMapping({ runId, sync, mapping, mode, input });
+    await execution.controls.untilRunning();
     await summarized(`${mapping}: parents of the sample`).deliverParents({ runId, sync, mapping });
   }
 }

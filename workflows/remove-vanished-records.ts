@@ -3,8 +3,8 @@ import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { summarized } from './activities.js';
 import { allOrNone } from './all-or-none.js';
-import { continueIfLong, type Reached } from './continue-run.js';
-import { isHistoryLong } from './history-length.js';
+import { continueIfLong, continueRun, type Reached } from './continue-run.js';
+import { completionOf, isHistoryLong, type Completion } from './history-length.js';
 import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
@@ -17,8 +17,9 @@ export async function removeVanishedRecords(
   execution: RunExecution,
 ): Promise<void> {
   for (const mappings of [...run.stages].reverse()) {
-    await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, execution)));
-    await continueIfLong(run, input, reached, execution);
+    const removed = await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, execution)));
+    const continueFrom = completionOf(removed) === 'unfinished' ? continueRun : continueIfLong;
+    await continueFrom(run, input, reached, execution);
     await pollPendingRecords(
       run,
       { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
@@ -27,11 +28,12 @@ export async function removeVanishedRecords(
   }
 }
 
-async function removeOf(run: CheckedRun, mapping: string, execution: RunExecution): Promise<void> {
+async function removeOf(run: CheckedRun, mapping: string, execution: RunExecution): Promise<Completion> {
   const { runId, sync } = run;
   let done = false;
-  while (!done && !isHistoryLong()) {
+  while (!done) {
     await execution.controls.untilRunning();
+    if (isHistoryLong()) return 'unfinished';
     const result = await summarized(`${mapping}: records whose rows have vanished`).removeVanished({
       runId,
       sync,
@@ -40,4 +42,5 @@ async function removeOf(run: CheckedRun, mapping: string, execution: RunExecutio
     execution.showLoaded(result.progress);
     done = result.hold === null ? result.done : !(await execution.holds.untilApproved(run, result.hold));
   }
+  return 'finished';
 }

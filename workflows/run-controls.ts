@@ -1,5 +1,5 @@
 /** The Updates that pause a run and let it go on, and who sends an Update. */
-import { condition, currentUpdateInfo, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, currentUpdateInfo, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { actorOfUpdate, type Actor } from '../src/domain/audit.js';
 import {
   checkControlInput,
@@ -15,9 +15,13 @@ const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');
 /** The sender of the Update whose handler calls this. */
 export const updateActor = ({ by }: ControlInput): Actor => actorOfUpdate(currentUpdateInfo()!.id, by);
 
+/** What tells the Update whose handler calls this from all others: clients choose ids that are unique in one execution. */
+export const updateKey = (): string => `${workflowInfo().runId}/${currentUpdateInfo()!.id}`;
+
 /**
- * Whether a run is paused. A paused run keeps its lease and begins nothing new: activities that are under way end by
- * themselves, within seconds, and all that is done by then is in the ledger.
+ * Whether a run is paused. A paused run keeps its lease and starts no activity that queries the source, sends, or ends
+ * the run. Those that it has started, though a worker may not have taken them up yet, end by themselves, usually within a
+ * time slice; all that is done by then is in the ledger.
  */
 export class RunControls {
   #pause: Pause | null = null;
@@ -34,7 +38,7 @@ export class RunControls {
         const given = input ?? {};
         const { by = null, reason = null } = given;
         set({ since: new Date().toISOString(), by, reason }, given);
-        return 'paused: activities that are under way end within seconds, and nothing new begins until resume';
+        return 'paused: activities that were started end by themselves, usually within 15 seconds; no other is started until resume';
       },
       {
         description: 'Pauses the run. Input: nothing, or {"reason":"..."}',

@@ -20,7 +20,7 @@ import { recordAction } from './activities.js';
 import { askedLine, detailsInMarkdown } from './run-details.js';
 import { TimeSliceDispatch } from './time-slice-dispatch.js';
 import type { RunAttributes } from './run-attributes.js';
-import { RunControls, updateActor } from './run-controls.js';
+import { RunControls, updateActor, updateKey } from './run-controls.js';
 import { RunHolds } from './run-holds.js';
 import { handleSetRate } from './run-rate.js';
 import { SmallTenantRounds } from './small-tenants.js';
@@ -58,10 +58,10 @@ export class RunExecution {
   readonly controls = new RunControls((action, input) => {
     this.#update();
     // The answer to whoever asked does not wait for the audit, but the end of the execution does.
-    this.#openNotes += 1;
+    this.#pendingAudit += 1;
     void CancellationScope.nonCancellable(() => this.#note(action, input))
       .catch(() => undefined)
-      .finally(() => (this.#openNotes -= 1));
+      .finally(() => (this.#pendingAudit -= 1));
   });
   /** Which task queue its time slices wait in. */
   readonly dispatch = new TimeSliceDispatch();
@@ -73,7 +73,8 @@ export class RunExecution {
     this.#attributes?.onHold(this.holds.list.length > 0);
   });
   #attributes: RunAttributes | null = null;
-  #openNotes = 0;
+  /** How many entries of the audit are not written yet. */
+  #pendingAudit = 0;
   /** What the run was asked for; null if its static details say so. */
   #asked: string | null = null;
 
@@ -95,9 +96,21 @@ export class RunExecution {
     this.showRun(run);
   }
 
+  /** Whether every Update is answered and in the audit. */
+  get #isAnswered(): boolean {
+    return this.#pendingAudit === 0 && allHandlersFinished();
+  }
+
   /** Resolves when every Update is answered and in the audit, which must not be lost with the execution. */
   untilAnswered(): Promise<void> {
-    return condition(() => this.#openNotes === 0 && allHandlersFinished());
+    return condition(() => this.#isAnswered);
+  }
+
+  /** Whether neither people, holds nor small tenants keep the execution from continuing as a new one. */
+  get isQuiet(): boolean {
+    return (
+      this.controls.pause === null && this.holds.list.length === 0 && !this.smallTenants.inProgress && this.#isAnswered
+    );
   }
 
   showRun(run: OpenedRun | CheckedRun): void {
@@ -122,10 +135,11 @@ export class RunExecution {
 
   async #note(action: 'run_paused' | 'run_resumed', input: ControlInput): Promise<void> {
     const actor = updateActor(input);
+    const key = updateKey();
     const { reason } = input;
     await condition(() => this.#run !== null);
     const { sync, runId: run } = this.#run!;
-    await recordAction({ sync, action, actor, subject: { run, ...(reason !== undefined && { reason }) } });
+    await recordAction({ sync, action, actor, key, subject: { run, ...(reason !== undefined && { reason }) } });
   }
 
   #update(): void {

@@ -2,7 +2,7 @@
 import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
 import { formatSeconds } from '../src/domain/duration.js';
 import { getOrInsert } from '../src/domain/get-or-insert.js';
-import { holdLine, type Hold } from '../src/domain/guard.js';
+import { holdLine, type Hold, type HoldCause } from '../src/domain/guard.js';
 import type { HoldUntil } from '../src/domain/run.js';
 import { checkApproveInput, type ApproveInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { Approval, OpenedRun } from '../src/domain/work.js';
@@ -11,17 +11,24 @@ import { updateActor } from './run-controls.js';
 
 const approveUpdate = defineUpdate<string, [ApproveInput?]>('approve');
 
+/** What approval has to do with one mapping. */
+interface MappingHolds {
+  /** What the run is on hold for now. */
+  hold: HoldUntil | null;
+  /** Who has approved that, until the wait is over. */
+  approval: Approval | null;
+  /** Its time slices wait together. */
+  wait: Promise<boolean> | null;
+  /** What was approved; what a time slice that began before has found is out of date. */
+  readonly approved: Set<HoldCause>;
+  /** Whether nobody has approved its removals in time: the run does not wait for them again. */
+  removalsNotApproved: boolean;
+}
+
 /** Handles the Update from its construction on. */
 export class RunHolds {
   readonly #changed: () => void;
-  readonly #holds = new Map<string, HoldUntil>();
-  /** Mappings that a person has approved and whose wait is not over yet, with who has. */
-  readonly #approvals = new Map<string, Approval>();
-  readonly #waits = new Map<string, Promise<boolean>>();
-  /** Mappings in which the run may go beyond the limits; what a time slice that began before has found is out of date. */
-  readonly #approved = new Set<string>();
-  /** Mappings whose removals nobody has approved in time: the run does not wait for them again. */
-  readonly #notApproved = new Set<string>();
+  readonly #mappings = new Map<string, MappingHolds>();
 
   /** `changed` is called when a hold has begun or ended. */
   constructor(changed: () => void) {
@@ -32,7 +39,7 @@ export class RunHolds {
         const approved = this.#named(input);
         const given = input ?? {};
         const approval = { actor: updateActor(given), reason: given.reason ?? null };
-        for (const { mapping } of approved) this.#approvals.set(mapping, approval);
+        for (const { mapping } of approved) this.#of(mapping).approval = approval;
         return `approved, the run goes on: ${approved.map(holdLine).join('; ')}`;
       },
       {
@@ -51,17 +58,17 @@ export class RunHolds {
 
   /** What the run is on hold for now. */
   get list(): readonly HoldUntil[] {
-    return [...this.#holds.values()];
+    return [...this.#mappings.values()].flatMap(({ hold }) => hold ?? []);
   }
 
   /** Mappings whose removals nobody has approved in time, for the next execution. */
   get notApproved(): readonly string[] {
-    return [...this.#notApproved];
+    return [...this.#mappings].flatMap(([mapping, { removalsNotApproved }]) => (removalsNotApproved ? [mapping] : []));
   }
 
   /** Takes over what the execution before has waited for in vain. */
   continueFrom(notApproved: readonly string[]): void {
-    for (const mapping of notApproved) this.#notApproved.add(mapping);
+    for (const mapping of notApproved) this.#of(mapping).removalsNotApproved = true;
   }
 
   /**
@@ -69,37 +76,48 @@ export class RunHolds {
    * somebody has, and fails with `guard_exceeded` if that must have happened for the run to go on.
    */
   async untilApproved(run: OpenedRun, hold: Hold): Promise<boolean> {
-    const { mapping } = hold;
-    if (hold.cause !== 'gone' && this.#approved.has(mapping)) return true;
-    if (hold.cause === 'gone' && this.#notApproved.has(mapping)) return false;
-    const isApproved = await getOrInsert(this.#waits, mapping, () => this.#wait(run, hold));
-    this.#waits.delete(mapping);
+    const { mapping, cause } = hold;
+    const holds = this.#of(mapping);
+    if (holds.approved.has(cause)) return true;
+    if (cause === 'gone' && holds.removalsNotApproved) return false;
+    const isApproved = await (holds.wait ??= this.#wait(run, hold, holds));
     if (isApproved) return true;
-    if (hold.cause !== 'gone')
+    if (cause !== 'gone')
       throw ApplicationFailure.nonRetryable(
         `${holdLine(hold)}; nobody approved it within ${formatSeconds(run.guardWait ?? 0)}`,
         'guard_exceeded',
       );
     // A plan of removals can be approved later, and hurts nobody until then.
-    this.#notApproved.add(mapping);
+    holds.removalsNotApproved = true;
     return false;
   }
 
-  async #wait({ runId, sync, guardWait }: OpenedRun, hold: Hold): Promise<boolean> {
-    const { mapping } = hold;
+  async #wait({ runId, sync, guardWait }: OpenedRun, hold: Hold, holds: MappingHolds): Promise<boolean> {
+    const { mapping, cause } = hold;
     const milliseconds = (guardWait ?? 0) * 1000;
-    this.#holds.set(mapping, { ...hold, until: new Date(Date.now() + milliseconds).toISOString() });
+    holds.hold = { ...hold, until: new Date(Date.now() + milliseconds).toISOString() };
     this.#changed();
     try {
-      const isApproved = await condition(() => this.#approvals.has(mapping), milliseconds);
-      if (isApproved) await approveHold({ runId, sync, mapping, ...this.#approvals.get(mapping)! });
-      if (isApproved && hold.cause !== 'gone') this.#approved.add(mapping);
+      const isApproved = await condition(() => holds.approval !== null, milliseconds);
+      if (isApproved) {
+        await approveHold({ runId, sync, mapping, cause, ...holds.approval! });
+        holds.approved.add(cause);
+      }
       return isApproved;
     } finally {
-      this.#holds.delete(mapping);
-      this.#approvals.delete(mapping);
+      holds.hold = holds.approval = holds.wait = null;
       this.#changed();
     }
+  }
+
+  #of(mapping: string): MappingHolds {
+    return getOrInsert(this.#mappings, mapping, () => ({
+      hold: null,
+      approval: null,
+      wait: null,
+      approved: new Set<HoldCause>(),
+      removalsNotApproved: false,
+    }));
   }
 
   #named(input: ApproveInput | undefined): readonly HoldUntil[] {

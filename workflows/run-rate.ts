@@ -3,7 +3,7 @@ import { defineUpdate, setHandler } from '@temporalio/workflow';
 import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run-controls.js';
 import type { OpenedRun } from '../src/domain/work.js';
 import { setRate } from './activities.js';
-import { updateActor } from './run-controls.js';
+import { updateActor, updateKey } from './run-controls.js';
 
 const setRateUpdate = defineUpdate<string, [SetRateInput?]>('setRate');
 
@@ -20,6 +20,7 @@ export function handleSetRate(run: () => OpenedRun | null): void {
         rate,
         reason: reason ?? null,
         actor: updateActor(input ?? {}),
+        key: updateKey(),
       });
       return `${sync} sends ${rateLine(rate)} from now on, until its next run begins`;
     },

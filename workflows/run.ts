@@ -52,9 +52,10 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     const attributes = new RunAttributes(opened);
     execution.showOpened(opened, attributes, start, { kind, input });
     attributes.opened(opened, start);
-    const report = await failingOnError(opened, attributes, execution, async () =>
-      runSteps(await withoutDrifted(opened, input), input, execution),
-    );
+    const report = await failingOnError(opened, attributes, execution, async () => {
+      await execution.controls.untilRunning();
+      return runSteps(await withoutDrifted(opened, input), input, execution);
+    });
     execution.showReport(report);
     attributes.reported(report);
     // The run has ended: a cancellation that comes now must not make it look cancelled.
@@ -107,6 +108,7 @@ async function runSteps(run: CheckedRun, input: RunInput, execution: RunExecutio
   );
   const swept = await sweepOpenDeadLetters(run, input, reached, execution);
   if (mode === 'mirror') await removeVanishedRecords(run, input, swept, execution);
+  await execution.controls.untilRunning();
   return closeRun({ runId, sync, stopped: ofAsked(run, run.stopped), notes: ofAsked(run, run.notes) });
 }
 

@@ -42,6 +42,7 @@ export class SmallTenantRounds {
       await CancellationScope.nonCancellable(() => ended);
     }
     if (!this.#hasBegun) return;
+    await blockers.controls.untilRunning();
     const { runId, sync, stages } = run;
     await summarized('open batches of small tenants').recoverSmallTenants({ runId, sync, mappings: stages.flat() });
   }

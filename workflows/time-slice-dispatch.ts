@@ -19,9 +19,9 @@ export class TimeSliceDispatch {
   #withoutWait = 0;
 
   /**
-   * Runs a time slice on the load queue. If no worker has a free slot for too long, it goes to the common queue, so that a
-   * run goes on even if its own time slices or those of others are stuck; but only one time slice of a mapping, and of few
-   * mappings. Resolves with null if the caller has to try again.
+   * Runs a time slice on the load queue. If no worker has a free slot for too long, resolves with null: the caller tries
+   * again, unless the run was paused meanwhile. It then goes to the common queue, so that a run goes on even if its own time
+   * slices or those of others are stuck; but only one time slice of a mapping, and of few mappings.
    */
   async run<T>(mapping: string, summary: string, slice: (activities: LoadActivities) => Promise<T>): Promise<T | null> {
     if (this.#withoutWait > 0 && this.#mayUseCommonQueue(mapping)) return this.#onCommon(mapping, summary, slice);
@@ -30,9 +30,9 @@ export class TimeSliceDispatch {
       this.#withoutWait = 0;
       return result;
     } catch (error) {
-      if (!isNeverStarted(error)) throw error;
+      if (!hasWaitedTooLong(error)) throw error;
       this.#withoutWait = SLICES_WITHOUT_WAIT;
-      return this.#mayUseCommonQueue(mapping) ? this.#onCommon(mapping, summary, slice) : null;
+      return null;
     }
   }
 
@@ -51,8 +51,11 @@ export class TimeSliceDispatch {
   }
 }
 
-/** Only then is it safe to start the time slice elsewhere: one that has started may still be running. */
-const isNeverStarted = (error: unknown): boolean =>
+/**
+ * Whether no worker has taken the time slice from the load queue in time. An earlier attempt of it may have, and may even
+ * be running still: the next time slice of the partition fences it off.
+ */
+const hasWaitedTooLong = (error: unknown): boolean =>
   error instanceof ActivityFailure &&
   error.cause instanceof TimeoutFailure &&
   error.cause.timeoutType === 'SCHEDULE_TO_START';

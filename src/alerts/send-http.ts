@@ -3,10 +3,10 @@ import { Client } from 'undici';
 import type { Delivery } from '../domain/alerts.js';
 import { errorCode } from '../domain/foreign-text.js';
 import { milliseconds, seconds } from '../domain/timeouts.js';
-import { exchange, ExchangeEnded, type HttpResponse } from '../platform/exchange.js';
+import { exchange, ExchangeEnded, type HttpResponse, type ResponseHead } from '../platform/exchange.js';
 import { isRedirect, retryAfterMs } from '../platform/retry.js';
 
-/** The most bytes of a response; nothing but a word of it is ever used. */
+/** The most bytes that are read of a response; nothing but a word of it is ever used. */
 const LONGEST_RESPONSE = 64 * 1024;
 
 /** POSTs the body as JSON, or GETs without one. Follows no redirect: it would hand on what the address protects. */
@@ -15,6 +15,7 @@ export async function sendHttp(url: string, body: object | null): Promise<Delive
   const client = new Client(origin, { connect: { timeout: milliseconds('alertRequest') } });
   const headers: Record<string, string> = { 'user-agent': 'partner-sync' };
   if (body !== null) headers['content-type'] = 'application/json';
+  let head: ResponseHead | undefined;
   try {
     if (username !== '' || password !== '') headers['authorization'] = basic(username, password);
     const response = await exchange(
@@ -29,12 +30,14 @@ export async function sendHttp(url: string, body: object | null): Promise<Delive
         deadline: milliseconds('alertRequest'),
         maxBytes: LONGEST_RESPONSE,
         signal: undefined,
-        onHead: () => undefined,
+        // The last one: informational responses may come before it.
+        onHead: (given) => (head = given),
       },
     );
     return deliveryOf(response, url);
   } catch (error) {
-    return failed(whyOf(error));
+    // The head says whether it was delivered: a body that is too long, too slow or cut off changes nothing about it.
+    return head === undefined || head.status < 200 ? failed(whyOf(error)) : deliveryOf({ ...head, text: '' }, url);
   } finally {
     await client.destroy();
   }
@@ -68,10 +71,7 @@ function wordOf(text: string, url: string): string | null {
 }
 
 function whyOf(error: unknown): string {
-  if (error instanceof ExchangeEnded)
-    return error.why === 'deadline'
-      ? `no complete response within ${seconds('alertRequest')} s`
-      : 'its response is too long';
+  if (error instanceof ExchangeEnded) return `no response within ${seconds('alertRequest')} s`;
   return `no connection, or it was closed (${errorCode(error) || 'unknown error'})`;
 }
 

@@ -39,8 +39,8 @@ export const actorOfUpdate = (id: string, by: string | undefined): Actor => ({
   origin: id.startsWith(COMMAND_UPDATE) ? 'cli' : 'temporal',
 });
 
-/** An entry to be written. */
-export interface NewAuditEntry {
+/** What an entry tells. */
+interface AuditContent {
   readonly sync: string;
   readonly action: AuditAction;
   readonly actor: Actor;
@@ -48,8 +48,14 @@ export interface NewAuditEntry {
   readonly subject: JsonObject;
 }
 
+/** An entry to be written. */
+export interface NewAuditEntry extends AuditContent {
+  /** Of several entries with one key, the first is kept; for an action that may be tried again. */
+  readonly key?: string;
+}
+
 /** An entry as it is kept. */
-export interface AuditEntry extends NewAuditEntry {
+export interface AuditEntry extends AuditContent {
   readonly id: string;
   /** ISO 8601, by the ledger's clock. */
   readonly at: string;

@@ -48,6 +48,11 @@ export const ERROR_CATALOGUE = {
     remedy:
       'Start a new run: it continues from the position, and settles the batches that the stopped run left unfinished.',
   },
+  worker_missing: {
+    retry: 'later',
+    meaning: 'No worker answered for a run in time: none is running, or all of them are stuck.',
+    remedy: 'Start a worker with `partner-sync worker`, or see `partner-sync doctor`; then enter the command again.',
+  },
   fenced_off: {
     // A frozen worker that resumes may begin an attempt that Temporal has given up, and so fence off the current one,
     // which must be retried. The failure of the attempt that was given up is ignored.

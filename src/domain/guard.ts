@@ -23,16 +23,22 @@ export interface GuardLimits {
 export const HOLD_CAUSES = ['changed', 'deadLettered', 'gone', 'empty'] as const;
 export type HoldCause = (typeof HOLD_CAUSES)[number];
 
-/** A mapping that a run holds. Counts and names only: Temporal's history keeps it. */
-export interface Hold {
-  readonly mapping: string;
-  readonly cause: HoldCause;
+/** A limit that would be exceeded, and by how many records. */
+export interface Exceeded {
   /** How many records are concerned, as far as the run has read; 0 for `empty`. */
   readonly records: number;
   /** Of how many: the records that the platform has accepted, or the rows that were read if those are more. */
   readonly of: number;
-  /** The limit that is exceeded, in percent; null for `empty`. */
-  readonly limit: number | null;
+  /** The limit's key in the files of the sync; null for `empty`. */
+  readonly limit: { readonly key: string; readonly percent: number } | null;
+  /** Whether these are the records of one tenant; absent if they are those of all. */
+  readonly ofOneTenant?: true;
+}
+
+/** A mapping that a run holds. Counts and names only: Temporal's history keeps it. */
+export interface Hold extends Exceeded {
+  readonly mapping: string;
+  readonly cause: HoldCause;
 }
 
 /** Whether so many records are more than both parts of a limit: a number, and a percentage of all. */
@@ -51,26 +57,34 @@ export interface GuardedCounts {
   readonly deadLettered: number;
 }
 
-/** The first limit that the counts exceed; null if they exceed none. */
-export function holdOf(mapping: string, counts: GuardedCounts, limits: GuardLimits): Hold | null {
+/** The first limit that the counts exceed, apart from those that somebody has approved; null if they exceed none. */
+export function holdOf(
+  mapping: string,
+  counts: GuardedCounts,
+  limits: GuardLimits,
+  approved: readonly HoldCause[],
+): Hold | null {
   const of = Math.max(counts.accepted, counts.read);
-  for (const cause of ['changed', 'deadLettered'] as const)
-    if (exceeds(counts[cause], of, { records: limits.records, percent: limits[cause] }))
-      return { mapping, cause, records: counts[cause], of, limit: limits[cause] };
+  for (const cause of ['changed', 'deadLettered'] as const) {
+    const percent = limits[cause];
+    if (!approved.includes(cause) && exceeds(counts[cause], of, { records: limits.records, percent }))
+      return { mapping, cause, records: counts[cause], of, limit: { key: `guard.${cause}`, percent } };
+  }
   return null;
 }
 
 const WHAT: Record<HoldCause, (hold: Hold) => string> = {
   changed: ({ records }) => `${quantity(records, 'record')} would change`,
   deadLettered: ({ records }) => `${quantity(records, 'row')} would become dead letters`,
-  gone: ({ records }) => `${quantity(records, 'record')} would be removed`,
+  gone: ({ records, ofOneTenant }) =>
+    `${quantity(records, 'record')}${ofOneTenant ? ' of one tenant' : ''} would be removed`,
   empty: ({ of }) => `the source has no row, and the platform ${quantity(of, 'record')}`,
 };
 
 /** `orders: 4120 records would change, of 10000 (guard.changed: 30 %)`. */
 export function holdLine(hold: Hold): string {
   const { mapping, cause, of, limit } = hold;
-  const exceeded = limit === null ? '' : `, of ${of} (guard.${cause}: ${limit} %)`;
+  const exceeded = limit === null ? '' : `, of ${of} (${limit.key}: ${limit.percent} %)`;
   return `${mapping}: ${WHAT[cause](hold)}${exceeded}`;
 }
 

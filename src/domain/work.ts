@@ -1,7 +1,7 @@
 /** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
 import type { Actor } from './audit.js';
 import type { DeadLetterFilter } from './dead-letter.js';
-import type { Hold } from './guard.js';
+import type { Hold, HoldCause } from './guard.js';
 import type { MappingProgress } from './progress.js';
 import type { MappingNote, RemainingSweep, RunInput, RunKind, StoppedMapping } from './run.js';
 import type { SetRateInput } from './run-controls.js';
@@ -178,7 +178,9 @@ export interface SchemaDrift {
 }
 
 /** Input of `approveHold`. */
-export interface ApproveHoldInput extends MappingRef, Approval {}
+export interface ApproveHoldInput extends MappingRef, Approval {
+  readonly cause: HoldCause;
+}
 
 /** Who has approved something, and why. */
 export interface Approval {
@@ -191,6 +193,8 @@ export interface SetRateActivityInput extends RunRef {
   readonly rate: Pick<SetRateInput, 'requestsAtOnce' | 'requestsPerSecond'>;
   readonly reason: string | null;
   readonly actor: Actor;
+  /** Of the Update, for the audit. */
+  readonly key: string;
 }
 
 /** Input of `closeRun`. */

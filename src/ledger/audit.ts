@@ -26,15 +26,17 @@ export interface Audit extends AuditView {
 /** Most characters that are kept of a name: it comes from outside, such as from the memo of a workflow. */
 const LONGEST_NAME = 200;
 
-/** Writes an entry, in the transaction of the action that it tells of. */
-export async function writeAudit(knex: Knex, { sync, action, actor, subject }: NewAuditEntry): Promise<void> {
-  await knex('audit').insert({
+/** Writes an entry, in the transaction of the action that it tells of; nothing if there is one with its key. */
+export async function writeAudit(knex: Knex, { sync, action, actor, subject, key }: NewAuditEntry): Promise<void> {
+  const entry = {
     sync,
     action,
     who: actor.who === null ? null : foreignText(actor.who, LONGEST_NAME),
     origin: actor.origin,
     subject: JSON.stringify(subject),
-  });
+    key: key ?? null,
+  };
+  await knex('audit').insert(entry).onConflict().ignore();
 }
 
 interface AuditRow {
@@ -52,7 +54,7 @@ export const openAuditView = (knex: Knex): AuditView => ({
     const query = knex('audit').orderBy('at', 'desc').orderBy('id', 'desc').limit(limit);
     if (sync !== undefined) void query.where({ sync });
     if (since !== undefined) void query.where('at', '>=', since);
-    const rows = await query.select<AuditRow[]>();
+    const rows = await query.select<AuditRow[]>('id', 'at', 'sync', 'action', 'who', 'origin', 'subject');
     return rows.map(({ who, origin, at, ...entry }) => ({ ...entry, at: at.toISOString(), actor: { who, origin } }));
   },
 });

@@ -4,6 +4,7 @@
  */
 import type { Knex } from 'knex';
 import type { Actor } from '../domain/audit.js';
+import type { Exceeded } from '../domain/guard.js';
 import type { RemovalPlan, RemovalState } from '../domain/removal-plan.js';
 import { writeAudit } from './audit.js';
 import { scanRecords, type ScannedRecords } from './record-index/index.js';
@@ -19,6 +20,8 @@ export interface OpenPlan {
   readonly state: RemovalState;
   /** Whether some records of the ledger have been looked through for it. */
   readonly begun: boolean;
+  /** The limit for which it has to be approved; null if it need not be. */
+  readonly exceeded: Exceeded | null;
 }
 
 /** How many records of one tenant a plan has. */
@@ -45,7 +48,7 @@ export interface Removals {
   decide(
     plan: OpenPlan,
     state: 'awaiting_approval' | 'empty' | 'due',
-    counted: { records: number; accepted: number },
+    counted: { readonly records: number; readonly accepted: number; readonly exceeded?: Exceeded | null },
   ): Promise<void>;
   /** Up to `limit` records of the plan, by tenant and external id, from the one after `after`; null begins. */
   page(planId: string, after: RecordPlace | null, limit: number): Promise<readonly PlannedRemoval[]>;
@@ -93,7 +96,7 @@ export function openRemovals(knex: Knex): Removals {
         .onConflict(['run_id', 'mapping_id'])
         .ignore();
       const { rows } = await knex.raw<{ rows: OpenPlan[] }>(
-        `SELECT id, mapping_id AS "mappingId", action, state, (next_tenant, next_id) <> (0, '') AS begun
+        `SELECT id, mapping_id AS "mappingId", action, state, (next_tenant, next_id) <> (0, '') AS begun, exceeded
          FROM removal_plans WHERE run_id = ? AND mapping_id = ?`,
         [runId, mappingId],
       );

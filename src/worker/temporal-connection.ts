@@ -44,7 +44,7 @@ export async function connectTemporal(
   env: Env,
   connectTimeout = milliseconds('temporalConnect'),
   interceptors: ClientInterceptors = {},
-): Promise<{ client: Client; taskQueue: string; close(): Promise<void> }> {
+): Promise<{ client: Client; taskQueue: string; close: () => Promise<void> }> {
   const target = temporalTarget(env);
   const dataConverter = await dataConverterOf(env);
   try {

@@ -63,7 +63,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     async cause({ shop, env }) {
       const pause = ['schedules', 'pause', SYNC, '--reason', 'stocktaking'];
       expect(await runInProcess(pause, env)).toMatchObject({ code: 0 });
-      await shop.state.query(`UPDATE partner_sync.paused_schedules SET since = since - interval '25 h'`);
+      await shop.state.query(`UPDATE partner_sync.schedules SET paused_since = paused_since - interval '25 h'`);
       await shop.state.query(
         `UPDATE partner_sync.runs SET started_at = started_at - interval '25 h', ended_at = ended_at - interval '25 h'`,
       );

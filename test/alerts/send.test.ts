@@ -1,5 +1,6 @@
 /** Each target gets a notification in its own form; what goes wrong is said without its address. */
 import { once } from 'node:events';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openAlerting } from '../../src/alerts/open-alerting.js';
@@ -84,6 +85,30 @@ describe('a webhook', () => {
     expect(webhook.received).toHaveLength(1);
   });
 
+  it.each<[string, number, (response: ServerResponse) => void, object]>([
+    ['is long', 200, (response) => response.end('x'.repeat(100_000)), { delivered: true }],
+    ['is cut off', 200, (response) => response.write('x', () => response.destroy()), { delivered: true }],
+    ['never ends', 200, (response) => response.write('x'), { delivered: true }],
+    [
+      'is long',
+      429,
+      (response) => response.end('x'.repeat(100_000)),
+      { delivered: false, why: expect.stringContaining('429: too many requests') as string, retryAfter: 30_000 },
+    ],
+  ])('is judged by its status, even if the body %s (%i)', { timeout: 30_000 }, async (_, status, answer, delivery) => {
+    const server = createHttpServer((__, response) => {
+      response.writeHead(status, { 'retry-after': '30' });
+      answer(response);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    expect(await send({ kind: 'webhook', url: `http://127.0.0.1:${port}/${SECRET}` })).toEqual(delivery);
+  });
+
   it('that cannot be reached is reported without its address', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -102,7 +127,7 @@ describe('a webhook', () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     expect(await send({ kind: 'webhook', url: `http://127.0.0.1:${port}/${SECRET}` })).toMatchObject({
-      why: 'no complete response within 10 s',
+      why: 'no response within 10 s',
     });
   });
 });

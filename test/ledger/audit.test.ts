@@ -1,6 +1,7 @@
 /** The audit: what is written to it with each action, and that nobody changes it. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { setRate } from '../../src/delivery/run/set-rate.js';
 import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import type { NewRun } from '../../src/ledger/runs/runs.js';
 import { ledgerForTests } from './ledger-for-tests.js';
@@ -106,10 +107,24 @@ it('tells who let a run on hold go on, once', async () => {
   await the.ledger.guards.begin(id, mappingId);
   const by = { sync, actor: ANA, subject: { run: id, mapping: 'customers', reason: 'new price list' } };
 
-  await the.ledger.guards.approve(id, mappingId, by);
-  await the.ledger.guards.approve(id, mappingId, by);
+  await the.ledger.guards.approve(id, mappingId, 'empty', by);
+  await the.ledger.guards.approve(id, mappingId, 'empty', by);
 
   expect((await entriesOf(sync)).filter(({ action }) => action === 'hold_approved')).toMatchObject([by]);
+});
+
+it('tells once of an Update whose activity is tried again, and of each Update', async () => {
+  const sync = randomUUID();
+  const paused = { sync, action: 'run_paused', actor: ANA, subject: { run: '1' } } as const;
+  for (const key of ['e1/u1', 'e1/u1', 'e2/u1']) await the.ledger.audit.add({ ...paused, key: sync + key });
+  const rate = { runId: '1', sync, rate: { requestsAtOnce: 2 }, reason: null, actor: ANA, key: `${sync}e1/u2` };
+  for (let attempt = 1; attempt <= 2; attempt++) await setRate(the, rate);
+
+  expect((await entriesOf(sync)).map(({ id: _, at: __, ...entry }) => entry)).toEqual([
+    { sync, action: 'rate_set', actor: ANA, subject: { run: '1', requestsAtOnce: 2 } },
+    paused,
+    paused,
+  ]);
 });
 
 it('is written with the action or not at all', async () => {

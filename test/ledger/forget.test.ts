@@ -132,7 +132,7 @@ it('removes a record from every table', async () => {
   await run(async ({ runId }) => {
     const { guards } = the.ledger;
     await guards.begin(runId, mappingId);
-    const hold = { mapping: 'customers', cause: 'changed', records: 2, of: 3, limit: 1 } as const;
+    const hold = { mapping: 'customers', cause: 'changed', records: 2, of: 3, limit: null } as const;
     await guards.putOnHold(runId, mappingId, hold, ['a', CANARY]);
   });
   const planRun = await run(() => Promise.resolve());

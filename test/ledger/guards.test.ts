@@ -11,14 +11,18 @@ const LIMITS: GuardLimits = { changed: 30, deadLettered: 5, gone: 1, records: 2,
 const versions = (content: string, count = 10): MappedRecord[] =>
   Array.from({ length: count }, (_, i) => record(`r${i}`, content));
 
-const claim = async (partition: AcquiredPartition, records: readonly MappedRecord[]): Promise<number> =>
+const claim = async (
+  partition: AcquiredPartition,
+  records: readonly MappedRecord[],
+  deadLettered = 0,
+): Promise<number> =>
   (
     await the.ledger.claim(partition, {
       ...(await the.reading()),
       records: RecordList.of(records),
       tenantIds: await the.ledger.ids.tenantIds(['north']),
       cut: (all) => (all.length === 0 ? [] : [all]),
-      guard: { mapping: 'orders', limits: LIMITS, rows: records.length, deadLettered: 0 },
+      guard: { mapping: 'orders', limits: LIMITS, rows: records.length + deadLettered, deadLettered },
     })
   ).batches.length;
 
@@ -29,7 +33,7 @@ async function guardedRun(): Promise<[AcquiredPartition, AcquiredPartition]> {
   await the.ledger.runs.end(first.runId, 'complete');
   const one = await the.newPartition();
   const other = await the.ledger.partitions.acquire(await the.ledger.partitions.forRowsByKey(one.runId, the.mappingId));
-  expect(await the.ledger.guards.begin(one.runId, the.mappingId)).toEqual({ accepted: 10, approved: false });
+  expect(await the.ledger.guards.begin(one.runId, the.mappingId)).toEqual({ accepted: 10, approved: [] });
   return [one, other];
 }
 
@@ -52,7 +56,13 @@ it('adds up what the partitions of a mapping change, and claims nothing beyond t
 
 it('lets nothing of the mapping through once it is on hold, until somebody approves', async () => {
   await expect(claim(one, versions('2'))).rejects.toEqual(exceeded);
-  const hold = { mapping: 'orders', cause: 'changed', records: 10, of: 10, limit: 30 } as const;
+  const hold = {
+    mapping: 'orders',
+    cause: 'changed',
+    records: 10,
+    of: 10,
+    limit: { key: 'guard.changed', percent: 30 },
+  } as const;
   await the.ledger.guards.putOnHold(one.runId, the.mappingId, hold, ['r1']);
 
   const isNew = [record('new', '1')];
@@ -60,8 +70,24 @@ it('lets nothing of the mapping through once it is on hold, until somebody appro
   expect(await the.ledger.guards.onHold('shop')).toMatchObject([{ ...hold, run: one.runId, examples: ['r1'] }]);
 
   const actor = { who: 'ana@ops', origin: 'cli' } as const;
-  await the.ledger.guards.approve(one.runId, the.mappingId, { sync: 'shop', actor, subject: {} });
+  await the.ledger.guards.approve(one.runId, the.mappingId, 'changed', { sync: 'shop', actor, subject: {} });
+  expect(await the.ledger.guards.onHold('shop')).toEqual([]);
   expect(await claim(other, isNew)).toBe(1);
+  expect(await claim(one, versions('2'))).toBe(1);
+});
+
+it('keeps to every other limit when somebody has approved one', async () => {
+  const { guards } = the.ledger;
+  const by = { sync: 'shop', actor: { who: 'ana@ops', origin: 'cli' }, subject: {} } as const;
+  const hold = { mapping: 'orders', cause: 'changed', records: 10, of: 10, limit: null } as const;
+  await guards.approve(one.runId, the.mappingId, 'empty', by);
+  await expect(claim(one, versions('2'))).rejects.toMatchObject({ hold: { cause: 'changed' } });
+  await guards.putOnHold(one.runId, the.mappingId, hold, []);
+  await guards.approve(one.runId, the.mappingId, 'changed', by);
+  // Of a claim that began before.
+  await guards.putOnHold(one.runId, the.mappingId, hold, []);
+  expect(await guards.onHold('shop')).toEqual([]);
+  await expect(claim(one, versions('2'), 9)).rejects.toMatchObject({ hold: { cause: 'deadLettered' } });
   expect(await claim(one, versions('2'))).toBe(1);
 });
 

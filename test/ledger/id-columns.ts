@@ -36,13 +36,13 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
   'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
-    'paused_schedules.id paused_schedules.sync paused_schedules.name alert_deliveries.sync schema_definitions.name ' +
+    'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name runs.sync sync_files.sync sync_files.files ' +
     'sync_leases.sync dead_letters.pointer removal_plans.action',
   'it names the platform or what it has made':
     'senders.account platform_retry_after.account schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',
-  'it names a person or a program that works with the ledger': 'audit.who paused_schedules.note runs.started_by',
+  'it names a person or a program that works with the ledger': 'audit.who schedules.note runs.started_by',
   'it names an execution in Temporal': 'runs.workflow_id runs.first_execution_run_id',
   'it holds counts, names and causes': 'audit.subject alerts.what guards.hold runs.report',
   'it holds masked text': 'dead_letters.reason dead_letters.shape waiting.rejection runs.failure_message',

@@ -41,7 +41,7 @@ it('sends nothing of a mapping of which a run would change too much, until someb
   await untilOnHold(run);
   expect(await changedOnPlatform(shop)).toBe(0);
   expect((await run.query<{ holds: object[] }, []>('progress')).holds).toMatchObject([
-    { mapping: 'customers', cause: 'changed', records: 7, of: 20, limit: 30 },
+    { mapping: 'customers', cause: 'changed', records: 7, of: 20, limit: { key: 'guard.changed', percent: 30 } },
   ]);
 
   const status = await command(shop, 'status', 'shop');
@@ -125,6 +125,25 @@ it('is on hold if a table is empty whose records the platform has', async () => 
   expect(await mappingsOnHold(shop)).toEqual([]);
 });
 
+it('reads a table again that was empty when somebody approves it, and keeps to the other limits', async () => {
+  const shop = await guardedShop();
+  await shop.source.query('CREATE TABLE shop.copy AS SELECT * FROM shop.customers');
+  await shop.source.query('DELETE FROM shop.customers');
+  const run = await shop.start('sync', { sync: 'shop', mode: 'full', mappings: ['customers'] });
+  await untilOnHold(run);
+  await shop.source.query('INSERT INTO shop.customers SELECT * FROM shop.copy');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Changed ' || id`);
+  await run.executeUpdate('approve');
+  await eventually('the run is on hold for the changes', async () => {
+    const { holds } = await run.query<{ holds: { cause: string }[] }, []>('progress');
+    return holds[0]?.cause === 'changed';
+  });
+  expect(await changedOnPlatform(shop)).toBe(0);
+  await run.executeUpdate('approve');
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete', total: { read: 20, accepted: 20 } });
+  expect(await changedOnPlatform(shop)).toBe(20);
+});
+
 it('is on hold no longer once its workflow was terminated: status and the watch see that it has failed', async () => {
   const webhook = await startWebhook();
   const shop = await guardedShop();
@@ -144,6 +163,25 @@ it('is on hold no longer once its workflow was terminated: status and the watch 
   expect(await mappingsOnHold(shop)).toEqual([]);
   await eventually('the notification arrives', () => Promise.resolve(webhook.delivered().includes('problem failing')));
   expect(webhook.notifications().at(-1)!.what).toContain('run_stopped');
+});
+
+it('names the limit of removals that is exceeded, and whether it is in one tenant', async () => {
+  const shop = await shopForTest({
+    guard: GUARD.replace('gone: 10 %', 'gone: 100 %'),
+    files: {
+      'customers.mapping.yaml': `${CUSTOMERS}${DELETES.replace('records: 1000, percent: 100', 'records: 5, percent: 30')}`,
+    },
+  });
+  await fill(shop, 60);
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id > 40`);
+  await shop.run({ mappings: ['customers'] });
+  await shop.source.query('DELETE FROM shop.lines; DELETE FROM shop.orders; DELETE FROM shop.customers WHERE id > 50');
+  const run = await shop.start('sync', { sync: 'shop', mode: 'mirror', mappings: ['customers'] });
+  await untilOnHold(run);
+  expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(
+    'customers: 10 records of one tenant would be removed, of 20 (deletes.hold: 30 %)',
+  );
+  expect(await reportOf(run)).toMatchObject({ removals: [{ state: 'done', marked: 10 }] });
 });
 
 it('removes vanished records within the run once somebody has approved', async () => {

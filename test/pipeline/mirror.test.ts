@@ -124,7 +124,7 @@ it('shows the plan that awaits approval, its records, and how to approve it', as
 
   const list = await runInProcess(['removals', SYNC], shop.env);
   expect(list.stdout)
-    .toBe(`customers: the rows of 3 of 10 records are gone, more than \`deletes.hold\` allows; nothing was done to them.
+    .toBe(`customers: the rows of 3 of 10 records are gone, too many to remove without approval; nothing was done to them.
   review:  partner-sync removals shop ${plan}
   approve: partner-sync run shop --mode mirror --approve ${plan}
 `);

@@ -1,8 +1,8 @@
 /** Pausing a run: it begins nothing new, keeps its lease, and loses nothing. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startedBy } from '../../src/cli/runs/described-start.js';
 import { runInProcess } from '../cli/in-process.js';
-import { eventually, fill, shopForTest } from '../pipeline/shop.js';
+import { eventually, fill, openRunByHand, openShop, shopForTest } from '../pipeline/shop.js';
 
 it('pauses a run while it works, and lets it go on to the same end', async () => {
   const shop = await shopForTest();
@@ -21,7 +21,7 @@ it('pauses a run while it works, and lets it go on to the same end', async () =>
   paused = true;
   expect(pause).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('paused: activities that are under way end') as string,
+    stdout: expect.stringContaining('paused: activities that were started end') as string,
   });
   await eventually(
     'the first mapping is loaded',
@@ -76,6 +76,27 @@ async function startedRun() {
   await eventually('the first upload', () => Promise.resolve(shop.proxy.uploads() > 0));
   return { shop, handle };
 }
+
+it('says that a run has no worker, or no workflow any more, instead of waiting for it', async () => {
+  const shop = await openShop();
+  onTestFinished(() => shop.close());
+  await openRunByHand(shop);
+  const handle = await shop.start('sync', { sync: 'shop' });
+  await shop.state.query('UPDATE partner_sync.runs SET workflow_id = $1', [handle.workflowId]);
+  const command = (...args: string[]) => runInProcess([...args, 'shop'], shop.env);
+  for (const args of [['approve', '--yes'], ['pause']])
+    expect(await command(...args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error worker_missing: run 1 did not answer') as string,
+    });
+  await handle.terminate();
+  expect(await command('pause')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `error run_stopped: the workflow ${handle.workflowId} of run 1 does not run any more`,
+    ) as string,
+  });
+}, 120_000);
 
 it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
   const { handle } = await startedRun();

@@ -9,7 +9,7 @@ import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run.j
 import { seconds } from '../../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../../src/domain/work.js';
 import { createWorkers } from '../../src/worker/workers.js';
-import { failureOf, quietRuntime } from '../pipeline/shop.js';
+import { eventually, failureOf, quietRuntime } from '../pipeline/shop.js';
 import { workflowBundle } from '../workflow-bundle.js';
 
 const STAGES = [['customers', 'products'], ['orders'], ['lines']];
@@ -302,6 +302,106 @@ it('sweeps dead letters in time slices, between which it can be paused and conti
   ]);
 }, 60_000);
 
+/** Resolves when the workflow waits for one activity alone. */
+const untilOneIsLeft = (handle: WorkflowHandle): Promise<unknown> =>
+  eventually('one activity is left', async () => {
+    const { raw } = await handle.describe();
+    return raw.pendingActivities?.length === 1 && raw.pendingWorkflowTask == null;
+  });
+
+it('keeps a pause that comes while one mapping of a long run still works, and the others are done', async () => {
+  const padding = 'x'.repeat(1_500_000);
+  let executions = 0;
+  const [working, hasBegun] = signal();
+  const [released, release] = signal();
+  const { end } = await runWith(
+    {},
+    () => ({
+      openRun: () => Promise.resolve((executions++, openedRun('full'))),
+      planMapping: ({ mapping }) => {
+        const planned = { partitions: [{ id: `${mapping}-a`, label: null }], concurrency: 1, hold: null };
+        return Promise.resolve(executions === 1 ? { ...planned, padding } : planned);
+      },
+      async loadPartition({ partitionId }) {
+        const result = { done: true, hold: null, progress: [] };
+        if (executions > 1) return result;
+        if (partitionId === 'products-a') {
+          hasBegun();
+          await released;
+          return result;
+        }
+        await working;
+        return { ...result, padding };
+      },
+    }),
+    async (handle) => {
+      await working;
+      await untilOneIsLeft(handle);
+      await handle.executeUpdate('pause');
+      release();
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      expect(executions).toBe(1);
+      await handle.executeUpdate('resume');
+    },
+  );
+  expect(end).toBe('complete');
+  expect(executions).toBe(2);
+}, 60_000);
+
+it('begins nothing of a mapping while it is paused, not even to plan it or to close the run', async () => {
+  const steps: string[] = [];
+  const [opened, hasOpened] = signal();
+  const [open, letOpen] = signal();
+  const pauseAt = async (handle: WorkflowHandle, what: string): Promise<void> => {
+    await handle.executeUpdate('pause');
+    steps.push(`paused ${what}`);
+  };
+  const goOn = async (handle: WorkflowHandle): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    steps.push('resumed');
+    await handle.executeUpdate('resume');
+  };
+  const [polled, hasPolled] = signal();
+  const [poll, letPoll] = signal();
+  const { end } = await runWith(
+    {},
+    () => ({
+      async openRun() {
+        hasOpened();
+        await open;
+        return openedRun('incremental');
+      },
+      detectSchemaDrift: () => Promise.resolve((steps.push('columns'), { stopped: [], notes: [] })),
+      planMapping: ({ mapping }) =>
+        Promise.resolve((steps.push(`plan ${mapping}`), { partitions: [], concurrency: 1, hold: null })),
+      async pollPending({ mappings }) {
+        if (mappings.length === STAGES.flat().length) {
+          hasPolled();
+          await poll;
+        }
+        return NOTHING_WAITS;
+      },
+      closeRun: () => {
+        steps.push('close');
+        return Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport);
+      },
+    }),
+    async (handle) => {
+      await opened;
+      await pauseAt(handle, 'early');
+      letOpen();
+      await goOn(handle);
+      await polled;
+      await pauseAt(handle, 'late');
+      letPoll();
+      await goOn(handle);
+    },
+  );
+  expect(end).toBe('complete');
+  const plans = ['plan customers', 'plan products', 'plan orders', 'plan lines'];
+  expect(steps).toEqual(['paused early', 'resumed', 'columns', ...plans, 'paused late', 'resumed', 'close']);
+}, 60_000);
+
 it('removes records of vanished rows only in mode mirror, children first, once every row was read', async () => {
   const { notes } = await runWith({}, () => ({
     openRun: () => Promise.resolve(openedRun('mirror')),
@@ -318,7 +418,7 @@ it('removes records of vanished rows only in mode mirror, children first, once e
 it('waits for the approval of removals once, however often it continues', async () => {
   const padding = 'x'.repeat(1_500_000);
   const continued: RunInput['continues'][] = [];
-  const hold = { cause: 'gone', records: 9, of: 10, limit: 1 } as const;
+  const hold = { cause: 'gone', records: 9, of: 10, limit: { key: 'deletes.hold', percent: 1 } } as const;
   const { notes, end } = await runWith({}, (taken) => ({
     openRun: ({ input }) => {
       continued.push(input.continues);

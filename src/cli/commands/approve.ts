@@ -45,13 +45,14 @@ export function addApprove(program: Command): void {
         const plans = await removals.awaitingApproval(sync);
         if ((await runs.notEnded(sync)).length === 0) assertNoPlan(sync, plans);
         const run = await workingRun(parts, sync, workflow);
-        const examples = new Map((await guards.onHold(sync)).map(({ mapping, examples }) => [mapping, examples]));
+        const inLedger = await guards.onHold(sync);
+        const examplesOf = (hold: HoldUntil): readonly string[] =>
+          inLedger.find(({ mapping, cause }) => mapping === hold.mapping && cause === hold.cause)?.examples ?? [];
         return withRun(parts, run, async ({ update, holds }) => {
           const found = await holds();
           if (found.length === 0) assertNoPlan(sync, plans);
           const onHold = chosen(sync, found, named);
-          for (const line of onHold.flatMap((hold) => linesOf(sync, hold, examples.get(hold.mapping) ?? [])))
-            output.note(line);
+          for (const line of onHold.flatMap((hold) => linesOf(sync, hold, examplesOf(hold)))) output.note(line);
           if (yes !== true && !(await confirmed('Let the run continue?'))) {
             output.result({ sync, run: run.id, approved: [] }, () => ['nothing was approved']);
             return EXIT.failed;

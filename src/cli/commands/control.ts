@@ -22,7 +22,7 @@ const CONTROLS = {
   pause: {
     summary: 'pause the active run',
     description:
-      'Pauses the active run: activities that are under way end within seconds, and none begins until the run is resumed. The run keeps its lease, and loses nothing.',
+      'Pauses the active run: activities that it has started end by themselves, usually within 15 seconds, and it starts no other until it is resumed. The run keeps its lease, and loses nothing.',
   },
   resume: { summary: 'resume a paused run', description: 'Resumes a paused run where it stopped.' },
 } as const;

@@ -13,7 +13,7 @@ function linesOf(sync: string, removal: RemovalPlan): string[] {
   switch (state) {
     case 'awaiting_approval':
       return [
-        `${mapping}: the rows of ${share} are gone, more than \`deletes.hold\` allows; nothing was done to them.`,
+        `${mapping}: the rows of ${share} are gone, too many to remove without approval; nothing was done to them.`,
         `  review:  partner-sync removals ${sync} ${plan}`,
         `  approve: partner-sync run ${sync} --mode mirror --approve ${plan}`,
       ];

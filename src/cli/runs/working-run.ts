@@ -1,16 +1,26 @@
 /** The active run, as commands reach it: by the Updates and the query of its workflow. */
 import { randomUUID } from 'node:crypto';
-import { WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  isGrpcDeadlineError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import type { CommonParts } from '../../compose.js';
 import { COMMAND_UPDATE } from '../../domain/audit.js';
 import { quantity } from '../../domain/quantity.js';
-import { PartnerSyncError } from '../../domain/errors.js';
+import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import type { HoldUntil } from '../../domain/run.js';
+import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { assertKnown } from '../known-sync.js';
 
-/** The workflow of a run. A worker must be there to respond. */
+/**
+ * The workflow of a run. Throws `worker_missing` if no worker is there to respond, and `run_stopped` if the workflow does
+ * not run any more.
+ */
 export interface RunWorkflow {
   /** Sends an Update and returns the response; throws `input_invalid` with the validator's sentence if it is rejected. */
   readonly update: (name: string, input: object) => Promise<string>;
@@ -36,22 +46,51 @@ export async function workingRun(parts: CommonParts, sync: string, workflow: str
 /** Connects to Temporal for as long as `work` takes. */
 export async function withRun<T>(
   parts: CommonParts,
-  { workflow_id: workflowId }: RunRow,
+  run: RunRow,
   work: (workflow: RunWorkflow) => Promise<T>,
 ): Promise<T> {
-  const temporal = await connectTemporal(parts.env);
-  const handle = temporal.client.workflow.getHandle(workflowId);
+  const { client, close } = await connectTemporal(parts.env);
+  const handle = client.workflow.getHandle(run.workflow_id);
+  const ask = async <A>(request: () => Promise<A>): Promise<A> => {
+    try {
+      return await client.withDeadline(Date.now() + milliseconds('runAnswer'), request);
+    } catch (error) {
+      throw fromRun(run, error);
+    }
+  };
   try {
     return await work({
       update: (name, input) =>
-        handle.executeUpdate<string, [object]>(name, { args: [input], updateId: COMMAND_UPDATE + randomUUID() }),
-      holds: async () => (await handle.query<{ holds: HoldUntil[] }, []>('progress')).holds,
+        ask(() =>
+          handle.executeUpdate<string, [object]>(name, { args: [input], updateId: COMMAND_UPDATE + randomUUID() }),
+        ),
+      holds: async () => (await ask(() => handle.query<{ holds: HoldUntil[] }, []>('progress'))).holds,
     });
-  } catch (error) {
-    if (error instanceof WorkflowUpdateFailedError)
-      throw new PartnerSyncError('input_invalid', error.cause?.message ?? error.message);
-    throw error;
   } finally {
-    await temporal.close();
+    await close();
   }
+}
+
+/** Why a run has not done what it was asked for. Anything unforeseen is returned unchanged. */
+function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown): unknown {
+  if (error instanceof WorkflowUpdateFailedError) return refusal(error);
+  if (error instanceof WorkflowNotFoundError)
+    return new PartnerSyncError('run_stopped', `the workflow ${workflow} of run ${id} does not run any more`);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(causeOf(error)))
+    return new PartnerSyncError(
+      'worker_missing',
+      `run ${id} did not answer within ${seconds('runAnswer')} s; it may still do what was asked for, once a worker is there`,
+    );
+  return error;
+}
+
+const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
+
+/** The validator's sentence, or the failure of the activity that should have carried the Update out. */
+function refusal({ cause, message }: WorkflowUpdateFailedError): PartnerSyncError {
+  let innermost: Error | undefined = cause;
+  while (innermost?.cause instanceof Error) innermost = innermost.cause;
+  const code = innermost instanceof ApplicationFailure ? innermost.type : undefined;
+  const known = code !== null && code !== undefined && Object.hasOwn(ERROR_CATALOGUE, code);
+  return new PartnerSyncError(known ? (code as ErrorCode) : 'input_invalid', innermost?.message ?? message);
 }

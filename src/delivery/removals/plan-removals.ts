@@ -1,6 +1,5 @@
 /** Makes a mirror run's removal plan for a mapping, and decides whether it needs approval. */
-import { exceeds } from '../../domain/guard.js';
-import type { DeletesSpec } from '../../domain/sync.js';
+import { exceeds, type Exceeded } from '../../domain/guard.js';
 import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { isEmpty } from '../../reading/is-empty.js';
@@ -37,14 +36,9 @@ export async function planRemovals(
   empty ||= await isEmpty(sync.source, mapping.plan);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);
-  const { guard } = sync.spec;
-  const limits = [
-    mapping.spec.deletes!.hold,
-    ...(guard === null ? [] : [{ records: guard.records, percent: guard.gone }]),
-  ];
-  const needsApproval = limits.some((limit) => isTooMany([...tenants, total], limit));
-  const state = empty ? 'empty' : needsApproval ? 'awaiting_approval' : 'due';
-  await removals.decide(plan, state, { records: total.records, accepted: total.accepted });
+  const exceeded = empty ? null : exceededLimit([total, ...tenants], limitsOf(sync, mapping));
+  const state = empty ? 'empty' : exceeded !== null ? 'awaiting_approval' : 'due';
+  await removals.decide(plan, state, { records: total.records, accepted: total.accepted, exceeded });
   return open();
 }
 
@@ -53,6 +47,33 @@ const totalOf = (tenants: readonly TenantRemovals[]): TenantRemovals => {
   return { records: sum('records'), unapproved: sum('unapproved'), accepted: sum('accepted') };
 };
 
-/** Whether there are too many removals that nobody has approved, in all tenants together or in any one of them. */
-const isTooMany = (counts: readonly TenantRemovals[], hold: DeletesSpec['hold']): boolean =>
-  counts.some(({ unapproved, accepted }) => exceeds(unapproved, accepted, hold));
+interface NamedLimit {
+  readonly key: string;
+  readonly records: number;
+  readonly percent: number;
+}
+
+function limitsOf({ spec: { guard } }: OpenSync, { spec: { deletes } }: OpenMapping): NamedLimit[] {
+  const own = { key: 'deletes.hold', ...deletes!.hold };
+  return guard === null ? [own] : [{ key: 'guard.gone', records: guard.records, percent: guard.gone }, own];
+}
+
+/**
+ * The first limit that removals exceed which nobody has approved, in all tenants together or in any one of them; null if
+ * they exceed none.
+ */
+function exceededLimit(
+  [total, ...tenants]: readonly [TenantRemovals, ...TenantRemovals[]],
+  limits: readonly NamedLimit[],
+): Exceeded | null {
+  for (const limit of limits)
+    for (const counts of [total, ...tenants])
+      if (exceeds(counts.unapproved, counts.accepted, limit))
+        return {
+          records: counts.unapproved,
+          of: counts.accepted,
+          limit: { key: limit.key, percent: limit.percent },
+          ...(counts !== total && { ofOneTenant: true }),
+        };
+  return null;
+}

@@ -2,22 +2,9 @@
 import type { Dependencies } from '../dependencies.js';
 import { runTimeSlice } from '../load/run-time-slice.js';
 import { timeSlice, timeSliceResult } from '../time-slice.js';
-import type { GuardLimits, Hold } from '../../domain/guard.js';
-import type { OpenPlan } from '../../ledger/removals.js';
 import { carryOutPlan } from './carry-out-plan.js';
 import { planRemovals } from './plan-removals.js';
 import type { TimeSliceResult, MappingRef } from '../../domain/work.js';
-
-/** In a guarded run, a plan that needs approval holds the run, which carries it out if somebody approves. */
-async function holdForRemovals(
-  { ledger }: Dependencies,
-  { gone }: GuardLimits,
-  { runId, mapping }: MappingRef,
-  plan: OpenPlan,
-): Promise<Hold> {
-  const { records, accepted } = (await ledger.removals.ofRun(runId)).find((p) => p.plan === plan.id)!;
-  return { mapping, cause: 'gone', records, of: accepted, limit: gone };
-}
 
 /** The workflow starts the activity again, for another time slice, until it returns `done`. */
 export async function removeVanished(
@@ -32,8 +19,9 @@ export async function removeVanished(
     return timeSliceResult(deps, ref, true);
 
   const plan = await planRemovals(deps, sync, mapping, { runId: ref.runId, shouldContinue: timeSlice(signal) });
+  // A guarded run is on hold then, and carries the plan out if somebody approves.
   if (plan.state === 'awaiting_approval' && sync.spec.guard !== null)
-    return timeSliceResult(deps, ref, true, await holdForRemovals(deps, sync.spec.guard, ref, plan));
+    return timeSliceResult(deps, ref, true, { mapping: ref.mapping, cause: 'gone', ...plan.exceeded! });
   if (plan.state !== 'due') return timeSliceResult(deps, ref, plan.state !== 'finding');
 
   const partitionId = await partitions.forRemovals(ref.runId, mapping.mappingId);

@@ -21,10 +21,15 @@ export interface PlanInput extends MappingRef {
   readonly firstPass?: boolean;
 }
 
-/** The partitions that are not done, and how many of them to load at once. */
+/**
+ * The partitions that are not done, and how many of them to load at once. While the run is on hold, nothing is planned: the
+ * source is looked at once more when somebody has approved.
+ */
 export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<PlannedPartitions> {
   const sync = await deps.openSync(plan.sync, plan.runId);
   const mapping = await sync.mapping(plan.mapping);
+  const hold = await holdIfEmpty(deps, sync, mapping, plan);
+  if (hold !== null) return { hold, partitions: [], concurrency: 0 };
   const { partitions } = deps.ledger;
   const planned = () => partitions.planned(plan.runId, mapping.mappingId, plan.firstPass);
   if ((await planned()).length === 0) {
@@ -35,7 +40,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
     if (plan.firstPass) await partitions.planFirstPass(plan.runId, mapping.mappingId);
   }
   return {
-    hold: await holdIfEmpty(deps, sync, mapping, plan),
+    hold: null,
     partitions: (await planned())
       .filter(({ done }) => !done)
       .map((partition) => ({
@@ -55,7 +60,7 @@ async function holdIfEmpty(
 ): Promise<Hold | null> {
   if (sync.spec.guard === null || !isRunMode(mode)) return null;
   const { accepted, approved } = await guards.begin(runId, mapping.mappingId);
-  if (approved || accepted === 0 || !(await isEmpty(sync.source, mapping.plan))) return null;
+  if (approved.includes('empty') || accepted === 0 || !(await isEmpty(sync.source, mapping.plan))) return null;
   const hold: Hold = { mapping: mapping.spec.name, cause: 'empty', records: 0, of: accepted, limit: null };
   await guards.putOnHold(runId, mapping.mappingId, hold, []);
   return hold;

@@ -5,7 +5,7 @@ import type { Dependencies } from '../dependencies.js';
 /** Limits that are absent are those of sync.yaml again. A second attempt sets the same. */
 export async function setRate(
   { ledger }: Pick<Dependencies, 'ledger'>,
-  { runId, sync, rate, reason, actor }: SetRateActivityInput,
+  { runId, sync, rate, reason, actor, key }: SetRateActivityInput,
 ): Promise<void> {
   const { requestsAtOnce, requestsPerSecond } = rate;
   await ledger.fleet.setRate(sync, {
@@ -16,6 +16,7 @@ export async function setRate(
     sync,
     action: 'rate_set',
     actor,
+    key,
     subject: { run: runId, ...rate, ...(reason !== null && { reason }) },
   });
 }

@@ -26,6 +26,12 @@ export const COMMANDS = {
     bounds: 'one poll of a run',
     why: 'a query to a workflow without a worker may get no response',
   },
+  runAnswer: {
+    value: 20,
+    unit: 's',
+    bounds: 'the answer of a run to `pause`, `resume`, `approve` or `set-rate`',
+    why: 'a worker answers within milliseconds, even if it is busy within seconds',
+  },
   noWorkerReport: {
     value: 4,
     unit: 's',

@@ -1,7 +1,14 @@
 /** Guards: how much of a mapping's records each run has changed, and which runs are on hold until somebody approves. */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { holdLine, holdOf, type GuardedCounts, type GuardLimits, type Hold } from '../../domain/guard.js';
+import {
+  holdLine,
+  holdOf,
+  type GuardedCounts,
+  type GuardLimits,
+  type Hold,
+  type HoldCause,
+} from '../../domain/guard.js';
 import type { NewAuditEntry } from '../../domain/audit.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
@@ -18,13 +25,19 @@ export interface MappingOnHold extends Hold {
 export interface Guards {
   /**
    * Guards the mapping in this run; the first call records how many of its records the platform has accepted by then.
-   * Returns that number, and whether somebody has approved what the run does.
+   * Returns that number, and for which causes somebody has let the run go on.
    */
-  begin(runId: string, mappingId: number): Promise<{ readonly accepted: number; readonly approved: boolean }>;
+  begin(
+    runId: string,
+    mappingId: number,
+  ): Promise<{ readonly accepted: number; readonly approved: readonly HoldCause[] }>;
   /** Records that the mapping is on hold; an earlier hold stays as it is. */
   putOnHold(runId: string, mappingId: number, hold: Hold, examples: readonly string[]): Promise<void>;
-  /** Lets the run go beyond the limits in this mapping, and carry out its removal plan. The audit tells who did so. */
-  approve(runId: string, mappingId: number, by: Omit<NewAuditEntry, 'action'>): Promise<void>;
+  /**
+   * Lets the run go on with this mapping for this cause: beyond the limit, without any row, or with its removal plan. All
+   * other limits stay. The audit tells who did so.
+   */
+  approve(runId: string, mappingId: number, cause: HoldCause, by: Omit<NewAuditEntry, 'action'>): Promise<void>;
   /**
    * The mappings that runs of the sync hold now, the first one first, without those that are on hold for
    * their removal plan.
@@ -62,7 +75,7 @@ export type GuardCheck = (trx: Knex, changed: readonly number[]) => Promise<void
  * Prepares the check of a chunk. What the finished chunks have read is summed here, as these sums grow with partitions
  * and tenants: the check itself runs under the claim's lock, for which the other chunks of the mapping wait.
  *
- * @returns a check that does nothing if the run is not guarded, or is approved
+ * @returns a check that does nothing if the run is not guarded
  */
 export async function guardCheck(
   knex: Knex,
@@ -76,17 +89,19 @@ export async function guardCheck(
   return async (trx, changed) => {
     // The row is locked until the claim commits, so partitions of one mapping add up. Nothing is locked after it.
     const { rows: found } = await trx.raw<{
-      rows: (Pick<GuardedCounts, 'accepted' | 'changed'> & { readonly onHold: Hold | null })[];
+      rows: (Pick<GuardedCounts, 'accepted' | 'changed'> & {
+        readonly onHold: Hold | null;
+        readonly approved: readonly HoldCause[];
+      })[];
     }>(
-      `UPDATE guards SET changed = changed + :changed
-       WHERE run_id = :run AND mapping_id = :mapping AND approved_at IS NULL
-       RETURNING accepted::float8 AS accepted, changed::float8 AS changed, hold AS "onHold"`,
+      `UPDATE guards SET changed = changed + :changed WHERE run_id = :run AND mapping_id = :mapping
+       RETURNING accepted::float8 AS accepted, changed::float8 AS changed, hold AS "onHold", approved`,
       { run: runId, mapping: mappingId, changed: changed.length },
     );
     const [guarded] = found;
     if (guarded === undefined) return;
     // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
-    const hold = guarded.onHold ?? holdOf(mapping, { ...guarded, ...read }, limits);
+    const hold = guarded.onHold ?? holdOf(mapping, { ...guarded, ...read }, limits, guarded.approved);
     if (hold !== null) throw new GuardExceeded(hold, changed);
   };
 }
@@ -115,9 +130,8 @@ export function openGuards(knex: Knex): Guards {
          ON CONFLICT (run_id, mapping_id) DO NOTHING`,
         { run: runId, mapping: mappingId },
       );
-      const { rows } = await knex.raw<{ rows: { accepted: number; approved: boolean }[] }>(
-        `SELECT accepted::float8 AS accepted, approved_at IS NOT NULL AS approved FROM guards
-         WHERE run_id = ? AND mapping_id = ?`,
+      const { rows } = await knex.raw<{ rows: { accepted: number; approved: HoldCause[] }[] }>(
+        'SELECT accepted::float8 AS accepted, approved FROM guards WHERE run_id = ? AND mapping_id = ?',
         [runId, mappingId],
       );
       return rows[0]!;
@@ -125,19 +139,36 @@ export function openGuards(knex: Knex): Guards {
     async putOnHold(runId, mappingId, hold, examples) {
       await knex.raw(
         `UPDATE guards SET hold_at = now(), hold = CAST(:hold AS json), examples = CAST(:examples AS text[])
-         WHERE run_id = :run AND mapping_id = :mapping AND hold_at IS NULL AND approved_at IS NULL`,
-        { run: runId, mapping: mappingId, hold: JSON.stringify(hold), examples: [...examples] },
+         WHERE run_id = :run AND mapping_id = :mapping AND hold_at IS NULL AND :cause <> ALL (approved)`,
+        {
+          run: runId,
+          mapping: mappingId,
+          hold: JSON.stringify(hold),
+          cause: hold.cause,
+          examples: [...examples],
+        },
       );
     },
-    approve: (runId, mappingId, by) =>
+    approve: (runId, mappingId, cause, by) =>
       inTransaction(knex, async (trx) => {
         const of = { run_id: runId, mapping_id: mappingId };
-        const guards = await trx('guards').where(of).whereNull('approved_at').update({ approved_at: knex.fn.now() });
-        const plans = await trx('removal_plans')
-          .where({ ...of, state: 'awaiting_approval' })
-          .update({ state: 'due', approved_at: knex.fn.now() });
-        // A run may be approved twice: for what it changes, and later for what it removes.
-        if (guards + plans > 0) await writeAudit(trx, { ...by, action: 'hold_approved' });
+        const approved =
+          cause === 'gone'
+            ? await trx('removal_plans')
+                .where({ ...of, state: 'awaiting_approval' })
+                .update({ state: 'due', approved_at: knex.fn.now() })
+            : await trx('guards')
+                .where(of)
+                .whereRaw('? <> ALL (approved)', [cause])
+                .update({ approved: knex.raw('array_append(approved, ?)', [cause]) });
+        // A second attempt finds it approved.
+        if (approved === 0) return;
+        // Another cause may be what keeps the mapping on hold by now.
+        await trx('guards')
+          .where(of)
+          .whereRaw(`hold ->> 'cause' = ?`, [cause])
+          .update({ hold: null, examples: null, hold_at: null });
+        await writeAudit(trx, { ...by, action: 'hold_approved' });
       }),
     async onHold(sync) {
       const { rows } = await knex.raw<{ rows: { run: string; since: Date; hold: Hold; examples: string[] }[] }>(
@@ -151,4 +182,4 @@ export function openGuards(knex: Knex): Guards {
 }
 
 /** Whether the guard `g` of the run `runs` holds a mapping. */
-export const IS_ON_HOLD = 'runs.ended_at IS NULL AND g.hold_at IS NOT NULL AND g.approved_at IS NULL';
+export const IS_ON_HOLD = 'runs.ended_at IS NULL AND g.hold_at IS NOT NULL';

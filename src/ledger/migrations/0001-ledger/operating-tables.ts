@@ -113,9 +113,13 @@ export const OPERATING_TABLES = `
     who text,
     -- cli: a command; temporal: the Web UI or another client; worker: a run, by itself.
     origin text NOT NULL CHECK (origin IN ('cli', 'temporal', 'worker')),
-    subject jsonb NOT NULL DEFAULT '{}'
+    subject jsonb NOT NULL DEFAULT '{}',
+    -- What an Update is told apart by, which is carried out once more if its answer is lost; NULL where the action has a
+    -- key of its own.
+    key text
   );
   CREATE INDEX audit_by_sync ON audit (sync, at);
+  CREATE UNIQUE INDEX audit_keys ON audit (key) WHERE key IS NOT NULL;
   -- Rights would not do: the program owns its tables.
   CREATE FUNCTION keep_audit() RETURNS trigger LANGUAGE plpgsql AS $body$
     BEGIN

@@ -99,11 +99,12 @@ export const RECORD_TABLES = `
     accepted bigint NOT NULL,
     -- Those of them that the run has claimed with other content.
     changed bigint NOT NULL DEFAULT 0,
-    -- Counts, and keys of some of the rows.
+    -- Why it is on hold now: counts, and keys of some of the rows.
     hold json,
     examples text[],
     hold_at timestamptz,
-    approved_at timestamptz,
+    -- The causes for which somebody has let it go on.
+    approved text[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (run_id, mapping_id)
   );
   -- The records of a mapping whose rows a mirror run found vanished.
@@ -123,6 +124,8 @@ export const RECORD_TABLES = `
     -- Counted when all records are looked through: those of the plan, and all accepted ones of the mapping.
     records bigint NOT NULL DEFAULT 0,
     accepted bigint NOT NULL DEFAULT 0,
+    -- The limit for which a person has to approve it.
+    exceeded json,
     approved_at timestamptz,
     UNIQUE (run_id, mapping_id)
   );
