@@ -1,8 +1,9 @@
 /** Loads the alerts of a sync from its sync.yaml alone: a broken mapping is something that people are to be told of. */
 import type { AlertSettings } from '../domain/alerts.js';
-import type { Environment } from './language/interpolation.js';
+import { fillIn, type Environment } from './language/interpolation.js';
 import { LanguageFile } from './language/language-file.js';
 import { readAlerts, type AlertingFile } from './language/read-alerts.js';
+import { readSyncFile } from './language/read-sync-file.js';
 import { readSyncFolder } from './sync-folder.js';
 
 /**
@@ -21,4 +22,19 @@ export async function loadAlerts(
   const readable = file.partial?.value as AlertingFile | undefined;
   if (readable?.alerts !== undefined) return readable.alerts.length === 0 ? null : readAlerts(sync, readable);
   return file.value === undefined && (readable === undefined || file.writes('alerts')) ? 'unreadable' : null;
+}
+
+/**
+ * Tells whether the sync.yaml of a sync has an address in it, right or wrong: all that can be known of one whose alerts are
+ * `unreadable`.
+ */
+export async function addressesIn(
+  mappingsFolder: string,
+  sync: string,
+  env: Environment,
+): Promise<(address: string) => boolean> {
+  const { sync: path } = await readSyncFolder(mappingsFolder, sync);
+  const file = path === null ? null : await readSyncFile(mappingsFolder, path);
+  const text = file !== null && 'text' in file ? fillIn(file.text, env).value : '';
+  return (address) => typeof text === 'string' && text.includes(address);
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
-import { loadAlerts } from '../../src/mapping/load-alerts.js';
+import { addressesIn, loadAlerts } from '../../src/mapping/load-alerts.js';
 import { ENV, FILES, findingsOf, syncFolder } from './sync-on-disk.js';
 
 const SYNC = FILES['sync.yaml']!.replace('  client: pg\n', '');
@@ -62,6 +62,14 @@ limits: { success: 2h }
     for (const bad of ["alerts: [{ webhook: '${env:NOT_SET}' }]\n", 'alerts: [{ webhok: x }]\n', 'alerts: [\n'])
       expect(await load(bad), bad).toBe('unreadable');
     expect(await loadAlerts(syncFolder({ 'sync.yaml': null }), 'shop', ENV)).toBe('unreadable');
+  });
+
+  it('show which addresses they have even if they cannot be read', async () => {
+    const text = 'alerts: [{ ping: "${env:PING_URL}" }, { ping: "https://b.example.com/${env:NOT_SET}" }\n';
+    const folder = syncFolder({ 'sync.yaml': text });
+    const has = await addressesIn(folder, 'shop', { PING_URL: 'https://a.example.com/1' });
+    expect(['https://a.example.com/1', 'https://b.example.com/1'].map(has)).toEqual([true, false]);
+    expect((await addressesIn(syncFolder({ 'sync.yaml': null }), 'shop', {}))('https://a.example.com/1')).toBe(false);
   });
 });
 
