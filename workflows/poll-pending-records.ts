@@ -5,7 +5,7 @@ import { sleep } from '@temporalio/workflow';
 import type { RunWait } from '../src/domain/run.js';
 import { seconds } from '../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
-import { summarized } from './activities.js';
+import { activitiesWithSummary } from './activities.js';
 import { shortSummary } from '../src/domain/short-summary.js';
 import { waitLine } from '../src/domain/wait-line.js';
 import type { RunExecution } from './run-execution.js';
@@ -34,12 +34,12 @@ export async function pollPendingRecords(
   let summary = `waiting records of ${mappings.join(', ')}`;
   while (true) {
     await execution.controls.untilRunning();
-    const { interrupted, outlooks } = await summarized(summary).pollPending({ runId, sync, mappings });
+    const { interrupted, waiting } = await activitiesWithSummary(summary).pollPending({ runId, sync, mappings });
     if (interrupted) {
       await betweenPolls();
       continue;
     }
-    const open = outlooks.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
+    const open = waiting.filter((result) => result.dueSoon > 0 || (waitForParents && result.pending > 0));
     const left = (until - Date.now()) / 1000;
     if (open.length === 0 || left <= 0) break;
     await betweenPolls();
@@ -54,8 +54,8 @@ export async function pollPendingRecords(
 }
 
 /** What the run shows of the wait. `left`: seconds until it stops polling. */
-const waitsOf = (outlooks: PollPendingResult['outlooks'], left: number): RunWait[] =>
-  outlooks
+const waitsOf = (waiting: PollPendingResult['waiting'], left: number): RunWait[] =>
+  waiting
     .filter((result) => result.pending > 0)
     .map(({ mapping, pending, parents, pendingFor }) => {
       const wait = Math.max(0, Math.min(left, pendingFor));

@@ -3,7 +3,7 @@ import type { Actor } from './audit.js';
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold, HoldCause } from './guard.js';
 import type { MappingProgress } from './progress.js';
-import type { MappingNote, RemainingSweep, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { MappingNote, RemainingSweep, RunInput, RunKind, SkippedMapping } from './run.js';
 import type { SetRateInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
@@ -172,8 +172,8 @@ export interface DetectSchemaDriftInput extends RunRef {
 /** How the source's columns differ from those of the mappings' last run. */
 export interface SchemaDrift {
   /** Mappings that cannot run with the changes. */
-  readonly stopped: readonly StoppedMapping[];
-  /** Changes that stop nothing. */
+  readonly skipped: readonly SkippedMapping[];
+  /** Changes with which the mappings can run. */
   readonly notes: readonly MappingNote[];
 }
 
@@ -240,7 +240,7 @@ export interface PollPendingInput extends RunRef {
 }
 
 /** A mapping's waiting records, as far as they concern a run. */
-export interface MappingOutlook {
+export interface WaitingSummary {
   /** All records of the mapping without a final outcome. */
   readonly waiting: number;
   /** Records of this run that the platform keeps pending for a parent which may still come. */
@@ -258,5 +258,5 @@ export interface PollPendingResult {
   /** Whether its time was over before all due records were sent again; another poll goes on with them. */
   readonly interrupted: boolean;
   /** The mappings with waiting records. */
-  readonly outlooks: readonly (MappingOutlook & { readonly mapping: string })[];
+  readonly waiting: readonly (WaitingSummary & { readonly mapping: string })[];
 }

@@ -182,7 +182,7 @@ it('does not count a record that a dead attempt left pending, since its row is c
 
   const none = { read: 0, accepted: 0, unchanged: 0, waiting: 0, deadLettered: 0 };
   expect(await the.ledger.counts.progress(successor.runId)).toMatchObject([none]);
-  expect(await the.ledger.waiting.outlook(the.mappingId, successor.runId)).toMatchObject({ waiting: 0 });
+  expect(await the.ledger.waiting.summary(the.mappingId, successor.runId)).toMatchObject({ waiting: 0 });
 });
 
 it('writes nothing for an attempt that has outlived its run, even if it left no batch open', async () => {

@@ -37,7 +37,7 @@ it('does not lose a newer reading to the outcome of an older one', async () => {
 
   await the.ledger.checkpoint(slow, await outcome(claimed, [a], 'accepted', { readSeqs: early }));
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, quick.runId)).toMatchObject({ waiting: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, quick.runId)).toMatchObject({ waiting: 1 });
   expect(await counts(quick)).toEqual({ read: 1, accepted: 0, unchanged: 0, waiting: 1 });
 });
 
@@ -52,7 +52,7 @@ it('does not lose the newest of three readings, even if an older one is stored a
 
   await the.ledger.checkpoint(sent, await outcome(claimed, [a], 'accepted', { readSeqs: second }));
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, newest.runId)).toMatchObject({ waiting: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, newest.runId)).toMatchObject({ waiting: 1 });
 });
 
 it('counts a waiting row for the run that read it last', async () => {
@@ -93,7 +93,7 @@ it('waits at the end of a run for records that are due within seconds, not for t
   await queueAsContended(partition, a, await reading(), 20);
   await queueAsContended(partition, b, await reading(), 3600);
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({
+  expect(await the.ledger.waiting.summary(the.mappingId, partition.runId)).toMatchObject({
     waiting: 2,
     pending: 0,
     dueSoon: 1,

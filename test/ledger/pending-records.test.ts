@@ -163,12 +163,12 @@ it('waits at the end of a run only for records that this run left pending and wh
   const [mine, other] = [await newPartition(), await newPartition()];
   const id = await hold(mine, [a]);
   await hold(other, [b]);
-  expect(await the.ledger.waiting.outlook(the.mappingId, mine.runId)).toMatchObject({ waiting: 2, pending: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, mine.runId)).toMatchObject({ waiting: 2, pending: 1 });
 
   await the.ledger.waiting.setReason(id, 'parent_missing', ['a']);
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, mine.runId)).toMatchObject({ waiting: 2, pending: 0 });
-  expect(await the.ledger.waiting.outlook(the.mappingId, other.runId)).toMatchObject({ waiting: 2, pending: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, mine.runId)).toMatchObject({ waiting: 2, pending: 0 });
+  expect(await the.ledger.waiting.summary(the.mappingId, other.runId)).toMatchObject({ waiting: 2, pending: 1 });
 });
 
 it('counts a record as waiting no longer only once, even if two rows with its external id get an outcome', async () => {

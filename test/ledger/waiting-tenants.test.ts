@@ -106,7 +106,7 @@ it("lets the arrival of one tenant's parent release only this tenant's child", a
   await the.ledger.checkpoint(partition, the.polled(ofNorth!, [north]));
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((b) => b.tenant)).toEqual(['south']);
-  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({ waiting: 1, pending: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, partition.runId)).toMatchObject({ waiting: 1, pending: 1 });
 });
 
 it('finds the children of one tenant after those of another, whatever their ids', async () => {
@@ -130,5 +130,5 @@ it('reports why a parent will not come for the batch of its own tenant only', as
 
   await the.ledger.waiting.setReason(ofNorth!.id, 'parent_missing', ['a']);
 
-  expect(await the.ledger.waiting.outlook(the.mappingId, partition.runId)).toMatchObject({ waiting: 2, pending: 1 });
+  expect(await the.ledger.waiting.summary(the.mappingId, partition.runId)).toMatchObject({ waiting: 2, pending: 1 });
 });

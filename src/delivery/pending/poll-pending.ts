@@ -22,12 +22,12 @@ export async function pollPending(
     interrupted ||= !isDone;
   }
   const sync = await deps.openSync(run.sync, run.runId);
-  const outlooks = [];
+  const waiting = [];
   // Only now, since a later mapping may have delivered what an earlier one waits for.
   for (const mapping of mappings) {
     const { mappingId } = await sync.mapping(mapping);
-    const outlook = await deps.ledger.waiting.outlook(mappingId, run.runId);
-    if (outlook.waiting > 0) outlooks.push({ mapping, ...outlook });
+    const summary = await deps.ledger.waiting.summary(mappingId, run.runId);
+    if (summary.waiting > 0) waiting.push({ mapping, ...summary });
   }
-  return { interrupted, outlooks };
+  return { interrupted, waiting };
 }

@@ -1,7 +1,7 @@
 /** Waiting records: what each waits for, and when it is sent again. Their states change in ../waiting-entries. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source.js';
-import type { MappingOutlook } from '../../domain/work.js';
+import type { WaitingSummary } from '../../domain/work.js';
 import type { PendingReason, WaitingRecord } from './waiting-record.js';
 import { seconds } from '../../domain/timeouts.js';
 
@@ -59,7 +59,7 @@ export interface Waiting {
   /** The time by the database's clock, for {@link due} and {@link lackingParents}. */
   now(): Promise<string>;
   /** Which of the mapping's waiting records this run has reason to wait for. */
-  outlook(mappingId: number, runId: string): Promise<MappingOutlook>;
+  summary(mappingId: number, runId: string): Promise<WaitingSummary>;
 }
 
 export function openWaiting(knex: Knex): Waiting {
@@ -116,10 +116,10 @@ export function openWaiting(knex: Knex): Waiting {
       const { rows } = await knex.raw<{ rows: { now: string }[] }>('SELECT clock_timestamp()::text AS now');
       return rows[0]!.now;
     },
-    async outlook(mappingId, runId) {
+    async summary(mappingId, runId) {
       // A run does not wait for records that another run left pending, which may take a day, nor for those whose
       // parents will not come as things are.
-      const { rows } = await knex.raw<{ rows: MappingOutlook[] }>(
+      const { rows } = await knex.raw<{ rows: WaitingSummary[] }>(
         `WITH w AS (
            SELECT *, batch_id IS NOT NULL AND reason = 'dependency'
              AND EXISTS (SELECT FROM partitions WHERE partitions.id = partition_id AND partitions.run_id = :run) AS pending,
