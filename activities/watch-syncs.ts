@@ -3,7 +3,7 @@ import { activityInfo, getClient, log } from '@temporalio/activity';
 import { evaluateAlerts } from '../src/alerts/evaluate-alerts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { endAbandoned } from '../src/delivery/run/end-abandoned.js';
-import { hasAlerts, needsWatch, type AlertSettings, type WatchResult } from '../src/domain/alerts.js';
+import { hasAlerts, needsWatch, type AlertSettings, type PingTarget, type WatchResult } from '../src/domain/alerts.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { alertsWorkflowId, type DeliverNotificationsInput } from '../src/domain/work.js';
@@ -16,8 +16,9 @@ import { runWorkflows } from './run-workflows.js';
 const SYNCS_AT_ONCE = 8;
 
 /**
- * Records how schedules are, and ends runs that were terminated. Evaluates each sync that has alerts by itself, then calls the ping addresses. A call says that all syncs with this
- * address have been evaluated: somebody outside notices one that cannot be.
+ * Records how schedules are, and ends runs that were terminated. Evaluates each sync that has alerts by itself, then calls
+ * the ping addresses. A call says that all syncs with this address have been evaluated: it stays away for one that could
+ * not be, or whose alerts cannot be read, and somebody outside notices.
  *
  * Throws the first error of a sync that could not be evaluated, once the others have been and their addresses are called.
  */
@@ -45,26 +46,32 @@ export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
   // Side by side, so that syncs which take their time keep none from being evaluated.
   const sideBySide = pLimit(SYNCS_AT_ONCE);
   await Promise.all(all.filter(needsWatch).map((settings) => sideBySide(evaluateAlone, settings)));
-  for (const sync of unreadable) log.warn('the alerts of a sync cannot be read: nobody is notified', { sync });
-  const pingsUnanswered = await callPings(deps, syncs, (sync) => failures.has(sync));
+  for (const { sync } of unreadable) log.warn('the alerts of a sync cannot be read: nobody is notified', { sync });
+  const notEvaluated = [
+    ...syncs.filter(({ sync }) => failures.has(sync)).map(hasPing),
+    ...unreadable.map((each) => each.hasPing),
+  ];
+  const pings = pingsOf(syncs).filter(({ url }) => !notEvaluated.some((has) => has(url)));
+  const pingsUnanswered = await callPings(deps, pings);
   if (pingsUnanswered.length > 0) log.warn('ping addresses of alerts do not answer', { pings: pingsUnanswered });
   for (const [sync, error] of failures) throw named(sync, error);
-  return { syncs: syncs.length, wrong, unreadable, pingsUnanswered };
+  return { syncs: syncs.length, wrong, unreadable: unreadable.map(({ sync }) => sync), pingsUnanswered };
 }
 
-/** Calls each address once, although several syncs may have it, unless one of these has failed. Returns those that do not answer. */
-async function callPings(
-  { alerting }: Dependencies,
-  syncs: readonly AlertSettings[],
-  hasFailed: (sync: string) => boolean,
-): Promise<string[]> {
-  const pings = syncs.flatMap(({ sync, pings }) =>
-    pings.map((ping) => ({ ...ping, label: `${sync}: ${ping.label}`, hasFailed: hasFailed(sync) })),
-  );
-  const withheld = new Set(pings.filter((ping) => ping.hasFailed).map(({ url }) => url));
-  const called = new Map(pings.filter(({ url }) => !withheld.has(url)).map((ping) => [ping.url, ping]));
+/** The ping addresses of syncs, with the name of the sync in their labels. */
+const pingsOf = (syncs: readonly AlertSettings[]): PingTarget[] =>
+  syncs.flatMap(({ sync, pings }) => pings.map((ping) => ({ ...ping, label: `${sync}: ${ping.label}` })));
+
+const hasPing =
+  ({ pings }: AlertSettings) =>
+  (url: string): boolean =>
+    pings.some((ping) => ping.url === url);
+
+/** Calls each address once, although several syncs may have it. Returns those that do not answer. */
+async function callPings({ alerting }: Dependencies, pings: readonly PingTarget[]): Promise<string[]> {
+  const byAddress = new Map(pings.map((ping) => [ping.url, ping]));
   const answers = await Promise.all(
-    [...called.values()].map(async (ping) => ({ ping, ...(await alerting.ping(ping)) })),
+    [...byAddress.values()].map(async (ping) => ({ ping, ...(await alerting.ping(ping)) })),
   );
   return answers.filter(({ delivered }) => !delivered).map(({ ping }) => ping.label);
 }

@@ -87,8 +87,8 @@ export const deliverSmallTenants: Activities['deliverSmallTenants'] = (input) =>
     summary: 'new rows of small tenants',
   }).deliverSmallTenants(input);
 
-/** The activities with heartbeats; the Web UI's timeline shows each with the summary. */
-export const summarized = (
+/** Calls the activities with heartbeats; the Web UI's timeline shows each call with the summary. */
+export const activitiesWithSummary = (
   summary: string,
 ): Pick<
   Activities,

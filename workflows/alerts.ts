@@ -25,8 +25,8 @@ const { deliverNotifications } = proxyActivities<Activities>({
 });
 
 /**
- * Evaluates once. Fails if a sync cannot be evaluated; then no ping address of that sync is called either, and somebody outside
- * notices.
+ * Evaluates once. Fails if a sync cannot be evaluated. The result names a sync whose alerts cannot be read. No ping address
+ * of either is called, so that somebody outside notices.
  */
 export const watch = (): Promise<WatchResult> => asRunFailure(() => watchSyncs());
 

@@ -21,11 +21,11 @@ export async function continueRun(
 ): Promise<never> {
   // Neither a pause nor a hold is carried over.
   await condition(() => execution.isQuiet);
-  const { runId, stopped, notes } = run;
+  const { runId, skipped, notes } = run;
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
   const { notApproved } = execution.holds;
-  return continueAs({ ...input, continues: { runId, ...reached, notApproved, stopped, notes } });
+  return continueAs({ ...input, continues: { runId, ...reached, notApproved, skipped, notes } });
 }
 
 /** The same if the history is long. */

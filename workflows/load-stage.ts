@@ -1,7 +1,7 @@
 /** One stage of a run: its mappings are loaded side by side, since none of them refers to another. */
 import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
-import { planMapping, summarized } from './activities.js';
+import { planMapping, activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueIfLong, continueRun } from './continue-run.js';
 import { completionOf } from './history-length.js';
@@ -48,6 +48,6 @@ async function deliverSampleParents(
     await execution.controls.untilRunning();
     await planMapping({ runId, sync, mapping, mode, input });
     await execution.controls.untilRunning();
-    await summarized(`${mapping}: parents of the sample`).deliverParents({ runId, sync, mapping });
+    await activitiesWithSummary(`${mapping}: parents of the sample`).deliverParents({ runId, sync, mapping });
   }
 }

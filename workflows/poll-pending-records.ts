@@ -5,7 +5,7 @@ import { sleep } from '@temporalio/workflow';
 import type { RunWait } from '../src/domain/run.js';
 import { seconds } from '../src/domain/timeouts.js';
 import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
-import { summarized } from './activities.js';
+import { activitiesWithSummary } from './activities.js';
 import { shortSummary } from '../src/domain/short-summary.js';
 import { waitLine } from '../src/domain/wait-line.js';
 import type { RunExecution } from './run-execution.js';
@@ -34,7 +34,7 @@ export async function pollPendingRecords(
   let summary = `waiting records of ${mappings.join(', ')}`;
   while (true) {
     await execution.controls.untilRunning();
-    const { interrupted, backlogs } = await summarized(summary).pollPending({ runId, sync, mappings });
+    const { interrupted, backlogs } = await activitiesWithSummary(summary).pollPending({ runId, sync, mappings });
     if (interrupted) {
       await betweenPolls();
       continue;

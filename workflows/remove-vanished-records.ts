@@ -1,7 +1,7 @@
 /** The last step of a mirror run: records whose rows have vanished from the source. */
 import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
-import { summarized } from './activities.js';
+import { activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueIfLong, continueRun, type Reached } from './continue-run.js';
 import { completionOf, isHistoryLong, type Completion } from './history-length.js';
@@ -34,7 +34,7 @@ async function removeOf(run: CheckedRun, mapping: string, execution: RunExecutio
   while (!done) {
     await execution.controls.untilRunning();
     if (isHistoryLong()) return 'unfinished';
-    const result = await summarized(`${mapping}: records whose rows have vanished`).removeVanished({
+    const result = await activitiesWithSummary(`${mapping}: records whose rows have vanished`).removeVanished({
       runId,
       sync,
       mapping,

@@ -144,12 +144,12 @@ export class RunExecution {
 
   #update(): void {
     if (this.#run === null) return;
-    const stopped = 'stopped' in this.#run ? this.#run.stopped : [];
+    const skipped = 'skipped' in this.#run ? this.#run.skipped : [];
     const notes = [
       ...(this.#asked === null ? [] : [this.#asked]),
       ...(this.controls.pause === null ? [] : [`**${pauseLine(this.controls.pause)}**`]),
       ...this.holds.list.map((hold) => `**${holdUntilLine(hold)}**`),
-      ...stopped.map(({ mapping, message }) => `**Stopped**: ${mapping}: ${message}`),
+      ...skipped.map(({ mapping, message }) => `**Skipped**: ${mapping}: ${message}`),
       ...this.#waits.map(waitLine),
     ];
     setCurrentDetails(detailsInMarkdown(this.#run, this.#mappings, notes));

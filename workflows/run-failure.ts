@@ -21,11 +21,11 @@ export async function asRunFailure<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    // Anything but an ApplicationFailure would make Temporal retry the workflow task forever.
-    if (error instanceof PartnerSyncError) throw ApplicationFailure.nonRetryable(error.message, error.code);
-    if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure)
-      throw ApplicationFailure.nonRetryable(error.cause.message, error.cause.type ?? 'unexpected');
-    throw error;
+    const isWrapped = error instanceof PartnerSyncError || error instanceof ActivityFailure;
+    if (!isWrapped || isCancellation(error)) throw error;
+    const { code, message } = codedFailure(error);
+    // A PartnerSyncError itself would make Temporal retry the workflow task forever.
+    throw ApplicationFailure.nonRetryable(message, code);
   }
 }
 

@@ -109,7 +109,7 @@ async function runSteps(run: CheckedRun, input: RunInput, execution: RunExecutio
   const swept = await sweepOpenDeadLetters(run, input, reached, execution);
   if (mode === 'mirror') await removeVanishedRecords(run, input, swept, execution);
   await execution.controls.untilRunning();
-  return closeRun({ runId, sync, stopped: ofAsked(run, run.stopped), notes: ofAsked(run, run.notes) });
+  return closeRun({ runId, sync, skipped: ofAsked(run, run.skipped), notes: ofAsked(run, run.notes) });
 }
 
 /**

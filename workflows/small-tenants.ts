@@ -2,7 +2,7 @@
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { SmallTenantsStep } from '../src/domain/work.js';
-import { deliverSmallTenants, summarized } from './activities.js';
+import { deliverSmallTenants, activitiesWithSummary } from './activities.js';
 import { isHistoryLong } from './history-length.js';
 import type { RunControls } from './run-controls.js';
 import type { RunHolds } from './run-holds.js';
@@ -44,7 +44,11 @@ export class SmallTenantRounds {
     if (!this.#hasBegun) return;
     await blockers.controls.untilRunning();
     const { runId, sync, stages } = run;
-    await summarized('open batches of small tenants').recoverSmallTenants({ runId, sync, mappings: stages.flat() });
+    await activitiesWithSummary('open batches of small tenants').recoverSmallTenants({
+      runId,
+      sync,
+      mappings: stages.flat(),
+    });
   }
 
   /**

@@ -1,6 +1,6 @@
 /** A step of a run that has read every row: a dead letter that is still open may be that of a row which is gone. */
 import type { RemainingSweep, RunInput } from '../src/domain/run.js';
-import { summarized } from './activities.js';
+import { activitiesWithSummary } from './activities.js';
 import { continueIfLong, type Reached } from './continue-run.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
@@ -16,7 +16,11 @@ export async function sweepOpenDeadLetters(
   let { sweep } = reached;
   while (sweep.mappings.length > 0) {
     await execution.controls.untilRunning();
-    sweep = await summarized('dead letters of rows that are gone').sweepDeadLetters({ runId, sync, ...sweep });
+    sweep = await activitiesWithSummary('dead letters of rows that are gone').sweepDeadLetters({
+      runId,
+      sync,
+      ...sweep,
+    });
     await continueIfLong(run, input, { ...reached, sweep }, execution);
   }
   return { ...reached, sweep };

@@ -1,6 +1,6 @@
 /** Which task queue the time slices of a run wait in, so that they leave activity slots to the other runs. */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
-import { onLoadQueue, summarized, type LoadActivities } from './activities.js';
+import { onLoadQueue, activitiesWithSummary, type LoadActivities } from './activities.js';
 
 /** How many mappings of a run may have a time slice on the common queue: far fewer than a worker's activity slots. */
 const MAPPINGS_ON_COMMON_QUEUE = 4;
@@ -44,7 +44,7 @@ export class TimeSliceDispatch {
     this.#onCommonQueue.add(mapping);
     this.#withoutWait--;
     try {
-      return await slice(summarized(summary));
+      return await slice(activitiesWithSummary(summary));
     } finally {
       this.#onCommonQueue.delete(mapping);
     }

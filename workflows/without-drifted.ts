@@ -1,11 +1,11 @@
-/** Compares the source's columns with those of the last run, and leaves out the mappings that schema drift stops. */
+/** Compares the source's columns with those of the last run, and leaves out the mappings that are skipped because of schema drift. */
 import type { RunInput } from '../src/domain/run.js';
 import type { OpenedRun, SchemaDrift } from '../src/domain/work.js';
 import { detectSchemaDrift } from './activities.js';
 
-/** A run as it continues: its stages and polled mappings are without those that were stopped. */
+/** A run as it continues: its stages and polled mappings are without those that were skipped. */
 export interface CheckedRun extends OpenedRun, SchemaDrift {
-  /** The mappings that the run was asked for, stopped or not. */
+  /** The mappings that the run was asked for, skipped or not. */
   readonly asked: readonly string[];
 }
 
@@ -18,17 +18,17 @@ export async function withoutDrifted(
   { continues, acceptChanges = false }: RunInput,
 ): Promise<CheckedRun> {
   const { runId, sync, polled } = opened;
-  const { stopped, notes } =
+  const { skipped, notes } =
     continues ?? (await detectSchemaDrift({ runId, sync, mappings: polled, accept: acceptChanges }));
-  const isStopped = (mapping: string): boolean => stopped.some((other) => other.mapping === mapping);
-  const remaining = (mappings: readonly string[]): string[] => mappings.filter((mapping) => !isStopped(mapping));
+  const isSkipped = (mapping: string): boolean => skipped.some((other) => other.mapping === mapping);
+  const remaining = (mappings: readonly string[]): string[] => mappings.filter((mapping) => !isSkipped(mapping));
   return {
     ...opened,
     asked: opened.stages.flat(),
     stages: opened.stages.map(remaining),
     firstPass: opened.firstPass.map(remaining),
     polled: remaining(polled),
-    stopped,
+    skipped,
     notes,
   };
 }

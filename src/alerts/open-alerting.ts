@@ -6,11 +6,12 @@ import {
   type AlertTarget,
   type Delivery,
   type Notification,
+  type UnreadableAlerts,
 } from '../domain/alerts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { listSyncs } from '../mapping/sync-folder.js';
-import { loadAlerts } from '../mapping/load-alerts.js';
+import { addressesIn, loadAlerts } from '../mapping/load-alerts.js';
 import { sendHttp } from './send-http.js';
 import { slackMessage } from './slack-message.js';
 
@@ -20,10 +21,10 @@ export function openAlerting(env: Env, mappingsFolder: () => Promise<string>): A
     async all() {
       const folder = await mappingsFolder();
       const syncs: AlertSettings[] = [];
-      const unreadable: string[] = [];
+      const unreadable: UnreadableAlerts[] = [];
       for (const sync of await listSyncs(folder)) {
         const settings = await loadAlerts(folder, sync, env);
-        if (settings === 'unreadable') unreadable.push(sync);
+        if (settings === 'unreadable') unreadable.push({ sync, hasPing: await addressesIn(folder, sync, env) });
         else syncs.push(settings);
       }
       return { syncs, unreadable };

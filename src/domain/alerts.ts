@@ -76,6 +76,13 @@ export type Delivery =
   /** `why` is a phrase; `retryAfter` in milliseconds, if the target has asked for it. */
   | { readonly delivered: false; readonly why: string; readonly retryAfter: number | null };
 
+/** A sync whose alerts cannot be read. */
+export interface UnreadableAlerts {
+  readonly sync: string;
+  /** Whether it has this ping address, as far as its sync.yaml shows. */
+  readonly hasPing: (url: string) => boolean;
+}
+
 /** The result of evaluating the alerts of all syncs. */
 export interface WatchResult {
   /** How many syncs with alerts there are, and with how many something is wrong. */
@@ -95,7 +102,7 @@ export interface DeliveredNotifications {
 /** What notifying people needs from outside; src/alerts provides it. */
 export interface Alerting {
   /** The syncs of the mappings folder, with alerts or without, and those whose sync.yaml cannot be read. */
-  all(): Promise<{ readonly syncs: readonly AlertSettings[]; readonly unreadable: readonly string[] }>;
+  all(): Promise<{ readonly syncs: readonly AlertSettings[]; readonly unreadable: readonly UnreadableAlerts[] }>;
   /** null for a sync without alerts, and for one whose sync.yaml cannot be read. */
   of(sync: string): Promise<AlertSettings | null>;
   /** Never rejects for what a target does or does not do. */

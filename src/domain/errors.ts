@@ -90,7 +90,7 @@ export const ERROR_CATALOGUE = {
   source_changed: {
     retry: 'never',
     meaning:
-      'Schema drift: a column that a mapping reads was dropped, or its type changed, since the last run; the mapping was stopped.',
+      'Schema drift: a column that a mapping reads was dropped, or its type changed, since the last run; the mapping was skipped.',
     remedy:
       'Correct the mapping (see `partner-sync check <sync>`). If the new type is right: `partner-sync run <sync> --accept-changes`.',
   },

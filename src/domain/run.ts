@@ -24,7 +24,7 @@ export interface SyncInput {
   readonly approve?: readonly string[];
   /** A sample: the first rows of each mapping by key, at most this many, and their parents; moves no position. */
   readonly limit?: number;
-  /** Accept changed column types, which otherwise stop a mapping (`source_changed`). */
+  /** Accept changed column types, for which a run otherwise skips a mapping (`source_changed`). */
   readonly acceptChanges?: boolean;
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
@@ -63,7 +63,7 @@ export interface ContinuedRun {
   /** Mappings whose removals nobody has approved in time. */
   readonly notApproved?: readonly string[];
   /** The schema drift that the first execution found. */
-  readonly stopped: readonly StoppedMapping[];
+  readonly skipped: readonly SkippedMapping[];
   readonly notes: readonly MappingNote[];
 }
 
@@ -88,7 +88,7 @@ export interface HoldUntil extends Hold {
 }
 
 /** A mapping that did not run because of schema drift. */
-export interface StoppedMapping extends MappingNote {
+export interface SkippedMapping extends MappingNote {
   readonly code: ErrorCode;
 }
 
@@ -178,7 +178,7 @@ export interface RunReport {
   /** Of mode `mirror`: the removal plans of the run, one a mapping; empty in other modes. */
   readonly removals: readonly RemovalPlan[];
   /** Mappings that did not run; absent if there are none. */
-  readonly stopped?: readonly StoppedMapping[];
+  readonly skipped?: readonly SkippedMapping[];
   /** What else changed in the source; absent if nothing did. */
   readonly notes?: readonly MappingNote[];
   readonly total: Counts;
@@ -200,7 +200,7 @@ export function undeliveredLine(report: RunReport): string {
   const parts = [
     ...(waiting > 0 ? [quantity(waiting, 'record waits', 'records wait')] : []),
     ...(deadLettered > 0 ? [quantity(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
-    ...(report.stopped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
+    ...(report.skipped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
   ];
   return `run ${report.run} of ${report.sync} ended ${report.outcome}: ${parts.join(', ') || 'its counts do not add up'}`;
 }

@@ -3,7 +3,7 @@ import type { Actor } from './audit.js';
 import type { DeadLetterFilter } from './dead-letter.js';
 import type { Hold, HoldCause } from './guard.js';
 import type { MappingProgress } from './progress.js';
-import type { MappingNote, RemainingSweep, RunInput, RunKind, StoppedMapping } from './run.js';
+import type { MappingNote, RemainingSweep, RunInput, RunKind, SkippedMapping } from './run.js';
 import type { SetRateInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
 import type { FailOn } from './sync.js';
@@ -172,8 +172,8 @@ export interface DetectSchemaDriftInput extends RunRef {
 /** How the source's columns differ from those of the mappings' last run. */
 export interface SchemaDrift {
   /** Mappings that cannot run with the changes. */
-  readonly stopped: readonly StoppedMapping[];
-  /** Changes that stop nothing. */
+  readonly skipped: readonly SkippedMapping[];
+  /** Changes with which the mappings can run. */
   readonly notes: readonly MappingNote[];
 }
 

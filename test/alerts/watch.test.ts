@@ -290,6 +290,25 @@ it('a sync.yaml whose other parts are broken still tells that its runs fail', as
   expect(await evaluate()).toMatchObject({ syncs: 0, unreadable: [SYNC] });
 });
 
+it('a ping address is not called while the alerts of a sync that has it cannot be read', async () => {
+  const [ping, ownPing] = [await startWebhook(), await startWebhook()];
+  mkdirSync(join(shop.folder, 'shop-two'));
+  writeFileSync(
+    join(shop.folder, 'shop-two', 'sync.yaml'),
+    `${SYNC_YAML}alerts: [{ ping: '${ping.url}' }, { ping: '${ownPing.url}/two' }]\n`,
+  );
+  const called = async (alerts: string): Promise<number[]> => {
+    shop.write('sync.yaml', SYNC_YAML + alerts);
+    const before = [ping, ownPing].map(({ received }) => received.length);
+    await evaluate();
+    return [ping, ownPing].map(({ received }, at) => received.length - before[at]!);
+  };
+  expect(await called(`alerts: [{ ping: '${ping.url}' }]\n`)).toEqual([1, 1]);
+  expect(await called(`alerts: [{ webhook: '\${env:NOT_SET}' }, { ping: '${ping.url}' }]\n`)).toEqual([0, 1]);
+  expect(await called(`alerts: [{ ping: '${ping.url}'\n`)).toEqual([0, 1]);
+  expect(await called(`alerts: [{ webhook: '\${env:NOT_SET}' }]\n`)).toEqual([1, 1]);
+});
+
 it('the ping address is called after each evaluation, and not if the ledger cannot be queried', async () => {
   const ping = await startWebhook();
   shop.write('sync.yaml', `${SYNC_YAML}alerts: [{ ping: '${ping.url}' }]\n`);

@@ -8,7 +8,7 @@ import { ledgerForTests } from '../ledger/ledger-for-tests.js';
 const the = ledgerForTests();
 
 const close = (runId: string) =>
-  closeRun({ ledger: the.ledger } as Dependencies, { runId, sync: 'shop', stopped: [], notes: [] });
+  closeRun({ ledger: the.ledger } as Dependencies, { runId, sync: 'shop', skipped: [], notes: [] });
 
 it('reports the outcome that the ledger has, even if what was waiting has been delivered since', async () => {
   const { id, runId } = await the.newPartition();

@@ -35,7 +35,7 @@ it('reports the changes of all mappings, even if the source could not be reached
       }),
   } as unknown as Dependencies;
   const detect = () => detectSchemaDrift(deps, { runId, sync: 'shop', mappings, accept: false });
-  expect(await detect()).toEqual({ stopped: [], notes: [] });
+  expect(await detect()).toEqual({ skipped: [], notes: [] });
 
   columns = [text('id'), text('email')];
   isDown = true;
@@ -45,5 +45,5 @@ it('reports the changes of all mappings, even if the source could not be reached
   expect((await detect()).notes).toEqual(
     mappings.map((mapping) => ({ mapping, message: `${mapping}: the column email (text) is new` })),
   );
-  expect(await detect()).toEqual({ stopped: [], notes: [] });
+  expect(await detect()).toEqual({ skipped: [], notes: [] });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
 import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
-import { loadAlerts } from '../../src/mapping/load-alerts.js';
+import { addressesIn, loadAlerts } from '../../src/mapping/load-alerts.js';
 import { loadRetention } from '../../src/mapping/load-retention.js';
 import { ENV, FILES, findingsOf, syncFolder } from './sync-on-disk.js';
 
@@ -77,6 +77,14 @@ limits: { success: 2h }
     });
     for (const bad of ['retention: { runs: soon }\n', 'retention: {\n']) expect(await retention(bad)).toBeNull();
     expect(await loadRetention(syncFolder({ 'sync.yaml': null }), 'shop', ENV)).toBeNull();
+  });
+
+  it('show which addresses they have even if they cannot be read', async () => {
+    const text = 'alerts: [{ ping: "${env:PING_URL}" }, { ping: "https://b.example.com/${env:NOT_SET}" }\n';
+    const folder = syncFolder({ 'sync.yaml': text });
+    const has = await addressesIn(folder, 'shop', { PING_URL: 'https://a.example.com/1' });
+    expect(['https://a.example.com/1', 'https://b.example.com/1'].map(has)).toEqual([true, false]);
+    expect((await addressesIn(syncFolder({ 'sync.yaml': null }), 'shop', {}))('https://a.example.com/1')).toBe(false);
   });
 });
 

@@ -339,7 +339,7 @@ it('does nothing if the source cannot be read', async () => {
 
   expect(await reportOf(run)).toMatchObject({
     outcome: 'incomplete',
-    stopped: [{ mapping: 'customers', code: 'source_changed' }],
+    skipped: [{ mapping: 'customers', code: 'source_changed' }],
   });
   expect(shop.proxy.uploads()).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** A partner's table changes between two runs: what the mapping reads stops it and its children, and nothing else. */
+/** A partner's table changes between two runs: because of what the mapping reads, it is skipped with its children, and nothing else. */
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import type { RunReport } from '../../src/domain/run.js';
@@ -35,7 +35,7 @@ const namesOf = (report: RunReport) =>
     .map((m) => m.mapping)
     .sort();
 
-it('stops a mapping whose column is gone and those that refer to it, but no others', async () => {
+it('skips a mapping whose column is gone and those that refer to it, but no others', async () => {
   const shop = await shopWithProducts();
   expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 7 } });
   await shop.source.query(
@@ -47,8 +47,8 @@ it('stops a mapping whose column is gone and those that refer to it, but no othe
   expect(stdout).toContain(
     'customers: source_changed: shop.customers: the column email (text) is gone; the column mail (text) is new',
   );
-  expect(stdout).toContain('orders: source_changed: it refers to customers, which was stopped');
-  expect(stdout).toContain('lines: source_changed: it refers to orders, which was stopped');
+  expect(stdout).toContain('orders: source_changed: it refers to customers, which was skipped');
+  expect(stdout).toContain('lines: source_changed: it refers to orders, which was skipped');
   expect(stdout).toMatch(/products +2 +1 +1 +0 +0/);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 
@@ -60,14 +60,14 @@ it('stops a mapping whose column is gone and those that refer to it, but no othe
   expect(await shop.run()).toMatchObject({ outcome: 'complete' });
 }, 120_000);
 
-it('stops for a changed type until it is accepted, but not for a longer text', async () => {
+it('skips a mapping for a changed type until it is accepted, but not for a longer text', async () => {
   const shop = await shopWithProducts();
   await shop.run();
   await shop.source.query(
     `ALTER TABLE shop.products ALTER name TYPE varchar(99); ALTER TABLE shop.customers ALTER status TYPE integer USING 1`,
   );
   const report = await shop.run();
-  expect(report.stopped).toMatchObject([
+  expect(report.skipped).toMatchObject([
     { mapping: 'customers', message: 'shop.customers: status was text and is now integer' },
     { mapping: 'orders' },
     { mapping: 'lines' },
@@ -80,12 +80,12 @@ it('stops for a changed type until it is accepted, but not for a longer text', a
   ]);
   expect(namesOf(report)).toEqual(['products']);
   // It stays so, however often it is tried, until it is said to be right.
-  expect((await shop.run()).stopped).toHaveLength(3);
+  expect((await shop.run()).skipped).toHaveLength(3);
   await shop.source.query(`UPDATE shop.customers SET updated_at = now()`);
   const accepted = await shop.run({ acceptChanges: true });
-  expect(accepted.stopped).toBeUndefined();
+  expect(accepted.skipped).toBeUndefined();
   expect(namesOf(accepted)).toContain('customers');
-  expect((await shop.run()).stopped).toBeUndefined();
+  expect((await shop.run()).skipped).toBeUndefined();
 }, 120_000);
 
 it('reports a new column once, and an unread column that is gone', async () => {
@@ -102,12 +102,12 @@ it('reports a new column once, and an unread column that is gone', async () => {
   expect((await shop.run()).notes).toBeUndefined();
 }, 120_000);
 
-it('stops a mapping whose table is gone, on its first run too', async () => {
+it('skips a mapping whose table is gone, on its first run too', async () => {
   const shop = await shopWithProducts();
   await shop.source.query('DROP TABLE shop.products');
   const report = await shop.run();
   expect(report).toMatchObject({ outcome: 'incomplete', total: { read: 6, accepted: 6 } });
-  expect(report.stopped).toMatchObject([{ mapping: 'products', code: 'source_changed', message: /42P01/ }]);
+  expect(report.skipped).toMatchObject([{ mapping: 'products', code: 'source_changed', message: /42P01/ }]);
 }, 120_000);
 
 it('does not mistake a wrong password for a change of every table', async () => {

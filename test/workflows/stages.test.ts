@@ -44,7 +44,7 @@ async function runWith(
   const notes: string[] = [];
   const activities: Activities = {
     openRun: () => Promise.resolve(openedRun('full')),
-    detectSchemaDrift: () => Promise.resolve({ stopped: [], notes: [] }),
+    detectSchemaDrift: () => Promise.resolve({ skipped: [], notes: [] }),
     planMapping: ({ mapping }) =>
       Promise.resolve({
         partitions: [`${mapping}-a`, `${mapping}-b`].map((id) => ({ id, label: null })),
@@ -176,7 +176,7 @@ it('eventually gives time slices that wait behind stuck ones to any worker, one 
 }, 120_000);
 
 it('continues a long run at the stage where it was', async () => {
-  const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1, stopped: [], notes: [] } });
+  const { notes, end } = await runWith({ continues: { runId: '7', stagesDone: 1, skipped: [], notes: [] } });
   expect(end).toBe('complete');
   expect(notes.filter((n) => n.startsWith('load ')).map(mappingOf)).not.toContain('customers');
   expect(notes).toContain('load orders-a');
@@ -185,7 +185,7 @@ it('continues a long run at the stage where it was', async () => {
 it('does not begin to wait anew for pending records once it has continued', async () => {
   const pollUntil = Date.now() - 1000;
   const { notes, end } = await runWith(
-    { continues: { runId: '7', stagesDone: 3, pollUntil, stopped: [], notes: [] } },
+    { continues: { runId: '7', stagesDone: 3, pollUntil, skipped: [], notes: [] } },
     (taken) => ({
       openRun: () => Promise.resolve({ ...openedRun('full'), waitForPending: 3600 }),
       pollPending: () => {
@@ -200,7 +200,7 @@ it('does not begin to wait anew for pending records once it has continued', asyn
 
 it('takes eleven events for a poll in which nothing has happened, and so 121 for a wait of ten minutes', async () => {
   const waiting = (waitForPending: number) =>
-    runWith({ continues: { runId: '7', stagesDone: 3, stopped: [], notes: [] } }, (taken) => ({
+    runWith({ continues: { runId: '7', stagesDone: 3, skipped: [], notes: [] } }, (taken) => ({
       openRun: () => Promise.resolve({ ...openedRun('full'), waitForPending }),
       pollPending: () => {
         taken.push('poll');
@@ -371,7 +371,7 @@ it('begins nothing of a mapping while it is paused, not even to plan it or to cl
         await open;
         return openedRun('incremental');
       },
-      detectSchemaDrift: () => Promise.resolve((steps.push('columns'), { stopped: [], notes: [] })),
+      detectSchemaDrift: () => Promise.resolve((steps.push('columns'), { skipped: [], notes: [] })),
       planMapping: ({ mapping }) =>
         Promise.resolve((steps.push(`plan ${mapping}`), { partitions: [], concurrency: 1, hold: null })),
       async pollPending({ mappings }) {

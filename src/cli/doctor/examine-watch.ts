@@ -22,7 +22,7 @@ export async function examineWatch(
     all.filter((each) => sync === null || nameOf(each) === sync);
   const settings = asked(syncs, (each) => each.sync).filter(needsWatch);
   return [
-    ...asked(unreadable, (name) => name).map((name) =>
+    ...asked(unreadable, (each) => each.sync).map(({ sync: name }) =>
       fail(NAME, `those of ${name} cannot be read: nobody is notified of what is wrong`, `partner-sync check ${name}`),
     ),
     ...(settings.length === 0

@@ -59,11 +59,11 @@ export function reportLines(report: RunReport): string[] {
   }
   const removals = removalLines(report.sync, report.removals);
   if (removals.length > 0) lines.push('', ...removals);
-  if (report.stopped !== undefined)
+  if (report.skipped !== undefined)
     lines.push(
       '',
-      'stopped by schema drift; nothing was read:',
-      ...report.stopped.map(({ mapping, code, message }) => `  ${mapping}: ${code}: ${printable(message)}`),
+      'skipped because of schema drift; nothing was read:',
+      ...report.skipped.map(({ mapping, code, message }) => `  ${mapping}: ${code}: ${printable(message)}`),
       `  ${ERROR_CATALOGUE.source_changed.remedy}`,
     );
   if (report.notes !== undefined)

@@ -49,7 +49,8 @@ export async function withRun<T>(
   run: RunRow,
   work: (workflow: RunWorkflow) => Promise<T>,
 ): Promise<T> {
-  const { client, close } = await connectTemporal(parts.env);
+  const temporal = await connectTemporal(parts.env);
+  const { client } = temporal;
   const handle = client.workflow.getHandle(run.workflow_id);
   const ask = async <A>(request: () => Promise<A>): Promise<A> => {
     try {
@@ -67,7 +68,7 @@ export async function withRun<T>(
       holds: async () => (await ask(() => handle.query<{ holds: HoldUntil[] }, []>('progress'))).holds,
     });
   } finally {
-    await close();
+    await temporal.close();
   }
 }
 

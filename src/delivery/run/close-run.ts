@@ -18,7 +18,7 @@ import type { RunRow } from '../../ledger/runs/runs.js';
  * attempt reports that, with the counts as they are by then. Throws `run_stopped` if it has ended as failed, and
  * `unexpected` for a run that the ledger does not have.
  */
-export async function closeRun({ ledger }: Dependencies, { runId, stopped, notes }: CloseRunInput): Promise<RunReport> {
+export async function closeRun({ ledger }: Dependencies, { runId, skipped, notes }: CloseRunInput): Promise<RunReport> {
   const undelivered = await ledger.counts.undelivered(runId);
   const mappings = (await ledger.counts.progress(runId)).map(({ inFlight: _inFlight, done: _done, ...counts }) => {
     const { waiting, deadLettered } = undelivered.get(counts.mapping)!;
@@ -27,7 +27,7 @@ export async function closeRun({ ledger }: Dependencies, { runId, stopped, notes
   const removals = await ledger.removals.ofRun(runId);
   const run = await ledger.runs.get(runId);
   // Records of vanished rows that await a decision are not in sync with the source.
-  const isIncomplete = removals.some(needsAttention) || stopped.length > 0;
+  const isIncomplete = removals.some(needsAttention) || skipped.length > 0;
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
   );
@@ -48,7 +48,7 @@ export async function closeRun({ ledger }: Dependencies, { runId, stopped, notes
     mappings,
     deadLetters: await ledger.counts.deadLetterCounts(runId),
     removals,
-    ...(stopped.length > 0 && { stopped }),
+    ...(skipped.length > 0 && { skipped }),
     ...(notes.length > 0 && { notes }),
     total: mappings.reduce(addCounts, NO_COUNTS),
   };

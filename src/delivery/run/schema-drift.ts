@@ -1,10 +1,10 @@
 /**
- * Schema drift: what has changed in a mapping's columns since it last ran, and which mappings that stops (ADR 0019). A
- * change stops its mapping, not the run.
+ * Schema drift: what has changed in a mapping's columns since it last ran, and which mappings the run skips because of it
+ * (ADR 0019).
  */
 import { compareColumns } from '../../domain/column-changes.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappingNote, StoppedMapping } from '../../domain/run.js';
+import type { MappingNote, SkippedMapping } from '../../domain/run.js';
 import type { SyncSpec } from '../../domain/sync.js';
 import type { DetectSchemaDriftInput, SchemaDrift } from '../../domain/work.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -14,39 +14,39 @@ import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 
 /**
  * The mappings to leave out, each with its reason, and notes about changes that do no harm. A mapping whose parent is
- * stopped is stopped as well, since its records would wait in vain. With `accept`, changed types are taken as the new
+ * skipped is skipped as well, since its records would wait in vain. With `accept`, changed types are taken as the new
  * normal.
  *
  * Throws what may pass, such as `source_unreachable`, and `config_invalid` if no mapping can be read for such a reason.
  */
 export async function detectSchemaDrift(deps: Dependencies, input: DetectSchemaDriftInput): Promise<SchemaDrift> {
   const sync = await deps.openSync(input.sync, input.runId);
-  const stopped = new Map<string, StoppedMapping>();
+  const skipped = new Map<string, SkippedMapping>();
   const notes: MappingNote[] = [];
   const failed: PartnerSyncError[] = [];
   const accepted: SeenColumnsOfMapping[] = [];
-  const stop = (mapping: string, message: string) => stopped.set(mapping, { mapping, code: 'source_changed', message });
+  const skip = (mapping: string, message: string) => skipped.set(mapping, { mapping, code: 'source_changed', message });
   for (const name of input.mappings) {
     const mapping = await sync.mapping(name);
     try {
       const drift = await driftOf(deps.ledger, sync.source, mapping, input.accept);
-      if (drift.stops !== null) stop(name, drift.stops);
+      if (drift.stops !== null) skip(name, drift.stops);
       if (drift.accepted !== null) accepted.push(drift.accepted);
       notes.push(...drift.notes.map((message) => ({ mapping: name, message })));
     } catch (error) {
-      // A failure that may pass is tried again; a table that can no longer be read stops its mapping only.
+      // A failure that may pass is tried again; for a table that can no longer be read, only its mapping is skipped.
       if (!(error instanceof PartnerSyncError) || error.retryable) throw error;
       failed.push(error);
-      stop(name, error.message);
+      skip(name, error.message);
     }
   }
   // If all have failed, as with a wrong password, that is not a change of columns.
   if (failed.length === input.mappings.length && failed.every((e) => e.code === 'config_invalid')) throw failed[0]!;
   // Only now: if a later mapping's source cannot be reached, another attempt has to find the same changes.
   if (accepted.length > 0) await deps.ledger.seenColumns.remember(accepted);
-  for (const [name, parent] of dependantsOf(sync.spec, new Set(stopped.keys())))
-    stop(name, `it refers to ${parent}, which was stopped`);
-  return { stopped: [...stopped.values()], notes };
+  for (const [name, parent] of dependantsOf(sync.spec, new Set(skipped.keys())))
+    skip(name, `it refers to ${parent}, which was skipped`);
+  return { skipped: [...skipped.values()], notes };
 }
 
 interface DriftOfMapping {
@@ -61,7 +61,7 @@ interface DriftOfMapping {
 /**
  * Compares the columns of the mapping's table or query with those that it last ran with.
  *
- * @param accept whether changed types are accepted; a missing column stops the mapping even then
+ * @param accept whether changed types are accepted; with a missing column, the mapping is skipped even then
  */
 async function driftOf(
   { seenColumns }: Pick<Ledger, 'seenColumns'>,
@@ -88,16 +88,16 @@ async function driftOf(
   };
 }
 
-/** Mappings that refer to a stopped one, directly or through others, each with the mapping that it refers to. */
-function dependantsOf({ mappings }: SyncSpec, stopped: ReadonlySet<string>): ReadonlyMap<string, string> {
+/** Mappings that refer to a skipped one, directly or through others, each with the mapping that it refers to. */
+function dependantsOf({ mappings }: SyncSpec, skipped: ReadonlySet<string>): ReadonlyMap<string, string> {
   const dependants = new Map<string, string>();
   const nodes = mappings.map(mappingNode);
   let size: number;
   do {
     size = dependants.size;
     for (const { name, refs } of nodes) {
-      if (stopped.has(name) || dependants.has(name)) continue;
-      const parent = refs.find((ref) => ref !== name && (stopped.has(ref) || dependants.has(ref)));
+      if (skipped.has(name) || dependants.has(name)) continue;
+      const parent = refs.find((ref) => ref !== name && (skipped.has(ref) || dependants.has(ref)));
       if (parent !== undefined) dependants.set(name, parent);
     }
   } while (dependants.size > size);

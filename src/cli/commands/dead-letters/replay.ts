@@ -63,9 +63,9 @@ async function countsOf(
   filter: DeadLetterFilter,
   selected: number,
 ): Promise<Replayed> {
-  // A mapping that schema drift stopped was not read, so its dead letters are neither delivered nor gone.
-  const stopped = (report.stopped ?? []).map(({ mapping }) => mapping);
-  const leftAlone = stopped.length === 0 ? 0 : await deadLetters.count(report.sync, { ...filter, mappings: stopped });
+  // A mapping that was skipped because of schema drift was not read, so its dead letters are neither delivered nor gone.
+  const skipped = (report.skipped ?? []).map(({ mapping }) => mapping);
+  const leftAlone = skipped.length === 0 ? 0 : await deadLetters.count(report.sync, { ...filter, mappings: skipped });
   const { read, waiting, deadLettered: stillDead, gone: found } = await counts.replayed(report.run);
   // More dead letters may arrive after the count.
   const replayed = Math.max(selected - leftAlone, read);
@@ -81,6 +81,8 @@ async function countsOf(
 const replayLines = (sync: string, { fields, delivered }: Replayed, flags: string): string[] => [
   '',
   `${fields.replayed} replayed: ${delivered} delivered, ${fields.gone} with rows that are gone, ${fields.waiting} waiting, ${fields.stillDead} dead-lettered again`,
-  ...(fields.leftAlone > 0 ? [`${fields.leftAlone} not replayed, as schema drift stopped their mappings`] : []),
+  ...(fields.leftAlone > 0
+    ? [`${fields.leftAlone} not replayed, as their mappings were skipped because of schema drift`]
+    : []),
   ...(fields.stillDead > 0 ? [`see: partner-sync dead-letters list ${sync}${flags}`] : []),
 ];
