@@ -36,15 +36,32 @@ export class WebUi {
     return { summary: frames.nth(0), details: frames.nth(1), current: frames.nth(2) };
   }
 
-  /** Fills in the form "Send an Update" of the workflow that is open, and returns it. */
-  async update(name: string, input: object): Promise<Locator> {
+  /** Fills in the form "Send an Update" of the workflow that is open, and returns it; without input, it is left empty. */
+  async update(name: string, input?: object): Promise<Locator> {
     await this.page.getByRole('button', { name: 'More Actions' }).click();
     await this.page.getByRole('menuitem', { name: 'Send an Update' }).click();
     const form = this.page.getByRole('dialog', { name: 'Send an Update' });
     await form.getByRole('button', { name: 'Select an Update' }).click();
     await form.getByRole('option', { name: new RegExp(`^${name}`) }).click();
-    await this.write(form.getByRole('textbox').last(), input);
+    if (input !== undefined) await this.write(form.getByRole('textbox').last(), input);
     return form;
+  }
+
+  /** Sends an Update that is accepted: the form closes. */
+  async send(name: string, input?: object): Promise<void> {
+    const form = await this.update(name, input);
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await form.waitFor({ state: 'hidden' });
+  }
+
+  /** Sends an Update that is refused, and returns what the form says then. */
+  async refusalOf(name: string, input?: object): Promise<string> {
+    const form = await this.update(name, input);
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await form.getByRole('alert').first().waitFor();
+    const said = await form.innerText();
+    await form.getByRole('button', { name: 'Cancel' }).last().click();
+    return said;
   }
 
   /** Starts a workflow by the form "Start Workflow". */
