@@ -3,15 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-cli.js';
 import { startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal-server.js';
+import { dataConverterOf } from '../../src/worker/data-converter.js';
 import { openBrowser } from '../browser.js';
 import { runInProcess } from '../cli/in-process.js';
-import { readPage, sectionOf, tableIn, withoutTicks } from '../docs/pages.js';
+import { readPage, ROOT, sectionOf, tableIn, withoutTicks } from '../docs/pages.js';
 import { isHere } from '../here.js';
 import { eventually, openShop, reportOf, type Shop } from '../pipeline/shop.js';
+import { serveCodec } from './codec-server.js';
 import {
   CUSTOMERS,
   demoShop,
@@ -42,13 +44,7 @@ beforeAll(async () => {
   ]);
   shop = await openShop(demoShop(temporal.address));
   await shop.work();
-  const page = await browser.newPage({
-    viewport: { width: 1280, height: 1040 },
-    timezoneId: 'UTC',
-    reducedMotion: 'reduce',
-  });
-  page.setDefaultTimeout(30_000);
-  ui = new WebUi(page, temporal.uiUrl);
+  ui = new WebUi(await newPage(), temporal.uiUrl);
   expect(await runInProcess(['schedules', 'apply', 'shop'], shop.env)).toMatchObject({ code: 0 });
 });
 afterAll(async () => {
@@ -57,6 +53,17 @@ afterAll(async () => {
   await temporal?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
+
+/** A page that shares no settings with others. */
+async function newPage(): Promise<Page> {
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 1040 },
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  });
+  page.setDefaultTimeout(30_000);
+  return page;
+}
 
 /** Triggers the shop's schedule and returns the run that it has started. */
 async function triggered(): Promise<WorkflowHandle> {
@@ -156,6 +163,34 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await reportOf(shop.client.workflow.getHandle('first-week-again'));
     await ui.workflow('first-week-again', 'History');
     await ui.page.getByText('"outcome": "complete"').first().waitFor();
+  });
+
+  it('starts a run with an encoded input, and shows the input, only through a codec server', async () => {
+    vi.stubEnv('CODEC_KEY', '0123456789abcdef'.repeat(4));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const module = join(ROOT, 'test/worker/codecs/aes-gcm.mjs');
+    const dataConverter = (await dataConverterOf({ PARTNER_SYNC_DATA_CONVERTER: module }))!;
+    const codecServer = await serveCodec(dataConverter.payloadCodecs![0]!, new URL(temporal.uiUrl).origin);
+    onTestFinished(() => codecServer.close());
+    const page = await newPage();
+    onTestFinished(() => page.close());
+    const decoding = new WebUi(page, temporal.uiUrl);
+    await decoding.useCodecServer(codecServer.url);
+
+    // Nobody works for this task queue.
+    const input = { sync: 'shop', mapping: 'customers', externalIds: ['C47110815'] };
+    await decoding.start({ id: 'encoded', type: 'backfill', input, taskQueue: 'none' });
+    const run = shop.client.workflow.getHandle('encoded');
+    onTestFinished(async () => void (await run.terminate()));
+    const { events } = await run.fetchHistory();
+    const [payload] = events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads!;
+    expect(Buffer.from(payload!.metadata!['encoding']!).toString()).toBe('binary/encrypted');
+
+    await decoding.workflow('encoded', 'History');
+    await page.getByText('C47110815').first().waitFor();
+    await ui.workflow('encoded', 'History');
+    await ui.page.getByText('"encoding"').first().waitFor();
+    expect(await ui.page.content()).not.toContain('C47110815');
   });
 
   it('pauses a run by an Update, resumes it and changes its request rate, and says why if that is not possible', async () => {

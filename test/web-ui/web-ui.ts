@@ -64,11 +64,20 @@ export class WebUi {
     return said;
   }
 
-  /** Starts a workflow by the form "Start Workflow". */
-  async start({ id, type, input }: { id: string; type: string; input: object }): Promise<void> {
+  /** Has this address decode and encode what the page shows and sends, from now on. */
+  async useCodecServer(url: string): Promise<void> {
+    await this.page.goto(`${this.#url}/workflows`);
+    await this.page.getByRole('button', { name: 'Configure Codec Server' }).click();
+    await this.page.getByRole('textbox', { name: 'Codec Server browser endpoint' }).fill(url);
+    await this.page.getByRole('button', { name: 'Apply' }).click();
+  }
+
+  /** Starts a workflow by the form "Start Workflow"; default: on the task queue of the documentation. */
+  async start(workflow: { id: string; type: string; input: object; taskQueue?: string }): Promise<void> {
+    const { id, type, input, taskQueue = 'partner-sync' } = workflow;
     await this.page.goto(`${this.#url}/workflows/start-workflow`);
     await this.page.getByRole('textbox', { name: 'Workflow ID' }).fill(id);
-    await this.page.getByRole('textbox', { name: 'Task Queue' }).fill('partner-sync');
+    await this.page.getByRole('textbox', { name: 'Task Queue' }).fill(taskQueue);
     await this.page.getByRole('textbox', { name: 'Workflow Type' }).fill(type);
     await this.write(this.page.getByRole('textbox').last(), input);
     await this.page.getByRole('button', { name: 'Start Workflow' }).click();
