@@ -3,15 +3,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-cli.js';
 import { startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal-server.js';
+import { dataConverterOf } from '../../src/worker/data-converter.js';
 import { openBrowser } from '../browser.js';
 import { runInProcess } from '../cli/in-process.js';
-import { readPage, sectionOf, tableIn, withoutTicks } from '../docs/pages.js';
+import { readPage, ROOT, sectionOf, tableIn, withoutTicks } from '../docs/pages.js';
 import { isHere } from '../here.js';
 import { eventually, openShop, reportOf, type Shop } from '../pipeline/shop.js';
+import { serveCodec } from './codec-server.js';
 import {
   CUSTOMERS,
   demoShop,
@@ -28,6 +30,8 @@ let temporal: EmbeddedTemporal;
 let shop: Shop;
 let browser: Browser;
 let ui: WebUi;
+/** A run that the guard holds, in the last tests. */
+let held: WorkflowHandle;
 
 beforeAll(async () => {
   if (!isHere('Chromium')) return;
@@ -40,13 +44,7 @@ beforeAll(async () => {
   ]);
   shop = await openShop(demoShop(temporal.address));
   await shop.work();
-  const page = await browser.newPage({
-    viewport: { width: 1280, height: 1040 },
-    timezoneId: 'UTC',
-    reducedMotion: 'reduce',
-  });
-  page.setDefaultTimeout(30_000);
-  ui = new WebUi(page, temporal.uiUrl);
+  ui = new WebUi(await newPage(), temporal.uiUrl);
   expect(await runInProcess(['schedules', 'apply', 'shop'], shop.env)).toMatchObject({ code: 0 });
 });
 afterAll(async () => {
@@ -55,6 +53,17 @@ afterAll(async () => {
   await temporal?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
+
+/** A page that shares no settings with others. */
+async function newPage(): Promise<Page> {
+  const page = await browser.newPage({
+    viewport: { width: 1280, height: 1040 },
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
+  });
+  page.setDefaultTimeout(30_000);
+  return page;
+}
 
 /** Triggers the shop's schedule and returns the run that it has started. */
 async function triggered(): Promise<WorkflowHandle> {
@@ -156,32 +165,82 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     await ui.page.getByText('"outcome": "complete"').first().waitFor();
   });
 
-  it('approves by an Update what a run is on hold for, and shows how far it is then', async () => {
+  it('starts a run with an encoded input, and shows the input, only through a codec server', async () => {
+    vi.stubEnv('CODEC_KEY', '0123456789abcdef'.repeat(4));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const module = join(ROOT, 'test/worker/codecs/aes-gcm.mjs');
+    const dataConverter = (await dataConverterOf({ PARTNER_SYNC_DATA_CONVERTER: module }))!;
+    const codecServer = await serveCodec(dataConverter.payloadCodecs![0]!, new URL(temporal.uiUrl).origin);
+    onTestFinished(() => codecServer.close());
+    const page = await newPage();
+    onTestFinished(() => page.close());
+    const decoding = new WebUi(page, temporal.uiUrl);
+    await decoding.useCodecServer(codecServer.url);
+
+    // Nobody works for this task queue.
+    const input = { sync: 'shop', mapping: 'customers', externalIds: ['C47110815'] };
+    await decoding.start({ id: 'encoded', type: 'backfill', input, taskQueue: 'none' });
+    const run = shop.client.workflow.getHandle('encoded');
+    onTestFinished(async () => void (await run.terminate()));
+    const { events } = await run.fetchHistory();
+    const [payload] = events![0]!.workflowExecutionStartedEventAttributes!.input!.payloads!;
+    expect(Buffer.from(payload!.metadata!['encoding']!).toString()).toBe('binary/encrypted');
+
+    await decoding.workflow('encoded', 'History');
+    await page.getByText('C47110815').first().waitFor();
+    await ui.workflow('encoded', 'History');
+    await ui.page.getByText('"encoding"').first().waitFor();
+    expect(await ui.page.content()).not.toContain('C47110815');
+  });
+
+  it('pauses a run by an Update, resumes it and changes its request rate, and says why if that is not possible', async () => {
     await indexed("PartnerSyncOutcome = 'running'", 0);
     await shop.source.query(`UPDATE shop.customers SET name = 'Ms ' || name`);
     await insertOrderLines(shop.source);
-    const run = await triggered();
-    await until(run, 'holds');
-    await ui.workflow(run.workflowId, 'User Metadata');
+    held = await triggered();
+    await until(held, 'holds');
+    // A page that is open goes on showing the details that the run had when it was opened.
+    const shown = async () => {
+      await ui.workflow(held.workflowId, 'User Metadata');
+      return ui.metadata.current;
+    };
+    await (await shown()).getByText('on hold: customers').waitFor();
+    expect(await ui.refusalOf('resume')).toContain('resume: the run is not paused');
+    await ui.send('pause', { reason: 'maintenance' });
+    await (await shown()).getByText(/^paused since [\d:]+ UTC \(maintenance\)/).waitFor();
+    expect(await ui.refusalOf('pause')).toMatch(/pause: the run is paused since [\d:]+ UTC \(maintenance\) already/);
+    await ui.send('resume');
+    await (await shown()).getByText('on hold: customers').waitFor();
+    expect(await ui.metadata.current.getByText('paused since').count()).toBe(0);
+
+    const refusal = await ui.refusalOf('setRate', { requestsPerSecond: 0 });
+    expect(refusal).toContain('setRate: "requestsPerSecond" must be a number from 0.1 to 1000');
+    await ui.send('setRate', { requestsPerSecond: 20 });
+    const rates = await shop.state.query('SELECT at_once, per_second FROM partner_sync.sync_rates');
+    expect(rates).toEqual([{ at_once: null, per_second: 20 }]);
+  }, 120_000);
+
+  it('approves by an Update what a run is on hold for, and shows how far it is then', async () => {
+    await ui.workflow(held.workflowId, 'User Metadata');
     const { current } = ui.metadata;
     const records = CUSTOMERS + 48;
     const hold = `on hold: customers: ${records} records would change, of ${records} (guard.changed: 30 %)`;
     await current.getByText(hold).waitFor();
 
-    const wrong = await ui.update('approve', { mappings: ['orders'], reason: 'new titles' });
-    await wrong.getByRole('button', { name: 'Submit' }).click();
-    await wrong.getByRole('alert').getByText('approve: not on hold: orders; on hold: customers').first().waitFor();
-    expect(await wrong.innerText()).not.toContain('.ts:');
-    await wrong.getByRole('button', { name: 'Cancel' }).last().click();
+    const refusal = await ui.refusalOf('approve', { mappings: ['orders'], reason: 'new titles' });
+    expect(refusal).toContain('approve: not on hold: orders; on hold: customers');
+    expect(refusal).not.toContain('.ts:');
 
     const right = await ui.update('approve', { mappings: ['customers'], reason: 'new titles' });
     await ui.picture('approve', 760);
     await right.getByRole('button', { name: 'Submit' }).click();
+
     await eventually('lines are read', async () => {
-      const { mappings } = await run.query<{ mappings: { mapping: string; read: number }[] }, []>('progress');
+      const { mappings } = await held.query<{ mappings: { mapping: string; read: number }[] }, []>('progress');
       return mappings.some(({ mapping, read }) => mapping === 'order-lines' && read > 0);
     });
-    await ui.workflow(run.workflowId, 'User Metadata');
+
+    await ui.workflow(held.workflowId, 'User Metadata');
     await current.getByText(/^order-lines: reading, \d+ %, about [\dms ]+ left; \d+ read, \d+ accepted/).waitFor();
     await ui.picture('running-sync', 900);
     await ui.page.getByRole('tab', { name: 'History' }).click();
@@ -189,7 +248,7 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
 
     await ui.page.getByRole('button', { name: 'Request Cancellation' }).click();
     await ui.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
-    await expect(run.result()).rejects.toThrow();
+    await expect(held.result()).rejects.toThrow();
     await indexed("PartnerSyncOutcome = 'stopped'", 1);
   }, 120_000);
 });

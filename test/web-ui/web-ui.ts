@@ -36,22 +36,48 @@ export class WebUi {
     return { summary: frames.nth(0), details: frames.nth(1), current: frames.nth(2) };
   }
 
-  /** Fills in the form "Send an Update" of the workflow that is open, and returns it. */
-  async update(name: string, input: object): Promise<Locator> {
+  /** Fills in the form "Send an Update" of the workflow that is open, and returns it; without input, it is left empty. */
+  async update(name: string, input?: object): Promise<Locator> {
     await this.page.getByRole('button', { name: 'More Actions' }).click();
     await this.page.getByRole('menuitem', { name: 'Send an Update' }).click();
     const form = this.page.getByRole('dialog', { name: 'Send an Update' });
     await form.getByRole('button', { name: 'Select an Update' }).click();
     await form.getByRole('option', { name: new RegExp(`^${name}`) }).click();
-    await this.write(form.getByRole('textbox').last(), input);
+    if (input !== undefined) await this.write(form.getByRole('textbox').last(), input);
     return form;
   }
 
-  /** Starts a workflow by the form "Start Workflow". */
-  async start({ id, type, input }: { id: string; type: string; input: object }): Promise<void> {
+  /** Sends an Update that is accepted: the form closes. */
+  async send(name: string, input?: object): Promise<void> {
+    const form = await this.update(name, input);
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await form.waitFor({ state: 'hidden' });
+  }
+
+  /** Sends an Update that is refused, and returns what the form says then. */
+  async refusalOf(name: string, input?: object): Promise<string> {
+    const form = await this.update(name, input);
+    await form.getByRole('button', { name: 'Submit' }).click();
+    await form.getByRole('alert').first().waitFor();
+    const said = await form.innerText();
+    await form.getByRole('button', { name: 'Cancel' }).last().click();
+    return said;
+  }
+
+  /** Has this address decode and encode what the page shows and sends, from now on. */
+  async useCodecServer(url: string): Promise<void> {
+    await this.page.goto(`${this.#url}/workflows`);
+    await this.page.getByRole('button', { name: 'Configure Codec Server' }).click();
+    await this.page.getByRole('textbox', { name: 'Codec Server browser endpoint' }).fill(url);
+    await this.page.getByRole('button', { name: 'Apply' }).click();
+  }
+
+  /** Starts a workflow by the form "Start Workflow"; default: on the task queue of the documentation. */
+  async start(workflow: { id: string; type: string; input: object; taskQueue?: string }): Promise<void> {
+    const { id, type, input, taskQueue = 'partner-sync' } = workflow;
     await this.page.goto(`${this.#url}/workflows/start-workflow`);
     await this.page.getByRole('textbox', { name: 'Workflow ID' }).fill(id);
-    await this.page.getByRole('textbox', { name: 'Task Queue' }).fill('partner-sync');
+    await this.page.getByRole('textbox', { name: 'Task Queue' }).fill(taskQueue);
     await this.page.getByRole('textbox', { name: 'Workflow Type' }).fill(type);
     await this.write(this.page.getByRole('textbox').last(), input);
     await this.page.getByRole('button', { name: 'Start Workflow' }).click();
