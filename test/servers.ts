@@ -20,7 +20,12 @@ declare module 'vitest' {
 }
 
 /** Losing these databases in a power cut loses nothing, and without precautions against it the tests are faster. */
-const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '500' };
+const POSTGRES_SETTINGS = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+  max_prepared_transactions: '10',
+};
 
 /**
  * Temporal's server is a Go program: a quarter of its processor time went into collecting garbage, and a sixth into handing

@@ -20,14 +20,14 @@ export interface FoundRows {
 const NO_ROWS: Page = { columns: [], rows: [] };
 
 /**
- * The results of {@link findRows}; none if the query fails, as it may time out without an index on the columns of the external
- * id. For rows without which the caller can go on.
+ * The results of {@link findRows}; null if the query fails, as it may time out without an index on the columns of the external
+ * id: then nothing is known of the rows. For rows without which the caller can go on.
  */
-export async function findRowsIfPossible(...args: Parameters<typeof findRows>): Promise<readonly MapResult[]> {
+export async function findRowsIfPossible(...args: Parameters<typeof findRows>): Promise<readonly MapResult[] | null> {
   try {
     return (await findRows(...args)).results;
   } catch (error) {
-    if (error instanceof PartnerSyncError && error.code === 'source_query_failed') return [];
+    if (error instanceof PartnerSyncError && error.code === 'source_query_failed') return null;
     throw error;
   }
 }

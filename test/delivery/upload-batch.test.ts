@@ -1,6 +1,6 @@
 /** A POST that is late: its intent is renewed first, so that a successor's wait counts from there, or it is not sent. */
-import { expect, it } from 'vitest';
-import type { PartitionContext } from '../../src/delivery/partition-context.js';
+import { describe, expect, it } from 'vitest';
+import { EarlierChunks, type PartitionContext } from '../../src/delivery/partition-context.js';
 import { NO_METERS } from '../../src/domain/meters.js';
 import type { OnRetry } from '../../src/domain/retries.js';
 import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
@@ -19,6 +19,7 @@ async function contextOf(
   inDoubtDelay: number,
   answers: readonly Answer[],
   onRetry: OnRetry = () => undefined,
+  signal = new AbortController().signal,
 ) {
   const { client: platform, seen } = await stubPlatform(answers, { requestTimeout: 600_000 });
   const upload = { inDoubtDelay };
@@ -30,7 +31,8 @@ async function contextOf(
       meter: NO_METERS.mapping(the.mappingId, 'shop', 'customers'),
     },
     partition,
-    signal: new AbortController().signal,
+    earlierChunks: new EarlierChunks(),
+    signal,
   };
   return { context: context as unknown as PartitionContext, seen };
 }
@@ -123,4 +125,31 @@ it('tells of each attempt that failed, and since when, while it sends the batch 
   expect(told.map(([code]) => code)).toEqual(['platform_busy', 'platform_failed']);
   expect(told[0]![1]).toBeLessThan(100);
   await sent[0]!.recorded;
+});
+
+describe('when the attempt is cancelled', () => {
+  /** Uploads a batch in an attempt that is cancelled before, or when its request gets no answer. */
+  async function leftBehindBy(cancelled: 'before' | 'in doubt') {
+    const partition = await newPartition();
+    const [batch] = (await claim(partition, [record('a', '1')])).batches;
+    const attempt = new AbortController();
+    const lost: Answer = (response) => {
+      response.destroy();
+      setTimeout(() => attempt.abort(), 50);
+    };
+    const { context, seen } = await contextOf(partition, 600, [lost], () => undefined, attempt.signal);
+    if (cancelled === 'before') attempt.abort();
+    await expect(uploadBatch(context, batch!)).rejects.toThrow();
+    return { seen, leftBehind: await the.ledger.batches.leftBehind(partition) };
+  }
+
+  it('leaves no intent for a successor to wait for if the batch was not sent', async () => {
+    expect(await leftBehindBy('before')).toEqual({ seen: [], leftBehind: [] });
+  });
+
+  it('leaves the intent if the batch may have been sent', async () => {
+    const { seen, leftBehind } = await leftBehindBy('in doubt');
+    expect(seen).toHaveLength(1);
+    expect(leftBehind).toMatchObject([{ externalIds: ['a'], platformBatchId: null }]);
+  });
 });

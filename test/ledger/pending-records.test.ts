@@ -197,7 +197,7 @@ it('counts as an attempt what was sent, not the decision to wait for parents', a
     return { tries, waits };
   };
   await queue('counted', {});
-  for (let i = 0; i < 6; i++) await queue('retry', { awaitsParents: true });
+  for (let i = 0; i < 6; i++) await queue('retry', { isPostponed: true });
   expect(await entry()).toEqual({ tries: 0, waits: 6 });
   await queue('retry', {});
   expect(await entry()).toEqual({ tries: 1, waits: 0 });

@@ -39,6 +39,16 @@ it('does not move the position past a failed chunk, even if the next one was del
   const ref = { runId, sync: SYNC, mapping: 'customers', partitionId: partition!.id };
   const { signal } = new AbortController();
 
+  // Cancelled while it reads, an attempt claims nothing: the next one would wait for those intents.
+  const cancelled = new AbortController();
+  const nextReadSeq = (): Promise<string> => {
+    cancelled.abort();
+    return ledger.nextReadSeq();
+  };
+  const reading = { ...deps, ledger: { ...ledger, nextReadSeq } };
+  await expect(loadPartition(reading, ref, cancelled.signal)).rejects.toThrow('aborted');
+  expect(await shop.state.query('SELECT FROM partner_sync.batches')).toEqual([]);
+
   let secondIsThere = (): void => undefined;
   const second = new Promise<void>((resolve) => (secondIsThere = resolve));
   const uploadResources: typeof platform.uploadResources = async (schema, body, query, options) => {

@@ -95,21 +95,23 @@ it('cuts smaller batches once the platform has refused too many records at once'
 });
 
 describe('if the platform refuses every record of a batch', () => {
-  /** Fifty customers in two tenants, of whom the platform refuses these. */
-  async function refusing(isRefused: (id: number) => boolean) {
-    const shop = await shopForTest();
-    await fill(shop, 50);
-    await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id <= 25`);
+  const refuse = (shop: Shop, isRefused: (id: number) => boolean): void =>
     shop.proxy.fail((request) =>
       request.upload && idsIn(request, 'customerId').some((id) => isRefused(Number(id)))
         ? { forward: false, answer: json(400, 'invalid request') }
         : undefined,
     );
+  /** Customers, half of them of each tenant, of whom the platform refuses these. */
+  async function refusing(customers: number, isRefused: (id: number) => boolean) {
+    const shop = await shopForTest();
+    await fill(shop, customers);
+    await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id <= $1::int / 2`, [customers]);
+    refuse(shop, isRefused);
     return shop;
   }
 
   it('goes on for the other tenants of the chunk', async () => {
-    const shop = await refusing((id) => id <= 25);
+    const shop = await refusing(50, (id) => id <= 25);
 
     expect(await shop.run({ mappings: ['customers'] })).toMatchObject({
       outcome: 'complete_with_dead_letters',
@@ -117,14 +119,35 @@ describe('if the platform refuses every record of a batch', () => {
     });
   });
 
-  it('ends the run if it is the same for all of them', async () => {
-    const shop = await refusing(() => true);
+  it('ends the run after the first twenty if it is the same for all of them', async () => {
+    const shop = await refusing(400, () => true);
 
     const failure = await failureOf(await shop.start('sync', { sync: SYNC, mappings: ['customers'] }));
 
     expect(failure).toMatchObject({ type: 'platform_refused' });
-    expect(failure.message).toContain('refused every one of 50 records');
+    expect(failure.message).toContain('refused each of the first 20 records and took none: returned 400');
     expect(await shop.state.query('SELECT FROM partner_sync.dead_letters')).toEqual([]);
+    // To halve every batch down to single records would take 796 requests.
+    expect(shop.proxy.uploads()).toBeLessThan(200);
+    // No request is in doubt, so the next run need not wait.
+    expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
+    shop.proxy.fail(undefined);
+    expect(await shop.run({ mappings: ['customers'] })).toMatchObject({
+      outcome: 'complete',
+      total: { accepted: 400 },
+    });
+  });
+
+  it('makes them dead letters if it has accepted others with the same mapping before', async () => {
+    const shop = await refusing(50, () => false);
+    await shop.run({ mappings: ['customers'] });
+    await shop.source.query(`UPDATE shop.customers SET name = 'Bad', updated_at = clock_timestamp() WHERE id <= 25`);
+    refuse(shop, (id) => id <= 25);
+
+    expect(await shop.run({ mappings: ['customers'] })).toMatchObject({
+      outcome: 'complete_with_dead_letters',
+      total: { deadLettered: 25 },
+    });
   });
 });
 

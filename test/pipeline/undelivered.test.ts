@@ -1,7 +1,8 @@
 /** The outcome of a run covers everything that its mappings have not delivered, from any run. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { PartnerSyncError } from '../../src/domain/errors.js';
 import { reportLines } from '../../src/cli/output/report-lines.js';
 import {
   eventually,
@@ -138,17 +139,40 @@ it('says while it waits how many records need which parents, and until when', as
   expect(await run.result()).toMatchObject({ outcome: 'complete' });
 });
 
-it('finds the row of a waiting record by its external id if the key of the mapping has changed meanwhile', async () => {
+it('keeps a record waiting until its row can be looked for, if the key of the mapping has changed meanwhile', async () => {
   const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' } });
   await childBehindThePosition(shop);
   expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
   await expirePending(shop);
   await itsCustomer(shop);
   const file = join(shop.folder, SYNC, 'orders.mapping.yaml');
-  writeFileSync(file, readFileSync(file, 'utf8').replace('key: [no]', 'key: [shop, no]'));
+  const replace = (old: string, replacement: string): void =>
+    writeFileSync(file, readFileSync(file, 'utf8').replace(old, replacement));
 
+  // The row can neither be found by its former key, nor by an external id that is made from several columns.
+  replace('key: [no]', 'key: [shop, no]');
+  replace('orderId: no', 'orderId: { coalesce: [no, shop] }');
+  expect((await shop.run()).outcome).toBe('incomplete');
+
+  replace('orderId: { coalesce: [no, shop] }', 'orderId: no');
+  const { source } = await shop.parts.openSync(SYNC);
+  const readByValues = source.readByValues.bind(source);
+  const lookUp = vi
+    .spyOn(source, 'readByValues')
+    .mockImplementation((plan, columns, values) =>
+      columns.join() === 'no'
+        ? Promise.reject(new PartnerSyncError('source_query_failed', 'timeout', { timedOut: true }))
+        : readByValues(plan, columns, values),
+    );
+  try {
+    expect((await shop.run()).outcome).toBe('incomplete');
+    expect(lookUp).toHaveBeenCalled();
+  } finally {
+    lookUp.mockRestore();
+  }
+
+  // The parent is there, so it is due again at once.
   expect((await shop.run()).outcome).toBe('complete');
-
   expect(await shop.stored('order', 'orphan')).toMatchObject({ total: 1 });
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
 });

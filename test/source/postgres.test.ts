@@ -1,4 +1,5 @@
 /** Reading PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import type { ReadPlan, Source } from '../../src/domain/source.js';
@@ -241,6 +242,43 @@ describe('the high watermark', () => {
 
     const ids = [...before, ...after].map((row) => row.split('|')[0]);
     expect(ids).toEqual(['1', '2']);
+  });
+
+  describe('while a transaction is prepared', () => {
+    /** Prepares a transaction whose row has the time at which it began, which is before another row was committed. */
+    async function prepare(table: string): Promise<() => Promise<unknown>> {
+      await database.query(`CREATE TABLE ${table} (id int PRIMARY KEY, at timestamptz DEFAULT now())`);
+      const older = await database.connect();
+      await older.query('BEGIN');
+      await older.query(`INSERT INTO ${table} (id) VALUES (1)`);
+      await database.query(`INSERT INTO ${table} (id) VALUES (2)`);
+      await older.query(`PREPARE TRANSACTION '${table}'`);
+      await older.end();
+      return () => database.query(`COMMIT PREPARED '${table}'`);
+    }
+
+    it('waits for its end, so that its rows are not skipped', async () => {
+      const commit = await prepare('in_doubt');
+      const read = plan('in_doubt', ['id'], 'at');
+
+      const first = source.highWatermark(read);
+      const reading = first.then((cursorBefore) => readAll(source, read, 10, { ...ALL, cursorBefore }));
+      await Promise.race([reading, sleep(200)]);
+      await commit();
+      const before = await reading;
+      const after = await readAll(source, read, 10, { ...ALL, cursorFrom: await first });
+
+      expect([...before, ...after].map((row) => row.split('|')[0])).toEqual(['1', '2']);
+    });
+
+    it('says which one it waits for if that does not end', async () => {
+      const commit = await prepare('left_behind');
+      onTestFinished(async () => void (await commit()));
+      await expect(source.highWatermark(plan('left_behind', ['id'], 'at'))).rejects.toMatchObject({
+        code: 'source_query_failed',
+        message: expect.stringMatching(/while a transaction is prepared \(since 2.*pg_prepared_xacts/) as string,
+      });
+    });
   });
 
   it('stays behind the clock if the account may not see the transactions of others', async () => {

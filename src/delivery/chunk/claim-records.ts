@@ -29,7 +29,9 @@ export async function claimRecords(
   tenantIds: ReadonlyMap<string, number>,
   outcomes: ChunkResultBuilder,
 ): Promise<IntendedBatch[]> {
-  const { deps, mapping, partition } = context;
+  const { deps, mapping, partition, signal } = context;
+  // After it, nobody would send what is claimed, and the next attempt would have to wait for the intents.
+  signal.throwIfAborted();
   const { readSeqStart, readSeqEnd } = chunk;
   const { sendable } = rows;
   const cut = (claimed: RecordList) => cutBatches(claimed, mapping.batchLimits.now());

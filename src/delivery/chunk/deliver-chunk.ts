@@ -33,7 +33,7 @@ export async function deliverCounted(
  *
  * @param retry left out if the rows are read for the first time in their run
  * @throws GuardExceeded if the claim would exceed a limit of the guard
- * @throws PartnerSyncError `platform_refused` if the platform refuses many records one by one (send-batches.ts)
+ * @throws PartnerSyncError `platform_refused` if the platform refuses every record (upload/stop-if-all-refused.ts)
  */
 export async function deliverChunk(context: PartitionContext, chunk: Chunk, retry?: Retry): Promise<ChunkResult> {
   const rows = await sortRows(context, chunk);

@@ -35,7 +35,7 @@ export async function duplicatesAmong(
 
 /** Where they cannot be found, duplicates go unnoticed and the records are sent. */
 const recordsWithIds = async (sync: OpenSync, mapping: OpenMapping, ids: readonly string[]): Promise<MappedRecord[]> =>
-  (await findRowsIfPossible(sync, mapping, ids)).filter((r) => r.kind === 'record');
+  (await findRowsIfPossible(sync, mapping, ids))?.filter((r) => r.kind === 'record') ?? [];
 
 /** Notes which external ids the rows of a chunk share, for the chunks after it. */
 export function noteDuplicates({ earlierChunks }: PartitionContext, failedRows: Iterable<FailedRow>): void {

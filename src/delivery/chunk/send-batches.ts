@@ -1,20 +1,19 @@
 /** Sends the batches of a chunk, and waits for the outcomes of their records. */
-import { PartnerSyncError } from '../../domain/errors.js';
+import type { PartnerSyncError } from '../../domain/errors.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import { allEnded } from '../all-ended.js';
 import { undeliveredParents } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notAccepted } from '../upload/outcome.js';
-import { settleBatch } from '../upload/settle-batch.js';
-import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
+import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
+import { release, uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 
 /**
  * Adds the outcomes of all records of the batches.
  *
  * @param readSeq the read sequence number drawn after the chunk was read
- * @throws PartnerSyncError `platform_refused` if the platform refuses many records one by one, for another reason than
- *   their parents, and takes no batch of the chunk
+ * @throws PartnerSyncError what {@link uploadBatch} throws
  */
 export async function sendBatches(
   context: PartitionContext,
@@ -22,41 +21,33 @@ export async function sendBatches(
   batches: readonly IntendedBatch[],
   outcomes: ChunkResultBuilder,
 ): Promise<void> {
-  const done = await allEnded(
-    batches.map((batch) =>
-      context.mapping.meter.sending(batch.records.length, async () => {
-        const { sent, rejected } = await uploadBatch(context, batch);
-        return { settled: await allEnded(sent.map((part) => settleBatch(context, part, readSeq))), rejected };
-      }),
-    ),
-  );
-  const settled = done.flatMap((each) => each.settled);
-  const rejected = done.flatMap((each) => each.rejected);
+  const rejected: RejectedRecord[] = [];
+  const send = async (batch: IntendedBatch): Promise<SettledBatch[]> => {
+    const uploaded = await uploadBatch(context, batch);
+    rejected.push(...uploaded.rejected);
+    return allEnded(uploaded.sent.map((part) => settleBatch(context, part, readSeq)));
+  };
+  let settled: SettledBatch[];
+  try {
+    const { meter } = context.mapping;
+    settled = (await allEnded(batches.map((batch) => meter.sending(batch.records.length, () => send(batch))))).flat();
+  } catch (error) {
+    await release(
+      context,
+      rejected.map(({ batch }) => batch),
+    );
+    throw error;
+  }
   const undelivered = await undeliveredParents(
     context,
     rejected.map(({ record }) => record),
   );
-  if (settled.length === 0) stopIfMany(rejected.filter(({ record }) => !undelivered.has(record)));
   for (const { batch, outcomes: ofBatch } of settled) outcomes.addBatch(batch, ofBatch);
   for (const { batch, record, error } of rejected) {
     const message = messageOf(error);
     const outcome = notAccepted('rejected', { raw: message, masked: message }, undelivered.get(record) ?? []);
     outcomes.addBatch(batch, new Map([[record.externalId, outcome]]));
   }
-}
-
-/**
- * So many records of a chunk rejected one by one, and not one batch of it taken, are not dead letters but a mistake that
- * concerns them all. If the platform takes those of another tenant, the run goes on for that tenant.
- */
-const ALL_REJECTED = 20;
-
-function stopIfMany(rejected: readonly RejectedRecord[]): void {
-  if (rejected.length < ALL_REJECTED) return;
-  throw new PartnerSyncError(
-    'platform_refused',
-    `the platform refused every one of ${rejected.length} records: ${rejected[0]!.error.message}`,
-  );
 }
 
 /** What the platform said about a record that it rejected by itself; upload-batch.ts has masked it. */

@@ -3,23 +3,25 @@ import { groupBy } from '../../domain/group-by.js';
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
 import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
-import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
-import { isRowKnown, queuedUntilParentsCome, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
+import type { QueuedRow } from '../../ledger/undelivered/waiting.js';
+import { isRowKnown, postponed, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
+import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { childWithoutParent, rejectedRecord } from '../chunk/new-dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
+import { retryDelay } from '../chunk/retry-delay.js';
 import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
-import { removalOf, removalWithKey } from '../removal-record.js';
+import { isRowKey, removalOf, removalWithKey } from '../removal-record.js';
 import { vanishedAmong } from '../vanished-among.js';
 import { resolveParents } from './resolve-parents.js';
 import { decideRetry } from './decide-retry.js';
 
 /** The due records by the keys of their rows. */
-type DueRows = ReadonlyMap<string, WaitingRow>;
+type DueRows = ReadonlyMap<string, QueuedRow>;
 
 const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
 
@@ -27,16 +29,16 @@ const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON
  * The due record that this row is of; undefined if the row maps to another record now, to which the tries and the
  * parents of the due one do not apply. Two rows may have swapped their external ids.
  */
-const dueOf = (rows: DueRows, row: Pick<MapResult, 'sourceKey' | 'externalId'>): WaitingRow | undefined => {
+const dueOf = (rows: DueRows, row: Pick<MapResult, 'sourceKey' | 'externalId'>): QueuedRow | undefined => {
   const due = rows.get(keyOf(row));
   return due?.externalId === row.externalId ? due : undefined;
 };
 
 /** Delivers the records and writes their checkpoints. Afterwards each has an outcome or is due later than now. */
-export async function retryRecords(context: PartitionContext, due: readonly WaitingRow[]): Promise<void> {
-  const unknownTries = (row: WaitingRow): number => (row.reason === 'unknown' ? row.tries : 0);
+export async function retryRecords(context: PartitionContext, due: readonly QueuedRow[]): Promise<void> {
+  const unknownTries = (row: QueuedRow): number => (row.reason === 'unknown' ? row.tries : 0);
   // Keys of removals have more values than those of rows, and a chunk has keys of one length.
-  const isOfRemoval = ({ sourceKey }: WaitingRow): boolean => removalWithKey(context.mapping, sourceKey) !== null;
+  const isOfRemoval = ({ sourceKey }: QueuedRow): boolean => removalWithKey(context.mapping, sourceKey) !== null;
   for (const same of groupBy(due, isOfRemoval).values())
     for (const [tries, rows] of groupBy(same, unknownTries))
       await retryTogether(inSmallerBatches(context, tries), rows, isOfRemoval(rows[0]!) ? removalsAnew : rowsAnew);
@@ -58,12 +60,15 @@ function inSmallerBatches(context: PartitionContext, tries: number): PartitionCo
 
 async function retryTogether(
   context: PartitionContext,
-  due: readonly WaitingRow[],
+  due: readonly QueuedRow[],
   read: typeof rowsAnew,
 ): Promise<void> {
   const { deps, partition } = context;
   const rows: DueRows = new Map(due.map((row) => [keyOf(row), row]));
-  const { chunk, waiting } = await decideRetries(context, await read(context, due), rows);
+  const { chunk: found, unsearched } = await read(context, due);
+  const decided = await decideRetries(context, found, rows);
+  const { chunk } = decided;
+  const waiting = [...decided.waiting, ...unsearched.map((row) => postponed(row, retryDelay(row.waits + 1)))];
   await deliverFirstPassOfRows(context, chunk);
   const delivery = await deliverChunk(context, chunk, { triesOf: (record) => dueOf(rows, record)?.tries ?? 0 });
   const stillWaiting = waiting.map(({ tenantId, externalId, sourceKey }): RowOutcome => ({
@@ -85,33 +90,48 @@ async function retryTogether(
   });
 }
 
+/** What was found of due records. */
+interface Reading {
+  readonly chunk: Chunk;
+  /** Records whose row may exist although it was not found: they stay queued. All others that are missing are gone. */
+  readonly unsearched: readonly QueuedRow[];
+}
+
 /** Makes removals anew, which have no rows, but for those whose rows have come back. */
-async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: readonly WaitingRow[]): Promise<Chunk> {
+async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
   const removals = due.flatMap(({ sourceKey }) => removalWithKey(mapping, sourceKey) ?? []);
   const readSeqStart = await deps.ledger.nextReadSeq();
   const gone = await vanishedAmong(sync, mapping, removals);
   const readSeqEnd = await deps.ledger.nextReadSeq();
-  return withResults(
-    { readSeqStart, readSeqEnd },
-    gone.map((name) => removalOf(mapping, name)),
-  );
+  const results = gone.map((name) => removalOf(mapping, name));
+  return { chunk: withResults({ readSeqStart, readSeqEnd }, results), unsearched: [] };
 }
 
 /**
  * Reads the rows of the records by their keys, and by their external ids if that finds no row of the record: its key may be
  * another one since, or the mapping's.
  */
-async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly WaitingRow[]): Promise<Chunk> {
+async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
   const ofRows = due.filter(isRowKnown);
   const keys = ofRows.map(({ sourceKey }) => sourceKey);
   const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
   const found = new Map(resultsOf(chunk).map((result) => [keyOf(result), result]));
   const missed = ofRows.filter((row) => found.get(keyOf(row))?.externalId !== row.externalId);
-  if (missed.length === 0) return chunk;
+  if (missed.length === 0) return { chunk, unsearched: [] };
   const ids = missed.map(({ externalId }) => externalId);
-  const elsewhere = (await findRowsIfPossible(sync, mapping, ids)).filter((result) => !found.has(keyOf(result)));
+  const withIds = await findRowsIfPossible(sync, mapping, ids);
   const readSeqEnd = await deps.ledger.nextReadSeq();
-  return withResults({ ...chunk, readSeqEnd }, [...found.values(), ...elsewhere]);
+  if (withIds === null) return { chunk, unsearched: missed };
+  const elsewhere = withIds.filter((result) => !found.has(keyOf(result)));
+  const how = lookUpOf(mapping.spec);
+  // A key of another version of the mapping finds no row, whether or not there is one.
+  const isSearched = ({ sourceKey, externalId }: QueuedRow): boolean =>
+    isRowKey(mapping, sourceKey) || (how !== null && isSurelyFound(how, externalId));
+  const names = new Set(elsewhere.map(({ externalId }) => externalId));
+  return {
+    chunk: withResults({ ...chunk, readSeqEnd }, [...found.values(), ...elsewhere]),
+    unsearched: missed.filter((row) => !isSearched(row) && !names.has(row.externalId)),
+  };
 }
 
 /**
@@ -141,8 +161,7 @@ async function decideRetries(
     const missing = parents.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
     const { rejection } = row;
     if (decision.kind === 'send') results.push(result);
-    else if (decision.kind === 'wait')
-      waiting.push(queuedUntilParentsCome(row, namesOf(missing), decision.dueIn, rejection));
+    else if (decision.kind === 'wait') waiting.push(postponed(row, decision.dueIn, { missing: namesOf(missing) }));
     else if (rejection !== null && decision.code === 'parent_unknown')
       // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
       results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });
@@ -154,8 +173,8 @@ async function decideRetries(
   return { chunk: withResults(chunk, results), waiting };
 }
 
-/** The outcomes of due records without a row: it is gone, maps to another record now, or cannot be mapped any more. */
-function outcomesOfRest(due: readonly WaitingRow[], outcomes: readonly RowOutcome[]): RowOutcome[] {
+/** The outcomes of other due records without a row: it is gone, maps to another record now, or cannot be mapped any more. */
+function outcomesOfRest(due: readonly QueuedRow[], outcomes: readonly RowOutcome[]): RowOutcome[] {
   const idOf = ({ tenantId, externalId }: Pick<RowOutcome, 'tenantId' | 'externalId'>): string =>
     `${tenantId}/${externalId ?? ''}`;
   const done = new Set(outcomes.map(idOf));

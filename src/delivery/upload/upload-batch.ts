@@ -13,6 +13,7 @@ import { backoffMs } from '../../platform/retry.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { maskedMessage } from './platform-message.js';
+import { stopIfAllRefused } from './stop-if-all-refused.js';
 
 /** A batch that the platform has accepted. */
 export interface SentBatch extends IntendedBatch {
@@ -38,36 +39,76 @@ export interface UploadResult {
 const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('postShareOfInDoubtDelay');
 
 /**
- * @throws PartnerSyncError `schema_not_pushed`, `platform_busy` once the platform has been busy for too long,
+ * If it throws, batches that were certainly not sent are no longer in the ledger as intents.
+ *
+ * @throws PartnerSyncError `schema_not_pushed`, `platform_refused` if the platform refuses every record
+ *   (stop-if-all-refused.ts), `platform_busy` once the platform has been busy for too long,
  *   `fenced_off` if another attempt has taken the partition over, and whatever else the client throws
  */
 export async function uploadBatch(context: PartitionContext, intended: IntendedBatch): Promise<UploadResult> {
+  const upload: Upload = { batch: intended, mayHaveArrived: false };
+  let rejection: PartnerSyncError;
+  try {
+    const ended = await uploadWhole(context, upload);
+    if (!(ended instanceof PartnerSyncError)) return { sent: [ended], rejected: [] };
+    rejection = ended;
+    if (upload.batch.records.length === 1) {
+      const rejected = rejectedAlone(context, upload.batch, rejection);
+      await stopIfAllRefused(context, rejected.record, rejected.error);
+      return { sent: [], rejected: [rejected] };
+    }
+  } catch (error) {
+    if (!upload.mayHaveArrived) await release(context, [upload.batch]);
+    throw error;
+  }
+  return uploadHalves(context, upload.batch, rejection);
+}
+
+/** A batch that is being uploaded. */
+interface Upload {
+  /** With its latest intent. */
+  batch: IntendedBatch;
+  /** Whether the platform may have taken it although no response said so. */
+  mayHaveArrived: boolean;
+}
+
+/** Uploads the batch, again and again if that can help. Returns it if the platform has taken it, else the rejection. */
+async function uploadWhole(context: PartitionContext, upload: Upload): Promise<SentBatch | PartnerSyncError> {
+  const { sync, mapping, signal, earlierChunks: attempt } = context;
   let failures: Failures | undefined;
-  let batch = intended;
   while (true) {
+    let isSent = false;
     try {
-      const sent = await context.sync.requestLimit.run({ tenant: batch.tenant, signal: context.signal }, (pace) =>
-        post(context, batch, pace, async () => {
+      const sent = await sync.requestLimit.run({ tenant: upload.batch.tenant, signal }, (pace) =>
+        post(context, upload.batch, pace, async () => {
+          if (attempt.stopped !== null) throw attempt.stopped;
           // A process that was frozen since the intent must not send: its successor has taken the records over.
-          if (Date.now() - batch.intendedAt > postTimeoutMs(context.sync.spec.upload.inDoubtDelay))
-            batch = await context.deps.ledger.batches.renew(context.partition, batch);
+          if (Date.now() - upload.batch.intendedAt > postTimeoutMs(sync.spec.upload.inDoubtDelay))
+            upload.batch = await context.deps.ledger.batches.renew(context.partition, upload.batch);
+          isSent = true;
         }),
       );
-      return { sent: [{ ...batch, ...sent }], rejected: [] };
+      attempt.anyTaken = true;
+      return { ...upload.batch, ...sent };
     } catch (error) {
-      if (!(error instanceof PartnerSyncError)) throw error;
+      if (isSent) upload.mayHaveArrived ||= !(error instanceof PartnerSyncError) || isInDoubt(error);
+      if (!(error instanceof PartnerSyncError) || error === attempt.stopped) throw error;
       failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
       const next = afterFailure(context, error, failures);
-      if (next === 'rejected')
-        return batch.records.length > 1
-          ? uploadHalves(context, batch, error)
-          : { sent: [], rejected: [rejectedAlone(context, batch, error)] };
-      context.sync.onRetry(error.code, Date.now() - failures.since);
-      if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal: context.signal });
-      context.mapping.meter.batchRepeated();
+      if (next === 'rejected') return error;
+      sync.onRetry(error.code, Date.now() - failures.since);
+      if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal });
+      mapping.meter.batchRepeated();
     }
   }
 }
+
+/**
+ * Closes the intents of batches that the platform certainly does not have, for an attempt that ends here: the next one need
+ * not wait for them. If the ledger cannot be told, it waits as after a crash.
+ */
+export const release = ({ deps }: PartitionContext, batches: readonly IntendedBatch[]): Promise<void> =>
+  deps.ledger.batches.release(batches).catch(() => undefined);
 
 /** How the attempts to upload one batch have failed so far. */
 interface Failures {
@@ -165,7 +206,15 @@ async function uploadHalves(
   ]);
   const results: UploadResult[] = [];
   // Not side by side: what is wrong with the first half may be wrong with the second too.
-  for (const half of halves) results.push(await uploadBatch(context, half));
+  for (const [i, half] of halves.entries()) {
+    try {
+      results.push(await uploadBatch(context, half));
+    } catch (error) {
+      const rejected = results.flatMap((result) => result.rejected);
+      await release(context, [...rejected.map((each) => each.batch), ...halves.slice(i + 1)]);
+      throw error;
+    }
+  }
   const sent = results.flatMap((r) => r.sent);
   const rejected = results.flatMap((r) => r.rejected);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.

@@ -51,6 +51,18 @@ export const DATABASES = {
     bounds: 'how far the high watermark is behind the clock if open transactions cannot be seen',
     why: 'few transactions are open for longer; a `full` run finds the rows of those',
   },
+  preparedTransactions: {
+    value: 2,
+    unit: 's',
+    bounds: 'the wait for prepared transactions of PostgreSQL to end, before the high watermark is taken',
+    why: 'they are committed within milliseconds; one that is not was left behind, and the attempt is retried',
+  },
+  preparedTransactionsPoll: {
+    value: 50,
+    unit: 'ms',
+    bounds: 'the pause between two looks at them',
+    why: 'costs little, and a run waits only as long as they take',
+  },
   ledgerStatement: {
     value: 60,
     unit: 's',

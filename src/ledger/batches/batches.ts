@@ -52,6 +52,10 @@ export interface Batches {
     batch: IntendedBatch,
     parts: readonly RecordList[],
   ): Promise<readonly IntendedBatch[]>;
+  /** Closes the intents of batches that were certainly not sent, so that their records can be claimed again at once. */
+  release(batches: readonly IntendedBatch[]): Promise<void>;
+  /** Whether the platform has accepted records of the mapping in a run with the same version of the files. */
+  anyAccepted(partition: AcquiredPartition): Promise<boolean>;
   /**
    * Batches that nobody is settling: those of the partition itself, and those of its mapping whose runs have ended.
    * Attempts that may have outlived such a run are fenced off first.
@@ -122,6 +126,21 @@ export function openBatches(knex: Knex): Batches {
         const intents = parts.map((records) => ({ tenantId: batch.tenantId, records }));
         return insertIntents(trx, partition, whole!.read_seq, intents, intendedAt);
       });
+    },
+    async release(batches) {
+      const ids = batches.flatMap(({ id }) => id ?? []);
+      // A successor that has recovered such a batch meanwhile has closed it: then there is nothing to do.
+      if (ids.length > 0)
+        await knex('batches').whereIn('id', ids).where({ state: 'intended' }).update(closedColumns(knex, 'superseded'));
+    },
+    async anyAccepted({ mappingId, mappingVersion }) {
+      const { rows } = await knex.raw<{ rows: { any: boolean }[] }>(
+        `SELECT EXISTS (
+           SELECT FROM partition_counts c JOIN partitions p ON p.id = c.partition_id JOIN runs ON runs.id = p.run_id
+           WHERE p.mapping_id = ? AND runs.mapping_version = ? AND c.accepted > 0) AS any`,
+        [mappingId, mappingVersion],
+      );
+      return rows[0]!.any;
     },
     async leftBehind({ id, mappingId }) {
       await knex.raw(

@@ -54,8 +54,8 @@ export interface QueuedRecord extends WaitingFields {
   readonly dueIn: number;
   /** The platform's message (masked), if it rejected the record for anything but a missing parent; else null. */
   readonly rejection: string | null;
-  /** Whether it was not sent this time, as its parents are on their way: then this is no attempt at sending it. */
-  readonly awaitsParents?: boolean;
+  /** Whether it was not sent this time: then this is no attempt at sending it. */
+  readonly isPostponed?: boolean;
 }
 
 export type WaitingRecord = PendingRecord | QueuedRecord;
@@ -81,8 +81,24 @@ export const queuedWithoutParents = (
   dueIn,
 });
 
-/** Queues a waiting record once more without having sent it, since the parents that it lacks are on their way. */
-export const queuedUntilParentsCome = (...queued: Parameters<typeof queuedWithoutParents>): QueuedRecord => ({
-  ...queuedWithoutParents(...queued),
-  awaitsParents: true,
+/**
+ * Queues a queued record once more, for the same reason, without having sent it.
+ *
+ * @param more what has changed
+ */
+export const postponed = (
+  { tenantId, externalId, sourceKey, reason, missing, rejection }: Omit<QueuedRecord, 'kind' | 'dueIn'>,
+  dueIn: number,
+  more: Partial<Pick<QueuedRecord, 'missing'>> = {},
+): QueuedRecord => ({
+  kind: 'queued',
+  reason,
+  tenantId,
+  externalId,
+  sourceKey,
+  missing,
+  rejection,
+  dueIn,
+  isPostponed: true,
+  ...more,
 });

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source.js';
 import type { MappingBacklog } from '../../domain/work.js';
-import type { PendingReason, WaitingRecord } from './waiting-record.js';
+import type { PendingReason, QueuedReason, WaitingRecord } from './waiting-record.js';
 import { seconds } from '../../domain/timeouts.js';
 
 export interface WaitingRow {
@@ -18,11 +18,15 @@ export interface WaitingRow {
   readonly isDue: boolean;
   /** How often it was sent in vain, without the first time if it lacked a parent then. */
   readonly tries: number;
-  /** How often in a row, since it was sent last, it was decided to wait for its parents. */
+  /** How often in a row, since it was sent last, it was postponed instead of being sent again. */
   readonly waits: number;
   readonly missing: WaitingRecord['missing'];
   /** See `QueuedRecord`; null if it is pending. */
   readonly rejection: string | null;
+}
+
+export interface QueuedRow extends WaitingRow {
+  readonly reason: QueuedReason;
 }
 
 /** What children need to know about a parent that is waiting. */
@@ -35,7 +39,7 @@ export interface Waiting {
    * Up to `limit` queued records that are due at `asOf` (see {@link now}). One that is tried in vain becomes due later
    * than `asOf`, so that repeated calls come to an end.
    */
-  due(mappingId: number, asOf: string, limit: number): Promise<readonly WaitingRow[]>;
+  due(mappingId: number, asOf: string, limit: number): Promise<readonly QueuedRow[]>;
   /**
    * Up to `limit` queued records that lack parents and are not due at `asOf`, from the one after `after`.
    */
@@ -63,8 +67,8 @@ export interface Waiting {
 }
 
 export function openWaiting(knex: Knex): Waiting {
-  const find = async (condition: string, bindings: (string | number)[]): Promise<WaitingRow[]> => {
-    const { rows } = await knex.raw<{ rows: WaitingRow[] }>(
+  const find = async <R = WaitingRow>(condition: string, bindings: (string | number)[]): Promise<R[]> => {
+    const { rows } = await knex.raw<{ rows: R[] }>(
       `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.source_key AS "sourceKey", w.reason,
          w.batch_id AS "batchId", w.content_hash AS "contentHash", w.due_at <= now() AS "isDue",
          w.tries, w.waits, coalesce(w.missing, '[]') AS missing, w.rejection
@@ -76,11 +80,10 @@ export function openWaiting(knex: Knex): Waiting {
   return {
     ofBatch: (batchId) => find('w.batch_id = ?', [batchId]),
     due: (mappingId, asOf, limit) =>
-      find('w.mapping_id = ? AND w.batch_id IS NULL AND w.due_at <= CAST(? AS timestamptz) ORDER BY w.due_at LIMIT ?', [
-        mappingId,
-        asOf,
-        limit,
-      ]),
+      find<QueuedRow>(
+        'w.mapping_id = ? AND w.batch_id IS NULL AND w.due_at <= CAST(? AS timestamptz) ORDER BY w.due_at LIMIT ?',
+        [mappingId, asOf, limit],
+      ),
     lackingParents: (mappingId, asOf, after, limit) =>
       find(
         `w.mapping_id = ? AND w.batch_id IS NULL AND w.reason = 'lacks_parent' AND w.due_at > CAST(? AS timestamptz)

@@ -33,7 +33,7 @@ export async function writeWaitingEntries(
  *
  * The new entry takes over the key of the old one if it has none, since a poll may not know the row, and goes on counting
  * its `tries`. The first sending counts if its outcome is unknown; a child without its parent is sent again so many times
- * after it (ADR 0021). If it was not sent, since its parents are on their way, that counts among its `waits`.
+ * after it (ADR 0021). If it was not sent, that counts among its `waits`.
  */
 const WRITE = `
   INSERT INTO waiting AS w (mapping_id, tenant_id, external_id, source_key, reason, batch_id, content_hash, partition_id,
@@ -42,10 +42,10 @@ const WRITE = `
     content_hash, :partition, missing, rejection, ${plausibleExpiry('expires_at')},
     CASE WHEN batch_id IS NULL THEN now() + due_in * interval '1 second'
       ELSE ${pendingUntil(plausibleExpiry('expires_at'), 'dependency_wait')} END,
-    :readSeqEnd, :counted, CAST(reason = 'unknown' AS int), CAST(awaits_parents AS int)
+    :readSeqEnd, :counted, CAST(reason = 'unknown' AS int), CAST(is_postponed AS int)
   FROM jsonb_to_recordset(CAST(:entries AS jsonb)) AS e(tenant_id int, external_id text, source_key jsonb, reason text,
     batch_id bigint, content_hash text, missing jsonb, rejection text, expires_at timestamptz, due_in float8,
-    dependency_wait float8, awaits_parents boolean)
+    dependency_wait float8, is_postponed boolean)
   -- One order for all, so that checkpoints cannot deadlock here.
   ORDER BY tenant_id, external_id COLLATE "C"
   ON CONFLICT (mapping_id, tenant_id, external_id) DO UPDATE SET
@@ -71,7 +71,7 @@ const entryOf = (record: WaitingRecord) => ({
   external_id: record.externalId,
   source_key: record.sourceKey,
   reason: record.reason,
-  awaits_parents: record.kind === 'queued' && record.awaitsParents === true,
+  is_postponed: record.kind === 'queued' && record.isPostponed === true,
   // The platform may name anything; no record has a name that cannot be stored.
   missing: record.missing.filter(({ externalId, schemaName }) => isKeepable(externalId) && isKeepable(schemaName)),
   ...(record.kind === 'queued'

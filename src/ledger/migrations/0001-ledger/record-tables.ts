@@ -47,7 +47,7 @@ export const RECORD_TABLES = `
     read_again boolean NOT NULL DEFAULT false,
     -- How often the record was sent in vain; a first sending counts if its outcome was unknown.
     tries integer NOT NULL DEFAULT 0,
-    -- How often in a row, since it was sent last, it was decided to wait for its parents.
+    -- How often in a row, since it was sent last, it was postponed instead of being sent again.
     waits integer NOT NULL DEFAULT 0,
     -- When it is sent again; a pending record even if the platform still lists it then.
     due_at timestamptz NOT NULL DEFAULT now(),
