@@ -2,6 +2,11 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+/** A number, or a duration in quotes. 0 and 1 are left: they switch something off, or do it once. */
+const AMOUNT = String.raw`[raw=/^['"]?(0?\.\d|[2-9]|1[\d_.a-z])/]`;
+const LENGTH_OF_TIME = String.raw`/(timeout|timeoutMs|timeoutMillis|interval|delay|deadline|backoff|maximumAttempts|backoffCoefficient)$/i`;
+const WAIT = String.raw`CallExpression[callee.name=/^(setTimeout|setInterval|sleep|delay)$/]`;
+
 export default tseslint.config(
   { ignores: ['dist/', 'node_modules/', '.partner-sync/', 'coverage/', 'bench/peers/'] },
   js.configs.recommended,
@@ -43,6 +48,30 @@ export default tseslint.config(
         clearTimeout: 'readonly',
         module: 'writable',
       },
+    },
+  },
+  {
+    name: 'timeouts are in the table',
+    files: ['src/**/*.ts', 'activities/**/*.ts', 'workflows/**/*.ts'],
+    ignores: ['src/domain/timeouts/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          `${WAIT} > Literal.arguments${AMOUNT}`,
+          `${WAIT} > BinaryExpression.arguments > Literal.left${AMOUNT}`,
+          `CallExpression[callee.object.name='AbortSignal'][callee.property.name='timeout'] > Literal.arguments${AMOUNT}`,
+          // Not in an example of a file that users write.
+          `Property[key.name=${LENGTH_OF_TIME}]:not(Property[key.name='examples'] Property) > Literal.value${AMOUNT}`,
+          `Property[key.name=${LENGTH_OF_TIME}] > BinaryExpression.value > Literal.left${AMOUNT}`,
+          `VariableDeclarator[id.name=${LENGTH_OF_TIME}] > Literal.init${AMOUNT}`,
+          `AssignmentPattern[left.name=${LENGTH_OF_TIME}] > Literal.right${AMOUNT}`,
+        ].map((selector) => ({
+          selector,
+          message:
+            'Give the length of time or the number of attempts an entry in src/domain/timeouts/, with the reason for its value, and read it by its name.',
+        })),
+      ],
     },
   },
   {

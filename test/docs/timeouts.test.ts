@@ -1,6 +1,8 @@
 /** docs/reference.md shows the table of timeouts and retries as the code has it. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Linter } from 'eslint';
+import { parser } from 'typescript-eslint';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/domain/json.js';
 import { durationText, TIMEOUT_SECTIONS, type DurationName } from '../../src/domain/timeouts.js';
@@ -64,4 +66,37 @@ it.each([
   ['mapping', ['options', 'dependencyWaitTimeout'], 'dependencyWait'],
 ] as const)('is the source of the default of %j in the %s files', (kind, path, name: DurationName) => {
   expect(defaultOf(kind, path)).toBe(durationText(name));
+});
+
+describe('a length of time or a number of attempts outside the table', () => {
+  /** The lines of TypeScript code that `npm run lint` reports because of it. */
+  async function linesReported(code: string): Promise<number[]> {
+    const { default: configs } = (await import(join(ROOT, 'eslint.config.js'))) as { default: Linter.Config[] };
+    const { rules } = configs.find(({ name }) => name === 'timeouts are in the table')!;
+    const config: Linter.Config = { files: ['**/*.ts'], languageOptions: { parser: parser }, rules };
+    return new Linter().verify(code, [config], 'new.ts').map(({ line }) => line);
+  }
+
+  it('is found by the linter, however it is written', async () => {
+    const code = [
+      `setTimeout(retry, 5000);`,
+      `await sleep('30s');`,
+      `await sleep(60 * 1000, undefined, { signal });`,
+      `const signal = AbortSignal.timeout(1_500);`,
+      `proxyActivities({ startToCloseTimeout: '1m', retry: { maximumAttempts: 3 } });`,
+      `const POLL_INTERVAL = 250;`,
+      `const poll = (delay = 2 ) => delay;`,
+    ];
+    expect([...new Set(await linesReported(code.join('\n')))]).toEqual(code.map((_, i) => i + 1));
+  });
+
+  it('is not confused with an entry of the table, or with an example for users', async () => {
+    const code = [
+      `setTimeout(retry, milliseconds('retryFirst')); setTimeout(retry, 0);`,
+      'await sleep(`${seconds} s`); await sleep(pause * (0.75 + Math.random() / 2));',
+      `const client = { timeout: milliseconds('alertRequest'), examples: [{ dependencyWaitTimeout: '10m' }] };`,
+      `let interval = 0;`,
+    ];
+    expect(await linesReported(code.join('\n'))).toEqual([]);
+  });
 });
