@@ -1,9 +1,9 @@
 /** Reads of rows, and the read sequence numbers that order them without clocks (docs/adr/0004-read-sequence-numbers.md). */
 
 export interface ReadSeqs {
-  /** Drawn before the first row was requested. */
+  /** Drawn before the first row was requested. It may be the `readSeqEnd` of the chunk before. */
   readonly readSeqStart: string;
-  /** Drawn after the last row had arrived. */
+  /** Drawn after the last row had arrived. A read is wholly after another if it starts with or after the number of its end. */
   readonly readSeqEnd: string;
 }
 

@@ -113,3 +113,29 @@ it('lets no early reading for small tenants overwrite what a later one in order 
   expect((await claim(round, [changed], early)).skipReasons).toEqual(['contended']);
   await the.ledger.partitions.finish(round);
 });
+
+it('takes two chunks of one partition, which share a number, for readings one after the other', async () => {
+  const partition = await newPartition();
+  const first = await reading();
+  const second = { readSeqStart: first.readSeqEnd, readSeqEnd: await the.ledger.nextReadSeq() };
+  const deadLetter = {
+    ...{ tenantId: the.tenantIds.get('north')!, externalId: 'a', sourceKey: ['a'], code: 'record_invalid' as const },
+    ...{ pointer: '', rule: '', reason: '', shape: '' },
+  };
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(null, [], 'deadLettered', { readSeqs: first, deadLetters: [deadLetter] }),
+  );
+  await queueAsContended(partition, b, first);
+  const c = record('c', '1');
+  const sent = await outcome(await claim(partition, [c], first), [c], 'accepted', { readSeqs: first });
+  await the.ledger.checkpoint(partition, sent);
+
+  const rows = [a, b, record('c', '2')];
+  const claimed = await claim(partition, rows, second);
+  expect(claimed.skipReasons).toEqual([undefined, undefined, undefined]);
+  await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted', { readSeqs: second }));
+
+  expect(await the.ledger.deadLetters.ofRecord(the.mappingId, 'a')).toEqual([]);
+  expect(await the.ledger.waiting.any(the.mappingId)).toBe(false);
+});

@@ -177,7 +177,7 @@ async function compareWithIndex(
     if (skipSentInRun === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
     if (known.runId !== thisRun && known.contentHash !== null) changed.push(index);
     // If the two readings took place at the same time, it cannot be told which is newer.
-    return known.readSeq >= Number(readSeqStart) ? 'contended' : undefined;
+    return known.readSeq > Number(readSeqStart) ? 'contended' : undefined;
   };
   await readRecords(trx, mappingId, keys, (index, known) => (reasons[index] = compare(index, known)), {
     hashes: ownHashes,

@@ -76,7 +76,8 @@ export function resultOf(input: CheckpointInput): ChunkResult {
 export function readOf(input: CheckpointInput): Read {
   if (input.kind === 'poll') {
     const { id: batchId, readSeq } = input.batch;
-    return { kind: 'poll', batchId, readSeqStart: readSeq, readSeqEnd: readSeq };
+    // When that read began is not known any more. Before its end is early enough, except for what the same read has found.
+    return { kind: 'poll', batchId, readSeqStart: String(BigInt(readSeq) - 1n), readSeqEnd: readSeq };
   }
   const { readSeqStart, readSeqEnd } = input.readSeqs;
   return { kind: input.kind === 'counted' ? 'counted' : 'uncounted', readSeqStart, readSeqEnd };

@@ -32,7 +32,7 @@ export async function closeDeadLetters(
     `WITH closed AS (
        SELECT d.id FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(key jsonb, waiting_tenant int, waiting_id text)
        JOIN dead_letters d ON d.mapping_id = :mapping AND d.key_hash = ${KEY_HASH('r.key')}
-       WHERE d.read_seq < :readSeqStart AND (d.tenant_id, d.external_id) IS DISTINCT FROM (r.waiting_tenant, r.waiting_id)
+       WHERE d.read_seq <= :readSeqStart AND (d.tenant_id, d.external_id) IS DISTINCT FROM (r.waiting_tenant, r.waiting_id)
        ORDER BY d.id FOR UPDATE OF d)
      DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
     {

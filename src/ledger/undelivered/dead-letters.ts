@@ -144,7 +144,7 @@ export function openDeadLetters(knex: Knex): DeadLetters {
       const { rows } = await knex.raw<{ rows: { closed: number }[] }>(
         `WITH closed AS (
            DELETE FROM dead_letters
-           WHERE mapping_id = :mapping AND id = ANY (CAST(:ids AS bigint[])) AND read_seq < :readSeqStart RETURNING id),
+           WHERE mapping_id = :mapping AND id = ANY (CAST(:ids AS bigint[])) AND read_seq <= :readSeqStart RETURNING id),
          counted AS (
            UPDATE partitions SET rows_gone = rows_gone + (SELECT count(*) FROM closed)
            WHERE id = CAST(:partition AS bigint))

@@ -124,7 +124,7 @@ async function lockEntries(
 ): Promise<readonly Entry[]> {
   const { rows: entries } = await trx.raw<{ rows: Entry[] }>(
     `SELECT i.ord::int - 1 AS index, w.partition_id AS "partitionId", w.batch_id AS "batchId", w.read_again AS "readAgain",
-       w.read_seq >= :readSeqStart AS "mayBeNewer", w.counted AND runs.ended_at IS NULL AS "isCounted"
+       w.read_seq > :readSeqStart AS "mayBeNewer", w.counted AND runs.ended_at IS NULL AS "isCounted"
      FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) WITH ORDINALITY AS i(tenant_id, external_id, ord)
      JOIN waiting w ON w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
      JOIN partitions ON partitions.id = w.partition_id JOIN runs ON runs.id = partitions.run_id

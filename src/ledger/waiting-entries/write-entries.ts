@@ -54,7 +54,7 @@ const WRITE = `
     missing = excluded.missing, rejection = excluded.rejection, expires_at = excluded.expires_at, due_at = excluded.due_at,
     read_seq = greatest(w.read_seq, excluded.read_seq),
     -- Also if a queued entry is replaced that may be of a newer reading.
-    read_again = excluded.batch_id IS NOT NULL AND (w.read_again OR (w.batch_id IS NULL AND w.read_seq >= :readSeqStart)),
+    read_again = excluded.batch_id IS NOT NULL AND (w.read_again OR (w.batch_id IS NULL AND w.read_seq > :readSeqStart)),
     tries = w.tries + CAST(excluded.reason IN ('unknown', 'lacks_parent') AND excluded.waits = 0 AS int),
     waits = CASE WHEN excluded.waits > 0 OR excluded.reason = 'contended' THEN w.waits + excluded.waits ELSE 0 END
   WHERE excluded.reason <> 'contended' OR w.batch_id IS NULL`;
