@@ -14,11 +14,11 @@ interface Parts {
   loadSync(name: string): Promise<LoadedSync>;
 }
 
-/** The samples of all syncs in the mappings folder. */
-export async function ledgerSamples(parts: Parts): Promise<readonly LedgerSample[]> {
+/** The samples of all syncs in the mappings folder, and those of these tenants. */
+export async function ledgerSamples(parts: Parts, tenants: readonly string[]): Promise<readonly LedgerSample[]> {
   const { gauges, syncStates } = await parts.ledger();
   const syncs = await listSyncs(await parts.mappingsFolder());
-  const samples = await gauges.read(syncs);
+  const samples = await gauges.read(syncs, tenants);
   const states = (await syncStates.of(undefined)).filter(({ sync }) => syncs.includes(sync));
   const limits = await Promise.all(
     states.map(async (state): Promise<LedgerSample[]> => {

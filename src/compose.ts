@@ -7,6 +7,7 @@ import type { MappingIds } from './compose-sync.js';
 import { besideFleet, inFleet, type InFleet } from './compose-fleet.js';
 import { openComposedSyncs } from './compose-syncs.js';
 import { readVariable, requireVariable, type Env } from './config/environment.js';
+import { tenantsIn } from './config/variable-checks.js';
 import { durationSeconds } from './domain/duration.js';
 import { PartnerSyncError } from './domain/errors.js';
 import { NO_METERS, type Meters } from './domain/meters.js';
@@ -112,7 +113,9 @@ export interface WorkerParts extends Parts {
 export async function composeWorker(env: Env, warn: Warn): Promise<WorkerParts> {
   setEngineFlags();
   // Before the thread starts: a variable that is wrong would leave it running, and the process with it.
-  const metrics = await openWorkerMetrics(env, async () => (await modules.ledgerSamples()).ledgerSamples(parts));
+  const metrics = await openWorkerMetrics(env, async (tenants) =>
+    (await modules.ledgerSamples()).ledgerSamples(parts, tenants),
+  );
   const tracing = (await modules.tracing()).openTracing(env, warn);
   const thread = startReadingThread();
   // The worker needs these modules anyway; they load while the thread starts.
@@ -134,11 +137,14 @@ export async function composeWorker(env: Env, warn: Warn): Promise<WorkerParts> 
 /** The metrics of a worker that serves them; `readLedger` reads those of the ledger, unless that is switched off. */
 async function openWorkerMetrics(
   env: Env,
-  readLedger: () => Promise<readonly LedgerSample[]>,
+  readLedger: (tenants: readonly string[]) => Promise<readonly LedgerSample[]>,
 ): Promise<Metrics | null> {
   if (!(await readVariable(env, 'PARTNER_SYNC_METRICS_PORT'))) return null;
   const { openMetrics } = await modules.metrics();
-  return openMetrics((await requireVariable(env, 'PARTNER_SYNC_METRICS_LEDGER')) === 'on' ? readLedger : null);
+  const named = await readVariable(env, 'PARTNER_SYNC_METRICS_TENANTS');
+  const tenants = named ? tenantsIn(named) : [];
+  const readsLedger = (await requireVariable(env, 'PARTNER_SYNC_METRICS_LEDGER')) === 'on';
+  return openMetrics(readsLedger ? () => readLedger(tenants) : null);
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   positiveNumber,
   postgresAddress,
   tenant,
+  tenants,
   wholeNumber,
   type Check,
 } from './variable-checks.js';
@@ -73,6 +74,13 @@ export const VARIABLES = {
     example: 'on',
     default: 'on',
     check: oneOf('on', 'off'),
+  },
+  PARTNER_SYNC_METRICS_TENANTS: {
+    description:
+      'tenants whose waiting records and dead letters are metrics of their own: up to 20, separated by commas',
+    example: 'north,south',
+    rare: true,
+    check: tenants,
   },
   PARTNER_SYNC_TEMPORAL_METRICS_PORT: {
     description: "port on which Temporal's SDK serves its own metrics of a worker; if not set, it serves none",

@@ -86,6 +86,21 @@ export const parameterName: Check = (value) =>
 export const tenant: Check = (value) =>
   isTenantId(value) ? undefined : `must be a tenant id, which matches ${TENANT_ID_PATTERN}`;
 
+/** Each is a label of metrics, and costs a look into the ledger for each mapping. */
+const MOST_TENANTS = 20;
+
+/** The tenants in a list that {@link tenants} accepts, each once. */
+export const tenantsIn = (list: string): string[] => [...new Set(list.split(',').map((id) => id.trim()))];
+
+/** Accepts a list of tenant ids. */
+export const tenants: Check = (value) => {
+  const ids = tenantsIn(value);
+  if (ids.length > MOST_TENANTS) return `must name at most ${MOST_TENANTS} tenants, got ${ids.length}`;
+  return ids.every(isTenantId)
+    ? undefined
+    : `must be tenant ids, separated by commas, such as north,south; each matches ${TENANT_ID_PATTERN}`;
+};
+
 /** Accepts a host, with or without a port. */
 export const hostAndPort: Check = (value) =>
   /^(\[[0-9a-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i.test(value)

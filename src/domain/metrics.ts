@@ -1,6 +1,8 @@
 /** The table of metrics: what a worker tells Prometheus. docs/monitoring.md shows it, and a test compares the two. */
 
-/** The declaration of a metric. Labels have few values, which come from files and tables of ours, never from rows. */
+/**
+ * The declaration of a metric. Labels have few values, which come from files, variables and tables of ours, never from rows.
+ */
 export interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
@@ -107,6 +109,16 @@ export const LEDGER_METRICS = {
     type: 'gauge',
     labels: [...OF_MAPPING, 'code'],
     meaning: 'dead letters by their code ([errors.md](errors.md))',
+  },
+  tenant_waiting_records: {
+    type: 'gauge',
+    labels: [...OF_MAPPING, 'tenant'],
+    meaning: 'waiting records of a tenant that `PARTNER_SYNC_METRICS_TENANTS` names; missing for all others',
+  },
+  tenant_dead_letters: {
+    type: 'gauge',
+    labels: [...OF_MAPPING, 'tenant'],
+    meaning: 'dead letters of such a tenant',
   },
   paused_since_timestamp_seconds: {
     type: 'gauge',

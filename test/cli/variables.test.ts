@@ -6,9 +6,11 @@ const GOOD = {
   PARTNER_SYNC_STATE_URL: 'postgres://u@127.0.0.1:1/x',
   PLATFORM_BASE_URL: 'http://127.0.0.1:1',
   PLATFORM_TOKEN: 'a.b.c',
+  PARTNER_SYNC_METRICS_PORT: '9464',
 };
 const CALL = ['platform', 'usage', 'list'];
 const TENANT_CALL = ['platform', 'batches', 'get', 'b'];
+const MEASURED = ['worker'];
 const SANDBOX = ['sandbox', '--port', '0'];
 
 it.each([
@@ -31,6 +33,13 @@ it.each([
   ['PLATFORM_REQUESTS_AT_ONCE', '0', CALL, 'must be a whole number from 1'],
   ['PLATFORM_REQUESTS_PER_SECOND', '-1', CALL, 'must be a number above 0'],
   ['PLATFORM_TENANT', 'the north', TENANT_CALL, 'must be a tenant id'],
+  ['PARTNER_SYNC_METRICS_TENANTS', 'north;south', MEASURED, 'must be tenant ids, separated by commas'],
+  [
+    'PARTNER_SYNC_METRICS_TENANTS',
+    Array.from({ length: 21 }, (_, i) => `t${i}`).join(),
+    MEASURED,
+    'at most 20 tenants, got 21',
+  ],
   ['PLATFORM_PARAM_INCLUDE', 'a b', CALL, 'must be the name of a query parameter'],
   ['PLATFORM_BASE_URL', 'platform.example.com', CALL, 'is not a URL'],
   ['TEMPORAL_ADDRESS', 'https://127.0.0.1:7233/', ['schedules', 'list', 'shop'], 'must be a host and a port'],

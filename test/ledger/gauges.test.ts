@@ -138,3 +138,23 @@ it('counts removal plans that await approval, and open batches by state', async 
   expect(await read('open_batches')).toEqual({ intended: 1, sent: 0, pending: 2 });
   expect(await read('open_batches', 'another')).toEqual({});
 });
+
+it('counts for the tenants that it is asked about, each up to the bound', async () => {
+  await the.database.query(
+    `INSERT INTO partner_sync.dead_letters (mapping_id, tenant_id, source_key, key_hash, mapping_version, code, pointer, rule,
+       reason, shape, run_id, read_seq)
+     SELECT $1::int, t.id, ARRAY[t.id || ' ' || i], sha256((t.id || ' ' || i)::bytea), 'v', 'record_invalid', '/a', 'r', 'r', 's', 1, 1
+     FROM partner_sync.tenants t, generate_series(1, CASE WHEN t.platform_id = 'north' THEN 2 ELSE 10002 END) i
+     WHERE t.platform_id IN ('north', 'south')`,
+    [the.mappingId],
+  );
+  const sync = 'of tenants';
+  await the.database.query('UPDATE partner_sync.mappings SET sync = $2 WHERE id = $1', [the.mappingId, sync]);
+  const asked = async (...tenants: string[]) =>
+    (await the.ledger.gauges.read([sync], tenants))
+      .filter(({ metric }) => metric === 'tenant_dead_letters')
+      .map(({ labels: { tenant }, value }) => [tenant, value]);
+  expect(await asked()).toEqual([]);
+  expect(await asked('north', 'unknown')).toEqual([['north', 2]]);
+  expect(await asked('south')).toEqual([['south', 10_001]]);
+});

@@ -1,5 +1,6 @@
 /** The shipped rules and the dashboard, by a real Prometheus that scrapes a real worker. */
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +12,9 @@ import { promtool, RULES, startPrometheus, type PrometheusServer } from './prome
 import { end, startMeasuredWorker, type MeasuredWorker } from './scrape.js';
 
 interface Dashboard {
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly query: string }[];
+  };
   readonly panels: readonly { readonly title: string; readonly targets: readonly { readonly expr: string }[] }[];
 }
 
@@ -51,6 +55,7 @@ describe.runIf(isHere('Prometheus'))('with Prometheus', () => {
     let shop: Shop;
     let worker: MeasuredWorker;
     let prometheus: PrometheusServer;
+    let sending: NodeJS.Timeout;
 
     beforeAll(async () => {
       await build();
@@ -82,8 +87,17 @@ describe.runIf(isHere('Prometheus'))('with Prometheus', () => {
         const found = await prometheus.query('partner_sync_last_run{outcome="incomplete"} == 1');
         return found.length === 1;
       });
+      // A schedule that is paused, and a process that waits for a Retry-After.
+      const { fleet, pausedSchedules } = await shop.parts.ledger();
+      await pausedSchedules.add([{ id: 'partner-sync/shop/nightly', note: null }]);
+      const [process, account] = [randomUUID(), 'https://another.example.com/'];
+      await fleet.setRetryAfter(account, 3_600_000);
+      const heartbeat = () => fleet.heartbeat(process, account, new Map([['shop', 0]]));
+      await heartbeat();
+      sending = setInterval(() => void heartbeat().catch(() => undefined), 1000);
     }, 240_000);
     afterAll(async () => {
+      clearInterval(sending);
       await prometheus.stop();
       await end(worker);
       await shop.close();
@@ -100,17 +114,28 @@ describe.runIf(isHere('Prometheus'))('with Prometheus', () => {
       },
     );
 
+    it.each(DASHBOARD.templating.list.filter(({ type }) => type === 'query').map(({ name, query }) => [name, query]))(
+      'finds the values of the variable "%s": %s',
+      async (_, query) => {
+        const [, series, label] = /^label_values\((.+), (\w+)\)$/.exec(query)!;
+        // As Grafana asks for them.
+        const found = await prometheus.ask<string[]>(`label/${label}/values?match[]=${encodeURIComponent(series!)}`);
+        expect(found).toEqual(['shop']);
+      },
+    );
+
     it('evaluates all rules without an error, and those fire that should', async () => {
       type Rule = { readonly name: string; readonly health: string; readonly state: string };
-      const rules = await eventually('all rules were evaluated, and one fires', async () => {
+      const rules = await eventually('all rules were evaluated, and two fire', async () => {
         const { groups } = await prometheus.ask<{ groups: { rules: Rule[] }[] }>('rules');
         const found = groups.flatMap((group) => group.rules);
-        const isFiring = found.some(({ state }) => state === 'firing');
-        return found.every(({ health }) => health !== 'unknown') && isFiring && found;
+        const areFiring = found.filter(({ state }) => state === 'firing').length >= 2;
+        return found.every(({ health }) => health !== 'unknown') && areFiring && found;
       });
       expect(rules.filter(({ health }) => health !== 'ok')).toEqual([]);
       expect(rules.filter(({ state }) => state !== 'inactive').map(({ name }) => name)).toEqual([
         'PartnerSyncManyDeadLetters',
+        'PartnerSyncRetrying',
       ]);
     });
 

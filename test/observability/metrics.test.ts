@@ -9,6 +9,9 @@ import { startTcpProxy } from './tcp-proxy.js';
 
 beforeAll(build, 120_000);
 
+/** Of a worker that tells of one tenant of the shop, and of one that nobody knows. */
+const TENANTS = { PARTNER_SYNC_METRICS_TENANTS: 'north, nowhere' };
+
 const BUSY = { forward: false, answer: { status: 429, body: '{}' } } as const;
 
 describe('a worker that has done a run', () => {
@@ -29,7 +32,7 @@ describe('a worker that has done a run', () => {
     // A dead letter, and so are its order and the order's line. An order whose customer does not exist waits.
     await shop.source.query(`UPDATE shop.customers SET email = 'no address' WHERE id = 1`);
     await shop.source.query(`UPDATE shop.orders SET customer_id = 999 WHERE no = 'o2'`);
-    worker = await startMeasuredWorker(shop, {}, true);
+    worker = await startMeasuredWorker(shop, TENANTS, true);
     let uploads = 0;
     shop.proxy.fail((request) => (request.upload && ++uploads === 1 ? BUSY : undefined));
     const report = await reportOf(await shop.start('sync', { sync: 'shop' }));
@@ -122,7 +125,23 @@ describe('a worker that has done a run', () => {
     expect(values('open_batches')).toMatchObject({ 'shop intended': 0, 'shop sent': 0 });
   });
 
-  it('serves only metrics of the table, with its labels, and no tenant', () => {
+  it('tells what waits and what failed of the tenants that are named, and names no others', () => {
+    expect(values('tenant_waiting_records')).toEqual({
+      'shop customers north': 0,
+      'shop orders north': 1,
+      'shop lines north': 1,
+    });
+    expect(values('tenant_dead_letters')).toEqual({
+      'shop customers north': 1,
+      'shop orders north': 1,
+      'shop lines north': 1,
+    });
+    const others = samples.filter(({ name }) => !name.startsWith(`${METRIC_PREFIX}tenant_`));
+    expect(JSON.stringify(others)).not.toMatch(/north|tenant/);
+    expect(JSON.stringify(samples)).not.toMatch(/south|nowhere/);
+  });
+
+  it('serves only metrics of the table, with its labels', () => {
     const table: Readonly<Record<string, { readonly labels: readonly string[] }>> = {
       ...WORKER_METRICS,
       ...LEDGER_METRICS,
@@ -132,7 +151,6 @@ describe('a worker that has done a run', () => {
       expect(table, name).toHaveProperty(bare);
       expect(table[bare]!.labels, name).toEqual(expect.arrayContaining(Object.keys(labels).filter((l) => l !== 'le')));
     }
-    expect(JSON.stringify(samples)).not.toMatch(/north|south|tenant/);
   });
 
   it("serves Temporal's own metrics on the other port, in seconds and with totals", async () => {
@@ -143,7 +161,7 @@ describe('a worker that has done a run', () => {
   });
 
   it('leaves the metrics of the ledger to other workers if told to, and shows them alike on each', async () => {
-    const another = await startMeasuredWorker(shop);
+    const another = await startMeasuredWorker(shop, TENANTS);
     const without = await startMeasuredWorker(shop, { PARTNER_SYNC_METRICS_LEDGER: 'off' });
     const ofLedger = (found: readonly Sample[]): readonly Sample[] =>
       found.filter(({ name }) => name.replace(METRIC_PREFIX, '') in LEDGER_METRICS);

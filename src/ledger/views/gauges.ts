@@ -14,8 +14,8 @@ import { inTransaction } from '../database/statements.js';
 export interface Gauges {
   /** Resolves when the database has answered. */
   ping(): Promise<void>;
-  /** The values of the metrics for these syncs; those that the ledger does not know have none. */
-  read(syncs: readonly string[]): Promise<readonly LedgerSample[]>;
+  /** The values of the metrics for these syncs, and of these tenants in them; those that the ledger does not know have none. */
+  read(syncs: readonly string[], tenants?: readonly string[]): Promise<readonly LedgerSample[]>;
 }
 
 /** The number of rows that a SELECT with this FROM finds, up to {@link COUNT_BOUND}; the FROM should follow an index. */
@@ -31,6 +31,13 @@ const latestRun = (isSo: string): string =>
 /** The syncs that are asked about: as rows, and as a condition on their mappings. */
 const SYNCS = 'unnest(CAST(:syncs AS text[])) AS s(sync)';
 const IN_SYNCS = 'm.sync = ANY (CAST(:syncs AS text[]))';
+
+/** What each of the tenants has in a table, along the table's index by tenant and external id. */
+const ofTenants = (table: string): string =>
+  `SELECT m.sync, m.name AS mapping, t.platform_id AS tenant, ${countToBound(
+    `FROM ${table} WHERE mapping_id = m.id AND tenant_id = t.id ORDER BY external_id`,
+  )}::float8 AS value
+  FROM mappings m CROSS JOIN tenants t WHERE ${IN_SYNCS} AND t.platform_id = ANY (CAST(:tenants AS text[]))`;
 
 /** The states as constants, since partial indexes serve no others. */
 const openBatches = ['intended', 'sent', 'pending'].map(
@@ -80,6 +87,8 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
       'FROM dead_letters WHERE mapping_id = c.id AND code >= c.code AND code <= c.code ORDER BY code, id',
     )}::float8 AS value
     FROM codes c WHERE c.code IS NOT NULL`,
+  tenant_waiting_records: ofTenants('waiting'),
+  tenant_dead_letters: ofTenants('dead_letters'),
   paused_since_timestamp_seconds: `
     SELECT sync, name AS schedule, extract(epoch FROM paused_since)::float8 AS value FROM schedules
     WHERE paused_since IS NOT NULL AND sync = ANY (CAST(:syncs AS text[]))`,
@@ -108,13 +117,14 @@ export function openGauges(knex: Knex): Gauges {
     async ping() {
       await knex.raw('SELECT 1');
     },
-    read: (syncs) =>
+    read: (syncs, tenants = []) =>
       inTransaction(knex, async (trx) => {
         await trx.raw(`SET LOCAL statement_timeout = ${milliseconds('metricsStatement')}`);
         const samples: LedgerSample[] = [];
         for (const [metric, sql] of Object.entries(STATEMENTS) as [ReadMetric, string][]) {
           const { rows } = await trx.raw<{ rows: Readonly<Record<string, string> & { value: number }>[] }>(sql, {
             syncs: [...syncs],
+            tenants: [...tenants],
           });
           samples.push(...rows.map(({ value, ...labels }): LedgerSample => ({ metric, labels, value: Number(value) })));
         }
