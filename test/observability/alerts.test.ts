@@ -88,8 +88,8 @@ describe.runIf(isHere('Prometheus'))('with Prometheus', () => {
         return found.length === 1;
       });
       // A schedule that is paused, and a process that waits for a Retry-After.
-      const { fleet, pausedSchedules } = await shop.parts.ledger();
-      await pausedSchedules.add([{ id: 'partner-sync/shop/nightly', note: null }]);
+      const { fleet, schedules } = await shop.parts.ledger();
+      await schedules.record([{ id: 'partner-sync/shop/nightly', paused: true, note: null, skipped: 0, missed: 0 }]);
       const [process, account] = [randomUUID(), 'https://another.example.com/'];
       await fleet.setRetryAfter(account, 3_600_000);
       const heartbeat = () => fleet.heartbeat(process, account, new Map([['shop', 0]]));
