@@ -135,7 +135,6 @@ export const RUNS = `
   CREATE TABLE positions (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
     cursor text NOT NULL,
-    key text[] NOT NULL,
     run_id bigint NOT NULL REFERENCES runs,
     moved_at timestamptz NOT NULL DEFAULT now()
   );
