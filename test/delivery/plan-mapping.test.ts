@@ -99,7 +99,7 @@ it('reads the overlap first, by itself and without moving the position, which mu
   const { plan, boundsOf } = await growingSource();
   const { id, runId } = await the.newPartition();
   await the.database.query(
-    `INSERT INTO partner_sync.positions (mapping_id, cursor, key, run_id) SELECT mapping_id, '100', '{7}', $2
+    `INSERT INTO partner_sync.positions (mapping_id, cursor, run_id) SELECT mapping_id, '100', $2
      FROM partner_sync.partitions WHERE id = $1`,
     [id, runId],
   );

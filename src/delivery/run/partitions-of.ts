@@ -23,7 +23,7 @@ const ALL_BY_KEY: NewPartition = {
 /**
  * What a run that begins now reads of the mapping.
  *
- * @param position how far incremental runs have read; null if there was none
+ * @param position the cursor value up to which incremental runs have read; null if there was none
  * @throws PartnerSyncError `config_invalid` if rows have no value in the cursor, `input_invalid` if a key bound does
  *   not fit the mapping's key
  */
@@ -31,7 +31,7 @@ export async function partitionsOf(
   { source }: Pick<OpenSync, 'source'>,
   mapping: Pick<OpenMapping, 'plan' | 'spec'>,
   { mode, input }: { readonly mode: string; readonly input: RunInput },
-  position: RowPosition | null,
+  position: string | null,
 ): Promise<NewPartition[]> {
   const { plan, spec } = mapping;
   if (input.limit !== undefined) return firstRows(source, plan, input.limit);
@@ -44,7 +44,7 @@ export async function partitionsOf(
         'config_invalid',
         `mapping ${spec.name}: rows without a value in the cursor ${spec.cursor.column} would never be read; fill it, or use coalesce in a query`,
       );
-    return sincePosition(source, plan, position?.cursor ?? null, spec.cursor.overlap);
+    return sincePosition(source, plan, position, spec.cursor.overlap);
   }
   if (input.from !== undefined || input.to !== undefined) {
     return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];

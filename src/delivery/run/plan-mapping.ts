@@ -4,7 +4,6 @@ import { partitionLabel } from '../../domain/partition-label.js';
 import type { RunInput } from '../../domain/run.js';
 import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import type { RowPosition } from '../../domain/source.js';
 import { isRunMode } from '../../domain/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
@@ -99,7 +98,7 @@ async function expectedRows(
   { source }: OpenSync,
   { spec }: OpenMapping,
   { mode, input }: PlanInput,
-  position: RowPosition | null,
+  position: string | null,
 ): Promise<number | null> {
   const isWhole = input.limit === undefined && (mode === 'incremental' ? position === null : isRunMode(mode));
   if (!isWhole || !('table' in spec.relation)) return null;

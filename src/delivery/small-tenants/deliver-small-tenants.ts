@@ -157,7 +157,7 @@ async function newRows(
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
   const position = await deps.ledger.partitions.position(mappingId);
   const cursorBefore = await sync.source.highWatermark(plan);
-  return { ...EVERYTHING, cursorFrom: from ?? position?.cursor ?? null, cursorBefore };
+  return { ...EVERYTHING, cursorFrom: from ?? position, cursorBefore };
 }
 
 /** Whether the next round may succeed where this one has failed. */

@@ -4,7 +4,6 @@
  * Nothing else moves them.
  */
 import type { Knex } from 'knex';
-import type { RowPosition } from '../../domain/source.js';
 import { closeBatches } from '../batches/close-batches.js';
 import { readOf, resultOf, resumePointOf, type CheckpointInput, type PollCheckpoint } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
@@ -85,15 +84,15 @@ async function moveResumePoint(trx: Knex, partition: AcquiredPartition, point: R
     `UPDATE partitions SET updated_at = now(), resume_cursor = :cursor, resume_key = CAST(:key AS text[]) WHERE id = :id`,
     { id: partition.id, cursor, key: [...key] },
   );
-  if (point.kind === 'row' && cursor !== null) await movePosition(trx, partition, { cursor, key });
+  if (point.kind === 'row' && cursor !== null) await movePosition(trx, partition, cursor);
 }
 
 /** Moves the mapping's position, if the partition is read for that. */
-async function movePosition(trx: Knex, { id }: AcquiredPartition, { cursor, key }: RowPosition): Promise<void> {
+async function movePosition(trx: Knex, { id }: AcquiredPartition, cursor: string): Promise<void> {
   await trx.raw(
-    `INSERT INTO positions (mapping_id, cursor, key, run_id)
-     SELECT mapping_id, :cursor, CAST(:key AS text[]), run_id FROM partitions WHERE id = :id AND moves_position
-     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, key = excluded.key, run_id = excluded.run_id`,
-    { id, cursor, key: [...key] },
+    `INSERT INTO positions (mapping_id, cursor, run_id)
+     SELECT mapping_id, :cursor, run_id FROM partitions WHERE id = :id AND moves_position
+     ON CONFLICT (mapping_id) DO UPDATE SET cursor = excluded.cursor, run_id = excluded.run_id`,
+    { id, cursor },
   );
 }

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionBounds } from '../../domain/partition-label.js';
 import { inTransaction, prepared } from '../database/statements.js';
-import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source.js';
+import type { ReadBounds, SourceKey } from '../../domain/source.js';
 import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {
@@ -76,8 +76,8 @@ export interface Partitions {
   acquire(partitionId: string): Promise<AcquiredPartition>;
   /** Records that the partition is read to its end. Throws `fenced_off`. */
   finish(partition: AcquiredPartition): Promise<void>;
-  /** How far incremental runs have read the mapping; null before the first one. */
-  position(mappingId: number): Promise<RowPosition | null>;
+  /** The cursor value up to which incremental runs have read the mapping; null before the first one. */
+  position(mappingId: number): Promise<string | null>;
   /** Id of the run's partition for rows that are read by their keys, again or as parents; it has no bounds and no resume point. */
   forRowsByKey(runId: string, mappingId: number): Promise<string>;
   /** The run's partition for rows of small tenants. */
@@ -206,8 +206,8 @@ export function openPartitions(knex: Knex): Partitions {
     async position(mappingId) {
       const row = await knex('positions')
         .where({ mapping_id: mappingId })
-        .first<RowPosition | undefined>('cursor', 'key');
-      return row ?? null;
+        .first<{ cursor: string } | undefined>('cursor');
+      return row?.cursor ?? null;
     },
   };
 }

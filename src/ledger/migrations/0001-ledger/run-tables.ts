@@ -140,7 +140,6 @@ export const RUN_TABLES = `
   CREATE TABLE positions (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
     cursor text NOT NULL,
-    key text[] NOT NULL,
     run_id bigint NOT NULL REFERENCES runs
   );
   -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
