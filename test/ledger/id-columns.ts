@@ -21,7 +21,7 @@ export const FORGOTTEN: readonly string[] = [
 /** The others, by the reason why `forget` leaves them as they are. */
 export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   // docs/retention.md says so.
-  'it moves on with the next change': 'positions.cursor positions.key',
+  'it moves on with the next change': 'positions.cursor',
   'other records that wait for the person name it until their wait is over': 'waiting.missing',
   'forget refuses while the batch is open; afterwards they are NULL':
     'batches.external_ids batches.content_hashes batches.low batches.high',
