@@ -40,15 +40,15 @@ export class PageReader {
     let raw = await this.#run(prepared, bounds, wanted, PAGE_CHARACTERS);
     prepared.sizer.observe({ ...weightOf(raw), milliseconds: performance.now() - started });
     // A single row over the budget is read all the same: there is nothing smaller to ask for.
-    if (raw.cut === true && raw.rows.length <= prepared.spare) {
+    if (raw.cut === true && raw.rows.length <= prepared.lookahead) {
       wanted = 1;
       raw = await this.#run(prepared, bounds, wanted);
     }
     const codes = JSON.stringify(raw.fields.map((field) => field.code));
     if (prepared.codes !== null && prepared.codes !== codes) return null;
     prepared.codes = codes;
-    if (prepared.spare === 0) return pageOf(prepared, raw.rows);
-    const complete = raw.cut === true ? raw.rows.length - prepared.spare : wanted;
+    if (prepared.lookahead === 0) return pageOf(prepared, raw.rows);
+    const complete = raw.cut === true ? raw.rows.length - prepared.lookahead : wanted;
     refuseTie(plan, prepared, raw.rows.at(complete - 1), raw.rows.at(complete));
     return pageOf(prepared, truncateRows(raw.rows, complete));
   }
@@ -64,7 +64,7 @@ export class PageReader {
     };
     try {
       return await withSourceErrors(dialect, `reading ${relationName(prepared.relation)}`, () =>
-        session.run(pageQuery(dialect, prepared, bounds, rows + prepared.spare), options),
+        session.run(pageQuery(dialect, prepared, bounds, rows + prepared.lookahead), options),
       );
     } catch (error) {
       if (error instanceof PartnerSyncError && error.details['timedOut'] === true) prepared.sizer.tooSlow(rows);

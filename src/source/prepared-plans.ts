@@ -15,7 +15,7 @@ export interface PreparedPlan extends KeysetPlan {
    * Rows that are requested beyond the page: one if the key may not be unique, to see whether the next page would
    * begin with the key that this one ends with.
    */
-  readonly spare: 0 | 1;
+  readonly lookahead: 0 | 1;
   readonly described: readonly SourceColumn[];
   readonly sizer: PageSizer;
   /** Type codes of the last page's fields: the table may be altered while it is read. Null before the first page. */
@@ -62,7 +62,7 @@ export class PreparedPlans {
     const unique = await this.#isUnique(plan);
     return {
       id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
-      spare: unique ? 0 : 1,
+      lookahead: unique ? 0 : 1,
       relation: plan.relation,
       columns,
       key: plan.key.map(named),

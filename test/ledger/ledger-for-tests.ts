@@ -80,7 +80,7 @@ export function ledgerForTests() {
       batches: claimed?.batches.map((b) => ({ id: b.id!, pending: [] })) ?? [],
       waiting: [],
       deadLetters: [],
-      secondReadings: 0,
+      rowsReadTwice: 0,
       ...more,
     };
     const read = readSeqs ?? (await reading());

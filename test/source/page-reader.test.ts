@@ -16,7 +16,7 @@ function readerOf(rows: readonly (readonly string[])[]): PageReader {
   const id = { name: 'id', type: { type: 'string', databaseType: 'text' } };
   const shape = {
     id: 'page',
-    spare: 1,
+    lookahead: 1,
     relation: plan.relation,
     columns: [id],
     key: [id],

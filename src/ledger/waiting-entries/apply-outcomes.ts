@@ -43,8 +43,8 @@ export async function applyOutcomes(
     applied.push({ row, leftCountsOf: leavesCounts ? entry.partitionId : null });
     if (change !== 'keep') changed[change].push(row);
   }
-  for (const [statement, of] of Object.entries(changed) as [Statement, IdentifiedRow[]][])
-    if (of.length > 0) await trx.raw(STATEMENTS[statement], bindingsOf(partition, of));
+  for (const [statement, same] of Object.entries(changed) as [Statement, IdentifiedRow[]][])
+    if (same.length > 0) await trx.raw(STATEMENTS[statement], bindingsOf(partition, same));
   return applied;
 }
 

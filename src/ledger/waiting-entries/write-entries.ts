@@ -1,6 +1,6 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. Only checkpoints do so. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/external-id.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import type { WaitingRecord } from '../undelivered/waiting-record.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';
@@ -73,7 +73,7 @@ const entryOf = (record: WaitingRecord) => ({
   reason: record.reason,
   is_postponed: record.kind === 'queued' && record.isPostponed === true,
   // The platform may name anything; no record has a name that cannot be stored.
-  missing: record.missing.filter(({ externalId, schemaName }) => isKeepable(externalId) && isKeepable(schemaName)),
+  missing: record.missing.filter(({ externalId, schemaName }) => isStorableId(externalId) && isStorableId(schemaName)),
   ...(record.kind === 'queued'
     ? { rejection: record.rejection, due_in: record.dueIn }
     : {
