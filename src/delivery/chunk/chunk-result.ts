@@ -14,7 +14,7 @@ import {
   type RowOutcomeKind,
 } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
+import type { QueuedRecord, WaitingRecord } from '../../ledger/waiting/index.js';
 import type { RecordList } from '../../records/record-list.js';
 import { neverAccepted, rejectedRecord } from './dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';

@@ -17,7 +17,7 @@ import { isStorableId } from '../../domain/external-id.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentRecord } from '../outcomes/sent-records.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
-import { lockWaitingEntries, writeRecoveredPending, type RecoveredBatch } from '../waiting-entries/index.js';
+import { lockWaitingEntries, writeRecoveredPending, type RecoveredBatch } from '../waiting/index.js';
 
 /** What became of a batch. */
 export interface BatchResult {

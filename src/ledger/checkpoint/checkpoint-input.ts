@@ -5,7 +5,7 @@ import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from
 import type { Read, ReadSeqs } from '../read.js';
 import type { ResumePoint } from '../runs/resume-point.js';
 import type { SentRecord } from '../outcomes/sent-records.js';
-import type { PendingRecord, QueuedRecord, WaitingRecord } from '../undelivered/waiting-record.js';
+import type { PendingRecord, QueuedRecord, WaitingRecord } from '../waiting/index.js';
 
 /** What became of a chunk's rows. */
 export interface ChunkResult extends RowOutcomes {

@@ -6,7 +6,7 @@ import type { AcquiredPartition } from '../runs/partitions.js';
 import { rowOutcomesOf, type RowOutcome } from '../outcomes/row-outcomes.js';
 import type { Read } from '../read.js';
 import { recordKey } from '../record-key.js';
-import { applyOutcomes, type IdentifiedRow } from '../waiting-entries/index.js';
+import { applyOutcomes, type IdentifiedRow } from '../waiting/index.js';
 import type { CountsEntry } from './write-counts.js';
 
 export interface EndedWaiting {

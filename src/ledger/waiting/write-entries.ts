@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { isStorableId } from '../../domain/external-id.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
-import type { WaitingRecord } from '../undelivered/waiting-record.js';
+import type { WaitingRecord } from './waiting-record.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';
 import type { Read } from '../read.js';
 import { recordKey } from '../record-key.js';

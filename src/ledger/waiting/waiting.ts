@@ -1,4 +1,4 @@
-/** Waiting records: what each waits for, and when it is sent again. Their states change in ../waiting-entries. */
+/** Waiting records: what each waits for, and when it is sent again. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source.js';
 import type { MappingOutlook } from '../../domain/work.js';
