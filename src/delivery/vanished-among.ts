@@ -24,10 +24,11 @@ export async function vanishedAmong<R extends RecordName>(
     const [a, b] = [sure.slice(0, middle), sure.slice(middle)];
     return [...(await vanishedAmong(sync, mapping, a)), ...(await vanishedAmong(sync, mapping, b))];
   }
-  const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId!)));
+  const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));
   // A row without a known tenant may be that of any of the records.
   return sure.filter((r) => !there.has(nameOf(r.tenant, r.externalId)) && !there.has(nameOf(null, r.externalId)));
 }
 
-/** One text for the tenant and the external id of a record; null for a tenant that is not known. */
-export const nameOf = (tenant: string | null, externalId: string): string => JSON.stringify([tenant, externalId]);
+/** One text for a record by its tenant's name; null for what is not known of it. By the tenant's number: `recordKey`. */
+export const nameOf = (tenant: string | null, externalId: string | null): string =>
+  JSON.stringify([tenant, externalId]);

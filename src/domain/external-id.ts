@@ -29,7 +29,7 @@ export function externalIdProblem(id: string, longest: number): { rule: string; 
 }
 
 /** Whether the ledger can store and look up an id. */
-export const isKeepable = (id: string): boolean => id.isWellFormed() && !id.includes('\u0000') && fitsLedger(id);
+export const isStorableId = (id: string): boolean => id.isWellFormed() && !id.includes('\u0000') && fitsLedger(id);
 
 const fitsLedger = (id: string): boolean =>
   id.length <= LEDGER_BYTES / 3 || (id.length <= LONGEST_EXTERNAL_ID && Buffer.byteLength(id) <= LEDGER_BYTES);

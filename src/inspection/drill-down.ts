@@ -3,7 +3,7 @@
  * again by key range (ADR 0015).
  */
 import { isUpToDate, type MappedRecord } from '../domain/record.js';
-import { FIRST_PLACE, type RecordPlace } from '../ledger/record-key.js';
+import { FIRST_PLACE, recordKey, type RecordPlace } from '../ledger/record-key.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
 import { readMappedPages } from '../reading/read-mapped-pages.js';
 import type { Reconciling } from './reconciling.js';
@@ -60,14 +60,12 @@ async function acceptedHashesIn(
     while (from !== null) {
       const page = await ledger.acceptedHashes.page(mapping.mappingId, from, cuts[interval + 1] ?? null);
       for (const acceptedHash of page.acceptedHashes)
-        acceptedHashes.set(nameOf(acceptedHash), { ...acceptedHash, seen: false });
+        acceptedHashes.set(recordKey(acceptedHash), { ...acceptedHash, seen: false });
       from = page.next;
     }
   }
   return acceptedHashes;
 }
-
-const nameOf = ({ tenantId, externalId }: RecordPlace): string => `${tenantId}/${externalId}`;
 
 /** Key ranges with rows of the intervals, each once, in order. */
 function keyRangesOf(intervals: readonly DifferingInterval[]): number[] {
@@ -95,7 +93,7 @@ async function compareRange(
     for (const record of records) {
       const place = { tenantId: ids.get(record.tenant) ?? 0, externalId: record.externalId };
       if (!wanted.has(sums.intervalOf(place))) continue;
-      const acceptedHash = acceptedHashes.get(nameOf(place));
+      const acceptedHash = acceptedHashes.get(recordKey(place));
       const { tenant, externalId, sourceKey: key } = record;
       const found = (kind: 'missing' | 'stale' | 'duplicate', what: string): Promise<void> =>
         differences.found({ kind, tenant, externalId, key, what }, keyRange);

@@ -3,7 +3,7 @@ import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, withLedgerErrors, openLedgerDatabase } from './database/connection.js';
-import { openDeadLetterView, type DeadLetterView } from './undelivered/dead-letters.js';
+import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
 import type { FleetView } from '../domain/fleet.js';
 import { openFleetView } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';

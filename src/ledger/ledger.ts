@@ -22,7 +22,7 @@ import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
 import { openBatches, type Batches } from './batches/batches.js';
-import { openDeadLetters, type DeadLetters } from './undelivered/dead-letters.js';
+import { openDeadLetters, type DeadLetters } from './dead-letters.js';
 import { openGauges, type Gauges } from './views/gauges.js';
 import { openPartitions, type Partitions, type AcquiredPartition } from './runs/partitions.js';
 import { openSchedules, type Schedules } from './schedules.js';
@@ -34,7 +34,7 @@ import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
-import { openWaiting, type Waiting } from './undelivered/waiting.js';
+import { openWaiting, type Waiting } from './waiting/index.js';
 
 /**
  * Every method throws `state_unreachable` if the database cannot be asked, and `state_refused` if it refuses the

@@ -11,6 +11,15 @@ export interface RecordPlace {
   readonly externalId: string;
 }
 
+/** One text for a record, by which maps and sets know it; that of a row without an external id is no record's. */
+export const recordKey = ({
+  tenantId,
+  externalId,
+}: {
+  readonly tenantId: number;
+  readonly externalId: string | null;
+}): string => `${tenantId}/${externalId ?? ''}`;
+
 /** Sorts before every external id. */
 export const LOWEST = '';
 

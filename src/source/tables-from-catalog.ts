@@ -25,16 +25,16 @@ export function tablesOf(
   rows: CatalogRows,
   kindOf: (databaseType: string, hint: string | null) => SourceType,
 ): SourceTable[] {
-  const of = (table: SourceRow, others: ReadonlyMap<string, readonly SourceRow[]>): readonly SourceRow[] =>
+  const ofTable = (table: SourceRow, others: ReadonlyMap<string, readonly SourceRow[]>): readonly SourceRow[] =>
     others.get(idOf(table[0]!, table[1]!)) ?? [];
   const columns = byTable(rows.columns);
   const indexes = byTable(rows.indexes);
   const foreignKeys = byTable(rows.foreignKeys);
   return rows.tables.map((row): SourceTable => {
     const [schema, name, kind, comment, estimatedRows, readable, writes] = row;
-    const own = of(row, columns).map((column) => catalogColumn(column, kindOf));
+    const own = ofTable(row, columns).map((column) => catalogColumn(column, kindOf));
     const required = new Set(own.filter((column) => !column.nullable).map((column) => column.name));
-    const ownIndexes = [...groups(of(row, indexes))];
+    const ownIndexes = [...groups(ofTable(row, indexes))];
     const columnsOf = (index: readonly SourceRow[]): (string | null)[] => index.map((entry) => entry[5] ?? null);
     const primaryKey = ownIndexes.filter((i) => isTrue(i[0]![4])).flatMap(columnsOf) as string[];
     const unique = ownIndexes.filter(([first]) => isTrue(first![3]));
@@ -51,7 +51,7 @@ export function tablesOf(
       columns: own,
       primaryKey,
       uniqueKeys,
-      foreignKeys: [...groups(of(row, foreignKeys))].map(foreignKey),
+      foreignKeys: [...groups(ofTable(row, foreignKeys))].map(foreignKey),
       indexes: ownIndexes.map((index): CatalogIndex => ({
         name: index[0]![2]!,
         columns: columnsOf(index),

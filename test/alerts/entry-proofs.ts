@@ -94,16 +94,17 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
   },
   'a table that is read no more': {
-    shows: { lagging: [/the position of customers last moved 3h/, /changed +1\n/] },
-    values: { mapping: 'customers' },
+    shows: {
+      lagging: [/customers has not been read to the end for 3h/, /ok +workers/],
+      PartnerSyncLagging: [/customers has not been read to the end for 3h/, /ok +workers/],
+    },
     async cause(entries) {
       await change(entries, 1, `name = 'renamed again'`);
       await entries.shop.state.query(
-        `UPDATE partner_sync.positions SET moved_at = moved_at - interval '3 h'
-         WHERE mapping_id = (SELECT id FROM partner_sync.mappings WHERE name = 'customers')`,
+        `UPDATE partner_sync.mappings SET read_until = read_until - interval '3 h' WHERE name = 'customers'`,
       );
     },
-    fix: (_, follow) => follow(['lagging'], /--mode incremental/),
+    fix: (_, follow) => follow(['lagging', 'PartnerSyncLagging'], /^run <sync>$/),
   },
   'rows that the mapping refuses': {
     shows: {

@@ -94,7 +94,7 @@ it('replays dead letters, reports the outcome of each, and exits with 3 while so
   expect((await deadLetters('replay', SYNC)).stdout).toContain('no dead letters of shop to replay');
 });
 
-it('does not report the dead letters of a stopped mapping as replayed, or their rows as gone', async () => {
+it('does not report the dead letters of a skipped mapping as replayed, or their rows as gone', async () => {
   await shop.source.query(`UPDATE shop.customers SET email = 'canary', updated_at = clock_timestamp() WHERE id <= 2`);
   expect((await runInProcess(['run', SYNC, '--mapping', 'customers'], shop.env)).code).toBe(3);
   await shop.source.query(`ALTER TABLE shop.customers RENAME COLUMN email TO elsewhere`);
@@ -103,7 +103,7 @@ it('does not report the dead letters of a stopped mapping as replayed, or their 
 
   expect(stdout).toContain('0 replayed: 0 delivered, 0 with rows that are gone');
   // Two of the emails, and the two statuses whose dead letters were dropped.
-  expect(stdout).toContain('4 not replayed, as schema drift stopped their mappings');
+  expect(stdout).toContain('4 not replayed, as their mappings were skipped because of schema drift');
   expect(code).toBe(1);
   expect((await deadLetters('list', SYNC, '--json')).json()).toMatchObject({ total: 4 });
 });

@@ -5,7 +5,7 @@ import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { DeadLetter, RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
-import type { WaitingRecord } from '../../src/ledger/undelivered/waiting-record.js';
+import type { WaitingRecord } from '../../src/ledger/waiting/index.js';
 import { seeded } from '../seeded.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 

@@ -64,7 +64,7 @@ for (const seed of [1, 2, 3, 4])
       // Some of those in flight are settled, by the process that sent them or by the other one.
       const settled = some([...inFlight.keys()]);
       for (const id of settled) inFlight.delete(id);
-      const result = { rowOutcomes: [], bulkOutcomes: [], sent: [], waiting: [], deadLetters: [], secondReadings: 0 };
+      const result = { rowOutcomes: [], bulkOutcomes: [], sent: [], waiting: [], deadLetters: [], rowsReadTwice: 0 };
       await ledger.checkpoint(partitions[turn]!, {
         kind: 'retry',
         readSeqs: { readSeqStart, readSeqEnd },

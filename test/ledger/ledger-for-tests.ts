@@ -12,7 +12,7 @@ import type { RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-o
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import type { PendingRecord, QueuedRecord } from '../../src/ledger/undelivered/waiting-record.js';
+import type { PendingRecord, QueuedRecord } from '../../src/ledger/waiting/index.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { newPartitionOf } from './new-partition.js';
 
@@ -80,7 +80,7 @@ export function ledgerForTests() {
       batches: claimed?.batches.map((b) => ({ id: b.id!, pending: [] })) ?? [],
       waiting: [],
       deadLetters: [],
-      secondReadings: 0,
+      rowsReadTwice: 0,
       ...more,
     };
     const read = readSeqs ?? (await reading());

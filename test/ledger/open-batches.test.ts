@@ -6,7 +6,7 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
-import { WAITING_LOCK } from '../../src/ledger/waiting-entries/lock-entries.js';
+import { WAITING_LOCK } from '../../src/ledger/waiting/lock-entries.js';
 import { eventually } from '../pipeline/shop.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 import { newPartitionOf } from './new-partition.js';

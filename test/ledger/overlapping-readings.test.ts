@@ -73,7 +73,7 @@ it('counts a row that was read twice in one chunk twice as read, and once as unc
   const partition = await newPartition();
   await the.ledger.checkpoint(
     partition,
-    await outcome(await claim(partition, [a]), [a], 'accepted', { secondReadings: 1 }),
+    await outcome(await claim(partition, [a]), [a], 'accepted', { rowsReadTwice: 1 }),
   );
   expect(await counts(partition)).toEqual({ read: 2, accepted: 1, unchanged: 1, waiting: 0 });
 });

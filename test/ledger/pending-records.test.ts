@@ -4,8 +4,7 @@ import type { MappedRecord } from '../../src/domain/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import type { WaitingRow } from '../../src/ledger/undelivered/waiting.js';
-import type { PendingRecord, QueuedRecord } from '../../src/ledger/undelivered/waiting-record.js';
+import type { PendingRecord, QueuedRecord, WaitingRow } from '../../src/ledger/waiting/index.js';
 import { recordOf } from '../../src/records/record-list.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 

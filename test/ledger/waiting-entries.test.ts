@@ -1,7 +1,7 @@
-/** What becomes of the waiting entry of a record when another one is written for it (src/ledger/waiting-entries). */
+/** What becomes of the waiting entry of a record when another one is written for it (src/ledger/waiting). */
 import { expect, it } from 'vitest';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import type { QueuedReason } from '../../src/ledger/undelivered/waiting-record.js';
+import type { QueuedReason } from '../../src/ledger/waiting/index.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

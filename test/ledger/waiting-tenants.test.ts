@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MappedRecord } from '../../src/domain/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
-import type { QueuedRecord } from '../../src/ledger/undelivered/waiting-record.js';
+import type { QueuedRecord } from '../../src/ledger/waiting/index.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,6 +1,6 @@
 /** External ids that no record can have are reported for each row, whichever way they are mapped. */
 import { describe, expect, it } from 'vitest';
-import { externalIdProblem, isKeepable, LONGEST_EXTERNAL_ID } from '../../src/domain/external-id.js';
+import { externalIdProblem, isStorableId, LONGEST_EXTERNAL_ID } from '../../src/domain/external-id.js';
 import { idHex } from '../../src/ledger/record-key.js';
 import { mapper } from './sync-on-disk.js';
 
@@ -34,7 +34,7 @@ describe('an external id', () => {
       let id = one;
       while (reasonOf(id + one) === undefined) id += one;
       expect(Math.max(Buffer.byteLength(id), idHex(id).length / 2)).toBeLessThanOrEqual(2_664);
-      expect([isKeepable(id), isKeepable(`${id}${one}${one}`)]).toEqual([true, false]);
+      expect([isStorableId(id), isStorableId(`${id}${one}${one}`)]).toEqual([true, false]);
     }
   });
 });

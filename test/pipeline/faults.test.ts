@@ -125,7 +125,8 @@ describe('if the platform refuses every record of a batch', () => {
     const failure = await failureOf(await shop.start('sync', { sync: SYNC, mappings: ['customers'] }));
 
     expect(failure).toMatchObject({ type: 'platform_refused' });
-    expect(failure.message).toContain('refused each of the first 20 records and took none: returned 400');
+    // Batches are sent side by side, so a few more may be refused before the first one notices.
+    expect(failure.message).toMatch(/refused each of the first 2\d records and took none: returned 400/);
     expect(await shop.state.query('SELECT FROM partner_sync.dead_letters')).toEqual([]);
     // To halve every batch down to single records would take 796 requests.
     expect(shop.proxy.uploads()).toBeLessThan(200);

@@ -33,7 +33,14 @@ it('contains no row data and no secret, whatever went wrong', async () => {
   const history = decoded(await historyOf(shop, 'sync', {}));
 
   expect(history.includes('"outcome":"incomplete"')).toBe(true);
-  const secrets = [/canary/i, /90000\d\d/, /example\.org/, /postgres(ql)?:/, new RegExp(shop.token), /Customer \d/];
+  const secrets = [
+    /canary/i,
+    /(?<!\d)90000\d\d(?!\d)/,
+    /example\.org/,
+    /postgres(ql)?:/,
+    new RegExp(shop.token),
+    /Customer \d/,
+  ];
   expect(secrets.filter((secret) => secret.test(history))).toEqual([]);
   expect(history.length).toBeLessThan(100_000);
 });

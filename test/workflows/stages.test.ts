@@ -398,8 +398,10 @@ it('begins nothing of a mapping while it is paused, not even to plan it or to cl
     },
   );
   expect(end).toBe('complete');
-  const plans = ['plan customers', 'plan products', 'plan orders', 'plan lines'];
-  expect(steps).toEqual(['paused early', 'resumed', 'columns', ...plans, 'paused late', 'resumed', 'close']);
+  // The mappings of a stage are planned side by side.
+  const kinds = steps.map((step) => step.replace(/^plan (customers|products)$/, 'plan the first stage'));
+  const plans = ['plan the first stage', 'plan the first stage', 'plan orders', 'plan lines'];
+  expect(kinds).toEqual(['paused early', 'resumed', 'columns', ...plans, 'paused late', 'resumed', 'close']);
 }, 60_000);
 
 it('removes records of vanished rows only in mode mirror, children first, once every row was read', async () => {

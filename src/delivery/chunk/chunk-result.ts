@@ -14,15 +14,15 @@ import {
   type RowOutcomeKind,
 } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import type { QueuedRecord, WaitingRecord } from '../../ledger/undelivered/waiting-record.js';
+import type { QueuedRecord, WaitingRecord } from '../../ledger/waiting/index.js';
 import type { RecordList } from '../../records/record-list.js';
 import { neverAccepted, rejectedRecord } from './new-dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
 import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
 import { retryDelay } from './retry-delay.js';
-import type { SortedRows } from './sort-rows.js';
+import type { ClassifiedRows } from './classify-rows.js';
 
-export interface DeliveryRules {
+export interface ChunkContext {
   /** Returns the tenant's number in the ledger; 0 for null. */
   readonly tenantIdOf: (tenant: string | null) => number;
   /** Seconds for which the platform was asked to keep children that lack a parent. */
@@ -45,17 +45,17 @@ type Row = Pick<FailedRow, 'tenant' | 'externalId' | 'sourceKey'>;
 
 /** Collects the outcomes of a chunk's rows. Each row is added once; {@link result} is then what is to be written. */
 export class ChunkResultBuilder {
-  readonly #rules: DeliveryRules;
+  readonly #context: ChunkContext;
   readonly #bulkOutcomes: BulkOutcome[] = [];
   readonly #sent: SentRecord[] = [];
   readonly #batches: BatchResult[] = [];
   readonly #waiting: WaitingRecord[] = [];
   readonly #deadLetters: DeadLetter[] = [];
   readonly #rowOutcomes: RowOutcome[] = [];
-  #secondReadings = 0;
+  #rowsReadTwice = 0;
 
-  constructor(rules: DeliveryRules) {
-    this.#rules = rules;
+  constructor(context: ChunkContext) {
+    this.#context = context;
   }
 
   /** What is to be written of all rows that were added. */
@@ -67,17 +67,17 @@ export class ChunkResultBuilder {
       waiting: this.#waiting,
       deadLetters: this.#deadLetters,
       rowOutcomes: this.#rowOutcomes,
-      secondReadings: this.#secondReadings,
+      rowsReadTwice: this.#rowsReadTwice,
     };
   }
 
   /** Adds all rows but the sendable ones. */
-  addUnsent({ failedRows, unsendable, duplicates, secondReadings }: SortedRows): void {
-    const { tenantIdOf } = this.#rules;
+  addUnsent({ failedRows, unsendable, duplicates, rowsReadTwice }: ClassifiedRows): void {
+    const { tenantIdOf } = this.#context;
     if (failedRows.length > 0) this.#bulkOutcomes.push({ outcome: 'deadLettered', tenantIdOf, failedRows });
     for (const row of unsendable) this.#addDeadLetter(row);
     this.addDuplicates(duplicates);
-    this.#secondReadings += secondReadings;
+    this.#rowsReadTwice += rowsReadTwice;
   }
 
   /**
@@ -114,7 +114,7 @@ export class ChunkResultBuilder {
     }
     for (const outcome of Object.values(UP_TO_DATE))
       for (const [name, indexes] of upToDate[outcome]) {
-        const tenantId = this.#rules.tenantIdOf(name);
+        const tenantId = this.#context.tenantIdOf(name);
         this.#bulkOutcomes.push({ outcome, tenantId, sent: false, records: records.only(indexes) });
       }
   }
@@ -141,7 +141,7 @@ export class ChunkResultBuilder {
   }
 
   #addOutcome(record: MappedRecord, outcome: Outcome, batchId: string | null): void {
-    const { retry } = this.#rules;
+    const { retry } = this.#context;
     switch (outcome.kind) {
       case 'accepted':
         this.#noteSent(record, 'accepted');
@@ -171,7 +171,7 @@ export class ChunkResultBuilder {
           contentHash: record.contentHash,
           missing: outcome.missing,
           expiresAt: outcome.expiresAt,
-          dependencyWait: this.#rules.dependencyWait,
+          dependencyWait: this.#context.dependencyWait,
         });
         return this.#endRow(record, 'waiting');
     }
@@ -179,7 +179,7 @@ export class ChunkResultBuilder {
 
   /** Adds what the record index keeps of a record that was sent. */
   #noteSent({ tenant, externalId, contentHash }: MappedRecord, outcome: SentRecord['outcome']): void {
-    this.#sent.push({ tenantId: this.#rules.tenantIdOf(tenant), externalId, contentHash, outcome });
+    this.#sent.push({ tenantId: this.#context.tenantIdOf(tenant), externalId, contentHash, outcome });
   }
 
   /** The record is in no batch: its row is read and sent again in `dueIn` seconds. */
@@ -195,7 +195,7 @@ export class ChunkResultBuilder {
   }
 
   #writeDeadLetter(row: FailedRow): void {
-    this.#deadLetters.push(deadLetterOf(row, this.#rules.tenantIdOf(row.tenant)));
+    this.#deadLetters.push(deadLetterOf(row, this.#context.tenantIdOf(row.tenant)));
   }
 
   #endRow(row: Row, outcome: RowOutcomeKind): void {
@@ -204,7 +204,7 @@ export class ChunkResultBuilder {
 
   #named<R extends Row>({ tenant, externalId, sourceKey }: R) {
     return {
-      tenantId: this.#rules.tenantIdOf(tenant),
+      tenantId: this.#context.tenantIdOf(tenant),
       externalId: externalId as R['externalId'],
       sourceKey,
     };

@@ -14,7 +14,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { cutBatches } from '../upload/cut-batches.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 import { duplicatesAmong } from './duplicate-ids.js';
-import type { SortedRows } from './sort-rows.js';
+import type { ClassifiedRows } from './classify-rows.js';
 
 /**
  * Returns the batches that are to be sent, and adds the outcomes of the records that are not.
@@ -25,7 +25,7 @@ import type { SortedRows } from './sort-rows.js';
 export async function claimRecords(
   context: PartitionContext,
   chunk: Chunk,
-  rows: SortedRows,
+  rows: ClassifiedRows,
   tenantIds: ReadonlyMap<string, number>,
   outcomes: ChunkResultBuilder,
 ): Promise<IntendedBatch[]> {
@@ -54,12 +54,12 @@ export async function claimRecords(
 /** @throws GuardExceeded once the hold is in the ledger, if the rows are read in order */
 async function guardedClaim(
   { deps: { ledger }, mapping, partition, guard: limits }: PartitionContext,
-  rows: SortedRows,
+  rows: ClassifiedRows,
   request: ClaimRequest,
 ): Promise<Claimed> {
   if (limits === undefined) return ledger.claim(partition, request);
   const deadLettered = rows.failedRows.length + rows.unsendable.length + rows.duplicates.size;
-  const read = rows.sendable.length + deadLettered + rows.secondReadings;
+  const read = rows.sendable.length + deadLettered + rows.rowsReadTwice;
   const guard = { mapping: mapping.spec.name, limits, rows: read, deadLettered };
   try {
     return await ledger.claim(partition, { ...request, guard });
@@ -85,5 +85,5 @@ const changedRows = ({ records }: ClaimRequest, changed: readonly number[]): Exa
   changed.slice(0, EXAMPLES).map((index) => records.at(index));
 
 /** Rows that are dead letters before anything is sent. */
-const deadRows = ({ failedRows, unsendable, duplicates }: SortedRows): Example[] =>
+const deadRows = ({ failedRows, unsendable, duplicates }: ClassifiedRows): Example[] =>
   [...failedRows, ...unsendable, ...[...duplicates.values()].map(([own]) => own!)].slice(0, EXAMPLES);

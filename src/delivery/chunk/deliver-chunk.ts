@@ -1,4 +1,4 @@
-/** Takes a chunk of mapped rows to their outcomes: sorts them, claims their records, sends and settles the batches. */
+/** Takes a chunk of mapped rows to their outcomes: classifies them, claims their records, sends and settles the batches. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { ChunkResult, CountedCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import { countRows } from '../../ledger/outcomes/row-outcomes.js';
@@ -8,7 +8,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { ChunkResultBuilder, type Retry } from './chunk-result.js';
 import { claimRecords } from './claim-records.js';
 import { sendBatches } from './send-batches.js';
-import { sortRows } from './sort-rows.js';
+import { classifyRows } from './classify-rows.js';
 
 /**
  * Delivers rows that are read for the first time in their run, and returns their checkpoint, which counts them. Throws
@@ -21,7 +21,7 @@ export async function deliverCounted(
 ): Promise<CountedCheckpoint> {
   const rows = rowsIn(chunk);
   const result = await deliverChunk(context, chunk);
-  const missing = rows - countRows(result) - result.secondReadings;
+  const missing = rows - countRows(result) - result.rowsReadTwice;
   if (missing !== 0)
     throw new PartnerSyncError('unexpected', `${rows} rows of a chunk have ${rows - missing} outcomes`);
   return { kind: 'counted', readSeqs: chunk, result, resumePoint };
@@ -36,7 +36,7 @@ export async function deliverCounted(
  * @throws PartnerSyncError `platform_refused` if the platform refuses every record (upload/stop-if-all-refused.ts)
  */
 export async function deliverChunk(context: PartitionContext, chunk: Chunk, retry?: Retry): Promise<ChunkResult> {
-  const rows = await sortRows(context, chunk);
+  const rows = await classifyRows(context, chunk);
   const tenants = new Set([...chunk.records.tenants, ...chunk.failedRows.tenants]);
   const tenantIds = await context.deps.ledger.ids.tenantIds([...tenants]);
   const outcomes = new ChunkResultBuilder({

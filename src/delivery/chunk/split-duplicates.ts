@@ -10,14 +10,14 @@ import { duplicateRecord } from './new-dead-letters.js';
 
 export interface SplitChunk extends Pick<Chunk, 'records' | 'failedRows'> {
   /** How many rows were left out, since they were read again later in the chunk. */
-  readonly secondReadings: number;
+  readonly rowsReadTwice: number;
 }
 
 /**
  * A row that was read twice becomes one record, as it was read last. Of two rows with one external id, neither is sent.
  */
 export function splitDuplicates({ records, failedRows }: Pick<Chunk, 'records' | 'failedRows'>): SplitChunk {
-  return areDistinct(records) ? { records, failedRows, secondReadings: 0 } : withoutDuplicates(records, failedRows);
+  return areDistinct(records) ? { records, failedRows, rowsReadTwice: 0 } : withoutDuplicates(records, failedRows);
 }
 
 function areDistinct(records: RecordList): boolean {
@@ -47,17 +47,17 @@ function withoutDuplicates(records: RecordList, unmappable: Iterable<FailedRow>)
   const byId = groupBy(externalIds.keys(), (index) => `${records.tenantAt(index)}/${externalIds[index]!}`);
   const kept = new Set<number>();
   const failedRows = [...unmappable];
-  let secondReadings = 0;
+  let rowsReadTwice = 0;
   for (const same of byId.values()) {
     const rows = same.map((index) => records.at(index));
     if (new Set(rows.map((r) => JSON.stringify(r.sourceKey))).size === 1) {
       kept.add(same.at(-1)!);
-      secondReadings += same.length - 1;
+      rowsReadTwice += same.length - 1;
     } else failedRows.push(...rows.map(duplicateRecord));
   }
   return {
     records: records.pick((index) => kept.has(index)),
     failedRows: FailedRowList.of(failedRows),
-    secondReadings,
+    rowsReadTwice,
   };
 }

@@ -4,6 +4,7 @@
  * letters, and then this costs next to nothing.
  */
 import { isParentCode, type ParentCode } from '../../domain/parent.js';
+import { recordKey } from '../../ledger/record-key.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { FailedRow } from '../../domain/record.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -85,9 +86,7 @@ async function givenUpAmong({ deps, mapping }: PartitionContext, records: Record
     externalId,
   }));
   const deadLetters = await deps.ledger.deadLetters.among(mapping.mappingId, keys, { lackingParents: true });
-  return new Set(
-    keys.flatMap(({ tenantId, externalId }, index) => (deadLetters.has(`${tenantId}/${externalId}`) ? [index] : [])),
-  );
+  return new Set(keys.flatMap((key, index) => (deadLetters.has(recordKey(key)) ? [index] : [])));
 }
 
 /** Why parents will still not come, by {@link parentKey}. Parents that may come or are there are left out. */

@@ -8,7 +8,9 @@ import {
   parentMappings,
   type ParentReference,
 } from './parents.js';
+import { recordKey } from '../../ledger/record-key.js';
 import type { PartitionContext } from '../partition-context.js';
+import { nameOf } from '../vanished-among.js';
 
 /**
  * Most parents that the platform is asked for before their children are given up; if there are more, the children are
@@ -38,11 +40,10 @@ export async function deadLetteredParents(
     const keys = same.map((p) => ({ tenantId: tenantIds.get(p.tenant)!, externalId: p.externalId }));
     const deadLetters = await deps.ledger.deadLetters.among(parent.mappingId, keys);
     const now = new Set(
-      parent.mappingId === mapping.mappingId ? [...failedRows].map((row) => idOf(row.tenant, row.externalId)) : [],
+      parent.mappingId === mapping.mappingId ? [...failedRows].map((row) => nameOf(row.tenant, row.externalId)) : [],
     );
     same.forEach((p, i) => {
-      if (deadLetters.has(`${keys[i]!.tenantId}/${p.externalId}`) || now.has(idOf(p.tenant, p.externalId)))
-        dead.push(p);
+      if (deadLetters.has(recordKey(keys[i]!)) || now.has(nameOf(p.tenant, p.externalId))) dead.push(p);
     });
   }
   if (dead.length === 0) return new Set();
@@ -64,5 +65,3 @@ export async function surelyAbsent(
   for (const parent of await onPlatform(context, [...distinct.values()])) distinct.delete(parentKey(parent));
   return new Set(distinct.keys());
 }
-
-const idOf = (tenant: string | null, externalId: string | null): string => JSON.stringify([tenant, externalId]);

@@ -5,6 +5,7 @@
 import { groupBy } from '../../domain/group-by.js';
 import { isParentCode } from '../../domain/parent.js';
 import type { MappedRecord } from '../../domain/record.js';
+import { recordKey } from '../../ledger/record-key.js';
 import type { OpenMapping } from '../dependencies.js';
 import { findRows } from '../../reading/find-rows.js';
 import type { ParentStatus, ParentGraph, ParentNode } from './parent-graph.js';
@@ -77,8 +78,7 @@ async function decideByLedger(
   const rows = await waiting.among(mapping.mappingId, keys);
   const others: ParentNode[] = [];
   for (const [index, node] of nodes.entries()) {
-    const { tenantId, externalId } = keys[index]!;
-    const row = rows.get(`${tenantId}/${externalId}`);
+    const row = rows.get(recordKey(keys[index]!));
     if (row === undefined) {
       others.push(node);
       continue;

@@ -108,8 +108,8 @@ export async function undeliveredParents(
   const parents = new Map(records.map((record) => [record, parentsOf(context.mapping, record)]));
   const there = await deliveredParents(context, [...parents.values()].flat());
   const missing = new Map<MappedRecord, readonly ParentName[]>();
-  for (const [record, of] of parents) {
-    const open = of.filter((parent) => !there.has(parentKey(parent)));
+  for (const [record, ofRecord] of parents) {
+    const open = ofRecord.filter((parent) => !there.has(parentKey(parent)));
     if (open.length > 0) missing.set(record, namesOf(open));
   }
   return missing;

@@ -6,13 +6,13 @@ import type { ParentName } from '../../domain/parent.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
 import {
   isRowKnown,
   NO_ROW_READ,
   queuedWithoutParents,
   type QueuedRecord,
-} from '../../ledger/undelivered/waiting-record.js';
+  type WaitingRow,
+} from '../../ledger/waiting/index.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';

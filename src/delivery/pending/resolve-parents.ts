@@ -3,6 +3,7 @@
  * own parents. A record that needs a parent that will not come is not delivered either.
  */
 import { rowOutcomesOf } from '../../ledger/outcomes/row-outcomes.js';
+import { recordKey } from '../../ledger/record-key.js';
 import { withResults } from '../../reading/chunk.js';
 import { deliverRows } from '../chunk/deliver-rows.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
@@ -53,12 +54,10 @@ async function deliverNodes(
   const parents = nodes.map((node) => node.parent);
   const delivered = await deliveredParents(context, parents);
   const tenantIds = await ledger.ids.tenantIds([...new Set(parents.map((parent) => parent.tenant))]);
-  const outcomes = new Map(
-    rowOutcomesOf(delivery).map(({ tenantId, externalId, outcome }) => [`${tenantId}/${externalId}`, outcome]),
-  );
+  const outcomes = new Map(rowOutcomesOf(delivery).map((row) => [recordKey(row), row.outcome]));
   for (const node of nodes) {
     const { tenant, externalId } = node.parent;
-    const outcome = outcomes.get(`${tenantIds.get(tenant)!}/${externalId}`);
+    const outcome = outcomes.get(recordKey({ tenantId: tenantIds.get(tenant)!, externalId }));
     // A parent that was accepted in a first pass is there for its children, whatever became of it in the second.
     if (delivered.has(parentKey(node.parent))) node.status = 'there';
     else if (outcome === 'waiting') node.status = 'coming';

@@ -2,8 +2,7 @@
 import { groupBy } from '../../domain/group-by.js';
 import { isParentCode, type ParentName } from '../../domain/parent.js';
 import { rowsIn } from '../../reading/chunk.js';
-import type { WaitingRow } from '../../ledger/undelivered/waiting.js';
-import type { PendingReason } from '../../ledger/undelivered/waiting-record.js';
+import type { PendingReason, WaitingRow } from '../../ledger/waiting/index.js';
 import { deliverRows } from '../chunk/deliver-rows.js';
 import { deliveredParents, parentKey, type ParentReference } from '../parents/parents.js';
 import { readDeadLetters } from '../chunk/read-dead-letters.js';

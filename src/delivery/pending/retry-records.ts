@@ -3,8 +3,8 @@ import { groupBy } from '../../domain/group-by.js';
 import type { MapResult } from '../../domain/record.js';
 import type { SourceKey } from '../../domain/source.js';
 import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
-import type { QueuedRow } from '../../ledger/undelivered/waiting.js';
-import { isRowKnown, postponed, type QueuedRecord } from '../../ledger/undelivered/waiting-record.js';
+import { isRowKnown, postponed, type QueuedRecord, type QueuedRow } from '../../ledger/waiting/index.js';
+import { recordKey } from '../../ledger/record-key.js';
 import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
@@ -23,14 +23,14 @@ import { decideRetry } from './decide-retry.js';
 /** The due records by the keys of their rows. */
 type DueRows = ReadonlyMap<string, QueuedRow>;
 
-const keyOf = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
+const sourceKeyText = ({ sourceKey }: { readonly sourceKey: SourceKey }): string => JSON.stringify(sourceKey);
 
 /**
  * The due record that this row is of; undefined if the row maps to another record now, to which the tries and the
  * parents of the due one do not apply. Two rows may have swapped their external ids.
  */
 const dueOf = (rows: DueRows, row: Pick<MapResult, 'sourceKey' | 'externalId'>): QueuedRow | undefined => {
-  const due = rows.get(keyOf(row));
+  const due = rows.get(sourceKeyText(row));
   return due?.externalId === row.externalId ? due : undefined;
 };
 
@@ -64,7 +64,7 @@ async function retryTogether(
   read: typeof rowsAnew,
 ): Promise<void> {
   const { deps, partition } = context;
-  const rows: DueRows = new Map(due.map((row) => [keyOf(row), row]));
+  const rows: DueRows = new Map(due.map((row) => [sourceKeyText(row), row]));
   const { chunk: found, unsearched } = await read(context, due);
   const decided = await decideRetries(context, found, rows);
   const { chunk } = decided;
@@ -115,14 +115,14 @@ async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly
   const ofRows = due.filter(isRowKnown);
   const keys = ofRows.map(({ sourceKey }) => sourceKey);
   const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
-  const found = new Map(resultsOf(chunk).map((result) => [keyOf(result), result]));
-  const missed = ofRows.filter((row) => found.get(keyOf(row))?.externalId !== row.externalId);
+  const found = new Map(resultsOf(chunk).map((result) => [sourceKeyText(result), result]));
+  const missed = ofRows.filter((row) => found.get(sourceKeyText(row))?.externalId !== row.externalId);
   if (missed.length === 0) return { chunk, unsearched: [] };
   const ids = missed.map(({ externalId }) => externalId);
   const withIds = await findRowsIfPossible(sync, mapping, ids);
   const readSeqEnd = await deps.ledger.nextReadSeq();
   if (withIds === null) return { chunk, unsearched: missed };
-  const elsewhere = withIds.filter((result) => !found.has(keyOf(result)));
+  const elsewhere = withIds.filter((result) => !found.has(sourceKeyText(result)));
   const how = lookUpOf(mapping.spec);
   // A key of another version of the mapping finds no row, whether or not there is one.
   const isSearched = ({ sourceKey, externalId }: QueuedRow): boolean =>
@@ -146,13 +146,13 @@ async function decideRetries(
 ): Promise<{ readonly chunk: Chunk; readonly waiting: readonly QueuedRecord[] }> {
   const lacking = [...chunk.records].filter((record) => dueOf(rows, record)?.reason === 'lacks_parent');
   if (lacking.length === 0) return { chunk, waiting: [] };
-  const parentsOfKey = new Map(lacking.map((record) => [keyOf(record), parentsOf(context.mapping, record)]));
+  const parentsOfKey = new Map(lacking.map((record) => [sourceKeyText(record), parentsOf(context.mapping, record)]));
   const statuses = await resolveParents(context, [...parentsOfKey.values()].flat());
   const waiting: QueuedRecord[] = [];
   const results: MapResult[] = [];
   for (const result of resultsOf(chunk)) {
     const row = dueOf(rows, result);
-    const parents = parentsOfKey.get(keyOf(result));
+    const parents = parentsOfKey.get(sourceKeyText(result));
     if (result.kind !== 'record' || row === undefined || parents === undefined) {
       results.push(result);
       continue;
@@ -175,14 +175,17 @@ async function decideRetries(
 
 /** The outcomes of other due records without a row: it is gone, maps to another record now, or cannot be mapped any more. */
 function outcomesOfRest(due: readonly QueuedRow[], outcomes: readonly RowOutcome[]): RowOutcome[] {
-  const idOf = ({ tenantId, externalId }: Pick<RowOutcome, 'tenantId' | 'externalId'>): string =>
-    `${tenantId}/${externalId ?? ''}`;
-  const done = new Set(outcomes.map(idOf));
-  const deadLettered = new Set(outcomes.filter(({ outcome }) => outcome === 'deadLettered').map(keyOf));
+  const done = new Set(outcomes.map(recordKey));
+  const deadLettered = new Set(outcomes.filter(({ outcome }) => outcome === 'deadLettered').map(sourceKeyText));
   return due
-    .filter((row) => !done.has(idOf(row)))
+    .filter((row) => !done.has(recordKey(row)))
     .map((row): RowOutcome => {
       const { tenantId, externalId, sourceKey } = row;
-      return { tenantId, externalId, sourceKey, outcome: deadLettered.has(keyOf(row)) ? 'deadLettered' : 'unchanged' };
+      return {
+        tenantId,
+        externalId,
+        sourceKey,
+        outcome: deadLettered.has(sourceKeyText(row)) ? 'deadLettered' : 'unchanged',
+      };
     });
 }

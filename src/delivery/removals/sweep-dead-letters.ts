@@ -2,7 +2,7 @@
 import type { RemainingSweep } from '../../domain/run.js';
 import type { SourceKey } from '../../domain/source.js';
 import type { SweepInput } from '../../domain/work.js';
-import type { DeadLetterKey } from '../../ledger/undelivered/dead-letters.js';
+import type { DeadLetterKey } from '../../ledger/dead-letters.js';
 import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-values.js';
 import { idsNotFound } from '../chunk/read-dead-letters.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';

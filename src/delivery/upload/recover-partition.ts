@@ -54,10 +54,10 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   await context.deps.ledger.batches.recover(context.partition, batch, { outcomes, pending, dependencyWait });
 }
 
-/** `of` returns null for a pending record. */
-function outcomesOf(batch: OpenBatch, of: (externalId: string) => SentRecord['outcome'] | null): SentRecord[] {
+/** `outcomeOf` returns null for a pending record. */
+function outcomesOf(batch: OpenBatch, outcomeOf: (externalId: string) => SentRecord['outcome'] | null): SentRecord[] {
   return batch.externalIds.flatMap((externalId, i) => {
-    const outcome = of(externalId);
+    const outcome = outcomeOf(externalId);
     const contentHash = batch.contentHashes[i]!;
     return outcome === null ? [] : [{ tenantId: batch.tenantId, externalId, contentHash, outcome }];
   });

@@ -64,7 +64,7 @@ export async function insertIntents(
       tenants: batches.map(({ tenantId }) => tenantId),
       records: batches.map(({ records }) => records.length),
       before: recordsBefore(batches),
-      ids: packTexts(ids.map((of) => JSON.stringify(of))),
+      ids: packTexts(ids.map((idsOfBatch) => JSON.stringify(idsOfBatch))),
       lows: ranges.map(({ first }) => idHex(first)),
       highs: ranges.map(({ last }) => idHex(last)),
     },

@@ -13,11 +13,11 @@
  * settles it, and in flight also their hashes.
  */
 import type { Knex } from 'knex';
-import { isKeepable } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/external-id.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentRecord } from '../outcomes/sent-records.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
-import { lockWaitingEntries, writeRecoveredPending, type RecoveredBatch } from '../waiting-entries/index.js';
+import { lockWaitingEntries, writeRecoveredPending, type RecoveredBatch } from '../waiting/index.js';
 
 /** What became of a batch. */
 export interface BatchResult {
@@ -85,8 +85,8 @@ export async function recoverBatch(
   { outcomes, pending, dependencyWait }: RecoveredOutcomes,
 ): Promise<void> {
   // An id that cannot be stored comes from a row that will be read again, and becomes a dead letter then.
-  const keptOutcomes = outcomes.filter(({ externalId }) => isKeepable(externalId));
-  const keptPending = pending.filter(isKeepable);
+  const keptOutcomes = outcomes.filter(({ externalId }) => isStorableId(externalId));
+  const keptPending = pending.filter(isStorableId);
   await inTransaction(knex, async (trx) => {
     await lockPartition(trx, partition);
     if (keptPending.length > 0) await lockWaitingEntries(trx, partition.mappingId);

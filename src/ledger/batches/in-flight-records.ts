@@ -7,7 +7,7 @@ import { getOrInsert } from '../../domain/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
 import { prepared } from '../database/statements.js';
 import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from '../record-key.js';
-import { recordReadingOfPending, type RowReading } from '../waiting-entries/index.js';
+import { recordReadingOfPending, type RowReading } from '../waiting/index.js';
 
 /** Why a record in an open batch is not sent again. */
 export type InFlightReason =

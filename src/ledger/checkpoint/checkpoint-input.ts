@@ -5,7 +5,7 @@ import { deadLetterOf, isOfDeadLetters, type DeadLetter, type RowOutcomes } from
 import type { Read, ReadSeqs } from '../read.js';
 import type { ResumePoint } from '../runs/resume-point.js';
 import type { SentRecord } from '../outcomes/sent-records.js';
-import type { PendingRecord, QueuedRecord, WaitingRecord } from '../undelivered/waiting-record.js';
+import type { PendingRecord, QueuedRecord, WaitingRecord } from '../waiting/index.js';
 
 /** What became of a chunk's rows. */
 export interface ChunkResult extends RowOutcomes {
@@ -18,7 +18,7 @@ export interface ChunkResult extends RowOutcomes {
   /** Without those in bulk. */
   readonly deadLetters: readonly DeadLetter[];
   /** How many rows were read a second time within the chunk. They have no outcome of their own, and count as unchanged. */
-  readonly secondReadings: number;
+  readonly rowsReadTwice: number;
 }
 
 /** Rows were read for the first time in their run. They are counted in the partition. */
@@ -67,7 +67,7 @@ export type CheckpointInput = CountedCheckpoint | RetryCheckpoint | EarlyCheckpo
 /** The result of any kind of checkpoint, in one shape for those that write it. */
 export function resultOf(input: CheckpointInput): ChunkResult {
   if (input.kind === 'counted' || input.kind === 'retry') return input.result;
-  const none = { rowOutcomes: [], bulkOutcomes: [], deadLetters: [], secondReadings: 0 };
+  const none = { rowOutcomes: [], bulkOutcomes: [], deadLetters: [], rowsReadTwice: 0 };
   if (input.kind === 'early') return { ...none, ...input.result };
   return { ...none, ...input.result, batches: [{ id: input.batch.id, pending: input.pending }] };
 }

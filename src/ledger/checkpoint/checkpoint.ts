@@ -13,7 +13,7 @@ import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
 import { closeDeadLetters, writeDeadLetters } from './write-dead-letters.js';
-import { lockWaitingEntries, writeWaitingEntries } from '../waiting-entries/index.js';
+import { lockWaitingEntries, writeWaitingEntries } from '../waiting/index.js';
 
 /** Returns what it has added to the counts. Throws `fenced_off` when a newer attempt has taken the partition over. */
 export function checkpoint(

@@ -5,7 +5,8 @@ import type { ChunkResult } from './checkpoint-input.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import { rowOutcomesOf, type RowOutcome } from '../outcomes/row-outcomes.js';
 import type { Read } from '../read.js';
-import { applyOutcomes, type IdentifiedRow } from '../waiting-entries/index.js';
+import { recordKey } from '../record-key.js';
+import { applyOutcomes, type IdentifiedRow } from '../waiting/index.js';
 import type { CountsEntry } from './write-counts.js';
 
 export interface EndedWaiting {
@@ -25,12 +26,9 @@ export async function endWaiting(
   result: ChunkResult,
   anyWaiting: boolean,
 ): Promise<EndedWaiting> {
-  const nameOf = (tenantId: number, externalId: string | null): string => `${tenantId}/${externalId ?? ''}`;
-  const written = new Set(result.waiting.map(({ tenantId, externalId }) => nameOf(tenantId, externalId)));
+  const written = new Set(result.waiting.map(recordKey));
   const withoutEntry = new Set(
-    result.rowOutcomes.filter(
-      ({ outcome, tenantId, externalId }) => outcome === 'waiting' && !written.has(nameOf(tenantId, externalId)),
-    ),
+    result.rowOutcomes.filter((row) => row.outcome === 'waiting' && !written.has(recordKey(row))),
   );
   if (!anyWaiting) return { counts: [], deliveredSinceClaim: withoutEntry };
 

@@ -40,8 +40,8 @@ export function countsOf(
   // The tenants of second readings are not known any more, but the sums over all tenants must be right.
   const [anyTenant] = byTenant.values();
   if (anyTenant !== undefined) {
-    anyTenant.read += result.secondReadings;
-    anyTenant.unchanged += result.secondReadings;
+    anyTenant.read += result.rowsReadTwice;
+    anyTenant.unchanged += result.rowsReadTwice;
   }
   return [...byTenant.values()];
 }

@@ -1,6 +1,6 @@
 /** Checkpoints write dead letters, and close those whose rows have been delivered since. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/external-id.js';
 import { foreignText } from '../../domain/foreign-text.js';
 import type { ParentName } from '../../domain/parent.js';
 import { deadLettersOf, type ChunkResult } from './checkpoint-input.js';
@@ -80,7 +80,7 @@ async function upsertDeadLetters(
   if (deadLetters.length === 0) return;
   const column = (name: 'tenantId' | 'code') => deadLetters.map((d) => d[name]);
   // An id that PostgreSQL cannot store may be the very reason of the dead letter.
-  const ids = deadLetters.map(({ externalId: id }) => (id !== null && isKeepable(id) ? id : null));
+  const ids = deadLetters.map(({ externalId: id }) => (id !== null && isStorableId(id) ? id : null));
   const text = (name: 'pointer' | 'rule' | 'reason' | 'shape') => deadLetters.map((d) => storable(d[name]));
   // An array of arrays cannot be unnested row by row, so each part of the key is a column. All keys of a checkpoint have
   // the same number of parts: those of removals have more than those of rows, but removals are delivered by themselves.
@@ -122,7 +122,7 @@ async function upsertDeadLetters(
 
 /** The parents as JSON; null if there are none. One whose id cannot be stored is left out: no record can have it. */
 function parentsAsJson(missing: readonly ParentName[] = []): string | null {
-  const kept = missing.filter(({ schemaName, externalId }) => isKeepable(schemaName) && isKeepable(externalId));
+  const kept = missing.filter(({ schemaName, externalId }) => isStorableId(schemaName) && isStorableId(externalId));
   return kept.length > 0 ? JSON.stringify(kept) : null;
 }
 

@@ -49,11 +49,14 @@ export type PartitionWork =
 
 /**
  * What a partition reads.
- * - `planned`: rows that the run reads in order; `first_pass`: the same rows, in the first of two passes;
+ * - `planned`: rows that the run reads in order;
+ * - `first_pass`: the same rows, in the first of two passes;
  * - `dead_letters`: the rows of the dead letters that a run replays;
- * - `small_tenants`: rows of small tenants, ahead of their turn; `by_key`: rows that are read by their keys,
- *   again or as parents;
- *   `removals`: records whose rows have vanished. A run has one of each for a mapping.
+ * - `small_tenants`: rows of small tenants, ahead of their turn;
+ * - `by_key`: rows that are read by their keys, again or as parents;
+ * - `removals`: records whose rows have vanished.
+ *
+ * Of the last four, a run has one each for a mapping.
  */
 export type PartitionKind = 'planned' | 'first_pass' | 'dead_letters' | 'small_tenants' | 'by_key' | 'removals';
 

@@ -4,9 +4,9 @@ import type { Session } from '../dialect.js';
 import { textLiteral } from './literals.js';
 
 const flag = (condition: string): string => `CASE WHEN ${condition} THEN N't' ELSE N'f' END`;
-const comment = (of: string, column: string): string =>
+const comment = (object: string, column: string): string =>
   `(SELECT CONVERT(nvarchar(4000), e.value) FROM sys.extended_properties e
-     WHERE e.class = 1 AND e.name = N'MS_Description' AND e.major_id = ${of} AND e.minor_id = ${column})`;
+     WHERE e.class = 1 AND e.name = N'MS_Description' AND e.major_id = ${object} AND e.minor_id = ${column})`;
 /** A type's name as a column definition writes it. */
 const TYPE = `CASE
   WHEN ty.name IN ('decimal', 'numeric') THEN CONCAT(ty.name, '(', c.precision, ',', c.scale, ')')

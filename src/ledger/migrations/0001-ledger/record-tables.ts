@@ -17,7 +17,7 @@ export const RECORD_TABLES = `
 
   -- Records without a final outcome. Those with a batch_id are pending: the platform keeps them until their parents
   -- arrive. The others are queued: their rows are read and sent again. What moves between these states:
-  -- src/ledger/waiting-entries/index.ts.
+  -- src/ledger/waiting/index.ts.
   CREATE TABLE waiting (
     mapping_id smallint NOT NULL REFERENCES mappings,
     tenant_id integer NOT NULL REFERENCES tenants,

@@ -88,9 +88,7 @@ export const RUN_TABLES = `
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     run_id bigint NOT NULL REFERENCES runs,
     mapping_id smallint NOT NULL REFERENCES mappings,
-    -- planned: rows to read, in order; first_pass: the same rows, in the first of two passes; dead_letters: rows of
-    -- dead letters that are replayed; small_tenants: rows of small tenants, ahead of their turn; by_key: rows that are
-    -- read by their keys, again or as parents; removals: records whose rows have vanished.
+    -- See PartitionKind in src/ledger/runs/resume-point.ts.
     kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'small_tenants', 'by_key', 'removals')),
     -- The order among the partitions of one kind.
     no integer NOT NULL DEFAULT 0,
@@ -146,10 +144,8 @@ export const RUN_TABLES = `
   -- for every deleted row.
   CREATE INDEX positions_by_run ON positions (run_id);
 
-  -- intended: written before the POST; sent: the platform gave it an id; pending: the platform keeps some of its
-  -- records until their parents arrive; settled: every record has an outcome; superseded: split or given up, its
-  -- records are sent again in other batches. Records of a batch in one of the first three states are in no other batch.
-  -- What moves between the states: src/ledger/batches/close-batches.ts.
+  -- The states, and what moves a batch between them: src/ledger/batches/close-batches.ts. The ledger has a record in one
+  -- open batch at most; the platform may still apply one that was given up (docs/guarantees.md).
   CREATE TABLE batches (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- That of the partition, whose foreign key stands for this one: a second would need an index of its own.

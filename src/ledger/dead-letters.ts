@@ -2,13 +2,14 @@
  * Dead letters: for people, and for runs, which read their rows again. Checkpoints write them (write-dead-letters.ts).
  */
 import type { Knex } from 'knex';
-import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../../domain/dead-letter.js';
-import type { ParentName } from '../../domain/parent.js';
-import type { SourceKey } from '../../domain/source.js';
-import type { Actor } from '../../domain/audit.js';
-import type { JsonObject } from '../../domain/json.js';
-import { writeAudit } from '../audit.js';
-import { inTransaction } from '../database/statements.js';
+import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../domain/dead-letter.js';
+import type { ParentName } from '../domain/parent.js';
+import type { SourceKey } from '../domain/source.js';
+import type { Actor } from '../domain/audit.js';
+import type { JsonObject } from '../domain/json.js';
+import { writeAudit } from './audit.js';
+import { inTransaction } from './database/statements.js';
+import { recordKey, type RecordPlace } from './record-key.js';
 
 /** All methods are about one sync or one of its mappings; a sync that no run has seen has no dead letters. */
 export interface DeadLetterView {
@@ -50,7 +51,7 @@ export interface DeadLetters extends DeadLetterView {
   /** A page of the dead letters of children that lacked a parent, without those whose record waits meanwhile. */
   lackingParents(mappingId: number, bounds: DeadLetterBounds): Promise<readonly DeadLetterLackingParents[]>;
   /**
-   * The records that have a dead letter, as `tenant id/external id`.
+   * The {@link recordKey}s of those that have a dead letter.
    *
    * @param which `lackingParents`: only dead letters of children that lacked a parent
    */
@@ -118,13 +119,13 @@ export function openDeadLetters(knex: Knex): DeadLetters {
       }));
     },
     async among(mappingId, keys, { lackingParents } = { lackingParents: false }) {
-      const { rows } = await knex.raw<{ rows: { tenant_id: number; external_id: string }[] }>(
-        `SELECT DISTINCT d.tenant_id, d.external_id FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+      const { rows } = await knex.raw<{ rows: RecordPlace[] }>(
+        `SELECT DISTINCT d.tenant_id AS "tenantId", d.external_id AS "externalId" FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
          JOIN dead_letters d ON d.mapping_id = ? AND d.tenant_id = i.tenant_id AND d.external_id = i.external_id
          ${lackingParents ? 'WHERE d.missing IS NOT NULL' : ''}`,
         [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
       );
-      return new Set(rows.map((row) => `${row.tenant_id}/${row.external_id}`));
+      return new Set(rows.map(recordKey));
     },
     async duplicateIds(mappingId, externalIds) {
       const duplicates = () => inMapping(mappingId).where({ code: 'duplicate_external_id' });

@@ -9,6 +9,7 @@ import type { Knex } from 'knex';
 import type { RowOutcome } from '../outcomes/row-outcomes.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import type { Read } from '../read.js';
+import { recordKey } from '../record-key.js';
 
 /** A row that names its record. */
 export type IdentifiedRow = RowOutcome & { readonly externalId: string };
@@ -37,14 +38,14 @@ export async function applyOutcomes(
     const row = rows[entry.index]!;
     const change = CHANGES[caseOf(entry, row, read)];
     // Two rows may map to one record: its entry was counted once.
-    const record = `${row.tenantId}/${row.externalId}`;
+    const record = recordKey(row);
     const leavesCounts = entry.isCounted && change !== 'keep' && change !== 'queue' && !left.has(record);
     if (leavesCounts) left.add(record);
     applied.push({ row, leftCountsOf: leavesCounts ? entry.partitionId : null });
     if (change !== 'keep') changed[change].push(row);
   }
-  for (const [statement, of] of Object.entries(changed) as [Statement, IdentifiedRow[]][])
-    if (of.length > 0) await trx.raw(STATEMENTS[statement], bindingsOf(partition, of));
+  for (const [statement, same] of Object.entries(changed) as [Statement, IdentifiedRow[]][])
+    if (same.length > 0) await trx.raw(STATEMENTS[statement], bindingsOf(partition, same));
   return applied;
 }
 

@@ -1,8 +1,9 @@
-/** Waiting records: what each waits for, and when it is sent again. Their states change in ../waiting-entries. */
+/** Waiting records: what each waits for, and when it is sent again. */
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source.js';
 import type { MappingBacklog } from '../../domain/work.js';
 import type { PendingReason, QueuedReason, WaitingRecord } from './waiting-record.js';
+import { recordKey, type RecordPlace } from '../record-key.js';
 import { seconds } from '../../domain/timeouts.js';
 
 export interface WaitingRow {
@@ -51,7 +52,7 @@ export interface Waiting {
   ): Promise<readonly WaitingRow[]>;
   /** Makes queued records due at once; pending ones are left as they are. */
   makeDue(mappingId: number, rows: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[]): Promise<void>;
-  /** The records that are waiting, by `tenant id/external id`. */
+  /** The records that are waiting, by {@link recordKey}. */
   among(
     mappingId: number,
     keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
@@ -98,13 +99,13 @@ export function openWaiting(knex: Knex): Waiting {
       );
     },
     async among(mappingId, keys) {
-      const { rows } = await knex.raw<{ rows: (WaitingParent & { key: string })[] }>(
-        `SELECT w.tenant_id || '/' || w.external_id AS key, w.reason, coalesce(w.missing, '[]') AS missing
+      const { rows } = await knex.raw<{ rows: (WaitingParent & RecordPlace)[] }>(
+        `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.reason, coalesce(w.missing, '[]') AS missing
          FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
          JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id`,
         [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
       );
-      return new Map(rows.map(({ key, ...parent }) => [key, parent]));
+      return new Map(rows.map((row) => [recordKey(row), { reason: row.reason, missing: row.missing }]));
     },
     any: async (mappingId) =>
       (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined,

@@ -1,10 +1,11 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. Only checkpoints do so. */
 import type { Knex } from 'knex';
-import { isKeepable } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/external-id.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
-import type { WaitingRecord } from '../undelivered/waiting-record.js';
+import type { WaitingRecord } from './waiting-record.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';
 import type { Read } from '../read.js';
+import { recordKey } from '../record-key.js';
 
 export async function writeWaitingEntries(
   trx: Knex,
@@ -21,7 +22,7 @@ export async function writeWaitingEntries(
     counted: read.kind === 'counted',
   };
   // An upsert may touch a row only once. Of two entries of one record, as when two rows map to it now, the later counts.
-  const entries = [...new Map(waiting.map((w) => [`${w.tenantId}/${w.externalId}`, entryOf(w)])).values()];
+  const entries = [...new Map(waiting.map((w) => [recordKey(w), entryOf(w)])).values()];
   await trx.raw(WRITE, { ...bindings, entries: JSON.stringify(entries) });
   const contended = waiting.filter((record) => record.reason === 'contended');
   if (contended.length > 0) await trx.raw(READ_AGAIN, { ...bindings, entries: JSON.stringify(contended.map(entryOf)) });
@@ -73,7 +74,7 @@ const entryOf = (record: WaitingRecord) => ({
   reason: record.reason,
   is_postponed: record.kind === 'queued' && record.isPostponed === true,
   // The platform may name anything; no record has a name that cannot be stored.
-  missing: record.missing.filter(({ externalId, schemaName }) => isKeepable(externalId) && isKeepable(schemaName)),
+  missing: record.missing.filter(({ externalId, schemaName }) => isStorableId(externalId) && isStorableId(schemaName)),
   ...(record.kind === 'queued'
     ? { rejection: record.rejection, due_in: record.dueIn }
     : {

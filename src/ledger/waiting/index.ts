@@ -33,12 +33,24 @@
  *
  * .dependency-cruiser.cjs lets others import only this file.
  */
-export { lockWaitingEntries } from './lock-entries.js';
 export { applyOutcomes, type AppliedOutcome, type IdentifiedRow } from './apply-outcomes.js';
+export { lockWaitingEntries } from './lock-entries.js';
 export {
   recordReadingOfPending,
   writeRecoveredPending,
   type RecoveredBatch,
   type RowReading,
 } from './pending-entries.js';
+export { openWaiting, type QueuedRow, type Waiting, type WaitingParent, type WaitingRow } from './waiting.js';
+export {
+  isRowKnown,
+  NO_ROW_READ,
+  postponed,
+  queuedWithoutParents,
+  type PendingReason,
+  type PendingRecord,
+  type QueuedReason,
+  type QueuedRecord,
+  type WaitingRecord,
+} from './waiting-record.js';
 export { writeWaitingEntries } from './write-entries.js';

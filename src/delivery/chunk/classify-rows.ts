@@ -1,4 +1,4 @@
-/** Sorts the rows of a chunk before any of their records is claimed: into those that may be sent, and all others. */
+/** Classifies the rows of a chunk before any of their records is claimed: into those that may be sent, and all others. */
 import type { FailedRow } from '../../domain/record.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
@@ -9,7 +9,7 @@ import { splitDuplicates } from './split-duplicates.js';
 import { unsendableChildren } from './unsendable-children.js';
 
 /** Each row of a chunk once. */
-export interface SortedRows {
+export interface ClassifiedRows {
   readonly sendable: RecordList;
   /** Rows that could not be mapped, and rows of this chunk that share an external id. */
   readonly failedRows: FailedRowList;
@@ -18,19 +18,19 @@ export interface SortedRows {
   /** Children whose parent will not come. */
   readonly unsendable: readonly FailedRow[];
   /** How many rows were read again later in the chunk. */
-  readonly secondReadings: number;
+  readonly rowsReadTwice: number;
 }
 
 /** Looks up what is known of duplicates and of parents. */
-export async function sortRows(context: PartitionContext, chunk: Chunk): Promise<SortedRows> {
-  const { records, failedRows, secondReadings } = splitDuplicates(chunk);
-  // Before anything is awaited: the chunks after this one are sorted while it is delivered.
+export async function classifyRows(context: PartitionContext, chunk: Chunk): Promise<ClassifiedRows> {
+  const { records, failedRows, rowsReadTwice } = splitDuplicates(chunk);
+  // Before anything is awaited: the chunks after this one are classified while it is delivered.
   if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
   const duplicates = await knownDuplicates(context, records);
   const unique = without(records, duplicates);
   const unsendable = await unsendableChildren(context, unique, failedRows);
   const sendable = without(unique, unsendable);
-  return { sendable, failedRows, duplicates, unsendable: [...unsendable.values()], secondReadings };
+  return { sendable, failedRows, duplicates, unsendable: [...unsendable.values()], rowsReadTwice };
 }
 
 const without = (records: RecordList, left: ReadonlyMap<number, unknown>): RecordList =>

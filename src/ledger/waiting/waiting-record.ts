@@ -16,7 +16,7 @@ export type PendingReason = 'dependency' | ParentCode;
 export type QueuedReason = 'contended' | 'lacks_parent' | 'unknown';
 
 /**
- * The source key of a waiting entry that was written without a reading of its row (`writeRecoveredPending` of waiting-entries).
+ * The source key of a waiting entry that was written without a reading of its row (`writeRecoveredPending`).
  * The row will be read in the order of its partition.
  */
 export const NO_ROW_READ: SourceKey = [];
