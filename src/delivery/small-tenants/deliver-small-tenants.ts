@@ -16,6 +16,7 @@ import type {
 import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
 import type { SmallTenantsPartition } from '../../ledger/runs/partitions.js';
+import type { RequestLimit } from '../../platform/request-limit.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
@@ -174,12 +175,27 @@ async function beginStep(
   ref: PartitionRef,
   signal: AbortSignal,
 ): Promise<PartitionContext> {
-  const context = await acquirePartition(deps, ref, signal);
+  const acquired = await acquirePartition(deps, ref, signal);
+  const context = { ...acquired, sync: { ...acquired.sync, requestLimit: limitOfRounds(acquired.sync.requestLimit) } };
   await recoverPartition(context);
   // The mapping may not be planned yet.
   if (sync.spec.guard !== null) await deps.ledger.guards.begin(ref.runId, context.mapping.mappingId);
   return context;
 }
+
+/**
+ * The limit with queues of their own for the requests of rounds. A tenant with few rows in one mapping may have a million
+ * in another: behind the requests for those, the round, and so all tenants in it, would wait for minutes.
+ */
+const limitOfRounds = (limit: RequestLimit): RequestLimit => ({
+  get atOnce() {
+    return limit.atOnce;
+  },
+  get underWay() {
+    return limit.underWay;
+  },
+  run: (by, request) => limit.run({ ...by, tenant: `${by.tenant}, ahead of its turn` }, request),
+});
 
 /** Returns how many records were sent: none of a chunk that would exceed a limit of the guard. */
 async function deliverEarly(context: PartitionContext, chunk: Chunk): Promise<number> {
