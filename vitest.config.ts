@@ -16,9 +16,9 @@ const EACH = {
   pool: 'forks' as const,
   // Most objects die young, and a larger young generation has to be collected less often.
   execArgv: ['--max-semi-space-size=64'],
-  // Four more than there are cores, for many files wait most of the time: with two more, an eighth of the processor time
+  // Five more than there are cores, for many files wait most of the time: with two more, an eighth of the processor time
   // was unused. Beyond eight the server's connections run out.
-  maxWorkers: Math.min(8, availableParallelism() + 4),
+  maxWorkers: Math.min(8, availableParallelism() + 5),
   testTimeout: 60_000,
   hookTimeout: 120_000,
   env: {
