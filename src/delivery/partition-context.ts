@@ -1,11 +1,10 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
-import type { PartnerSyncError } from '../domain/errors.js';
 import type { GuardLimits } from '../domain/guard.js';
-import type { MappedRecord } from '../domain/record.js';
 import type { PartitionRef } from '../domain/work.js';
 import { workOf, type AcquiredPartition } from '../ledger/runs/partitions.js';
 import type { PositionedChunk } from '../reading/chunk.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';
+import { Refusals } from './refusals.js';
 
 /** Made by {@link acquirePartition} for one attempt of an activity. */
 export interface PartitionContext {
@@ -31,12 +30,7 @@ export class EarlierChunks {
   noDuplicatesInLedger = false;
   /** No child had a parent that will not come, and later chunks need not look for one. */
   allChildrenSendable = false;
-  /** The platform has taken a batch. */
-  anyTaken = false;
-  /** Records that were refused one by one, though they lack no parent, until a batch is taken. */
-  readonly refused = new Set<MappedRecord>();
-  /** Why no more batches are sent: the platform refuses every record (upload/stop-if-all-refused.ts). */
-  stopped: PartnerSyncError | null = null;
+  readonly refusals = new Refusals();
 }
 
 /** Acquires a partition with a new fencing token: earlier attempts at it can write no more. */

@@ -40,7 +40,7 @@ export const statusOf = (
   platformBatchId: string,
   tenant: string,
 ): Promise<BatchStatus | null> =>
-  sync.requestLimit.run({ tenant, signal }, (pace) =>
+  sync.requestLimit.run({ queue: tenant, signal }, (pace) =>
     deps.platform.findBatch(platformBatchId, { tenant, signal, pace, onRetry: sync.onRetry }),
   );
 

@@ -90,7 +90,7 @@ export async function notStored(
     return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
   };
   const stored = await allEnded(
-    records.map((record) => sync.requestLimit.run({ tenant, signal }, (pace) => isStored(record, pace))),
+    records.map((record) => sync.requestLimit.run({ queue: tenant, signal }, (pace) => isStored(record, pace))),
   );
   return records.filter((_, index) => !stored[index]);
 }

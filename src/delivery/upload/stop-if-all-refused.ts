@@ -30,21 +30,24 @@ export async function stopIfAllRefused(
   record: MappedRecord,
   error: PartnerSyncError,
 ): Promise<void> {
-  const { deps, earlierChunks: attempt, partition } = context;
-  if (attempt.anyTaken) return;
-  attempt.refused.add(record);
-  if (attempt.refused.size < ALL_REFUSED) return;
-  for (const child of (await undeliveredParents(context, [...attempt.refused])).keys()) attempt.refused.delete(child);
-  if (attempt.refused.size < ALL_REFUSED) return;
-  const isNew = !(await deps.ledger.batches.anyAccepted(partition));
-  const count = attempt.refused.size;
-  if (attempt.anyTaken || count < (isNew ? ALL_REFUSED : ALL_REFUSED_AFTER_OTHERS)) return;
-  attempt.stopped ??= new PartnerSyncError(
+  const { deps, partition } = context;
+  const { refusals } = context.earlierChunks;
+  if (refusals.anyTaken) return;
+  const { refused } = refusals;
+  // Once it is known that others were accepted before, nothing is looked up until the higher limit is reached.
+  const areFew = (): boolean => refused.size < (refusals.acceptedBefore ? ALL_REFUSED_AFTER_OTHERS : ALL_REFUSED);
+  refused.add(record);
+  if (areFew()) return;
+  for (const child of (await undeliveredParents(context, [...refused])).keys()) refused.delete(child);
+  if (areFew()) return;
+  refusals.acceptedBefore ??= await deps.ledger.batches.anyAccepted(partition);
+  if (refusals.anyTaken || areFew()) return;
+  refusals.stopped ??= new PartnerSyncError(
     'platform_refused',
-    `the platform refused each of the first ${count} records and took none: ${error.message}; ` +
-      (isNew
-        ? 'compare the mapping with the schema definition that was pushed'
-        : 'it has accepted others with the same mapping before, so correct these rows, or what has changed on the platform'),
+    `the platform refused each of the first ${refused.size} records and took none: ${error.message}; ` +
+      (refusals.acceptedBefore
+        ? 'it has accepted others with the same mapping before, so correct these rows, or what has changed on the platform'
+        : 'compare the mapping with the schema definition that was pushed'),
   );
-  throw attempt.stopped;
+  throw refusals.stopped;
 }

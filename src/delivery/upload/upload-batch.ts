@@ -74,25 +74,26 @@ interface Upload {
 
 /** Uploads the batch, again and again if that can help. Returns it if the platform has taken it, else the rejection. */
 async function uploadWhole(context: PartitionContext, upload: Upload): Promise<SentBatch | PartnerSyncError> {
-  const { sync, mapping, signal, earlierChunks: attempt } = context;
+  const { sync, mapping, signal } = context;
+  const { refusals } = context.earlierChunks;
   let failures: Failures | undefined;
   while (true) {
     let isSent = false;
     try {
-      const sent = await sync.requestLimit.run({ tenant: upload.batch.tenant, signal }, (pace) =>
+      const sent = await sync.requestLimit.run({ queue: upload.batch.tenant, signal }, (pace) =>
         post(context, upload.batch, pace, async () => {
-          if (attempt.stopped !== null) throw attempt.stopped;
+          if (refusals.stopped !== null) throw refusals.stopped;
           // A process that was frozen since the intent must not send: its successor has taken the records over.
           if (Date.now() - upload.batch.intendedAt > postTimeoutMs(sync.spec.upload.inDoubtDelay))
             upload.batch = await context.deps.ledger.batches.renew(context.partition, upload.batch);
           isSent = true;
         }),
       );
-      attempt.anyTaken = true;
+      refusals.anyTaken = true;
       return { ...upload.batch, ...sent };
     } catch (error) {
       if (isSent) upload.mayHaveArrived ||= !(error instanceof PartnerSyncError) || isInDoubt(error);
-      if (!(error instanceof PartnerSyncError) || error === attempt.stopped) throw error;
+      if (!(error instanceof PartnerSyncError) || error === refusals.stopped) throw error;
       failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
       const next = afterFailure(context, error, failures);
       if (next === 'rejected') return error;

@@ -1,0 +1,14 @@
+/** What an attempt at a partition knows of records that the platform refuses one by one (upload/stop-if-all-refused.ts). */
+import type { PartnerSyncError } from '../domain/errors.js';
+import type { MappedRecord } from '../domain/record.js';
+
+export class Refusals {
+  /** The platform has taken a batch in this attempt. */
+  anyTaken = false;
+  /** Records that were refused, though they lack no parent, until a batch is taken. */
+  readonly refused = new Set<MappedRecord>();
+  /** Whether the platform has accepted records of the mapping before, made with the same files; null until that is asked. */
+  acceptedBefore: boolean | null = null;
+  /** Why no more batches are sent: the platform refuses every record. */
+  stopped: PartnerSyncError | null = null;
+}
