@@ -1,7 +1,7 @@
 /** Continues a long run as a new execution, before Temporal's history of it becomes too large. */
 import { condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
 import type { ContinuedRun, RunInput, RunReport } from '../src/domain/run.js';
-import { isHistoryLong } from './history-length.js';
+import { completionOf, isHistoryLong, type Completion } from './history-length.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
 
@@ -13,7 +13,7 @@ export type Reached = Pick<ContinuedRun, 'stagesDone' | 'pollUntil' | 'sweep'>;
  * ledger, and goes on from there. Nothing else of the run may be under way: an Update that comes while that ends would be
  * answered, and then lost with this execution.
  */
-export async function continueRun(
+async function continueRun(
   run: CheckedRun,
   input: RunInput,
   reached: Reached,
@@ -29,11 +29,13 @@ export async function continueRun(
 }
 
 /** The same if the history is long. */
-export async function continueIfLong(
-  run: CheckedRun,
-  input: RunInput,
-  reached: Reached,
-  execution: RunExecution,
+export const continueIfLong = (...reached: Parameters<typeof continueRun>): Promise<void> =>
+  continueAfter([], ...reached);
+
+/** The same if the history is long, or has become so before all of these steps were finished. */
+export async function continueAfter(
+  steps: readonly Completion[],
+  ...reached: Parameters<typeof continueRun>
 ): Promise<void> {
-  if (isHistoryLong()) await continueRun(run, input, reached, execution);
+  if (isHistoryLong() || completionOf(steps) === 'unfinished') await continueRun(...reached);
 }

@@ -3,8 +3,7 @@ import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { planMapping, activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
-import { continueIfLong, continueRun } from './continue-run.js';
-import { completionOf } from './history-length.js';
+import { continueAfter } from './continue-run.js';
 import { loadMapping } from './load-mapping.js';
 import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
@@ -27,8 +26,7 @@ export async function loadStage(
   const load = (mapping: string, isFirstPass: boolean) => () =>
     loadMapping(run, input, { mapping, firstPass: isFirstPass }, execution);
   const loads = [...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))];
-  const continueFrom = completionOf(await allOrNone(loads)) === 'unfinished' ? continueRun : continueIfLong;
-  await continueFrom(run, input, { stagesDone: stage }, execution);
+  await continueAfter(await allOrNone(loads), run, input, { stagesDone: stage }, execution);
   await pollPendingRecords(
     run,
     { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },

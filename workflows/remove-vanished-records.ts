@@ -3,8 +3,8 @@ import type { RunInput } from '../src/domain/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
-import { continueIfLong, continueRun, type Reached } from './continue-run.js';
-import { completionOf, isHistoryLong, type Completion } from './history-length.js';
+import { continueAfter, type Reached } from './continue-run.js';
+import { isHistoryLong, type Completion } from './history-length.js';
 import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
@@ -18,8 +18,7 @@ export async function removeVanishedRecords(
 ): Promise<void> {
   for (const mappings of [...run.stages].reverse()) {
     const removed = await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, execution)));
-    const continueFrom = completionOf(removed) === 'unfinished' ? continueRun : continueIfLong;
-    await continueFrom(run, input, reached, execution);
+    await continueAfter(removed, run, input, reached, execution);
     await pollPendingRecords(
       run,
       { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },

@@ -28,5 +28,5 @@ export function readBack(
     const [field] = stored.differs;
     return field === undefined ? null : { kind: 'stale', what: `field ${field} differs on the platform` };
   };
-  return Promise.all(records.map((record) => limit.run(record, (pace) => compare(record, pace))));
+  return Promise.all(records.map((record) => limit.run({ queue: record.tenant }, (pace) => compare(record, pace))));
 }

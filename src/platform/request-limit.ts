@@ -10,8 +10,8 @@ import { CLOCK, createPace, type Clock, type Pace } from './pace.js';
 
 /** For whom a request is. */
 export interface RequestedBy {
-  /** Requests that wait are let through tenant by tenant, so that none waits for all requests of another. */
-  readonly tenant: string;
+  /** Names a queue, such as the tenant's: those that wait are let through in turn, so that none waits for all of another. */
+  readonly queue: string;
   /** Ends the wait; what has begun goes on. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -70,8 +70,8 @@ export function createRequestLimit(atOnce: number, clock: Clock = CLOCK): Adjust
       if (wasFull || limit.atOnce > most) limit.atOnce = most;
       pace.set(rate.perSecond);
     },
-    async run({ tenant, signal }, request) {
-      const release = await limit.acquire(tenant, signal);
+    async run({ queue, signal }, request) {
+      const release = await limit.acquire(queue, signal);
       const decreasesAtBegin = decreases;
       try {
         const response = await request(pace);

@@ -9,7 +9,7 @@ it('go to the syncs in turn, so that one with few requests does not wait for ano
   const { client, seen } = await stubPlatform([success(BATCH)], { connections: 2 });
   const [large, small] = [createRequestLimit(100), createRequestLimit(100)];
   const find = (limit: typeof large, batch: string) =>
-    limit.run(BY, (pace) => client.findBatch(batch, { ...BY, pace }));
+    limit.run({ queue: BY.tenant }, (pace) => client.findBatch(batch, { ...BY, pace }));
   const calls = Array.from({ length: 100 }, () => find(large, 'large'));
   // All of them wait for a connection by then, but those that have one.
   while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));

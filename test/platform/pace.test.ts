@@ -4,7 +4,7 @@ import { CLOCK, type Clock } from '../../src/platform/pace.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import { BATCH, stubPlatform, success } from './stub-platform.js';
 
-const BY = { tenant: 'north' };
+const BY = { queue: 'north' };
 
 /** A clock on which nothing takes time but pauses. */
 function clockOfPauses(): Clock & { readonly pauses: number[]; pass(ms: number): void } {
@@ -111,11 +111,11 @@ it('keeps no connection from others while requests wait for their pace', async (
   const slow = await hourly();
   const cancelled = new AbortController();
   const { signal } = cancelled;
-  const find = (batch: string) => slow.run(BY, (pace) => client.findBatch(batch, { ...BY, signal, pace }));
+  const find = (batch: string) => slow.run(BY, (pace) => client.findBatch(batch, { tenant: 'north', signal, pace }));
   const waiting = Promise.allSettled([find('slow-1'), find('slow-2')]);
   await CLOCK.pause(10);
 
-  await client.findBatch('other', BY);
+  await client.findBatch('other', { tenant: 'north' });
 
   expect(seen.map(({ url }) => url)).toEqual([expect.stringContaining('/other')]);
   cancelled.abort();

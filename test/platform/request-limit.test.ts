@@ -6,7 +6,7 @@ import { createRequestLimit, type RequestLimit } from '../../src/platform/reques
 const busy = (): Promise<never> => Promise.reject(new PartnerSyncError('platform_busy', 'busy'));
 const pass = (): Promise<void> => Promise.resolve();
 const times = (n: number, limit: RequestLimit, request: () => Promise<void>): Promise<unknown> =>
-  Promise.allSettled(Array.from({ length: n }, () => limit.run({ tenant: 'north' }, request)));
+  Promise.allSettled(Array.from({ length: n }, () => limit.run({ queue: 'north' }, request)));
 
 it('halves the number of concurrent requests, once for several simultaneous 429s, down to one', async () => {
   const limit = createRequestLimit(8);
@@ -42,7 +42,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 it('lets a tenant with few requests through between those of a tenant with many', async () => {
   const limit = createRequestLimit(1);
   const order: string[] = [];
-  const send = (tenant: string) => limit.run({ tenant }, () => Promise.resolve(order.push(tenant)));
+  const send = (tenant: string) => limit.run({ queue: tenant }, () => Promise.resolve(order.push(tenant)));
   const large = Array.from({ length: 50 }, () => send('large'));
   const small = [send('small'), send('small')];
 
@@ -54,10 +54,10 @@ it('lets a tenant with few requests through between those of a tenant with many'
 it('lets go of requests that are cancelled before they begin, and gives their room to others', async () => {
   const limit = createRequestLimit(1);
   let end = (): void => undefined;
-  const first = limit.run({ tenant: 'north' }, () => new Promise<void>((resolve) => (end = resolve)));
+  const first = limit.run({ queue: 'north' }, () => new Promise<void>((resolve) => (end = resolve)));
   const cancelled = new AbortController();
-  const waiting = limit.run({ tenant: 'north', signal: cancelled.signal }, pass);
-  const next = limit.run({ tenant: 'north' }, pass);
+  const waiting = limit.run({ queue: 'north', signal: cancelled.signal }, pass);
+  const next = limit.run({ queue: 'north' }, pass);
   await settled();
 
   cancelled.abort(new Error('cancelled'));
@@ -71,7 +71,7 @@ it('lets more through as soon as it is raised', async () => {
   const limit = createRequestLimit(1);
   let begun = 0;
   const never = (): Promise<never> => (begun++, new Promise(() => undefined));
-  for (let i = 0; i < 3; i++) void limit.run({ tenant: 'north' }, never);
+  for (let i = 0; i < 3; i++) void limit.run({ queue: 'north' }, never);
   await settled();
   expect(begun).toBe(1);
 

@@ -55,7 +55,7 @@ async function send(limit: RequestLimit): Promise<() => void> {
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   await new Promise<void>((begun) => {
-    void limit.run({ tenant: 'tenant-a' }, () => {
+    void limit.run({ queue: 'tenant-a' }, () => {
       begun();
       return ended;
     });
@@ -121,7 +121,7 @@ it('take turns where fewer requests at once are allowed than there are processes
   };
   const sending = limits.flatMap((limit, by) =>
     Array.from({ length: 3 }, async () => {
-      while (!stopped) await limit.run({ tenant: 'tenant-a' }, () => request(by));
+      while (!stopped) await limit.run({ queue: 'tenant-a' }, () => request(by));
     }),
   );
   onTestFinished(() => Promise.all(sending).then(() => undefined));

@@ -88,7 +88,7 @@ export async function onPlatform(
       if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
       const find = (pace: Pace) =>
         deps.platform.findResource(schemaName, externalId, { tenant, signal, pace, onRetry });
-      return sync.requestLimit.run({ tenant, signal }, find).catch(notFound);
+      return sync.requestLimit.run({ queue: tenant, signal }, find).catch(notFound);
     }),
   );
   return distinct.filter((_, index) => found[index] !== null);

@@ -161,7 +161,7 @@ async function decideRetries(
     const missing = parents.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
     const { rejection } = row;
     if (decision.kind === 'send') results.push(result);
-    else if (decision.kind === 'wait') waiting.push(postponed(row, decision.dueIn, { missing: namesOf(missing) }));
+    else if (decision.kind === 'wait') waiting.push(postponed(row, decision.dueIn, namesOf(missing)));
     else if (rejection !== null && decision.code === 'parent_unknown')
       // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
       results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });

@@ -194,7 +194,7 @@ const limitOfRounds = (limit: RequestLimit): RequestLimit => ({
   get underWay() {
     return limit.underWay;
   },
-  run: (by, request) => limit.run({ ...by, tenant: `${by.tenant}, ahead of its turn` }, request),
+  run: (by, request) => limit.run({ ...by, queue: `${by.queue}, ahead of its turn` }, request),
 });
 
 /** Returns how many records were sent: none of a chunk that would exceed a limit of the guard. */

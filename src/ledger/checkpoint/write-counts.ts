@@ -37,7 +37,7 @@ export function countsOf(
     else
       for (let i = 0; i < bulk.failedRows.length; i++)
         count(bulk.tenantIdOf(bulk.failedRows.tenantAt(i)), bulk.outcome, 1);
-  // The tenants of second readings are not known any more, but the sums over all tenants must be right.
+  // The tenants of rows that were read twice are not known any more, but the sums over all tenants must be right.
   const [anyTenant] = byTenant.values();
   if (anyTenant !== undefined) {
     anyTenant.read += result.rowsReadTwice;

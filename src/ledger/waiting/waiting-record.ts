@@ -84,12 +84,12 @@ export const queuedWithoutParents = (
 /**
  * Queues a queued record once more, for the same reason, without having sent it.
  *
- * @param more what has changed
+ * @param missing the parents that it lacks now
  */
 export const postponed = (
-  { tenantId, externalId, sourceKey, reason, missing, rejection }: Omit<QueuedRecord, 'kind' | 'dueIn'>,
+  { tenantId, externalId, sourceKey, reason, missing: lacked, rejection }: Omit<QueuedRecord, 'kind' | 'dueIn'>,
   dueIn: number,
-  more: Partial<Pick<QueuedRecord, 'missing'>> = {},
+  missing: readonly ParentName[] = lacked,
 ): QueuedRecord => ({
   kind: 'queued',
   reason,
@@ -100,5 +100,4 @@ export const postponed = (
   rejection,
   dueIn,
   isPostponed: true,
-  ...more,
 });
