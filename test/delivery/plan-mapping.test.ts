@@ -1,10 +1,10 @@
 /** Planning is repeated by other attempts and for other passes; whichever comes first decides what the run reads. */
-import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { planMapping } from '../../src/delivery/run/plan-mapping.js';
 import type { Dependencies } from '../../src/delivery/dependencies.js';
 import type { Ledger } from '../../src/ledger/ledger.js';
 import { ledgerForTests } from '../ledger/ledger-for-tests.js';
+import { newRun } from '../ledger/new-partition.js';
 
 const the = ledgerForTests();
 
@@ -36,17 +36,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
         mapping: () => Promise.resolve({ mappingId: the.mappingId, spec, plan: {} }),
       }),
   } as unknown as Dependencies;
-  const { id: runId } = await the.ledger.runs.begin({
-    sync: 'shop',
-    kind: 'sync',
-    mode: 'incremental',
-    input: { sync: 'shop' },
-    mappingVersion: 'v1',
-    files: null,
-    workflowId: 'w',
-    firstExecutionRunId: randomUUID(),
-    start: { trigger: 'other', by: null },
-  });
+  const runId = await newRun(the.ledger, { kind: 'sync', mode: 'incremental' });
   const plan = (mode: string, firstPass: boolean) =>
     planMapping(deps, { runId, sync: 'shop', mapping: 'customers', mode, input: { sync: 'shop' }, firstPass });
   const boundsOf = (kind: 'planned' | 'first_pass') =>

@@ -2,12 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import type { NewRun } from '../../src/ledger/runs/runs.js';
 
-async function newRun(ledger: Ledger): Promise<string> {
+/** A run of the sync `shop`; its id. */
+export async function newRun(
+  ledger: Ledger,
+  { kind, mode }: Pick<NewRun, 'kind' | 'mode'> = { kind: 'backfill', mode: 'backfill' },
+): Promise<string> {
   const { id } = await ledger.runs.begin({
     sync: 'shop',
-    kind: 'backfill',
-    mode: 'backfill',
+    kind,
+    mode,
     input: { sync: 'shop' },
     mappingVersion: 'v1',
     files: null,

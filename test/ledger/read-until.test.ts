@@ -1,8 +1,8 @@
 /** Up to which moment a mapping counts as read: only a run that has ended moves it, and only if it has read everything. */
-import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PlannedRead } from '../../src/ledger/runs/partitions.js';
 import { ledgerForTests } from './ledger-for-tests.js';
+import { newRun } from './new-partition.js';
 
 const the = ledgerForTests();
 
@@ -12,17 +12,7 @@ const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000);
 
 /** A run that has planned two partitions of the mapping. */
 async function planned(read?: PlannedRead) {
-  const { id } = await the.ledger.runs.begin({
-    sync: 'shop',
-    kind: 'sync',
-    mode: 'incremental',
-    input: { sync: 'shop' },
-    mappingVersion: 'v1',
-    files: null,
-    workflowId: 'w',
-    firstExecutionRunId: randomUUID(),
-    start: { trigger: 'other', by: null },
-  });
+  const id = await newRun(the.ledger, { kind: 'sync', mode: 'incremental' });
   const { partitions } = the.ledger;
   const partition = { ...ANY, byCursor: true, movesPosition: false };
   await partitions.plan(id, the.mappingId, [partition, partition], read);

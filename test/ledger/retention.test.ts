@@ -1,132 +1,15 @@
 /** Retention: what is removed once it is old, what stays whatever its age, and that nobody can tell the difference. */
 import { randomUUID } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DEFAULT_RETENTION, type RetentionKind } from '../../src/domain/retention.js';
-import type { RunTrigger } from '../../src/domain/search-attributes.js';
 import { FIRST_PLACE } from '../../src/ledger/record-key.js';
-import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import { ledgerForTests, record } from './ledger-for-tests.js';
+import { ledgerForTests } from './ledger-for-tests.js';
+import { pastRuns, SCHEDULE, type RunOptions } from './past-runs.js';
 
 const the = ledgerForTests();
+const past = pastRuns(the);
+const { run, delivering, claimed, leavingPending, leavingDeadLetter, prune, rowsOf, runIds, saidOf, recentRuns } = past;
 const DAY = 86_400_000;
-const SCHEDULE = 'partner-sync/x/minutely';
-
-let sync: string;
-let mappingId: number;
-beforeEach(async () => {
-  sync = randomUUID();
-  mappingId = await the.ledger.ids.mappingId(sync, 'customers');
-});
-
-interface RunOptions {
-  readonly kind?: 'sync' | 'backfill';
-  readonly trigger?: RunTrigger;
-  /** How many days ago it ended. */
-  readonly ago: number;
-  readonly outcome?: 'complete' | 'incomplete' | 'failed' | 'complete_with_dead_letters';
-  /** What it does before it ends. */
-  readonly work?: (partition: AcquiredPartition) => Promise<void>;
-}
-
-/** A run that ended so many days ago, with one partition; all that it wrote is as old. Returns its id. */
-async function run({ kind = 'sync', trigger = 'other', ago, outcome = 'complete', work }: RunOptions): Promise<string> {
-  const { ledger, database } = the;
-  const { id } = await ledger.runs.begin({
-    sync,
-    kind,
-    mode: 'full',
-    input: { sync },
-    files: null,
-    mappingVersion: 'v1',
-    workflowId: 'w',
-    firstExecutionRunId: randomUUID(),
-    start: { trigger, by: trigger === 'schedule' ? SCHEDULE : 'ana@ops' },
-  });
-  const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
-  await ledger.partitions.plan(id, mappingId, [{ ...bounds, byCursor: true, movesPosition: true }]);
-  const [planned] = await ledger.partitions.planned(id, mappingId);
-  await work?.(await ledger.partitions.acquire(planned!.id));
-  await ledger.runs.end(id, outcome);
-  const past = `interval '${ago} days'`;
-  await database.query(
-    `UPDATE partner_sync.runs SET started_at = started_at - ${past}, ended_at = ended_at - ${past} WHERE id = $1`,
-    [id],
-  );
-  await database.query(`UPDATE partner_sync.batches SET settled_at = settled_at - ${past} WHERE run_id = $1`, [id]);
-  return id;
-}
-
-/** Work of a run: delivers one record. */
-const delivering =
-  (externalId: string): RunOptions['work'] =>
-  async (partition) =>
-    the.deliver({ ...partition, mappingId }, [record(externalId, randomUUID())]);
-
-const claimed = (partition: AcquiredPartition, id: string) => the.claim(partition, [record(id, '1')]);
-
-/** Work of a run: one record that waits, pending in its batch. */
-const leavingPending: RunOptions['work'] = async (partition) => {
-  const records = [record('pending', '1')];
-  const claim = await the.claim(partition, records);
-  const [batch] = claim.batches;
-  await the.ledger.batches.markSent(batch!, 'b-1');
-  await the.ledger.checkpoint(
-    partition,
-    await the.outcome(claim, records, 'waiting', {
-      sent: [],
-      batches: [{ id: batch!.id!, pending: ['pending'] }],
-      waiting: [
-        {
-          kind: 'pending',
-          tenantId: the.tenantIds.get('north')!,
-          externalId: 'pending',
-          sourceKey: ['pending'],
-          reason: 'dependency',
-          batchId: batch!.id!,
-          contentHash: '0'.repeat(32),
-          missing: [],
-          expiresAt: null,
-          dependencyWait: 60,
-        },
-      ],
-    }),
-  );
-};
-
-/** Work of a run: one dead letter. */
-const leavingDeadLetter: RunOptions['work'] = async (partition) => {
-  const deadLetter = {
-    tenantId: 0,
-    externalId: 'dead',
-    sourceKey: ['dead'],
-    code: 'record_invalid' as const,
-    pointer: '/email',
-    rule: 'format',
-    reason: 'not an email',
-    shape: 'text(3) aaa',
-  };
-  await the.ledger.checkpoint(partition, await the.outcome(null, [], 'deadLettered', { deadLetters: [deadLetter] }));
-};
-
-const prune = (options = {}) => the.ledger.retention.prune(sync, DEFAULT_RETENTION, options);
-const rowsOf = async (table: string, where = 'mapping_id = $1', value: unknown = mappingId): Promise<number> =>
-  (
-    await the.database.query<{ n: number }>(`SELECT count(*)::int AS n FROM partner_sync.${table} WHERE ${where}`, [
-      value,
-    ])
-  )[0]!.n;
-const runIds = async (most = 1000): Promise<string[]> =>
-  (await the.ledger.runs.latest(sync, most)).map(({ id }) => id).reverse();
-/** What people and metrics are told of the sync's runs. */
-async function saidOf() {
-  const [{ now: _, ...state } = { now: null }] = await the.ledger.syncStates.of(sync);
-  const gauges = await the.ledger.gauges.read([sync]);
-  return { state, schedule: await the.ledger.runs.ofSchedule(SCHEDULE), gauges };
-}
-/** Runs enough for those before them not to be among the latest. */
-const recentRuns = async (): Promise<void> => {
-  for (let i = 0; i < 21; i++) await run({ ago: 0 });
-};
 
 it('removes batches a fortnight after they were settled, and no others', async () => {
   await run({ ago: 15, work: delivering('a') });
@@ -147,7 +30,7 @@ it('keeps batches that are on their way or whose records wait, with their runs, 
   await prune();
 
   const states = await the.database.query('SELECT state FROM partner_sync.batches WHERE mapping_id = $1 ORDER BY id', [
-    mappingId,
+    past.mappingId,
   ]);
   expect(states).toEqual([{ state: 'pending' }, { state: 'intended' }]);
   expect(await rowsOf('waiting')).toBe(1);
@@ -199,17 +82,17 @@ describe('whatever its age, keeps a run', () => {
     await recentRuns();
     await prune();
     expect((await runIds())[0]).toBe(kept);
-    expect(await the.ledger.partitions.position(mappingId)).toBe('2020-01-01');
+    expect(await the.ledger.partitions.position(past.mappingId)).toBe('2020-01-01');
   });
 
   it('whose removal plan awaits approval', async () => {
     const kept = await run({ ago: 500 });
-    const plan = await the.ledger.removals.open(kept, mappingId, '{}');
+    const plan = await the.ledger.removals.open(kept, past.mappingId, '{}');
     await the.ledger.removals.decide(plan, 'awaiting_approval', { records: 1, accepted: 1 });
     await recentRuns();
     await prune();
     expect((await runIds())[0]).toBe(kept);
-    expect(await the.ledger.removals.awaitingApproval(sync)).toHaveLength(1);
+    expect(await the.ledger.removals.awaitingApproval(past.sync)).toHaveLength(1);
   });
 
   it('that was the last success, and those that have failed since', async () => {
@@ -248,59 +131,9 @@ describe('whatever its age, keeps a run', () => {
   });
 });
 
-describe('of a sync that has failed more often than is counted', () => {
-  /** Adds this many runs, a minute apart, the last of which ended so many days ago. */
-  const failures = (n: number, ago: number, failure: string, trigger: RunTrigger = 'schedule') =>
-    the.database.query(
-      `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id,
-         trigger, started_by, started_at, ended_at, outcome, failure_code)
-       SELECT $1, 'sync', 'full', '{}', 'v', 'w', gen_random_uuid()::text, $5, CASE $5 WHEN 'schedule' THEN $6 END, t, t, 'failed', $4
-       FROM generate_series(1, $2::int) i, LATERAL (SELECT now() - $3::int * interval '1 day' - ($2::int - i) * interval '1 minute') m(t)`,
-      [sync, n, ago, failure, trigger, SCHEDULE],
-    );
-
-  it('removes failures beyond those, and says the same', async () => {
-    const success = await run({ ago: 600, trigger: 'schedule' });
-    const first = await run({ ago: 599, outcome: 'failed', trigger: 'schedule' });
-    await failures(11_000, 500, 'source_unavailable');
-    const before = await saidOf();
-    expect(before.state).toMatchObject({ runsSinceSuccess: 10_001, refused: 0, latest: { outcome: 'failed' } });
-    expect(before.schedule).toMatchObject({ runsSinceSuccess: 10_001, lastOutcome: 'failed' });
-
-    const steps: number[] = [];
-    expect(
-      await prune({ onStep: (kind: RetentionKind, rows: number) => kind === 'runs' && steps.push(rows) }),
-    ).toMatchObject({ done: true });
-
-    expect(steps).toEqual([999]);
-    expect(await saidOf()).toEqual(before);
-    const kept = await runIds(20_000);
-    expect(kept).toHaveLength(10_003);
-    expect(kept.slice(0, 2)).toEqual([success, first]);
-  });
-
-  it('removes all of them once it succeeds', async () => {
-    await failures(1500, 500, 'source_unavailable', 'other');
-    await recentRuns();
-    expect((await prune()).removed.find(({ kind }) => kind === 'runs')).toMatchObject({ rows: 1500 });
-    expect(await runIds()).toHaveLength(21);
-  });
-
-  it('does the same with runs that were refused, and without a schedule', async () => {
-    const success = await run({ ago: 600 });
-    await failures(10_500, 500, 'run_in_progress', 'other');
-    const before = await saidOf();
-    expect(before.state).toMatchObject({ runsSinceSuccess: 0, refused: 10_001 });
-    await prune();
-    expect(await saidOf()).toEqual(before);
-    const kept = await runIds(20_000);
-    expect([kept.length, kept[0]]).toEqual([10_003, success]);
-  });
-});
-
 it('removes removal plans that are over, and keeps records that were approved and are not removed yet', async () => {
   const planned = async (state: 'due' | 'awaiting_approval', ago: number) => {
-    const plan = await the.ledger.removals.open(await run({ ago }), mappingId, '{}');
+    const plan = await the.ledger.removals.open(await run({ ago }), past.mappingId, '{}');
     await the.ledger.removals.add(plan, { tenantIds: [the.tenantIds.get('north')!], externalIds: ['a'] }, FIRST_PLACE);
     await the.ledger.removals.decide(plan, state, { records: 1, accepted: 10 });
     return plan;
@@ -308,7 +141,7 @@ it('removes removal plans that are over, and keeps records that were approved an
   await the.ledger.removals.finish(await planned('due', 200));
   const approved = await planned('awaiting_approval', 150);
   const actor = { who: 'ana', origin: 'cli' } as const;
-  await the.ledger.removals.approve([approved.id], { sync, run: '1', actor });
+  await the.ledger.removals.approve([approved.id], { sync: past.sync, run: '1', actor });
   await planned('awaiting_approval', 120);
 
   const { removed } = await prune();
@@ -323,34 +156,36 @@ it('says the same of a sync after pruning as before', async () => {
   await run({ ago: 800, work: leavingDeadLetter, outcome: 'complete_with_dead_letters', trigger: 'schedule' });
   await run({ ago: 700, work: leavingPending, outcome: 'incomplete' });
   await run({ ago: 600, kind: 'backfill', work: delivering('b') });
-  const guarded: RunOptions['work'] = async ({ runId }) => void (await the.ledger.guards.begin(runId, mappingId));
+  const guarded: RunOptions['work'] = async ({ runId }) => void (await the.ledger.guards.begin(runId, past.mappingId));
   await run({ ago: 599, work: guarded });
   for (let i = 0; i < 30; i++) await run({ ago: 598 - i, work: delivering(`c${i}`), trigger: 'schedule' });
   await run({ ago: 200, outcome: 'failed', trigger: 'schedule' });
   const { ledger } = the;
   // A run that is working, whose report is to come.
   const current = await ledger.runs.begin({
-    sync,
+    sync: past.sync,
     kind: 'sync',
     mode: 'full',
-    input: { sync },
+    input: { sync: past.sync },
     files: null,
     mappingVersion: 'v1',
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },
   });
-  await ledger.partitions.forRowsByKey(current.id, mappingId);
+  await ledger.partitions.forRowsByKey(current.id, past.mappingId);
   const said = async () => ({
     // The first run matters only to a sync without a success, of which no run is removed.
-    states: (await ledger.syncStates.of(sync)).map(({ now: _, firstRunAt: __, expectedSince: ___, ...state }) => state),
-    statuses: await ledger.counts.statuses(sync),
+    states: (await ledger.syncStates.of(past.sync)).map(
+      ({ now: _, firstRunAt: __, expectedSince: ___, ...state }) => state,
+    ),
+    statuses: await ledger.counts.statuses(past.sync),
     undelivered: [...(await ledger.counts.undelivered(current.id))],
-    latest: await ledger.runs.latest(sync, 10),
+    latest: await ledger.runs.latest(past.sync, 10),
     schedule: await ledger.runs.ofSchedule(SCHEDULE),
-    gauges: await ledger.gauges.read([sync]),
-    causes: await ledger.deadLetters.causes(sync, {}),
-    awaiting: await ledger.removals.needingAttention(sync),
+    gauges: await ledger.gauges.read([past.sync]),
+    causes: await ledger.deadLetters.causes(past.sync, {}),
+    awaiting: await ledger.removals.needingAttention(past.sync),
   });
   const before = await said();
 
@@ -367,7 +202,7 @@ it('counts beforehand what it would remove, with the age of the oldest', async (
   await run({ ago: 430, work: delivering('b') });
   await recentRuns();
 
-  const counted = await the.ledger.retention.prunable(sync, DEFAULT_RETENTION);
+  const counted = await the.ledger.retention.prunable(past.sync, DEFAULT_RETENTION);
   const { removed, done } = await prune();
 
   expect(counted).toEqual(removed);
