@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFailed } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { diagnose, entryOf, execute, headingsUnder, lineLike } from '../docs/runbook.js';
 import { isHere } from '../here.js';
@@ -110,6 +110,7 @@ describe.runIf(isHere('Prometheus'))('is caused, shown and ended:', () => {
   it.each(Object.entries(PROOFS))(
     '%s',
     async (_, { shows, values, cause, fix }) => {
+      onTestFailed(() => console.error(worker.output().slice(-5000)));
       const headings = Object.keys(shows);
       const caused = await cause(entries);
       const [latest] = await shop.state.query<{ run: string }>('SELECT max(id)::text AS run FROM partner_sync.runs');

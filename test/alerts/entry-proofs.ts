@@ -157,7 +157,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
       const { shop } = entries;
       await change(entries, 1, `name = 'renamed a third time'`);
       const run = await start(entries);
-      await run.executeUpdate('pause');
+      const { code, stderr } = await runInProcess(['pause', SYNC], entries.env);
+      expect(code, stderr).toBe(0);
       await eventually('nothing works on it any more', async () => {
         const { raw } = await run.describe();
         return (raw.pendingActivities ?? []).length === 0;

@@ -98,6 +98,24 @@ it('says that a run has no worker, or no workflow any more, instead of waiting f
   });
 }, 120_000);
 
+it('says that workers fail at a run', async () => {
+  const shop = await shopForTest();
+  await openRunByHand(shop);
+  const handle = await shop.start('unknownToTheWorker' as 'sync', { sync: 'shop' });
+  await shop.state.query('UPDATE partner_sync.runs SET workflow_id = $1', [handle.workflowId]);
+  await eventually('Temporal asks it nothing any more', async () => {
+    const { raw } = await handle.describe();
+    return (raw.pendingWorkflowTask?.attempt ?? 0) >= 3;
+  });
+  expect(await runInProcess(['pause', 'shop'], shop.env)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `error worker_missing: the workers fail to continue the workflow ${handle.workflowId} of run 1`,
+    ) as string,
+  });
+  await handle.terminate();
+}, 120_000);
+
 it('explains what is wrong with the input of an Update, and writes nothing into the history', async () => {
   const { handle } = await startedRun();
   const update = (name: string, input: unknown): Promise<string> =>

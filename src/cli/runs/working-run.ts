@@ -1,8 +1,10 @@
 /** The active run, as commands reach it: by the Updates and the query of its workflow. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import {
   ApplicationFailure,
   isGrpcDeadlineError,
+  isGrpcServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -18,7 +20,7 @@ import { connectTemporal } from '../../worker/temporal-connection.js';
 import { assertKnown } from '../known-sync.js';
 
 /**
- * The workflow of a run. Throws `worker_missing` if no worker is there to respond, and `run_stopped` if the workflow does
+ * The workflow of a run. Throws `worker_missing` if no worker is there to respond or all fail at it, and `run_stopped` if the workflow does
  * not run any more.
  */
 export interface RunWorkflow {
@@ -53,11 +55,15 @@ export async function withRun<T>(
   const { client } = temporal;
   const handle = client.workflow.getHandle(run.workflow_id);
   const ask = async <A>(request: () => Promise<A>): Promise<A> => {
-    try {
-      return await client.withDeadline(Date.now() + milliseconds('runAnswer'), request);
-    } catch (error) {
-      throw fromRun(run, error);
-    }
+    const deadline = Date.now() + milliseconds('runAnswer');
+    for (;;)
+      try {
+        return await client.withDeadline(deadline, request);
+      } catch (error) {
+        const askAgainAt = Date.now() + milliseconds('runNotReady');
+        if (!isNotReady(error) || askAgainAt > deadline) throw fromRun(run, error);
+        await setTimeout(askAgainAt - Date.now());
+      }
   };
   try {
     return await work({
@@ -82,8 +88,22 @@ function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown): unknown
       'worker_missing',
       `run ${id} did not answer within ${seconds('runAnswer')} s; it may still do what was asked for, once a worker is there`,
     );
+  if (isNotReady(error))
+    return new PartnerSyncError(
+      'worker_missing',
+      `the workers fail to continue the workflow ${workflow} of run ${id}: their logs and its history in the Temporal Web UI show why`,
+    );
   return error;
 }
+
+/** The status code of gRPC for it. */
+const GRPC_FAILED_PRECONDITION = 9;
+
+/** Whether Temporal asks a workflow nothing, because its latest workflow tasks have failed; the next may succeed. */
+const isNotReady = (error: unknown): boolean => {
+  const cause = causeOf(error);
+  return isGrpcServiceError(cause) && Number(cause.code) === GRPC_FAILED_PRECONDITION;
+};
 
 const causeOf = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 

@@ -32,6 +32,12 @@ export const COMMANDS = {
     bounds: 'the answer of a run to `pause`, `resume`, `approve` or `set-rate`',
     why: 'a worker answers within milliseconds, even if it is busy within seconds',
   },
+  runNotReady: {
+    value: 1,
+    unit: 's',
+    bounds: 'the time until one of these asks again, while workers fail to continue the run',
+    why: 'a worker of the other release, or one that is less busy, may be able to',
+  },
   noWorkerReport: {
     value: 4,
     unit: 's',
