@@ -156,9 +156,14 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     async cause(entries) {
       const { shop } = entries;
       await change(entries, 1, `name = 'renamed a third time'`);
+      // It cannot end before it is paused, and what it has begun can afterwards.
+      const before = shop.proxy.uploads();
+      refuse(entries, 503);
       const run = await start(entries);
+      await eventually('it has begun to send', () => Promise.resolve(shop.proxy.uploads() > before));
       const { code, stderr } = await runInProcess(['pause', SYNC], entries.env);
       expect(code, stderr).toBe(0);
+      shop.proxy.fail(undefined);
       await eventually('nothing works on it any more', async () => {
         const { raw } = await run.describe();
         return (raw.pendingActivities ?? []).length === 0;
