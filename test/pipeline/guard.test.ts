@@ -195,7 +195,14 @@ it('removes vanished records within the run once somebody has approved', async (
   await shop.source.query('DELETE FROM shop.lines; DELETE FROM shop.orders');
   const run = await shop.start('sync', { sync: 'shop', mode: 'mirror', mappings: ['customers'] });
   await untilOnHold(run);
-  expect((await command(shop, 'status', 'shop')).stdout).toContain('a run holds 1 mapping until somebody approves');
+  const status = await command(shop, 'status', 'shop');
+  expect(status.stdout).toContain('a run holds 1 mapping until somebody approves');
+  for (const { stdout } of [
+    status,
+    await command(shop, 'removals', 'shop'),
+    await command(shop, 'removals', 'shop', '1'),
+  ])
+    expect(stdout).toContain('approve: partner-sync approve shop (run 2 is on hold for it)');
   const gauges = await (await shop.parts.ledger()).gauges.read(['shop']);
   expect(gauges).toContainEqual({ metric: 'mappings_on_hold', labels: { sync: 'shop' }, value: 1 });
   expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(

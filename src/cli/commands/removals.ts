@@ -2,7 +2,7 @@
  * `partner-sync removals`: the removal plans of mirror runs that are awaiting approval, and the records in one.
  *
  * Reads the ledger only. Approving is not done here: it is the input of a run, which is recorded with the run (ADR
- * 0016). Exit codes: 0 done (also if no plan waits), 1 failed, 2 wrong usage, or a plan that is not awaiting approval.
+ * 0016), or `approve` while a run is on hold. Exit codes: 0 done (also if no plan waits), 1 failed, 2 wrong usage, or a plan that is not awaiting approval.
  */
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -44,9 +44,12 @@ export function addRemovals(program: Command): void {
           const ledger = await parts.ledger();
           const plans = await ledger.removals.awaitingApproval(sync);
           if (plans.length === 0) await assertKnown(parts, sync);
+          const activeRuns = (await ledger.runs.notEnded(sync)).map((run) => run.id);
           if (id === undefined) {
             output.result({ sync, plans }, () =>
-              plans.length === 0 ? [`no removal plan of ${sync} is awaiting approval`] : removalLines(sync, plans),
+              plans.length === 0
+                ? [`no removal plan of ${sync} is awaiting approval`]
+                : removalLines(sync, plans, activeRuns),
             );
             return EXIT.done;
           }
@@ -58,7 +61,7 @@ export function addRemovals(program: Command): void {
             );
           const records = await recordsOf(ledger, id, limit === 'all' ? Infinity : limit);
           output.result({ sync, ...plan, vanished: records }, () => [
-            ...removalLines(sync, [plan]),
+            ...removalLines(sync, [plan], activeRuns),
             '',
             ...table(
               ['tenant', 'external id'],

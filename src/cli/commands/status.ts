@@ -100,6 +100,7 @@ function linesOf(
   { healths, runs, unrecorded, failing, mappings, removals }: Status,
   sync: string | undefined,
 ): string[] {
+  const activeRuns = runs.filter(({ outcome }) => outcome === 'running').map(({ run }) => run);
   return [
     ...healthLines(healths),
     ...(runs.length === 0
@@ -129,7 +130,7 @@ function linesOf(
             ]),
           ),
         ]),
-    ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals)]),
+    ...(removals.length === 0 ? [] : ['', ...removalLines(sync!, removals, activeRuns)]),
   ];
 }
 

@@ -1,13 +1,19 @@
 /** Removal plans for people: what was done with the records of vanished rows, or what a person must decide. */
 import type { RemovalPlan } from '../../domain/removal-plan.js';
 
-/** Lines about the plans, with the commands to copy; none for a plan without vanished rows. */
-export const removalLines = (sync: string, plans: readonly RemovalPlan[]): string[] =>
-  plans.flatMap((plan) => linesOf(sync, plan));
+/**
+ * Lines about the plans, with the commands to copy; none for a plan without vanished rows. A plan of one of the
+ * `activeRuns` is what that run is on hold for; any other is approved by a new run.
+ */
+export const removalLines = (
+  sync: string,
+  plans: readonly RemovalPlan[],
+  activeRuns: readonly string[] = [],
+): string[] => plans.flatMap((plan) => linesOf(sync, plan, activeRuns.includes(plan.run)));
 
 const count = (n: number): string => n.toLocaleString('en-GB');
 
-function linesOf(sync: string, removal: RemovalPlan): string[] {
+function linesOf(sync: string, removal: RemovalPlan, isOnHold: boolean): string[] {
   const { plan, mapping, state, records, accepted } = removal;
   const share = `${count(records)} of ${count(accepted)} ${accepted === 1 ? 'record' : 'records'}`;
   switch (state) {
@@ -15,7 +21,9 @@ function linesOf(sync: string, removal: RemovalPlan): string[] {
       return [
         `${mapping}: the rows of ${share} are gone, too many to remove without approval; nothing was done to them.`,
         `  review:  partner-sync removals ${sync} ${plan}`,
-        `  approve: partner-sync run ${sync} --mode mirror --approve ${plan}`,
+        isOnHold
+          ? `  approve: partner-sync approve ${sync} (run ${removal.run} is on hold for it)`
+          : `  approve: partner-sync run ${sync} --mode mirror --approve ${plan}`,
       ];
     case 'empty':
       return [
