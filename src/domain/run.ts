@@ -9,7 +9,7 @@ import type { Hold } from './guard.js';
 import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from './errors.js';
 import { isSyncName, nearest } from './names.js';
-import type { RemovalPlan } from './removal-plan.js';
+import { needsAttention, type RemovalPlan } from './removal-plan.js';
 import type { SourceKey } from './source.js';
 import { RUN_MODES, type RunMode } from './sync.js';
 
@@ -201,6 +201,13 @@ export function undeliveredLine(report: RunReport): string {
     ...(waiting > 0 ? [quantity(waiting, 'record waits', 'records wait')] : []),
     ...(deadLettered > 0 ? [quantity(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
     ...(report.skipped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
+    ...report.removals
+      .filter(needsAttention)
+      .map(({ mapping, plan, state }) =>
+        state === 'empty'
+          ? `the source of ${mapping} has no rows`
+          : `removal plan ${plan} of ${mapping} awaits approval`,
+      ),
   ];
   return `run ${report.run} of ${report.sync} ended ${report.outcome}: ${parts.join(', ') || 'its counts do not add up'}`;
 }

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { removalLines } from '../../src/cli/output/removal-lines.js';
 import { planRemovals } from '../../src/delivery/removals/plan-removals.js';
-import type { RunReport } from '../../src/domain/run.js';
+import { undeliveredLine, type RunReport } from '../../src/domain/run.js';
 import { runInProcess } from '../cli/in-process.js';
 import {
   failureOf,
@@ -82,6 +82,9 @@ it('does nothing to the records of a table that was emptied, approved or not', a
   const report = await mirror(shop);
 
   expect(report).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'empty', records: 0, accepted: 10 }] });
+  expect(undeliveredLine(report)).toBe(
+    `run ${report.run} of shop ended incomplete: the source of customers has no rows`,
+  );
   expect(shop.proxy.uploads()).toBe(0);
   const refused = await shop.start('sync', { sync: SYNC, mode: 'mirror', approve: [report.removals[0]!.plan] });
   expect(await failureOf(refused)).toMatchObject({ type: 'input_invalid' });
@@ -100,6 +103,10 @@ it('awaits approval for 30 % of the rows, and marks exactly those that were appr
     outcome: 'incomplete',
     removals: [{ state: 'awaiting_approval', records: 3, accepted: 10 }],
   });
+  const { run, removals } = awaitingApproval;
+  expect(undeliveredLine(awaitingApproval)).toBe(
+    `run ${run} of shop ended incomplete: removal plan ${removals[0]!.plan} of customers awaits approval`,
+  );
   expect(await gone(shop)).toEqual([]);
 
   // Three more are gone meanwhile: that is more than the plan that was approved.
