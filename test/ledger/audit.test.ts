@@ -5,30 +5,20 @@ import { setRate } from '../../src/delivery/run/set-rate.js';
 import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import type { NewRun } from '../../src/ledger/runs/runs.js';
 import { ledgerForTests } from './ledger-for-tests.js';
+import { newRun } from './new-partition.js';
 
 const the = ledgerForTests();
 const ANA = { who: 'ana@ops', origin: 'cli' } as const;
 
-const begin = (sync: string, more: Partial<NewRun> = {}) =>
-  the.ledger.runs.begin({
-    sync,
-    kind: 'sync',
-    mode: 'full',
-    input: { sync },
-    files: null,
-    mappingVersion: 'v1',
-    workflowId: 'w',
-    firstExecutionRunId: randomUUID(),
-    start: { trigger: 'cli', by: 'ana@ops' },
-    ...more,
-  });
+const begin = (sync: string, more: Partial<NewRun> = {}): Promise<string> =>
+  newRun(the.ledger, { sync, kind: 'sync', mode: 'full', start: { trigger: 'cli', by: 'ana@ops' }, ...more });
 const entriesOf = async (sync: string) => the.ledger.audit.latest({ sync, limit: 100 });
 
 it('tells who started a run, once, and nothing of the records that were asked for', async () => {
   const sync = randomUUID();
   const input = { sync, mapping: 'customers', externalIds: ['canary-1', 'canary-2'] };
   const more = { kind: 'backfill', mode: 'backfill', input, firstExecutionRunId: randomUUID() } as const;
-  const { id } = await begin(sync, more);
+  const id = await begin(sync, more);
   await begin(sync, more);
 
   const entries = await entriesOf(sync);
@@ -54,7 +44,7 @@ it('has the runs that people start, from wherever, and not those of schedules', 
 it('tells of dead letters that were replayed by which filter, and of those that were dropped', async () => {
   const sync = randomUUID();
   const input = { sync, replay: { codes: ['record_invalid'] } };
-  const { id } = await begin(sync, { kind: 'backfill', mode: 'replay', input });
+  const id = await begin(sync, { kind: 'backfill', mode: 'replay', input });
   const mappingId = await the.ledger.ids.mappingId(sync, 'customers');
   const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
   await the.ledger.partitions.plan(id, mappingId, [{ ...bounds, byCursor: true, movesPosition: false }]);
@@ -87,7 +77,7 @@ it('tells of dead letters that were replayed by which filter, and of those that 
 
 it('tells who approved removal plans, of how many records', async () => {
   const sync = randomUUID();
-  const { id } = await begin(sync);
+  const id = await begin(sync);
   const plan = await the.ledger.removals.open(id, await the.ledger.ids.mappingId(sync, 'customers'), '{}');
   await the.ledger.removals.decide(plan, 'awaiting_approval', { records: 7, accepted: 9 });
 
@@ -102,7 +92,7 @@ it('tells who approved removal plans, of how many records', async () => {
 
 it('tells who let a run on hold go on, once', async () => {
   const sync = randomUUID();
-  const { id } = await begin(sync);
+  const id = await begin(sync);
   const mappingId = await the.ledger.ids.mappingId(sync, 'customers');
   await the.ledger.guards.begin(id, mappingId);
   const by = { sync, actor: ANA, subject: { run: id, mapping: 'customers', reason: 'new price list' } };
@@ -173,7 +163,7 @@ it('loses old entries by pruning, and no others', async () => {
 
 it('shows the newest entries first, of one sync or of all, from a time on', async () => {
   const sync = randomUUID();
-  const runs = [await begin(sync), await begin(sync), await begin(sync)].map(({ id }) => id);
+  const runs = [await begin(sync), await begin(sync), await begin(sync)];
   const { audit } = the.ledger;
   const shown = async (filter: object) =>
     (await audit.latest({ limit: 2, ...filter })).map(({ subject }) => subject['run']);

@@ -4,21 +4,19 @@ import type { Ledger } from '../../src/ledger/ledger.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { NewRun } from '../../src/ledger/runs/runs.js';
 
-/** A run of the sync `shop`; its id. */
-export async function newRun(
-  ledger: Ledger,
-  { kind, mode }: Pick<NewRun, 'kind' | 'mode'> = { kind: 'backfill', mode: 'backfill' },
-): Promise<string> {
+/** A run, by default a backfill of the sync `shop`; its id. */
+export async function newRun(ledger: Ledger, { sync = 'shop', ...more }: Partial<NewRun> = {}): Promise<string> {
   const { id } = await ledger.runs.begin({
-    sync: 'shop',
-    kind,
-    mode,
-    input: { sync: 'shop' },
+    sync,
+    kind: 'backfill',
+    mode: 'backfill',
+    input: { sync },
     mappingVersion: 'v1',
     files: null,
     workflowId: 'w',
     firstExecutionRunId: randomUUID(),
     start: { trigger: 'other', by: null },
+    ...more,
   });
   return id;
 }

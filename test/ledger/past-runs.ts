@@ -5,6 +5,7 @@ import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
 import type { RunTrigger } from '../../src/domain/search-attributes.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { record, type ledgerForTests } from './ledger-for-tests.js';
+import { newPartitionOf, newRun } from './new-partition.js';
 
 export const SCHEDULE = 'partner-sync/x/minutely';
 
@@ -35,21 +36,10 @@ export function pastRuns(the: ReturnType<typeof ledgerForTests>) {
     work,
   }: RunOptions): Promise<string> {
     const { ledger, database } = the;
-    const { id } = await ledger.runs.begin({
-      sync,
-      kind,
-      mode: 'full',
-      input: { sync },
-      files: null,
-      mappingVersion: 'v1',
-      workflowId: 'w',
-      firstExecutionRunId: randomUUID(),
-      start: { trigger, by: trigger === 'schedule' ? SCHEDULE : 'ana@ops' },
-    });
-    const bounds = { cursorFrom: null, cursorBefore: null, afterKey: null, throughKey: null, externalIds: null };
-    await ledger.partitions.plan(id, mappingId, [{ ...bounds, byCursor: true, movesPosition: true }]);
-    const [planned] = await ledger.partitions.planned(id, mappingId);
-    await work?.(await ledger.partitions.acquire(planned!.id));
+    const start = { trigger, by: trigger === 'schedule' ? SCHEDULE : 'ana@ops' };
+    const id = await newRun(ledger, { sync, kind, mode: 'full', start });
+    const partition = await newPartitionOf(ledger, mappingId, true, id);
+    await work?.(partition);
     await ledger.runs.end(id, outcome);
     const past = `interval '${ago} days'`;
     await database.query(

@@ -202,7 +202,7 @@ it('removes vanished records within the run once somebody has approved', async (
     await command(shop, 'removals', 'shop'),
     await command(shop, 'removals', 'shop', '1'),
   ])
-    expect(stdout).toContain('approve: partner-sync approve shop (run 2 is on hold for it)');
+    expect(stdout).toContain('approve: partner-sync approve shop (while run 2 is on hold for it)');
   const gauges = await (await shop.parts.ledger()).gauges.read(['shop']);
   expect(gauges).toContainEqual({ metric: 'mappings_on_hold', labels: { sync: 'shop' }, value: 1 });
   expect((await command(shop, 'approve', 'shop', '--yes')).stderr).toContain(

@@ -2,7 +2,8 @@
  * `partner-sync removals`: the removal plans of mirror runs that are awaiting approval, and the records in one.
  *
  * Reads the ledger only. Approving is not done here: it is the input of a run, which is recorded with the run (ADR
- * 0016), or `approve` while a run is on hold. Exit codes: 0 done (also if no plan waits), 1 failed, 2 wrong usage, or a plan that is not awaiting approval.
+ * 0016), or `approve` while a run is on hold. Exit codes: 0 done (also if no plan waits), 1 failed, 2 wrong usage, or a
+ * plan that is not awaiting approval.
  */
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';

@@ -2,8 +2,8 @@
 import type { RemovalPlan } from '../../domain/removal-plan.js';
 
 /**
- * Lines about the plans, with the commands to copy; none for a plan without vanished rows. A plan of one of the
- * `activeRuns` is what that run is on hold for; any other is approved by a new run.
+ * Lines about the plans, with the commands to copy; none for a plan without vanished rows. One of the `activeRuns` may be
+ * on hold for its plan; any other plan is approved by a new run.
  */
 export const removalLines = (
   sync: string,
@@ -13,17 +13,18 @@ export const removalLines = (
 
 const count = (n: number): string => n.toLocaleString('en-GB');
 
-function linesOf(sync: string, removal: RemovalPlan, isOnHold: boolean): string[] {
-  const { plan, mapping, state, records, accepted } = removal;
+function linesOf(sync: string, removal: RemovalPlan, isRunActive: boolean): string[] {
+  const { plan, run, mapping, state, records, accepted } = removal;
   const share = `${count(records)} of ${count(accepted)} ${accepted === 1 ? 'record' : 'records'}`;
   switch (state) {
     case 'awaiting_approval':
       return [
         `${mapping}: the rows of ${share} are gone, too many to remove without approval; nothing was done to them.`,
         `  review:  partner-sync removals ${sync} ${plan}`,
-        isOnHold
-          ? `  approve: partner-sync approve ${sync} (run ${removal.run} is on hold for it)`
-          : `  approve: partner-sync run ${sync} --mode mirror --approve ${plan}`,
+        ...(isRunActive
+          ? [`  approve: partner-sync approve ${sync} (while run ${run} is on hold for it), or afterwards`]
+          : []),
+        `  approve: partner-sync run ${sync} --mode mirror --approve ${plan}`,
       ];
     case 'empty':
       return [

@@ -20,8 +20,8 @@ import { connectTemporal } from '../../worker/temporal-connection.js';
 import { assertKnown } from '../known-sync.js';
 
 /**
- * The workflow of a run. Throws `worker_missing` if no worker is there to respond or all fail at it, and `run_stopped` if the workflow does
- * not run any more.
+ * The workflow of a run. Throws `worker_missing` if no worker is there to respond, or all fail at it, and `run_stopped` if
+ * the workflow does not run any more.
  */
 export interface RunWorkflow {
   /** Sends an Update and returns the response; throws `input_invalid` with the validator's sentence if it is rejected. */
@@ -96,10 +96,10 @@ function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown): unknown
   return error;
 }
 
-/** The status code of gRPC for it. */
+/** By which Temporal tells that a workflow's latest tasks have failed. */
 const GRPC_FAILED_PRECONDITION = 9;
 
-/** Whether Temporal asks a workflow nothing, because its latest workflow tasks have failed; the next may succeed. */
+/** Whether Temporal passes nothing on to the workflow because its latest tasks have failed; the next may succeed. */
 const isNotReady = (error: unknown): boolean => {
   const cause = causeOf(error);
   return isGrpcServiceError(cause) && Number(cause.code) === GRPC_FAILED_PRECONDITION;
