@@ -3,7 +3,8 @@
  * code.
  */
 import type { Command } from 'commander';
-import type { CommonParts, Parts, ViewParts, WorkerParts } from '../compose.js';
+import type { WorkerParts } from '../composition/compose-worker.js';
+import type { CommonParts, Parts, ViewParts } from '../composition/parts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
@@ -46,7 +47,7 @@ type Work<P extends CommonParts, A extends unknown[], O> = (
 type Action<A extends unknown[], O> = (...args: [...A, O, Command]) => Promise<void>;
 
 /** Loaded only when a command runs, so that `--help` and `--version` do not wait for databases and drivers. */
-const composing = () => import('../compose.js');
+const composing = () => import('../composition/compose.js');
 
 /**
  * Makes a commander action of a command that may write to the ledger or the platform: opening the ledger creates or
@@ -60,7 +61,11 @@ export const withParts = <A extends unknown[], O extends { json?: boolean }>(wor
  */
 export const withWorkerParts = <A extends unknown[], O extends { json?: boolean }>(
   work: Work<WorkerParts, A, O>,
-): Action<A, O> => withOpened(async (env) => (await composing()).composeWorker(env, await warnings(env)), work);
+): Action<A, O> =>
+  withOpened(
+    async (env) => (await import('../composition/compose-worker.js')).composeWorker(env, await warnings(env)),
+    work,
+  );
 
 /**
  * Like {@link withParts}, for commands that write neither to the ledger nor to the platform, though perhaps files:

@@ -5,7 +5,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { nearest } from '../domain/names.js';
 import { unknownMapping } from '../domain/unknown-mapping.js';
 import { listSyncs, readSyncFolder } from '../mapping/sync-folder.js';
-import type { CommonParts } from '../compose.js';
+import type { CommonParts } from '../composition/parts.js';
 
 /**
  * Throws `input_invalid` for an unknown name, with the names that exist. If the mappings folder has no sync at all, as

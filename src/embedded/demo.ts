@@ -9,7 +9,7 @@ import { mappingsInOrder } from '../mapping/order/mappings-in-order.js';
 import { EXIT } from '../cli/command-context.js';
 import { createOutput } from '../cli/output/output.js';
 import { reportLines } from '../cli/output/report-lines.js';
-import { compose } from '../compose.js';
+import { compose } from '../composition/compose.js';
 import { quantity } from '../domain/quantity.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/duration.js';

@@ -1,7 +1,7 @@
 /** Runs a worker: workflows from their bundle, activities with their dependencies, drained on the first signal. */
 import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
-import type { WorkerParts } from '../compose.js';
+import type { WorkerParts } from '../composition/compose-worker.js';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/foreign-text.js';

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { OpenSync } from '../../src/delivery/dependencies.js';
 import type { Difference } from '../../src/inspection/differences.js';
 import { reconcileMapping, type Reconciliation } from '../../src/inspection/reconcile-mapping.js';
-import { composeView, type CommonParts } from '../../src/compose.js';
+import { composeView } from '../../src/composition/compose.js';
+import type { CommonParts } from '../../src/composition/parts.js';
 import { runInProcess } from '../cli/in-process.js';
 import { openShop, SYNC, type Shop } from './shop.js';
 

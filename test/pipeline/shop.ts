@@ -11,7 +11,8 @@ import { reconcileMapping, type Reconciliation } from '../../src/inspection/reco
 import { reportIn } from '../../src/cli/runs/workflow-failure.js';
 import { openRun } from '../../src/delivery/run/open-run.js';
 import { pushSchemas } from '../../src/schema-push/push-schemas.js';
-import { compose, type Parts } from '../../src/compose.js';
+import { compose } from '../../src/composition/compose.js';
+import type { Parts } from '../../src/composition/parts.js';
 import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
 import { milliseconds } from '../../src/domain/timeouts.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';

@@ -2,7 +2,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { compose } from '../../src/compose.js';
+import { compose } from '../../src/composition/compose.js';
 import { milliseconds } from '../../src/domain/timeouts.js';
 import type { Reader } from '../../src/reading/reader.js';
 import { ENV, syncFolder } from '../mapping/sync-on-disk.js';

@@ -2,7 +2,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { compose, composeView, type CommonParts, type Parts } from '../../src/compose.js';
+import { compose, composeView } from '../../src/composition/compose.js';
+import type { CommonParts, Parts } from '../../src/composition/parts.js';
 import type { RequestLimit } from '../../src/platform/request-limit.js';
 import type { Reader } from '../../src/reading/reader.js';
 import { copyDatabase, createDatabase, STATE, type Database } from '../databases.js';

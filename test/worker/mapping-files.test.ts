@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { compose } from '../../src/compose.js';
+import { compose } from '../../src/composition/compose.js';
 import type { RunReport } from '../../src/domain/run.js';
 import { keptFiles } from '../../src/mapping/kept-files.js';
 import { inCampaign } from '../campaign.js';

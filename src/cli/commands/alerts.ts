@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 import { openAlerting } from '../../alerts/open-alerting.js';
 import { subscriptionsOf } from '../../alerts/evaluate-alerts.js';
 import { testNotification } from '../../alerts/notification.js';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { hasAlerts, type AlertSettings, type Delivery } from '../../domain/alerts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { UnfinishedAlert } from '../../ledger/alerts.js';

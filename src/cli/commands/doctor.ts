@@ -15,7 +15,7 @@ import { examinePlatform, examineSchemas, examineState, examineTemporal } from '
 import { examineSource } from '../doctor/examine-source.js';
 import { quantity } from '../../domain/quantity.js';
 import { printable } from '../output/text-table.js';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import type { SyncSpec } from '../../domain/sync.js';
 
 export function addDoctor(program: Command): void {

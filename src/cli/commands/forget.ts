@@ -6,7 +6,7 @@
  * for a run or a batch, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import { quantity } from '../../domain/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Forgetting, Forgotten, KnownOf, Obstacle } from '../../ledger/forget/forget.js';

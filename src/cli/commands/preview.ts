@@ -8,7 +8,7 @@
  */
 import { Option, type Command } from 'commander';
 import type { Preview } from '../../inspection/preview-mapping.js';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';

@@ -5,7 +5,7 @@
  * failed, 2 wrong usage or configuration, 130 interrupted; what was removed by then stays removed.
  */
 import type { Command } from 'commander';
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import { quantity } from '../../domain/quantity.js';
 import type { Prunable, RetentionKind } from '../../domain/retention.js';
 import { milliseconds } from '../../domain/timeouts.js';

@@ -13,7 +13,7 @@ import { RUN_MODES, type RunMode } from '../../domain/sync.js';
 import { runToEnd } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { choice, sampleSize } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';

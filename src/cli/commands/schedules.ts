@@ -7,7 +7,7 @@
  */
 import type { Command } from 'commander';
 import { openAlerting } from '../../alerts/open-alerting.js';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import type { ScheduleRuns } from '../../ledger/runs/runs.js';
 import type { AuditAction } from '../../domain/audit.js';
 import { needsWatch } from '../../domain/alerts.js';

@@ -8,7 +8,7 @@
  * configuration. Of `diff`: 0 all as pushed, 1 some are new or changed, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { requireVariable } from '../../config/environment.js';
 import { quantity } from '../../domain/quantity.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';

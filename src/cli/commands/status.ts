@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { EXIT, withViewParts } from '../command-context.js';

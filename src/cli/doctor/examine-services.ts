@@ -2,7 +2,7 @@
  * Doctor's checks of the services: the ledger's database, the platform, Temporal and its workers. Each becomes lines of
  * the report, also if the service is down.
  */
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync.js';

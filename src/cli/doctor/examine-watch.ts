@@ -1,7 +1,7 @@
 /** Doctor's check of the watch: whether it evaluates alerts and looks at schedules, and whether mail can be sent. */
 import type { Client } from '@temporalio/client';
 import { openAlerting } from '../../alerts/open-alerting.js';
-import type { CommonParts } from '../../compose.js';
+import type { CommonParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { hasAlerts, needsWatch, type AlertSettings } from '../../domain/alerts.js';
 import { quantity } from '../../domain/quantity.js';

@@ -1,6 +1,6 @@
 /** Starts a run, shows its progress until it ends, and prints its report. */
 import type { ClientInterceptors } from '@temporalio/client';
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import { EXIT_CODES, type RunInput, type RunKind, type RunReport } from '../../domain/run.js';
 import { openTracing } from '../../observability/tracing/open-tracing.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';

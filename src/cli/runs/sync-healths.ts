@@ -1,5 +1,5 @@
 /** Whether syncs are well by their own limits, from the ledger alone: a schedule that is paused does not hide it. */
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { quantity, quantityToBound } from '../../domain/quantity.js';
 import { formatSeconds } from '../../domain/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';

@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunFailure } from '../../domain/work.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
-import type { ViewParts } from '../../compose.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { isRunning } from '../../observability/is-running.js';
 import { fromWorkflow, retriedFailureOf } from './workflow-failure.js';
 import { milliseconds } from '../../domain/timeouts.js';

@@ -1,7 +1,7 @@
 /** Starts a run as a workflow and shows its progress until it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import type { MappingProgress } from '../../domain/progress.js';
 import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../../domain/run.js';

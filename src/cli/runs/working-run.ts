@@ -9,7 +9,7 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import type { CommonParts } from '../../compose.js';
+import type { CommonParts } from '../../composition/parts.js';
 import { COMMAND_UPDATE } from '../../domain/audit.js';
 import { quantity } from '../../domain/quantity.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';

@@ -1,5 +1,5 @@
 /** Writes to the ledger what a command has done to schedules: who did what, how they are now, and whether runs are expected. */
-import type { Parts } from '../../compose.js';
+import type { Parts } from '../../composition/parts.js';
 import type { AuditAction } from '../../domain/audit.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { JsonObject } from '../../domain/json.js';

@@ -5,15 +5,15 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ComposedSync } from './compose-sync.js';
-import type { Env } from './config/environment.js';
-import type { OpenSync } from './delivery/dependencies.js';
-import { ON_ANOTHER_WORKER } from './domain/another-worker.js';
-import { PartnerSyncError } from './domain/errors.js';
-import type { KeptFiles, SyncFiles } from './domain/sync-files.js';
-import type { SyncSpec } from './domain/sync.js';
-import { milliseconds } from './domain/timeouts.js';
-import type { FilesOfRuns } from './ledger/runs/sync-files.js';
-import type { LoadedSync } from './mapping/load-sync.js';
+import type { Env } from '../config/environment.js';
+import type { OpenSync } from '../delivery/dependencies.js';
+import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { KeptFiles, SyncFiles } from '../domain/sync-files.js';
+import type { SyncSpec } from '../domain/sync.js';
+import { milliseconds } from '../domain/timeouts.js';
+import type { FilesOfRuns } from '../ledger/runs/sync-files.js';
+import type { LoadedSync } from '../mapping/load-sync.js';
 
 /** Opens syncs; each method throws `config_invalid` with all findings. */
 export interface ComposedSyncs {
@@ -38,8 +38,8 @@ const RUNS_KEPT = 64;
 
 /** Loaded on first use: they take long to load, and some commands need none of them. */
 const modules = {
-  files: () => import('./mapping/load-sync.js'),
-  kept: () => import('./mapping/kept-files.js'),
+  files: () => import('../mapping/load-sync.js'),
+  kept: () => import('../mapping/kept-files.js'),
 };
 
 interface Composed {

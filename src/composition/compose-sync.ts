@@ -1,19 +1,19 @@
 /** Composes one sync: its source, its limits, its list of tenants, and its mappings, each compiled on first use. */
-import { ChunkSlots } from './delivery/chunk-slots.js';
-import { openBatchLimits } from './delivery/batch-limits.js';
-import type { OpenMapping, OpenSync } from './delivery/dependencies.js';
-import { readTenantList } from './reading/read-tenant-list.js';
-import { PartnerSyncError } from './domain/errors.js';
-import type { MappingMeter, Meters } from './domain/meters.js';
-import type { OnRetry } from './domain/retries.js';
-import { referencesOf } from './domain/references.js';
-import type { SyncSpec, TenantRule } from './domain/sync.js';
-import { deferredReferences } from './mapping/order/running-order.js';
-import type { SyncLimits } from './platform/sync-limits.js';
-import type { Chunk } from './reading/chunk.js';
-import { prepareMapping } from './reading/prepared-mapping.js';
-import type { OpenReader } from './reading/reader.js';
-import type { Ids } from './ledger/mappings/ids.js';
+import { ChunkSlots } from '../delivery/chunk-slots.js';
+import { openBatchLimits } from '../delivery/batch-limits.js';
+import type { OpenMapping, OpenSync } from '../delivery/dependencies.js';
+import { readTenantList } from '../reading/read-tenant-list.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { MappingMeter, Meters } from '../domain/meters.js';
+import type { OnRetry } from '../domain/retries.js';
+import { referencesOf } from '../domain/references.js';
+import type { SyncSpec, TenantRule } from '../domain/sync.js';
+import { deferredReferences } from '../mapping/order/running-order.js';
+import type { SyncLimits } from '../platform/sync-limits.js';
+import type { Chunk } from '../reading/chunk.js';
+import { prepareMapping } from '../reading/prepared-mapping.js';
+import type { OpenReader } from '../reading/reader.js';
+import type { Ids } from '../ledger/mappings/ids.js';
 
 /**
  * A sync whose source is open. Its runs share the source, the limits and, unless tenants are listed in the source, the

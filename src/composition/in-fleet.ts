@@ -1,15 +1,15 @@
 /** A process in its fleet: what it shares with the others through the ledger. */
 import { hash } from 'node:crypto';
-import { readVariable, requireVariable, type Env } from './config/environment.js';
-import { PartnerSyncError } from './domain/errors.js';
-import type { Rate } from './domain/fleet.js';
-import type { FleetSession } from './ledger/fleet.js';
-import type { Ledger } from './ledger/ledger.js';
-import type { LedgerView } from './ledger/ledger-view.js';
-import { NO_ACCOUNT_LIMITS, openAccountLimit, type AccountLimit } from './platform/account-limit.js';
-import { joinFleet, type FleetMember } from './platform/fleet-member.js';
-import type { SharedRetryAfter } from './platform/shared-retry-after.js';
-import { openSyncLimits, type SyncLimits } from './platform/sync-limits.js';
+import { readVariable, requireVariable, type Env } from '../config/environment.js';
+import { PartnerSyncError } from '../domain/errors.js';
+import type { Rate } from '../domain/fleet.js';
+import type { FleetSession } from '../ledger/fleet.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { LedgerView } from '../ledger/ledger-view.js';
+import { NO_ACCOUNT_LIMITS, openAccountLimit, type AccountLimit } from '../platform/account-limit.js';
+import { joinFleet, type FleetMember } from '../platform/fleet-member.js';
+import type { SharedRetryAfter } from '../platform/shared-retry-after.js';
+import { openSyncLimits, type SyncLimits } from '../platform/sync-limits.js';
 
 /** What the requests of a process go by. */
 export interface InFleet {
@@ -87,7 +87,7 @@ async function openSession(env: Env, view: () => Promise<LedgerView>): Promise<F
     if (error instanceof PartnerSyncError) return null;
     throw error;
   }
-  const { openFleetSession } = await import('./ledger/fleet.js');
+  const { openFleetSession } = await import('../ledger/fleet.js');
   return openFleetSession(await requireVariable(env, 'PARTNER_SYNC_STATE_URL'));
 }
 
@@ -113,7 +113,7 @@ async function tellWithoutLedger(
   await view();
   const [url, { writeRetryAfter }] = await Promise.all([
     requireVariable(env, 'PARTNER_SYNC_STATE_URL'),
-    import('./ledger/fleet.js'),
+    import('../ledger/fleet.js'),
   ]);
   await writeRetryAfter(url, account, ms);
 }
