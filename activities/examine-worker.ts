@@ -1,6 +1,6 @@
 /** Examines one worker for `partner-sync doctor`: its files and variables, and what it can reach. Writes nothing. */
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { WorkerState, WorkerFailure } from '../src/domain/work.js';
+import type { WorkerState, WorkerFailure } from '../src/domain/run/work.js';
 import type { Dependencies, OpenSync } from '../src/delivery/dependencies.js';
 import { milliseconds, seconds } from '../src/domain/timeouts.js';
 import { within } from '../src/observability/within.js';

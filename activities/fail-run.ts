@@ -1,7 +1,7 @@
 /** Ends a run that has failed, and finds out who has cancelled it, if anybody has. */
 import { activityInfo, getClient } from '@temporalio/activity';
 import type { Dependencies } from '../src/delivery/dependencies.js';
-import { isCancelled, type FailRunInput, type RunFailure, type Stop } from '../src/domain/work.js';
+import { isCancelled, type FailRunInput, type RunFailure, type Stop } from '../src/domain/run/work.js';
 import { stopIn } from './run-workflows.js';
 
 /**

@@ -34,8 +34,8 @@ import type {
   RecoverSmallTenantsInput,
   SmallTenantsInput,
   SweepInput,
-} from '../src/domain/work.js';
-import type { NewAuditEntry } from '../src/domain/audit.js';
+} from '../src/domain/run/work.js';
+import type { NewAuditEntry } from '../src/domain/run/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
 import { examineWorker } from './examine-worker.js';
 import { failRun } from './fail-run.js';

@@ -2,7 +2,7 @@
 import { activityInfo, getClient, log } from '@temporalio/activity';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { openRun as open } from '../src/delivery/run/open-run.js';
-import type { OpenedRun, OpenRunInput } from '../src/domain/work.js';
+import type { OpenedRun, OpenRunInput } from '../src/domain/run/work.js';
 import { usableAttributes } from '../src/observability/search-attributes.js';
 import { runWorkflows } from './run-workflows.js';
 

@@ -2,8 +2,8 @@
 import { log } from '@temporalio/activity';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { quantity } from '../src/domain/quantity.js';
-import type { PruneInput } from '../src/domain/work.js';
+import { quantity } from '../src/domain/values/quantity.js';
+import type { PruneInput } from '../src/domain/run/work.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { within } from '../src/observability/within.js';
 

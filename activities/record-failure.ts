@@ -1,6 +1,6 @@
 /** Records a run that failed before it was opened, so that `status` can show it. */
 import { activityInfo } from '@temporalio/activity';
-import type { RecordFailureInput } from '../src/domain/work.js';
+import type { RecordFailureInput } from '../src/domain/run/work.js';
 import { cancellationOf } from './fail-run.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 

@@ -1,7 +1,7 @@
 /** Records in the ledger why a step of a run is retried, so that people are notified while the run still works. */
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { RunRef } from '../src/domain/work.js';
+import type { RunRef } from '../src/domain/run/work.js';
 
 /** Throws what `work` throws. A ledger that cannot be written to shows in the metrics of the workers. */
 export async function recordingRetries<T>(

@@ -4,7 +4,7 @@ import { ScheduleNotFoundError } from '@temporalio/client';
 import pLimit from 'p-limit';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { scheduleOf } from '../src/domain/schedule-id.js';
+import { scheduleOf } from '../src/domain/sync/schedule-id.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { SeenSchedule } from '../src/ledger/schedules.js';
 import { within } from '../src/observability/within.js';

@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
-import { mayWorkOnAnotherWorker } from '../src/domain/another-worker.js';
+import { mayWorkOnAnotherWorker } from '../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
 

@@ -2,7 +2,7 @@
 import { getClient } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { RunWorkflows } from '../src/delivery/run/end-abandoned.js';
-import type { Stop } from '../src/domain/work.js';
+import type { Stop } from '../src/domain/run/work.js';
 import { isRunning } from '../src/observability/is-running.js';
 
 /** How many of its last events tell whether a workflow was stopped: what it had begun ends after the request. */

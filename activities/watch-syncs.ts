@@ -3,10 +3,16 @@ import { activityInfo, getClient, log } from '@temporalio/activity';
 import { evaluateAlerts } from '../src/alerts/evaluate-alerts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { endAbandoned } from '../src/delivery/run/end-abandoned.js';
-import { hasAlerts, needsWatch, type AlertSettings, type PingTarget, type WatchResult } from '../src/domain/alerts.js';
+import {
+  hasAlerts,
+  needsWatch,
+  type AlertSettings,
+  type PingTarget,
+  type WatchResult,
+} from '../src/domain/monitoring/alerts.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
 import { milliseconds } from '../src/domain/timeouts.js';
-import { alertsWorkflowId, type DeliverNotificationsInput } from '../src/domain/work.js';
+import { alertsWorkflowId, type DeliverNotificationsInput } from '../src/domain/run/work.js';
 import { within } from '../src/observability/within.js';
 import pLimit from 'p-limit';
 import { recordSchedules } from './record-schedules.js';

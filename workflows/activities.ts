@@ -10,8 +10,8 @@ import {
   type RetryPolicy,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { shortSummary } from '../src/domain/short-summary.js';
-import { loadQueueOf } from '../src/domain/work.js';
+import { shortSummary } from '../src/domain/run/short-summary.js';
+import { loadQueueOf } from '../src/domain/run/work.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
 
 /** Transport failures pass; each attempt continues from the ledger, where the one before stopped. */

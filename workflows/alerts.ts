@@ -1,9 +1,9 @@
 /** The workflows of alerts: the evaluation of all syncs that a schedule starts each minute, and the delivery to one target. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { DeliveredNotifications, WatchResult } from '../src/domain/alerts.js';
+import type { DeliveredNotifications, WatchResult } from '../src/domain/monitoring/alerts.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
-import type { DeliverNotificationsInput } from '../src/domain/work.js';
+import type { DeliverNotificationsInput } from '../src/domain/run/work.js';
 import { asRunFailure } from './run-failure.js';
 
 const { watchSyncs } = proxyActivities<Activities>({

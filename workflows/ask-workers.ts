@@ -1,7 +1,7 @@
 /** The workflow behind `partner-sync doctor`: asks each worker about its state, on the worker's own task queue. */
 import { proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { queueOfWorker, type AskWorkersInput, type WorkerStates } from '../src/domain/work.js';
+import { queueOfWorker, type AskWorkersInput, type WorkerStates } from '../src/domain/run/work.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
 
 /**

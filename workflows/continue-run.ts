@@ -1,6 +1,6 @@
 /** Continues a long run as a new execution, before Temporal's history of it becomes too large. */
 import { condition, makeContinueAsNewFunc, workflowInfo } from '@temporalio/workflow';
-import type { ContinuedRun, RunInput, RunReport } from '../src/domain/run.js';
+import type { ContinuedRun, RunInput, RunReport } from '../src/domain/run/run.js';
 import { completionOf, isHistoryLong, type Completion } from './history-length.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';

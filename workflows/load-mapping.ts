@@ -1,6 +1,6 @@
 /** Loads one mapping: its partitions side by side, each in as many time slices as it takes. */
-import type { RunInput } from '../src/domain/run.js';
-import type { PlannedPartitions, TimeSliceResult } from '../src/domain/work.js';
+import type { RunInput } from '../src/domain/run/run.js';
+import type { PlannedPartitions, TimeSliceResult } from '../src/domain/run/work.js';
 import { planMapping, type LoadActivities } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { completionOf, isHistoryLong, type Completion } from './history-length.js';

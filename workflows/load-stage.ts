@@ -1,5 +1,5 @@
 /** One stage of a run: its mappings are loaded side by side, since none of them refers to another. */
-import type { RunInput } from '../src/domain/run.js';
+import type { RunInput } from '../src/domain/run/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { planMapping, activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';

@@ -2,12 +2,12 @@
  * Polls records without a final outcome: those that the platform keeps pending, and those that are to be sent again.
  */
 import { sleep } from '@temporalio/workflow';
-import type { RunWait } from '../src/domain/run.js';
+import type { RunWait } from '../src/domain/run/run.js';
 import { seconds } from '../src/domain/timeouts.js';
-import type { OpenedRun, PollPendingResult } from '../src/domain/work.js';
+import type { OpenedRun, PollPendingResult } from '../src/domain/run/work.js';
 import { activitiesWithSummary } from './activities.js';
-import { shortSummary } from '../src/domain/short-summary.js';
-import { waitLine } from '../src/domain/wait-line.js';
+import { shortSummary } from '../src/domain/run/short-summary.js';
+import { waitLine } from '../src/domain/run/wait-line.js';
 import type { RunExecution } from './run-execution.js';
 
 /** Which records to poll for, and how long. */

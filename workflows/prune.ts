@@ -1,6 +1,6 @@
 /** The step after a run: what is old goes from the ledger. It can neither delay nor fail the run. */
 import { CancellationScope, log } from '@temporalio/workflow';
-import type { OpenedRun } from '../src/domain/work.js';
+import type { OpenedRun } from '../src/domain/run/work.js';
 import { pruneLedger } from './activities.js';
 import { codedFailure } from './run-failure.js';
 

@@ -1,5 +1,5 @@
 /** The last step of a mirror run: records whose rows have vanished from the source. */
-import type { RunInput } from '../src/domain/run.js';
+import type { RunInput } from '../src/domain/run/run.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';

@@ -1,8 +1,8 @@
 /** What Temporal's list of workflows knows of a run: how it was started, and its search attributes. */
 import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { undeliveredOf, type RunReport } from '../src/domain/run.js';
-import { searchAttributesOf, type SearchableRun } from '../src/domain/search-attributes.js';
-import { STARTED_BY, type OpenedRun, type RunStart } from '../src/domain/work.js';
+import { undeliveredOf, type RunReport } from '../src/domain/run/run.js';
+import { searchAttributesOf, type SearchableRun } from '../src/domain/run/search-attributes.js';
+import { STARTED_BY, type OpenedRun, type RunStart } from '../src/domain/run/work.js';
 
 /** A schedule adds an attribute of its own to what it starts, and our commands a memo. */
 export function runStart(): RunStart {

@@ -1,13 +1,13 @@
 /** The Updates that pause a run and let it go on, and who sends an Update. */
 import { condition, currentUpdateInfo, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
-import { actorOfUpdate, type Actor } from '../src/domain/audit.js';
+import { actorOfUpdate, type Actor } from '../src/domain/run/audit.js';
 import {
   checkControlInput,
   pauseLine,
   type ControlInput,
   type Pause,
   UpdateRefused,
-} from '../src/domain/run-controls.js';
+} from '../src/domain/run/run-controls.js';
 
 const pauseUpdate = defineUpdate<string, [ControlInput?]>('pause');
 const resumeUpdate = defineUpdate<string, [ControlInput?]>('resume');

@@ -1,8 +1,8 @@
 /** The current details of a run, as the Web UI shows them. */
-import { rateOf, stateOf, type MappingProgress } from '../src/domain/progress.js';
-import type { RunInput, RunKind } from '../src/domain/run.js';
-import { startFacts } from '../src/domain/start-facts.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import { rateOf, stateOf, type MappingProgress } from '../src/domain/run/progress.js';
+import type { RunInput, RunKind } from '../src/domain/run/run.js';
+import { startFacts } from '../src/domain/run/start-facts.js';
+import type { OpenedRun } from '../src/domain/run/work.js';
 import type { CheckedRun } from './without-drifted.js';
 
 /** Schedules and commands give a run its details when they start it; a client such as the Web UI does not. */

@@ -10,12 +10,12 @@ import {
   setCurrentDetails,
   setHandler,
 } from '@temporalio/workflow';
-import { holdUntilLine } from '../src/domain/guard.js';
-import type { MappingProgress } from '../src/domain/progress.js';
-import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../src/domain/run.js';
-import { pauseLine, type ControlInput, type Pause } from '../src/domain/run-controls.js';
-import type { OpenedRun, RunStart } from '../src/domain/work.js';
-import { waitLine } from '../src/domain/wait-line.js';
+import { holdUntilLine } from '../src/domain/sync/guard.js';
+import type { MappingProgress } from '../src/domain/run/progress.js';
+import type { HoldUntil, RunInput, RunKind, RunReport, RunWait } from '../src/domain/run/run.js';
+import { pauseLine, type ControlInput, type Pause } from '../src/domain/run/run-controls.js';
+import type { OpenedRun, RunStart } from '../src/domain/run/work.js';
+import { waitLine } from '../src/domain/run/wait-line.js';
 import { recordAction } from './activities.js';
 import { askedLine, detailsInMarkdown } from './run-details.js';
 import { TimeSliceDispatch } from './time-slice-dispatch.js';

@@ -7,10 +7,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { isSyncName } from '../src/domain/names.js';
-import { undeliveredLine, type RunInput, type RunKind, type RunOutcome, type RunReport } from '../src/domain/run.js';
-import type { FailOn } from '../src/domain/sync.js';
-import { CANCELLED, type RunFailure, type RunStart } from '../src/domain/work.js';
+import { isSyncName } from '../src/domain/values/names.js';
+import {
+  undeliveredLine,
+  type RunInput,
+  type RunKind,
+  type RunOutcome,
+  type RunReport,
+} from '../src/domain/run/run.js';
+import type { FailOn } from '../src/domain/sync/sync.js';
+import { CANCELLED, type RunFailure, type RunStart } from '../src/domain/run/work.js';
 import { recordFailure } from './activities.js';
 
 /**

@@ -1,11 +1,11 @@
 /** Mappings that a run holds because of its sync's guard, and the Update `approve` that lets it go on. */
 import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
-import { formatSeconds } from '../src/domain/duration.js';
-import { getOrInsert } from '../src/domain/get-or-insert.js';
-import { holdLine, type Hold, type HoldCause } from '../src/domain/guard.js';
-import type { HoldUntil } from '../src/domain/run.js';
-import { checkApproveInput, type ApproveInput, UpdateRefused } from '../src/domain/run-controls.js';
-import type { Approval, OpenedRun } from '../src/domain/work.js';
+import { formatSeconds } from '../src/domain/values/duration.js';
+import { getOrInsert } from '../src/domain/values/get-or-insert.js';
+import { holdLine, type Hold, type HoldCause } from '../src/domain/sync/guard.js';
+import type { HoldUntil } from '../src/domain/run/run.js';
+import { checkApproveInput, type ApproveInput, UpdateRefused } from '../src/domain/run/run-controls.js';
+import type { Approval, OpenedRun } from '../src/domain/run/work.js';
 import { approveHold } from './activities.js';
 import { updateActor } from './run-controls.js';
 

@@ -1,7 +1,7 @@
 /** The Update that changes how fast a run sends, while it works. */
 import { defineUpdate, setHandler } from '@temporalio/workflow';
-import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run-controls.js';
-import type { OpenedRun } from '../src/domain/work.js';
+import { checkSetRateInput, rateLine, type SetRateInput, UpdateRefused } from '../src/domain/run/run-controls.js';
+import type { OpenedRun } from '../src/domain/run/work.js';
 import { setRate } from './activities.js';
 import { updateActor, updateKey } from './run-controls.js';
 

@@ -14,8 +14,8 @@ import {
   type RunKind,
   type RunReport,
   type SyncInput,
-} from '../src/domain/run.js';
-import type { OpenedRun } from '../src/domain/work.js';
+} from '../src/domain/run/run.js';
+import type { OpenedRun } from '../src/domain/run/work.js';
 import { failRun, closeRun, openRun } from './activities.js';
 import { continueIfLong } from './continue-run.js';
 import { loadStage } from './load-stage.js';

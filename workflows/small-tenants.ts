@@ -1,7 +1,7 @@
 /** Delivers the new rows of small tenants while a run is busy with those of large ones (ADR 0033). */
 import { CancellationScope, condition, isCancellation, sleep } from '@temporalio/workflow';
 import { milliseconds } from '../src/domain/timeouts.js';
-import type { SmallTenantsStep } from '../src/domain/work.js';
+import type { SmallTenantsStep } from '../src/domain/run/work.js';
 import { deliverSmallTenants, activitiesWithSummary } from './activities.js';
 import { isHistoryLong } from './history-length.js';
 import type { RunControls } from './run-controls.js';

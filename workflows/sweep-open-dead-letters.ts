@@ -1,5 +1,5 @@
 /** A step of a run that has read every row: a dead letter that is still open may be that of a row which is gone. */
-import type { RemainingSweep, RunInput } from '../src/domain/run.js';
+import type { RemainingSweep, RunInput } from '../src/domain/run/run.js';
 import { activitiesWithSummary } from './activities.js';
 import { continueIfLong, type Reached } from './continue-run.js';
 import type { RunExecution } from './run-execution.js';

@@ -1,6 +1,6 @@
 /** Compares the source's columns with those of the last run, and leaves out the mappings that are skipped because of schema drift. */
-import type { RunInput } from '../src/domain/run.js';
-import type { OpenedRun, SchemaDrift } from '../src/domain/work.js';
+import type { RunInput } from '../src/domain/run/run.js';
+import type { OpenedRun, SchemaDrift } from '../src/domain/run/work.js';
 import { detectSchemaDrift } from './activities.js';
 
 /** A run as it continues: its stages and polled mappings are without those that were skipped. */

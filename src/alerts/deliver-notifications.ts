@@ -1,8 +1,8 @@
 /** Delivers the notifications that are due for a target of a sync. */
-import type { Alerting, DeliveredNotifications } from '../domain/alerts.js';
+import type { Alerting, DeliveredNotifications } from '../domain/monitoring/alerts.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { HEALTH_TRIGGERS } from '../domain/sync-health.js';
-import type { DeliverNotificationsInput } from '../domain/work.js';
+import { HEALTH_TRIGGERS } from '../domain/monitoring/sync-health.js';
+import type { DeliverNotificationsInput } from '../domain/run/work.js';
 import type { Alerts, DueAlert } from '../ledger/alerts.js';
 import { subscriptionsOf } from './evaluate-alerts.js';
 import { notificationOf } from './notification.js';

@@ -1,6 +1,6 @@
 /** Evaluates the alerts of a sync: compares what is wrong with it now with what was. */
-import type { AlertSettings, AlertTarget } from '../domain/alerts.js';
-import { problemsOf } from '../domain/sync-health.js';
+import type { AlertSettings, AlertTarget } from '../domain/monitoring/alerts.js';
+import { problemsOf } from '../domain/monitoring/sync-health.js';
 import type { Alerts, AlertEvaluation, Subscription } from '../ledger/alerts.js';
 
 /** Writes what has changed to the ledger. */

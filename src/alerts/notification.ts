@@ -1,6 +1,6 @@
 /** The notification of an alert, and the sentences in which people read it. */
-import type { Notification, NotificationState } from '../domain/alerts.js';
-import { HEALTH_TRIGGERS, type HealthTrigger } from '../domain/sync-health.js';
+import type { Notification, NotificationState } from '../domain/monitoring/alerts.js';
+import { HEALTH_TRIGGERS, type HealthTrigger } from '../domain/monitoring/sync-health.js';
 import type { DueAlert } from '../ledger/alerts.js';
 
 /** The notification of a due alert. `open`: everything that is wrong with its sync. */

@@ -7,7 +7,7 @@ import {
   type Delivery,
   type Notification,
   type UnreadableAlerts,
-} from '../domain/alerts.js';
+} from '../domain/monitoring/alerts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { listSyncs } from '../mapping/sync-folder.js';

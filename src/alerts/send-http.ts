@@ -1,7 +1,7 @@
 /** Requests to the addresses of `alerts`. Whoever knows such an address can write there, so nothing here quotes one. */
 import { Client } from 'undici';
-import type { Delivery } from '../domain/alerts.js';
-import { errorCode } from '../domain/foreign-text.js';
+import type { Delivery } from '../domain/monitoring/alerts.js';
+import { errorCode } from '../domain/values/foreign-text.js';
 import { milliseconds, seconds } from '../domain/timeouts.js';
 import { exchange, ExchangeEnded, type HttpResponse, type ResponseHead } from '../platform/exchange.js';
 import { isRedirect, retryAfterMs } from '../platform/retry.js';

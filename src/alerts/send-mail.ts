@@ -1,8 +1,8 @@
 /** A notification by e-mail, through the mail server of PARTNER_SYNC_SMTP_URL. Nothing here quotes an address or a password. */
 import { hash } from 'node:crypto';
 import { createTransport } from 'nodemailer';
-import type { Delivery, Notification } from '../domain/alerts.js';
-import { errorCode } from '../domain/foreign-text.js';
+import type { Delivery, Notification } from '../domain/monitoring/alerts.js';
+import { errorCode } from '../domain/values/foreign-text.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { details, headline } from './notification.js';
 

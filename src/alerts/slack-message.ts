@@ -1,5 +1,5 @@
 /** A notification in Slack's form, which Mattermost and others take too: they show `text`. */
-import type { Notification, NotificationState } from '../domain/alerts.js';
+import type { Notification, NotificationState } from '../domain/monitoring/alerts.js';
 import { details, headline } from './notification.js';
 
 /** The most characters that Slack takes: of a header, and of the text of a section. */

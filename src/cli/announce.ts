@@ -3,7 +3,7 @@
  * silence would look like a hang.
  */
 import type { Command } from 'commander';
-import { isSyncName } from '../domain/names.js';
+import { isSyncName } from '../domain/values/names.js';
 import { createOutput } from './output/output.js';
 
 /**

@@ -4,9 +4,9 @@
  * before anything is opened. The messages begin with `Allowed:` and never repeat the value.
  */
 import { InvalidArgumentError } from 'commander';
-import { DURATION_PATTERN, durationProblem, durationSeconds } from '../domain/duration.js';
-import { nearest } from '../domain/names.js';
-import { LARGEST_SAMPLE } from '../domain/run.js';
+import { DURATION_PATTERN, durationProblem, durationSeconds } from '../domain/values/duration.js';
+import { nearest } from '../domain/values/names.js';
+import { LARGEST_SAMPLE } from '../domain/run/run.js';
 
 /** One of the words in `allowed`, spelled exactly so. The error suggests the nearest word if one is close. */
 export const choice =

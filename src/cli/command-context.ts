@@ -8,7 +8,7 @@ import type { CommonParts, Parts, ViewParts } from '../composition/parts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
-import { withoutPasswords } from '../domain/without-passwords.js';
+import { withoutPasswords } from '../domain/values/without-passwords.js';
 import { createOutput, type Output } from './output/output.js';
 import { printable } from './output/text-table.js';
 

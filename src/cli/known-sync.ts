@@ -2,8 +2,8 @@
  * Checks the names of a sync and its mappings: a misspelled one would look like a sync of which nothing is known yet.
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import { nearest } from '../domain/names.js';
-import { unknownMapping } from '../domain/unknown-mapping.js';
+import { nearest } from '../domain/values/names.js';
+import { unknownMapping } from '../domain/sync/unknown-mapping.js';
 import { listSyncs, readSyncFolder } from '../mapping/sync-folder.js';
 import type { CommonParts } from '../composition/parts.js';
 

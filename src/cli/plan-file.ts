@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { PREDICTIONS, type Preview, type Prediction } from '../inspection/preview-mapping.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { RUN_MODES, type RunMode } from '../domain/sync.js';
+import { RUN_MODES, type RunMode } from '../domain/sync/sync.js';
 
 /** The content of a plan file. */
 export interface Plan {

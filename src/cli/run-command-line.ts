@@ -1,6 +1,6 @@
 /** Runs one command line. */
 import { CommanderError, type Command } from 'commander';
-import { withoutPasswords } from '../domain/without-passwords.js';
+import { withoutPasswords } from '../domain/values/without-passwords.js';
 import { EXIT, reportError } from './command-context.js';
 import { createOutput } from './output/output.js';
 import { createProgram } from './program.js';

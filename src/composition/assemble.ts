@@ -2,8 +2,8 @@
 import { setDefaultResultOrder } from 'node:dns';
 import { resolve } from 'node:path';
 import { requireVariable, type Env } from '../config/environment.js';
-import { NO_METERS, type Meters } from '../domain/meters.js';
-import type { OnRetry } from '../domain/retries.js';
+import { NO_METERS, type Meters } from '../domain/monitoring/meters.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { OpenReader } from '../reading/reader.js';
 import type { MappingIds } from './compose-sync.js';

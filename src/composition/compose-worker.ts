@@ -2,10 +2,10 @@
 import { setEngineFlags } from '../config/engine-flags.js';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { tenantsIn } from '../config/variable-checks.js';
-import { NO_METERS } from '../domain/meters.js';
+import { NO_METERS } from '../domain/monitoring/meters.js';
 import type { Metrics } from '../observability/prometheus.js';
 import { openTracing, type Tracing } from '../observability/tracing/open-tracing.js';
-import type { LedgerSample } from '../domain/metrics.js';
+import type { LedgerSample } from '../domain/monitoring/metrics.js';
 import { startReadingThread } from '../reading/thread/start-reading-thread.js';
 import { compose } from './compose.js';
 import type { Parts, Warn } from './parts.js';

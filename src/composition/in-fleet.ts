@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Rate } from '../domain/fleet.js';
+import type { Rate } from '../domain/monitoring/fleet.js';
 import type { FleetSession } from '../ledger/fleet.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';

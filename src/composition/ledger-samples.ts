@@ -1,8 +1,8 @@
 /** Composes what a worker's metrics tell of the ledger: what that knows, and the limits by which it is judged. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { LedgerSample } from '../domain/metrics.js';
-import { DEFAULT_LIMITS, successLimit } from '../domain/sync-health.js';
-import type { SyncLimits } from '../domain/sync.js';
+import type { LedgerSample } from '../domain/monitoring/metrics.js';
+import { DEFAULT_LIMITS, successLimit } from '../domain/monitoring/sync-health.js';
+import type { SyncLimits } from '../domain/sync/sync.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
 import { listSyncs } from '../mapping/sync-folder.js';

@@ -1,7 +1,7 @@
 /** Opens the platform client as the environment variables say. */
 import { requireVariable, type Env } from '../config/environment.js';
-import { durationSeconds } from '../domain/duration.js';
-import type { Meters } from '../domain/meters.js';
+import { durationSeconds } from '../domain/values/duration.js';
+import type { Meters } from '../domain/monitoring/meters.js';
 import { PlatformClient } from '../platform/client.js';
 import type { InFleet } from './in-fleet.js';
 import type { Warn } from './parts.js';

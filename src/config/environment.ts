@@ -1,7 +1,7 @@
 /** The environment variables, declared once: validation, help texts and .env.example derive from this table. */
 import { readFile } from 'node:fs/promises';
 import { PartnerSyncError } from '../domain/errors.js';
-import { platformAddressProblem } from '../domain/platform-address.js';
+import { platformAddressProblem } from '../domain/sync/platform-address.js';
 import {
   buildId,
   deploymentName,

@@ -3,9 +3,9 @@
  * be secret.
  */
 import { isIP } from 'node:net';
-import { durationProblem } from '../domain/duration.js';
-import { isTenantId, nearest, TENANT_ID_PATTERN } from '../domain/names.js';
-import { isReadablePostgresAddress } from '../domain/source-address.js';
+import { durationProblem } from '../domain/values/duration.js';
+import { isTenantId, nearest, TENANT_ID_PATTERN } from '../domain/values/names.js';
+import { isReadablePostgresAddress } from '../domain/source/source-address.js';
 
 /** Describes what is wrong with a value, or undefined if it is valid. */
 export type Check = (value: string) => string | undefined;

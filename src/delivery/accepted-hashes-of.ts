@@ -1,5 +1,5 @@
 /** Looks up accepted hashes of records by the platform's tenant ids, which the ledger knows by numbers. */
-import type { MappedRecord } from '../domain/record.js';
+import type { MappedRecord } from '../domain/records/record.js';
 import type { OpenMapping, Views } from './dependencies.js';
 
 /** The accepted hashes (32 hex digits) of those records that the platform has accepted. */

@@ -1,5 +1,5 @@
 /** How large batches may be: as configured, and as the platform has shown that it takes them. */
-import type { MappingSpec, UploadConfig } from '../domain/sync.js';
+import type { MappingSpec, UploadConfig } from '../domain/sync/sync.js';
 
 export interface BatchLimits {
   /** Most records of a batch. */

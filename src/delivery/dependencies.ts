@@ -1,9 +1,9 @@
 /** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
-import type { Alerting } from '../domain/alerts.js';
-import type { MappingMeter } from '../domain/meters.js';
-import type { Retention } from '../domain/retention.js';
-import type { OnRetry } from '../domain/retries.js';
-import type { SyncSpec } from '../domain/sync.js';
+import type { Alerting } from '../domain/monitoring/alerts.js';
+import type { MappingMeter } from '../domain/monitoring/meters.js';
+import type { Retention } from '../domain/sync/retention.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { SyncSpec } from '../domain/sync/sync.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import type { RequestLimit } from '../platform/request-limit.js';

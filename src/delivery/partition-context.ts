@@ -1,6 +1,6 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
-import type { GuardLimits } from '../domain/guard.js';
-import type { PartitionRef } from '../domain/work.js';
+import type { GuardLimits } from '../domain/sync/guard.js';
+import type { PartitionRef } from '../domain/run/work.js';
 import { workOf, type AcquiredPartition } from '../ledger/runs/partitions.js';
 import type { PositionedChunk } from '../reading/chunk.js';
 import type { Dependencies, OpenMapping, OpenSync } from './dependencies.js';

@@ -1,6 +1,6 @@
 /** What an attempt at a partition knows of records that the platform refuses one by one (upload/stop-if-all-refused.ts). */
 import type { PartnerSyncError } from '../domain/errors.js';
-import type { MappedRecord } from '../domain/record.js';
+import type { MappedRecord } from '../domain/records/record.js';
 
 export class Refusals {
   /** The platform has taken a batch in this attempt. */

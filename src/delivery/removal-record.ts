@@ -1,6 +1,6 @@
 /** The record that marks its row as deleted. It is made without the row, so its key is one that no row can have. */
-import type { MappedRecord } from '../domain/record.js';
-import type { SourceKey } from '../domain/source.js';
+import type { MappedRecord } from '../domain/records/record.js';
+import type { SourceKey } from '../domain/source/source.js';
 import { recordOf } from '../records/record-list.js';
 import { deletedRecords } from '../mapping/compile/deleted-record.js';
 import type { OpenMapping } from './dependencies.js';

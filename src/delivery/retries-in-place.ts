@@ -1,5 +1,5 @@
 /** Records in the ledger that requests and reads of syncs keep failing, so that people are notified while they are retried. */
-import type { OnRetry } from '../domain/retries.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { Runs } from '../ledger/runs/runs.js';
 

@@ -1,7 +1,7 @@
 /** The time slices in which an activity works: each begins new work for about 15 seconds, then the workflow starts another. */
-import type { Hold } from '../domain/guard.js';
+import type { Hold } from '../domain/sync/guard.js';
 import { milliseconds } from '../domain/timeouts.js';
-import type { RunRef, TimeSliceResult } from '../domain/work.js';
+import type { RunRef, TimeSliceResult } from '../domain/run/work.js';
 import type { Dependencies } from './dependencies.js';
 
 /** Begins a time slice now. The function returns true until the slice is over or `signal` aborts. */

@@ -3,7 +3,7 @@
  * The code is also the failure type in Temporal's history. The table in `docs/errors.md` repeats this one.
  */
 
-import { withoutPasswords } from './without-passwords.js';
+import { withoutPasswords } from './values/without-passwords.js';
 
 interface CatalogueEntry {
   /** `never`: the input or the configuration must change first; `later`: the same call may succeed later. */

@@ -1,7 +1,7 @@
 /** Chooses the tables for which `init` drafts a sync: those that were named, or all that the account can read. */
 import { PartnerSyncError } from '../domain/errors.js';
-import { nearest } from '../domain/names.js';
-import type { SourceTable } from '../domain/source-catalog.js';
+import { nearest } from '../domain/values/names.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
 
 /** More tables than a person can review at once must be named explicitly. */
 const TABLES = 40;

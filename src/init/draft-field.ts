@@ -2,8 +2,8 @@
  * Drafts one column as a field: the JSON Schema property that holds its values exactly, and the transforms that produce
  * them.
  */
-import type { JsonObject } from '../domain/json.js';
-import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
+import type { JsonObject } from '../domain/values/json.js';
+import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
 import { DECIDE, type DraftField, type ZoneGuess } from './draft.js';
 import { bytesForm, instantForm, passesNumbers } from './draft-values.js';
 import { isEmail, isPersonal, isPhone } from './guesses.js';

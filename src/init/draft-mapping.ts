@@ -1,5 +1,5 @@
 /** Drafts one table as a mapping and a schema definition. */
-import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
+import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
 import { DECIDE, type DraftField, type DraftMapping, type ZoneGuess } from './draft.js';
 import { commentsOf, describedBy, draftField, draftReference, encoding, listed } from './draft-field.js';
 import { bytesForm, instantForm } from './draft-values.js';

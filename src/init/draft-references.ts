@@ -1,5 +1,5 @@
 /** Decides which foreign keys become references: those that lead to the external id of another mapping. */
-import type { SourceTable } from '../domain/source-catalog.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
 import { textForm } from '../mapping/encode/value-kind.js';
 import { cycleOf } from '../mapping/order/stages.js';
 

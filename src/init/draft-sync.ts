@@ -1,6 +1,6 @@
 /** Drafts a first sync from a database's catalog: one mapping for each table whose key can identify a record. */
-import type { Source } from '../domain/source.js';
-import type { SourceTable } from '../domain/source-catalog.js';
+import type { Source } from '../domain/source/source.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
 import { draftMapping } from './draft-mapping.js';
 import type { DraftMapping, ZoneGuess } from './draft.js';
 import { tenantColumns } from './guesses.js';

@@ -1,5 +1,5 @@
 /** Infers from sample values how to send a column whose type does not determine it. */
-import type { CatalogColumn } from '../domain/source-catalog.js';
+import type { CatalogColumn } from '../domain/source/source-catalog.js';
 import { isRounded } from '../mapping/encode/exact-number.js';
 import { declaredBytes } from './sample.js';
 

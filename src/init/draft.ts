@@ -1,7 +1,7 @@
 /** The types of a drafted sync: what its files will contain, and what a person must decide. */
-import type { JsonObject } from '../domain/json.js';
-import type { SourceTable } from '../domain/source-catalog.js';
-import type { SchemaDefinitionFile } from '../domain/sync.js';
+import type { JsonObject } from '../domain/values/json.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
+import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 
 /** A field of a mapping, with its property in the schema definition. */
 export interface DraftField {

@@ -1,6 +1,6 @@
 /** Guesses the time zone of a database's columns that store none. */
-import type { SourceServer } from '../domain/source-catalog.js';
-import { isTimeZone } from '../domain/time-zone.js';
+import type { SourceServer } from '../domain/source/source-catalog.js';
+import { isTimeZone } from '../domain/values/time-zone.js';
 import type { ZoneGuess } from './draft.js';
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Guesses from the names and types of tables and columns. Each guess is written to the files for a person to confirm.
  */
-import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
-import type { SchemaDefinitionFile } from '../domain/sync.js';
+import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
+import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 
 /** Tests a name as snake_case, so that the patterns need not cover camelCase. */
 const matches = (pattern: RegExp, name: string): boolean => pattern.test(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2'));

@@ -1,7 +1,7 @@
 /** Reads sample rows from several places of a table, to learn from its values what its types do not show. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { CatalogColumn, SourceTable } from '../domain/source-catalog.js';
-import type { KeyRange, ReadPlan, Source, SourceRow } from '../domain/source.js';
+import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
+import type { KeyRange, ReadPlan, Source, SourceRow } from '../domain/source/source.js';
 import { keyOf } from './draft-references.js';
 
 /** The sampled non-NULL values of a column, as text; empty if none were read. */

@@ -1,5 +1,5 @@
 /** Produces the files of a drafted sync, with comments that say what to decide. */
-import type { SourceTable } from '../domain/source-catalog.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
 import { DECIDE, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
 import { inWords } from './draft-names.js';

@@ -5,11 +5,11 @@
 import { probeMapping } from './probe-mapping.js';
 import { readTenantList } from '../reading/read-tenant-list.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Finding } from '../domain/finding.js';
-import type { Probe, ProbeBudget } from '../domain/probe.js';
-import type { SourceTable } from '../domain/source-catalog.js';
-import type { Source, SourceColumn } from '../domain/source.js';
-import type { TenantRule, MappingSpec, SyncSpec } from '../domain/sync.js';
+import type { Finding } from '../domain/sync/finding.js';
+import type { Probe, ProbeBudget } from '../domain/records/probe.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
+import type { Source, SourceColumn } from '../domain/source/source.js';
+import type { TenantRule, MappingSpec, SyncSpec } from '../domain/sync/sync.js';
 import { checkColumns } from '../mapping/compile/check-columns.js';
 import { checkTable } from '../mapping/check/check-table.js';
 import { checkRows } from '../mapping/check/check-rows.js';

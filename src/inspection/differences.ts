@@ -1,5 +1,5 @@
 /** Collects what differs between source and platform: counted in full, and passed on one by one. */
-import type { SourceKey } from '../domain/source.js';
+import type { SourceKey } from '../domain/source/source.js';
 
 /**
  * - `stale`: the platform has other content.

@@ -2,7 +2,7 @@
  * Compares the intervals that differ record by record: their accepted hashes are kept in memory, and their rows are read
  * again by key range (ADR 0015).
  */
-import { isUpToDate, type MappedRecord } from '../domain/record.js';
+import { isUpToDate, type MappedRecord } from '../domain/records/record.js';
 import { FIRST_PLACE, recordKey, type RecordPlace } from '../ledger/record-key.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
 import { readMappedPages } from '../reading/read-mapped-pages.js';

@@ -1,6 +1,6 @@
 /** Reads rows of a mapping from which examples are made. */
-import type { Source, SourceColumn } from '../domain/source.js';
-import type { MappingSpec, TenantRule } from '../domain/sync.js';
+import type { Source, SourceColumn } from '../domain/source/source.js';
+import type { MappingSpec, TenantRule } from '../domain/sync/sync.js';
 import type { ExampleRow } from '../mapping/check/run-examples.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 import { EVERYTHING } from '../reading/read-bounds.js';

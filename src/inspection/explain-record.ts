@@ -2,10 +2,10 @@
  * Collects why a record is, or is not, on the platform: what source, ledger and platform say about it now. Writes
  * nothing.
  */
-import type { StoredDeadLetter } from '../domain/dead-letter.js';
+import type { StoredDeadLetter } from '../domain/records/dead-letter.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { MapResult } from '../domain/record.js';
-import type { SourceKey } from '../domain/source.js';
+import type { MapResult } from '../domain/records/record.js';
+import type { SourceKey } from '../domain/source/source.js';
 import { maskedShape } from '../mapping/encode/masked-shape.js';
 import type { BatchState, WaitingState } from '../ledger/views/record-states.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';

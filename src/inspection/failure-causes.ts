@@ -1,6 +1,6 @@
 /** Counts rows that cannot be mapped by the cause of their failure. */
-import type { ProbeFailure } from '../domain/probe.js';
-import type { FailedRow } from '../domain/record.js';
+import type { ProbeFailure } from '../domain/records/probe.js';
+import type { FailedRow } from '../domain/records/record.js';
 
 /** The causes of one mapping's failures, while its rows are read. */
 export interface FailureCauses {

@@ -3,10 +3,10 @@
  */
 import { createHash } from 'node:crypto';
 import { PartnerSyncError } from '../domain/errors.js';
-import { isUpToDate, type MappedRecord, type FailedRow } from '../domain/record.js';
+import { isUpToDate, type MappedRecord, type FailedRow } from '../domain/records/record.js';
 import { aloneOf } from '../records/record-list.js';
-import type { RunMode } from '../domain/sync.js';
-import type { SourceColumn, SourceRow } from '../domain/source.js';
+import type { RunMode } from '../domain/sync/sync.js';
+import type { SourceColumn, SourceRow } from '../domain/source/source.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { NewPartition } from '../ledger/runs/partitions.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';

@@ -1,7 +1,7 @@
 /** Maps real rows and counts those that would fail: what `check` can tell before a first run. */
-import type { Probe, ProbeBudget } from '../domain/probe.js';
-import type { MapResult } from '../domain/record.js';
-import type { KeyRange, Source } from '../domain/source.js';
+import type { Probe, ProbeBudget } from '../domain/records/probe.js';
+import type { MapResult } from '../domain/records/record.js';
+import type { KeyRange, Source } from '../domain/source/source.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
 import { inKeyOrder } from '../reading/reading-order.js';
 import { readMappedPages, type MappingWithSource } from '../reading/read-mapped-pages.js';

@@ -4,7 +4,7 @@
  * enough.
  */
 import { createHash } from 'node:crypto';
-import type { MappedRecord } from '../domain/record.js';
+import type { MappedRecord } from '../domain/records/record.js';
 import { aloneOf } from '../records/record-list.js';
 
 /** A record of the sample. */

@@ -1,5 +1,5 @@
 /** Compares records with those that the platform returns (4.10). */
-import type { MappedRecord } from '../domain/record.js';
+import type { MappedRecord } from '../domain/records/record.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import type { Pace } from '../platform/pace.js';
 import { milliseconds } from '../domain/timeouts.js';

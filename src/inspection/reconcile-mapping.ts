@@ -4,8 +4,8 @@
  * accepted hashes are read again and compared one by one (drill-down.ts).
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { MappedRecord } from '../domain/record.js';
-import type { SourceKey } from '../domain/source.js';
+import type { MappedRecord } from '../domain/records/record.js';
+import type { SourceKey } from '../domain/source/source.js';
 import { FIRST_PLACE, type RecordPlace } from '../ledger/record-key.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import type { Difference, DifferenceKind, Differences } from './differences.js';

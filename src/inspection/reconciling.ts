@@ -1,5 +1,5 @@
 /** What the steps of reconciling a mapping share. */
-import type { MappedRecord } from '../domain/record.js';
+import type { MappedRecord } from '../domain/records/record.js';
 import type { RecordPlace } from '../ledger/record-key.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
 import { openDifferences, type Difference, type Differences } from './differences.js';

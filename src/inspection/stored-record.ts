@@ -1,8 +1,8 @@
 /** Reads a record from the platform (4.10) and compares it with what was or would be sent. */
 import type { OpenMapping, Views } from '../delivery/dependencies.js';
-import { differingFields } from '../domain/compare.js';
-import type { JsonObject } from '../domain/json.js';
-import type { MappedRecord } from '../domain/record.js';
+import { differingFields } from '../domain/records/compare.js';
+import type { JsonObject } from '../domain/values/json.js';
+import type { MappedRecord } from '../domain/records/record.js';
 import type { CallOptions } from '../platform/transport.js';
 
 /** A record as the platform has it, and the fields in which it differs. */

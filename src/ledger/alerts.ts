@@ -1,6 +1,6 @@
 /** What is wrong with syncs, as of their last evaluation, and who has been notified of it. */
 import type { Knex } from 'knex';
-import type { HealthProblem, HealthTrigger } from '../domain/sync-health.js';
+import type { HealthProblem, HealthTrigger } from '../domain/monitoring/sync-health.js';
 import { seconds } from '../domain/timeouts.js';
 import { inTransaction } from './database/statements.js';
 import { openSyncStates, type SyncState } from './views/sync-state.js';

@@ -1,8 +1,8 @@
 /** The audit: entries are written with what they tell of, and never changed. Retention alone removes old ones. */
 import type { Knex } from 'knex';
-import type { Actor, AuditAction, AuditEntry, NewAuditEntry } from '../domain/audit.js';
-import { foreignText } from '../domain/foreign-text.js';
-import type { JsonObject } from '../domain/json.js';
+import type { Actor, AuditAction, AuditEntry, NewAuditEntry } from '../domain/run/audit.js';
+import { foreignText } from '../domain/values/foreign-text.js';
+import type { JsonObject } from '../domain/values/json.js';
 
 /** Which entries to show. */
 export interface AuditFilter {

@@ -2,11 +2,11 @@
  * Dead letters: for people, and for runs, which read their rows again. Checkpoints write them (write-dead-letters.ts).
  */
 import type { Knex } from 'knex';
-import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../domain/dead-letter.js';
-import type { ParentName } from '../domain/parent.js';
-import type { SourceKey } from '../domain/source.js';
-import type { Actor } from '../domain/audit.js';
-import type { JsonObject } from '../domain/json.js';
+import type { DeadLetterCause, DeadLetterFilter, StoredDeadLetter } from '../domain/records/dead-letter.js';
+import type { ParentName } from '../domain/records/parent.js';
+import type { SourceKey } from '../domain/source/source.js';
+import type { Actor } from '../domain/run/audit.js';
+import type { JsonObject } from '../domain/values/json.js';
 import { writeAudit } from './audit.js';
 import { inTransaction } from './database/statements.js';
 import { recordKey, type RecordPlace } from './record-key.js';

@@ -1,6 +1,6 @@
 /** The registry of the fleet in the ledger: who sends for which sync, what limits were set, and the platform's Retry-After. */
 import type { Knex } from 'knex';
-import type { FleetRegistry, FleetState, FleetView, Rate, SyncShare } from '../domain/fleet.js';
+import type { FleetRegistry, FleetState, FleetView, Rate, SyncShare } from '../domain/monitoring/fleet.js';
 import { seconds } from '../domain/timeouts.js';
 import { inLedger, openLedgerDatabase, withLedgerErrors } from './database/connection.js';
 import { inTransaction } from './database/statements.js';

@@ -4,7 +4,7 @@ import { openCounts, type CountsView } from './views/counts.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, withLedgerErrors, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
-import type { FleetView } from '../domain/fleet.js';
+import type { FleetView } from '../domain/monitoring/fleet.js';
 import { openFleetView } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openPartitions, type Partitions } from './runs/partitions.js';

@@ -1,6 +1,6 @@
 /** The ledger: all that is known about runs, partitions, records and batches, in one schema of PostgreSQL. */
 import type { Knex } from 'knex';
-import { NO_METERS, type LedgerMeter } from '../domain/meters.js';
+import { NO_METERS, type LedgerMeter } from '../domain/monitoring/meters.js';
 import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIds, type Ids } from './mappings/ids.js';

@@ -3,9 +3,9 @@
  * decided on, approved if it needs to be, and carried out. After that only its counts are kept.
  */
 import type { Knex } from 'knex';
-import type { Actor } from '../domain/audit.js';
-import type { Exceeded } from '../domain/guard.js';
-import type { RemovalPlan, RemovalState } from '../domain/removal-plan.js';
+import type { Actor } from '../domain/run/audit.js';
+import type { Exceeded } from '../domain/sync/guard.js';
+import type { RemovalPlan, RemovalState } from '../domain/run/removal-plan.js';
 import { writeAudit } from './audit.js';
 import { scanRecords, type ScannedRecords } from './record-index/index.js';
 import type { RecordKeys, RecordPlace } from './record-key.js';

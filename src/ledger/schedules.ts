@@ -3,8 +3,8 @@
  * the ledger alone.
  */
 import type { Knex } from 'knex';
-import { foreignText } from '../domain/foreign-text.js';
-import { scheduleOf } from '../domain/schedule-id.js';
+import { foreignText } from '../domain/values/foreign-text.js';
+import { scheduleOf } from '../domain/sync/schedule-id.js';
 import { writeAudit } from './audit.js';
 import { inTransaction } from './database/statements.js';
 

@@ -3,11 +3,11 @@
  * no secret goes with them. `${env:NAME}` stays as it is written, so each worker fills in its own environment.
  */
 import { hash } from 'node:crypto';
-import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
+import { ON_ANOTHER_WORKER } from '../domain/run/another-worker.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { JsonObject, JsonValue } from '../domain/json.js';
-import type { SyncFiles } from '../domain/sync-files.js';
-import { withoutPasswords } from '../domain/without-passwords.js';
+import type { JsonObject, JsonValue } from '../domain/values/json.js';
+import type { SyncFiles } from '../domain/sync/sync-files.js';
+import { withoutPasswords } from '../domain/values/without-passwords.js';
 
 /** Keys of sync.yaml by which no run goes: they are about the sync over all of its runs, and take effect at once. */
 const NOT_OF_A_RUN = ['schedules', 'limits', 'alerts', 'retention'];

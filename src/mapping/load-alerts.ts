@@ -1,5 +1,5 @@
 /** Loads the alerts of a sync from its sync.yaml alone: a broken mapping is something that people are to be told of. */
-import type { AlertSettings } from '../domain/alerts.js';
+import type { AlertSettings } from '../domain/monitoring/alerts.js';
 import { fillIn, type Environment } from './language/interpolation.js';
 import { readAlerts, type AlertingFile } from './language/read-alerts.js';
 import { readSyncFile } from './language/read-sync-file.js';

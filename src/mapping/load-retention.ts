@@ -1,5 +1,5 @@
 /** Loads the retention of a sync from its sync.yaml alone: the ledger of a sync with a broken mapping must not grow for ever. */
-import type { Retention } from '../domain/retention.js';
+import type { Retention } from '../domain/sync/retention.js';
 import type { Environment } from './language/interpolation.js';
 import { readRetention, type RetentionFile } from './language/read-retention.js';
 import { readSyncYaml } from './read-sync-yaml.js';

@@ -1,11 +1,11 @@
 /** Loads a sync from its folder, or reports everything that is wrong in any of its files. */
-import { ON_ANOTHER_WORKER } from '../domain/another-worker.js';
+import { ON_ANOTHER_WORKER } from '../domain/run/another-worker.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { formatFinding, type Finding } from '../domain/finding.js';
-import type { JsonValue } from '../domain/json.js';
-import { nearest } from '../domain/names.js';
-import type { NamedFile, ParsedFile, SyncFiles } from '../domain/sync-files.js';
-import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
+import { formatFinding, type Finding } from '../domain/sync/finding.js';
+import type { JsonValue } from '../domain/values/json.js';
+import { nearest } from '../domain/values/names.js';
+import type { NamedFile, ParsedFile, SyncFiles } from '../domain/sync/sync-files.js';
+import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
 import { checkReferences, type CheckedMapping } from './check/check-references.js';

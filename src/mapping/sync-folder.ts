@@ -1,8 +1,8 @@
 /** Sorts the files of a sync's folder by kind, and reports those that are misnamed, duplicate or missing. */
 import { readdir, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Finding } from '../domain/finding.js';
-import { isSyncName, SYNC_NAME_PATTERN } from '../domain/names.js';
+import type { Finding } from '../domain/sync/finding.js';
+import { isSyncName, SYNC_NAME_PATTERN } from '../domain/values/names.js';
 
 /** The files of a sync. All paths are relative to the mappings folder. */
 export interface SyncFolder {

@@ -3,7 +3,7 @@
  * to the files that it began with (kept-files.ts).
  */
 import { hash } from 'node:crypto';
-import type { JsonValue } from '../domain/json.js';
+import type { JsonValue } from '../domain/values/json.js';
 
 /** The parts of sync.yaml that are hashed. */
 export interface VersionedSettings {

@@ -1,14 +1,20 @@
 /** The metrics of a worker in Prometheus' text format: meters of its own work, and gauges read from the ledger. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { UNMEASURED, type MappingMeter, type Meters, type PoolInUse, type SyncInUse } from '../domain/meters.js';
+import {
+  UNMEASURED,
+  type MappingMeter,
+  type Meters,
+  type PoolInUse,
+  type SyncInUse,
+} from '../domain/monitoring/meters.js';
 import {
   LEDGER_METRICS,
   METRIC_PREFIX,
   WORKER_METRICS,
   type LedgerSample,
   type WorkerMetric,
-} from '../domain/metrics.js';
-import { addCounts, NO_COUNTS } from '../domain/run.js';
+} from '../domain/monitoring/metrics.js';
+import { addCounts, NO_COUNTS } from '../domain/run/run.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { cachedFor } from './cached-for.js';
 import { within } from './within.js';

@@ -1,6 +1,6 @@
 /** Looks up and registers the search attributes of runs in a Temporal namespace. */
 import type { Client, Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../domain/run/search-attributes.js';
 
 /** Temporal's numbers of the types (`IndexedValueType` of its API). */
 const TYPE_NUMBERS = { Keyword: 2, Int: 3 } as const;

@@ -1,5 +1,5 @@
 /** The limits of all requests of a process with its account of the platform, whichever sync they are for. */
-import { rateOf, WHOLE_ACCOUNT, type Rate } from '../domain/fleet.js';
+import { rateOf, WHOLE_ACCOUNT, type Rate } from '../domain/monitoring/fleet.js';
 import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.js';
 import type { FleetMember } from './fleet-member.js';
 import { CLOCK, createPace, type Clock } from './pace.js';

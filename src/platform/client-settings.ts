@@ -2,7 +2,7 @@
  * The settings of the platform client. Whatever platform-api.md leaves open is a setting here (docs/assumptions.md).
  */
 import { DEFAULT_PARAMETER_NAMES, type ParameterNames } from './contract/operation.js';
-import { NO_METERS, type PlatformMeter } from '../domain/meters.js';
+import { NO_METERS, type PlatformMeter } from '../domain/monitoring/meters.js';
 import type { AccountLimit } from './account-limit.js';
 import type { SharedRetryAfter } from './shared-retry-after.js';
 import { milliseconds } from '../domain/timeouts.js';

@@ -3,7 +3,13 @@
  * and whether the platform wants a pause. While it does not, it asks nothing and holds no share.
  */
 import { randomUUID } from 'node:crypto';
-import { takesTurns, type FleetRegistry, type FleetView, type Rate, type SyncShare } from '../domain/fleet.js';
+import {
+  takesTurns,
+  type FleetRegistry,
+  type FleetView,
+  type Rate,
+  type SyncShare,
+} from '../domain/monitoring/fleet.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { CLOCK, type Clock } from './pace.js';
 import { openSharedRetryAfter, type SharedRetryAfter } from './shared-retry-after.js';

@@ -3,7 +3,7 @@
  * more again while requests succeed; and how many are sent a second.
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Rate } from '../domain/fleet.js';
+import type { Rate } from '../domain/monitoring/fleet.js';
 import { callFacts } from './error.js';
 import { createFairSemaphore } from './fair-semaphore.js';
 import { CLOCK, createPace, type Clock, type Pace } from './pace.js';

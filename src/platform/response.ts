@@ -1,7 +1,7 @@
 /** Turns an HTTP response into data of the contract, or into an error that says what came instead. */
 import { Ajv, type ValidateFunction } from 'ajv';
-import { foreignText } from '../domain/foreign-text.js';
-import { getOrInsert } from '../domain/get-or-insert.js';
+import { foreignText } from '../domain/values/foreign-text.js';
+import { getOrInsert } from '../domain/values/get-or-insert.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
 import { renamer, withCamelNames } from './contract/aliases.js';

@@ -1,5 +1,5 @@
 /** Obeys Retry-After: until the time that it names, nothing at all is sent to the platform. */
-import { formatSeconds } from '../domain/duration.js';
+import { formatSeconds } from '../domain/values/duration.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError } from './error.js';

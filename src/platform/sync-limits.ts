@@ -1,5 +1,5 @@
 /** The limits of the syncs of a process: one for each, however many versions of its files are open. */
-import { rateOf, wholeOf, type Rate, type SyncShare } from '../domain/fleet.js';
+import { rateOf, wholeOf, type Rate, type SyncShare } from '../domain/monitoring/fleet.js';
 import type { FleetMember } from './fleet-member.js';
 import { CLOCK, type Clock } from './pace.js';
 import { createRequestLimit, type RequestLimit } from './request-limit.js';

@@ -1,7 +1,7 @@
 /** Provides the current token; after a rejected one, all requests wait for another. */
-import { formatSeconds } from '../domain/duration.js';
+import { formatSeconds } from '../domain/values/duration.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { OnRetry } from '../domain/retries.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { Operation } from './contract/operation.js';
 import { platformError, PlatformError } from './error.js';

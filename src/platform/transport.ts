@@ -1,11 +1,11 @@
 /** One request to the platform: where it goes, what it carries, and how long it may take. */
 import { Pool } from 'undici';
 import { PartnerSyncError } from '../domain/errors.js';
-import { errorCode } from '../domain/foreign-text.js';
-import type { MeteredRequest } from '../domain/meters.js';
-import { isTenantId } from '../domain/names.js';
-import { platformAddressProblem } from '../domain/platform-address.js';
-import type { OnRetry } from '../domain/retries.js';
+import { errorCode } from '../domain/values/foreign-text.js';
+import type { MeteredRequest } from '../domain/monitoring/meters.js';
+import { isTenantId } from '../domain/values/names.js';
+import { platformAddressProblem } from '../domain/sync/platform-address.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { TENANT_HEADER } from './contract/envelope.js';
 import type { Operation } from './contract/operation.js';

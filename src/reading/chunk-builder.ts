@@ -1,7 +1,7 @@
 /** Maps pages of rows into a chunk until it is full. */
 import { FailedRowList } from '../records/failed-row-list.js';
 import { RecordList, Records } from '../records/record-list.js';
-import type { Page } from '../domain/source.js';
+import type { Page } from '../domain/source/source.js';
 import type { Chunk } from './chunk.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 

@@ -1,8 +1,8 @@
 /** Chunks of mapped rows: the unit that the ledger claims in one transaction and checkpoints in another. */
 import { FailedRowList } from '../records/failed-row-list.js';
-import type { MapResult } from '../domain/record.js';
+import type { MapResult } from '../domain/records/record.js';
 import { RecordList } from '../records/record-list.js';
-import type { RowPosition } from '../domain/source.js';
+import type { RowPosition } from '../domain/source/source.js';
 
 /** Mapped rows that were read together. Each row is either a record or a failed row, which becomes a dead letter. */
 export interface Chunk {

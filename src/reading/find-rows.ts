@@ -1,7 +1,7 @@
 /** Finds the rows of given external ids, through the column or the template's columns that the id is made from. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { MapResult } from '../domain/record.js';
-import type { Page, Source, SourceRow } from '../domain/source.js';
+import type { MapResult } from '../domain/records/record.js';
+import type { Page, Source, SourceRow } from '../domain/source/source.js';
 import { lookUpOf } from '../mapping/compile/external-id-look-up.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 import { readRowsByValues } from './read-rows-by-values.js';

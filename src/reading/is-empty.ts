@@ -1,5 +1,5 @@
 /** Whether a mapping has no row in the source. */
-import type { ReadPlan, Source } from '../domain/source.js';
+import type { ReadPlan, Source } from '../domain/source/source.js';
 import { EVERYTHING } from './read-bounds.js';
 
 /** Asks for one row, by key. Throws what the source throws. */

@@ -1,5 +1,5 @@
 /** Chooses the number of rows per page from the width of the rows that were read before. */
-import type { Page } from '../domain/source.js';
+import type { Page } from '../domain/source/source.js';
 
 /** Rows of the first page, from which the width of the rows is measured. */
 export const FIRST_PAGE_ROWS = 100;

@@ -1,7 +1,7 @@
 /** A mapping together with its read plan and its compiled forms. */
-import { getOrInsert } from '../domain/get-or-insert.js';
-import type { ReadPlan, SourceColumn } from '../domain/source.js';
-import type { MappingSpec, TenantRule } from '../domain/sync.js';
+import { getOrInsert } from '../domain/values/get-or-insert.js';
+import type { ReadPlan, SourceColumn } from '../domain/source/source.js';
+import type { MappingSpec, TenantRule } from '../domain/sync/sync.js';
 import { compileMapping, type CompiledMapping } from '../mapping/compile/compile-mapping.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 

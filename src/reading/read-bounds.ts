@@ -1,5 +1,5 @@
 /** Bounds that contain all rows, or those of a key range. */
-import type { KeyRange, ReadBounds } from '../domain/source.js';
+import type { KeyRange, ReadBounds } from '../domain/source/source.js';
 
 /** Bounds that contain all rows. */
 export const EVERYTHING: ReadBounds = { after: null, cursorFrom: null, cursorBefore: null, throughKey: null };

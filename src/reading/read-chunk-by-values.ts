@@ -1,5 +1,5 @@
 /** Reads rows by value as one chunk. */
-import type { Source, SourceKey } from '../domain/source.js';
+import type { Source, SourceKey } from '../domain/source/source.js';
 import type { Chunk } from './chunk.js';
 import { ChunkBuilder } from './chunk-builder.js';
 import { averageRowLength } from './page-size.js';

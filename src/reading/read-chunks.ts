@@ -1,5 +1,5 @@
 /** Reads a partition page by page, prefetching one page, and yields its rows in chunks of bounded size. */
-import type { Page, RowPosition, ReadBounds, Source } from '../domain/source.js';
+import type { Page, RowPosition, ReadBounds, Source } from '../domain/source/source.js';
 import { Records } from '../records/records.js';
 import type { PositionedChunk } from './chunk.js';
 import { ChunkBuilder, type NewRecords } from './chunk-builder.js';

@@ -1,7 +1,7 @@
 /** Reads and maps rows page by page for work that delivers nothing: previews, probes and reconciliation. */
-import type { MapResult } from '../domain/record.js';
+import type { MapResult } from '../domain/records/record.js';
 import { Records } from '../records/records.js';
-import type { RowPosition, ReadBounds, Source, SourceColumn, SourceRow } from '../domain/source.js';
+import type { RowPosition, ReadBounds, Source, SourceColumn, SourceRow } from '../domain/source/source.js';
 import type { PreparedMapping } from './prepared-mapping.js';
 import { averageRowLength, FIRST_PAGE_ROWS, rowsPerPage } from './page-size.js';
 import { positionIn } from './reading-order.js';

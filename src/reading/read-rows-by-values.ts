@@ -1,6 +1,6 @@
 /** Reads rows by values that may not fit the types of the columns. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Page, ReadPlan, Source, SourceKey } from '../domain/source.js';
+import type { Page, ReadPlan, Source, SourceKey } from '../domain/source/source.js';
 
 /**
  * How many rows callers look up at once, by their keys or external ids: few enough for one query of any source, and to

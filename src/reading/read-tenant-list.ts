@@ -1,8 +1,8 @@
 /** Reads the list of tenants from the source's table that sync.yaml names under `tenant.from`. */
 import { PartnerSyncError } from '../domain/errors.js';
-import { isTenantId, TENANT_ID_PATTERN } from '../domain/names.js';
-import type { ReadBounds, ReadPlan, Source, SourceColumn } from '../domain/source.js';
-import type { TenantConfig, TenantRule } from '../domain/sync.js';
+import { isTenantId, TENANT_ID_PATTERN } from '../domain/values/names.js';
+import type { ReadBounds, ReadPlan, Source, SourceColumn } from '../domain/source/source.js';
+import type { TenantConfig, TenantRule } from '../domain/sync/sync.js';
 import { textForm } from '../mapping/encode/value-kind.js';
 import { EVERYTHING } from './read-bounds.js';
 

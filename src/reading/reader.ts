@@ -1,7 +1,7 @@
 /** Opens a source whose rows can also be read in chunks, in this thread. */
-import type { OnRetry } from '../domain/retries.js';
-import type { Source } from '../domain/source.js';
-import type { SourceConfig } from '../domain/sync.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { Source } from '../domain/source/source.js';
+import type { SourceConfig } from '../domain/sync/sync.js';
 import { openSource } from '../source/open-source.js';
 import type { PositionedChunk } from './chunk.js';
 import type { NewRecords } from './chunk-builder.js';

@@ -1,5 +1,5 @@
 /** The order in which rows are read, and where a row is in it. */
-import type { RowPosition, ReadPlan, SourceKey, SourceRow } from '../domain/source.js';
+import type { RowPosition, ReadPlan, SourceKey, SourceRow } from '../domain/source/source.js';
 
 /** The same plan, read in the order of the key alone. */
 export const inKeyOrder = (plan: ReadPlan): ReadPlan => ({ ...plan, cursor: null });

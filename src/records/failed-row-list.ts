@@ -2,8 +2,8 @@
  * Failed rows in columns, as records are (records.ts): if every row of a table fails, they must not take more memory
  * than the records would. The causes are mostly the same few, so each distinct cause is stored once.
  */
-import type { ParentName } from '../domain/parent.js';
-import type { FailedRow } from '../domain/record.js';
+import type { ParentName } from '../domain/records/parent.js';
+import type { FailedRow } from '../domain/records/record.js';
 import { TextColumn, type PostedTexts } from './text-column.js';
 
 /** What failed rows have in common; a tenant is one of few as well. */

@@ -1,6 +1,6 @@
 /** Lists of mapped records, as the rest of the product works with them: selections that share the columns of `records.ts`. */
-import type { MappedRecord } from '../domain/record.js';
-import type { SourceKey } from '../domain/source.js';
+import type { MappedRecord } from '../domain/records/record.js';
+import type { SourceKey } from '../domain/source/source.js';
 import { HASH_BYTES } from './content-hashes.js';
 import { Records, type PostedRecords } from './records.js';
 

@@ -4,9 +4,9 @@
  * kept in buffers, which the collector does not scan, and an object is made only when a record is read.
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { JsonObject } from '../domain/json.js';
-import type { MappedRecord } from '../domain/record.js';
-import type { ByteRow, SourceKey } from '../domain/source.js';
+import type { JsonObject } from '../domain/values/json.js';
+import type { MappedRecord } from '../domain/records/record.js';
+import type { ByteRow, SourceKey } from '../domain/source/source.js';
 import { ContentHashes, type PostedHashes } from './content-hashes.js';
 import { RecordTexts, type PostedRecordTexts } from './record-texts.js';
 import { larger, TextColumn, type PostedTexts } from './text-column.js';

@@ -1,5 +1,5 @@
 /** Adapts rows of texts to the form in which every row is mapped, a row of bytes. */
-import type { ByteRow, SourceRow } from '../domain/source.js';
+import type { ByteRow, SourceRow } from '../domain/source/source.js';
 import { BYTES_A_UNIT, larger, writeText } from './text-column.js';
 
 const FIRST_BYTES = 1024;

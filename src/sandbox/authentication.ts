@@ -1,6 +1,6 @@
 /** Authenticates a request (section 5): verifies its token and finds the tenant that the call acts for. */
 import type { FastifyRequest } from 'fastify';
-import { isTenantId } from '../domain/names.js';
+import { isTenantId } from '../domain/values/names.js';
 import { TENANT_HEADER } from '../platform/contract/envelope.js';
 import type { Operation } from '../platform/contract/operation.js';
 import { Refusal } from './refusal.js';

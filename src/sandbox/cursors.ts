@@ -5,7 +5,7 @@
  * can therefore use the position that they read without validating it again.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { JsonValue } from '../domain/json.js';
+import type { JsonValue } from '../domain/values/json.js';
 import { Refusal } from './refusal.js';
 
 /** Issues and reads the `cursor` of paginated lists. */

@@ -1,5 +1,5 @@
 /** Checks the JSON paths of a new schema definition (4.4): each must lead to a field that its schema declares. */
-import type { JsonObject } from '../domain/json.js';
+import type { JsonObject } from '../domain/values/json.js';
 import type { BodyOf } from '../platform/contract/operation.js';
 import type { Operations } from '../platform/contract/operations.js';
 import { parseJsonPath, subschemaAt } from './json-path.js';

@@ -3,7 +3,7 @@
  * paths.
  */
 import type pg from 'pg';
-import { referencedIds } from '../domain/references.js';
+import { referencedIds } from '../domain/records/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
 import { Refusal } from './refusal.js';
 import { resourceRecord, type ResourceRow, type ResourceView } from './resource-record.js';

@@ -3,7 +3,7 @@
  * found.
  */
 import type { ErrorObject } from 'ajv';
-import { nearest } from '../domain/names.js';
+import { nearest } from '../domain/values/names.js';
 
 /** Longest quotation of a value, in characters. */
 const QUOTED = 60;

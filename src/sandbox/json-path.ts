@@ -2,7 +2,7 @@
  * The subset of JSONPath with which a schema definition names its fields: `$.country`, `$.address.city`, `$['first
  * name']`.
  */
-import type { JsonObject, JsonValue } from '../domain/json.js';
+import type { JsonObject, JsonValue } from '../domain/values/json.js';
 
 const STEP = /\.([A-Za-z_$][\w$-]*)|\[(?:'([^'\\]*)'|"([^"\\]*)")\]|\[\*\]/y;
 

@@ -5,8 +5,8 @@
 import { Ajv, type AnySchema, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { TSchema } from 'typebox';
-import { withReferenceValues } from '../domain/references.js';
-import type { JsonObject } from '../domain/json.js';
+import { withReferenceValues } from '../domain/records/references.js';
+import type { JsonObject } from '../domain/values/json.js';
 import { ajvOfItsOwn } from '../patterns/ajv-of-its-own.js';
 import { addBoundedFormats } from '../patterns/ajv-patterns.js';
 import { errorTexts } from './validation-messages.js';

@@ -1,6 +1,6 @@
 /** Converts a stored resource to the resource record of section 2, with references in the requested format. */
-import type { JsonObject, JsonValue } from '../domain/json.js';
-import { referencedIds } from '../domain/references.js';
+import type { JsonObject, JsonValue } from '../domain/values/json.js';
+import { referencedIds } from '../domain/records/references.js';
 import type { ResourceRecord } from '../platform/contract/resources.js';
 import type { StoredSchema } from './schema-store.js';
 import type { Tenant } from './tenants.js';

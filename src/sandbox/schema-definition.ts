@@ -1,8 +1,8 @@
 /** Builds a schema definition from the body of 4.4, or reports everything that is wrong with the body. */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../domain/json.js';
-import { SCHEMA_NAME_PATTERN } from '../domain/names.js';
-import { referencesOf } from '../domain/references.js';
+import type { JsonObject } from '../domain/values/json.js';
+import { SCHEMA_NAME_PATTERN } from '../domain/values/names.js';
+import { referencesOf } from '../domain/records/references.js';
 import type { BodyOf } from '../platform/contract/operation.js';
 import type { Operations } from '../platform/contract/operations.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';

@@ -2,8 +2,8 @@
  * Finds schema definitions by name or id, together with their compiled validators. Definitions are immutable, so each
  * is loaded and compiled once per process.
  */
-import type { JsonObject } from '../domain/json.js';
-import { referencesOf, type SchemaReference } from '../domain/references.js';
+import type { JsonObject } from '../domain/values/json.js';
+import { referencesOf, type SchemaReference } from '../domain/records/references.js';
 import type { SchemaDefinition } from '../platform/contract/schema-definitions.js';
 import type { Queryable } from './database.js';
 import { compileRecordSchema, type RecordValidator, type SchemaRules } from './json-schema.js';

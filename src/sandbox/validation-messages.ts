@@ -2,7 +2,7 @@
  * Turns Ajv's errors into messages that name the place, what was expected and, if the list is short, the choices.
  */
 import type { ErrorObject } from 'ajv';
-import { nearest } from '../domain/names.js';
+import { nearest } from '../domain/values/names.js';
 
 /**
  * One message for each breach, such as `/email must match format "email"`, without duplicates. `root` precedes every

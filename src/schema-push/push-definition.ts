@@ -3,7 +3,7 @@
  * end.
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { SchemaDefinitionFile } from '../domain/sync.js';
+import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 import type { PlatformClient } from '../platform/client.js';
 import { isInDoubt } from '../platform/error.js';
 import { backoffMs, pause } from '../platform/retry.js';

@@ -2,8 +2,8 @@
  * The order in which schema definitions are pushed, to a platform that may reject those whose references do not exist
  * yet.
  */
-import { referencesOf, type SchemaReference } from '../domain/references.js';
-import type { SchemaDefinitionFile } from '../domain/sync.js';
+import { referencesOf, type SchemaReference } from '../domain/records/references.js';
+import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 import { PlatformRefused, PlatformTooLarge, type PlatformError } from '../platform/error.js';
 
 /** A definition that the platform rejected, by the last attempt. */

@@ -1,10 +1,10 @@
 /** Pushes the schema definitions of a sync, and remembers in the ledger what was pushed. */
 import { requireVariable, type Env } from '../config/environment.js';
-import type { Actor } from '../domain/audit.js';
-import type { DefinitionChange } from '../domain/definition-diff.js';
+import type { Actor } from '../domain/run/audit.js';
+import type { DefinitionChange } from '../domain/records/definition-diff.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { JsonObject, JsonValue } from '../domain/json.js';
-import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
+import type { JsonObject, JsonValue } from '../domain/values/json.js';
+import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
 import type { SchemaIds } from '../ledger/mappings/schema-ids.js';
 import type { PlatformClient } from '../platform/client.js';
 import { pushDefinition } from './push-definition.js';

@@ -3,7 +3,7 @@
  * cycle.
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { SchemaDefinitionFile } from '../domain/sync.js';
+import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 import { cycleOf } from '../mapping/order/stages.js';
 import { responseText } from '../platform/error.js';
 import type { RefusedDefinition } from './push-in-order.js';

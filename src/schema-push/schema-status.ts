@@ -1,9 +1,9 @@
 /** Compares a sync's schema definitions with what was pushed from here. */
 import { createHash } from 'node:crypto';
-import { definitionChanges, type DefinitionChange } from '../domain/definition-diff.js';
-import type { JsonObject } from '../domain/json.js';
-import { referencesOf } from '../domain/references.js';
-import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync.js';
+import { definitionChanges, type DefinitionChange } from '../domain/records/definition-diff.js';
+import type { JsonObject } from '../domain/values/json.js';
+import { referencesOf } from '../domain/records/references.js';
+import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
 import { stagesOf } from '../mapping/order/stages.js';
 import type { PushedSchema } from '../ledger/mappings/schema-ids.js';
 

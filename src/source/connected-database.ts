@@ -1,7 +1,7 @@
 /** A partner's database behind its dialect: runs small statements, and knows the columns and tables they are about. */
-import type { SourceTable } from '../domain/source-catalog.js';
-import type { OnRetry } from '../domain/retries.js';
-import type { Relation } from '../domain/source.js';
+import type { SourceTable } from '../domain/source/source-catalog.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { Relation } from '../domain/source/source.js';
 import { tablesOf } from './tables-from-catalog.js';
 import type { ColumnType, Dialect, Query, RawField, RawPage, Session } from './dialect.js';
 import { fromClause, selectLimited, queryOf, type KeysetColumn } from './keyset-query.js';

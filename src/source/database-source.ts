@@ -1,7 +1,7 @@
 /** Any database as a {@link Source}: keyset pages in plain queries, never a stream, never a transaction. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { OnRetry } from '../domain/retries.js';
-import type { SourceServer, SourceTable } from '../domain/source-catalog.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { SourceServer, SourceTable } from '../domain/source/source-catalog.js';
 import type {
   KeyRange,
   Page,
@@ -12,7 +12,7 @@ import type {
   SourceColumn,
   SourceKey,
   ValueCount,
-} from '../domain/source.js';
+} from '../domain/source/source.js';
 import { ConnectedDatabase, relationName } from './connected-database.js';
 import { timestampMinus } from './cursor-time.js';
 import type { CursorColumn, Dialect, Session } from './dialect.js';

@@ -1,7 +1,7 @@
 /** What a kind of database must provide to be read as a {@link DatabaseSource}: data where possible, functions otherwise. */
-import type { SourceServer } from '../domain/source-catalog.js';
+import type { SourceServer } from '../domain/source/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
-import type { Rows, SourceRow, SourceType } from '../domain/source.js';
+import type { Rows, SourceRow, SourceType } from '../domain/source/source.js';
 import type { CatalogRows } from './tables-from-catalog.js';
 
 /** A value that is bound to a placeholder of a statement. */

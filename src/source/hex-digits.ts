@@ -1,5 +1,5 @@
 /** Reads bounds of binary columns, in the form of a page, or as people and records write them. */
-import { isUuid } from '../domain/names.js';
+import { isUuid } from '../domain/values/names.js';
 
 const AS_READ = /^\\x((?:[0-9a-f]{2})*)$/i;
 const DIGITS = /^(?:[0-9a-f]{2})+$/i;

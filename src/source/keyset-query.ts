@@ -1,5 +1,5 @@
 /** Builds keyset queries: names are quoted, values are bound or escaped by the dialect, OFFSET is never used. */
-import type { ReadBounds, Relation, SourceKey } from '../domain/source.js';
+import type { ReadBounds, Relation, SourceKey } from '../domain/source/source.js';
 import type { Bind, Binding, ColumnType, Dialect, Query } from './dialect.js';
 import { tableNameParts } from './table-name.js';
 

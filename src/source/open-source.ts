@@ -1,9 +1,9 @@
 /** Opens a partner's database; the scheme of its address selects the dialect. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { OnRetry } from '../domain/retries.js';
-import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source-address.js';
-import type { Source } from '../domain/source.js';
-import type { SourceConfig } from '../domain/sync.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
+import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source/source-address.js';
+import type { Source } from '../domain/source/source.js';
+import type { SourceConfig } from '../domain/sync/sync.js';
 import { DatabaseSource } from './database-source.js';
 import type { Dialect, Session } from './dialect.js';
 import { mssql } from './mssql/mssql.js';

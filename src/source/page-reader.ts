@@ -1,6 +1,6 @@
 /** Reads a table page by page in key order, with fewer rows per page if they are wide or the database is slow. */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/source.js';
+import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/source/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { ColumnType, RawPage } from './dialect.js';
 import { pageQuery } from './keyset-query.js';

@@ -1,7 +1,7 @@
 /** Prepares read plans: looks up once what has to be known before the first page, the types of columns and whether the key is unique. */
 import { createHash } from 'node:crypto';
-import { getOrInsert } from '../domain/get-or-insert.js';
-import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source.js';
+import { getOrInsert } from '../domain/values/get-or-insert.js';
+import type { Page, ReadPlan, Rows, SourceColumn } from '../domain/source/source.js';
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { KeysetColumn, KeysetPlan } from './keyset-query.js';
 import { PartnerSyncError } from '../domain/errors.js';

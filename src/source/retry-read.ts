@@ -1,7 +1,7 @@
 /** Repeats reads that a lost session, a lock or a timeout has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { OnRetry } from '../domain/retries.js';
+import type { OnRetry } from '../domain/monitoring/retries.js';
 import { milliseconds } from '../domain/timeouts.js';
 
 /** Before the second and the third attempt. What lasts longer is left to Temporal, which tries the activity again. */

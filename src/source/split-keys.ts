@@ -1,5 +1,5 @@
 /** Splits a table by its key, so that several partitions of it can be read side by side. */
-import type { KeyRange } from '../domain/source.js';
+import type { KeyRange } from '../domain/source/source.js';
 import type { ConnectedDatabase } from './connected-database.js';
 import { fromClause, type KeysetPlan } from './keyset-query.js';
 

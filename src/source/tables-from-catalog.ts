@@ -1,6 +1,6 @@
 /** Assembles tables from the flat rows of text that a dialect's catalogue queries return. */
-import type { CatalogColumn, CatalogForeignKey, CatalogIndex, SourceTable } from '../domain/source-catalog.js';
-import type { SourceRow, SourceType } from '../domain/source.js';
+import type { CatalogColumn, CatalogForeignKey, CatalogIndex, SourceTable } from '../domain/source/source-catalog.js';
+import type { SourceRow, SourceType } from '../domain/source/source.js';
 import { tableName } from './table-name.js';
 
 /**

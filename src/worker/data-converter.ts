@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { readVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { foreignText } from '../domain/foreign-text.js';
+import { foreignText } from '../domain/values/foreign-text.js';
 
 const NAME = 'PARTNER_SYNC_DATA_CONVERTER';
 

@@ -4,7 +4,7 @@ import { createActivities } from '../../activities/index.js';
 import type { WorkerParts } from '../composition/compose-worker.js';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { foreignText } from '../domain/foreign-text.js';
+import { foreignText } from '../domain/values/foreign-text.js';
 import { compileLanguage } from '../mapping/language/language-schema.js';
 import type { Logger } from '../observability/log.js';
 import { dataConverterOf } from './data-converter.js';

@@ -3,7 +3,7 @@ import { Client, Connection, type ClientInterceptors, type ConnectionOptions } f
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { assertValid, requireVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import { foreignText } from '../domain/foreign-text.js';
+import { foreignText } from '../domain/values/foreign-text.js';
 import { dataConverterOf } from './data-converter.js';
 import { milliseconds } from '../domain/timeouts.js';
 

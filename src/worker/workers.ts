@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { Worker, type WorkerDeploymentOptions, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
-import { queueOfWorker, loadQueueOf } from '../domain/work.js';
+import { queueOfWorker, loadQueueOf } from '../domain/run/work.js';
 
 /**
  * Activity slots of the load queue. The second fills the gaps between the time slices of the first; a third would find

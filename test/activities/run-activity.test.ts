@@ -4,7 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
 import { runActivity, withHeartbeats } from '../../activities/run-activity.js';
-import { ON_ANOTHER_WORKER } from '../../src/domain/another-worker.js';
+import { ON_ANOTHER_WORKER } from '../../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
 import { times } from '../../src/domain/timeouts.js';
 

@@ -1,7 +1,7 @@
 /** What goes wrong in a bad week, as data: what tells of it, what the page's commands show, and how it ends. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { mintToken } from '../../src/sandbox/token.js';
-import type { HealthTrigger } from '../../src/domain/sync-health.js';
+import type { HealthTrigger } from '../../src/domain/monitoring/sync-health.js';
 import type { TcpProxy } from '../observability/tcp-proxy.js';
 import { JWT_SECRET, type Shop } from '../pipeline/shop.js';
 import type { Shows } from '../docs/runbook.js';

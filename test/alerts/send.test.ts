@@ -5,8 +5,8 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openAlerting } from '../../src/alerts/open-alerting.js';
 import { slackMessage } from '../../src/alerts/slack-message.js';
-import type { AlertTarget, Delivery, Notification } from '../../src/domain/alerts.js';
-import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
+import type { AlertTarget, Delivery, Notification } from '../../src/domain/monitoring/alerts.js';
+import { HEALTH_TRIGGERS } from '../../src/domain/monitoring/sync-health.js';
 import { SECRET, startMailServer, startWebhook } from './targets.js';
 
 const NOTIFICATION: Notification = {

@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { onTestFinished } from 'vitest';
-import type { Notification } from '../../src/domain/alerts.js';
+import type { Notification } from '../../src/domain/monitoring/alerts.js';
 
 /** A part of an address that nobody but the target may see. */
 export const SECRET = 'T0SECRETB0SECRET';

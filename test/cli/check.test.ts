@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Finding } from '../../src/domain/finding.js';
+import type { Finding } from '../../src/domain/sync/finding.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { runInProcess } from './in-process.js';
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { createNamespace } from '../temporal-namespace.js';
 import { build, startWorkerProcess, type WorkerProcess } from '../pipeline/worker-process.js';

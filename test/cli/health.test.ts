@@ -1,6 +1,6 @@
 /** `status` says what is wrong with a sync by its own limits, from the ledger alone. */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { problemsOf, DEFAULT_LIMITS, type EvaluatedState } from '../../src/domain/sync-health.js';
+import { problemsOf, DEFAULT_LIMITS, type EvaluatedState } from '../../src/domain/monitoring/sync-health.js';
 import { fill, failureOf, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { runInProcess } from './in-process.js';

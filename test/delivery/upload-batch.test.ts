@@ -1,8 +1,8 @@
 /** A POST that is late: its intent is renewed first, so that a successor's wait counts from there, or it is not sent. */
 import { describe, expect, it } from 'vitest';
 import { EarlierChunks, type PartitionContext } from '../../src/delivery/partition-context.js';
-import { NO_METERS } from '../../src/domain/meters.js';
-import type { OnRetry } from '../../src/domain/retries.js';
+import { NO_METERS } from '../../src/domain/monitoring/meters.js';
+import type { OnRetry } from '../../src/domain/monitoring/retries.js';
 import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import type { IntendedBatch } from '../../src/ledger/batches/batch-intents.js';

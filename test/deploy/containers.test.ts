@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/environment.js';
 import { seconds } from '../../src/domain/timeouts.js';
-import { loadQueueOf } from '../../src/domain/work.js';
+import { loadQueueOf } from '../../src/domain/run/work.js';
 import { checkSyncFiles } from '../../src/mapping/load-sync.js';
 import { listSyncs } from '../../src/mapping/sync-folder.js';
 import { ROOT } from '../docs/pages.js';

@@ -1,8 +1,8 @@
 /** docs/monitoring.md explains notifications and triggers as the program has them. */
 import { expect, it } from 'vitest';
 import { testNotification } from '../../src/alerts/notification.js';
-import type { Notification } from '../../src/domain/alerts.js';
-import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
+import type { Notification } from '../../src/domain/monitoring/alerts.js';
+import { HEALTH_TRIGGERS } from '../../src/domain/monitoring/sync-health.js';
 import { readPage, sectionOf, tableIn, withoutTicks } from './pages.js';
 
 const page = readPage('docs/monitoring.md');

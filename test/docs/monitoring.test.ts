@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS, type Metric } from '../../src/domain/metrics.js';
+import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS, type Metric } from '../../src/domain/monitoring/metrics.js';
 import { EXPORTED_ATTRIBUTES } from '../../src/observability/tracing/span-attributes.js';
 import { installable } from '../../src/observability/tracing/trace-packages.js';
 import { readPage, ROOT, sectionOf, tableIn } from './pages.js';

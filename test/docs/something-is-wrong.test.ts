@@ -5,7 +5,7 @@ import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
-import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
+import { HEALTH_TRIGGERS } from '../../src/domain/monitoring/sync-health.js';
 import { ROOT, sectionOf, tableIn } from './pages.js';
 import { commandLinesOf, entryOf, headingsUnder, SOMETHING_IS_WRONG as page } from './runbook.js';
 

@@ -1,6 +1,6 @@
 /** docs/sources.md lists every kind of database that can be read. */
 import { expect, it } from 'vitest';
-import { dialectOf, SOURCE_SCHEMES } from '../../src/domain/source-address.js';
+import { dialectOf, SOURCE_SCHEMES } from '../../src/domain/source/source-address.js';
 import { readPage, tableIn, withoutTicks } from './pages.js';
 
 it('lists an address of each kind of database, and none that is not supported', () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/domain/json.js';
+import type { JsonObject, JsonValue } from '../../src/domain/values/json.js';
 import { durationText, TIMEOUT_SECTIONS, type DurationName } from '../../src/domain/timeouts.js';
 import { timeoutTable } from '../../src/domain/timeouts/describe-timeouts.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';

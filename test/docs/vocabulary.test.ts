@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../src/domain/errors.js';
-import { LEDGER_METRICS, WORKER_METRICS } from '../../src/domain/metrics.js';
-import { SEARCH_ATTRIBUTES } from '../../src/domain/search-attributes.js';
+import { LEDGER_METRICS, WORKER_METRICS } from '../../src/domain/monitoring/metrics.js';
+import { SEARCH_ATTRIBUTES } from '../../src/domain/run/search-attributes.js';
 import {
   CODE,
   exportsOf,
@@ -158,8 +158,11 @@ describe('the words of names', () => {
     ...CODE.map((at) => ({ name: basename(at, '.ts'), at })),
     ...namesInMigrations(),
     ...SCHEMAS.flatMap(keysOfSchema),
-    ...Object.keys({ ...WORKER_METRICS, ...LEDGER_METRICS }).map((name) => ({ name, at: 'src/domain/metrics.ts' })),
-    ...Object.keys(SEARCH_ATTRIBUTES).map((name) => ({ name, at: 'src/domain/search-attributes.ts' })),
+    ...Object.keys({ ...WORKER_METRICS, ...LEDGER_METRICS }).map((name) => ({
+      name,
+      at: 'src/domain/monitoring/metrics.ts',
+    })),
+    ...Object.keys(SEARCH_ATTRIBUTES).map((name) => ({ name, at: 'src/domain/run/search-attributes.ts' })),
     ...Object.keys(ERROR_CATALOGUE).map((name) => ({ name, at: 'src/domain/errors.ts' })),
   ];
 

@@ -1,6 +1,6 @@
 /** Accepted hashes page by page, one tenant after the other: each record exactly once. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import { RecordList } from '../../src/records/record-list.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
 import type { BulkOutcome } from '../../src/ledger/outcomes/row-outcomes.js';

@@ -1,7 +1,7 @@
 /** What was wrong with a sync, kept so that each change is detected once and due until it is delivered. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import type { HealthProblem, HealthTrigger } from '../../src/domain/sync-health.js';
+import type { HealthProblem, HealthTrigger } from '../../src/domain/monitoring/sync-health.js';
 import type { DueAlert } from '../../src/ledger/alerts.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 

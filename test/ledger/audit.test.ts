@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { setRate } from '../../src/delivery/run/set-rate.js';
-import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
+import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';
 import type { NewRun } from '../../src/ledger/runs/runs.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 import { newRun } from './new-partition.js';

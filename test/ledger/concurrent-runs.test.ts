@@ -1,6 +1,6 @@
 /** Concurrent runs on one ledger: they do not deadlock, and their counts always add up. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { DeadLetter, RowOutcome, RowOutcomeKind } from '../../src/ledger/outcomes/row-outcomes.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { recordOf } from '../../src/records/record-list.js';
 import { FailedRowList } from '../../src/records/failed-row-list.js';
-import type { FailedRow } from '../../src/domain/record.js';
+import type { FailedRow } from '../../src/domain/records/record.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,7 +1,7 @@
 /** The files of runs in the ledger: there as long as a run goes by them, once for all runs with the same ones. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { SyncFiles } from '../../src/domain/sync-files.js';
+import type { SyncFiles } from '../../src/domain/sync/sync-files.js';
 import { errorOf } from '../platform/stub-platform.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Forgetting, Forgotten } from '../../src/ledger/forget/forget.js';
 import { FIRST_PLACE } from '../../src/ledger/record-key.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
-import type { RunInput } from '../../src/domain/run.js';
+import type { RunInput } from '../../src/domain/run/run.js';
 import { FORGOTTEN } from './id-columns.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 

@@ -1,6 +1,6 @@
 /** What the ledger tells metrics: right where numbers are small, bounded where they are large. */
 import { expect, it } from 'vitest';
-import type { LedgerMetric } from '../../src/domain/metrics.js';
+import type { LedgerMetric } from '../../src/domain/monitoring/metrics.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 
 const the = ledgerForTests();

@@ -1,7 +1,7 @@
 /** Guards: what a run may claim of a mapping before somebody has approved it. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { GuardLimits } from '../../src/domain/guard.js';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { GuardLimits } from '../../src/domain/sync/guard.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import { RecordList } from '../../src/records/record-list.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';

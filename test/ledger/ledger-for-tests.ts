@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { recordOf, RecordList } from '../../src/records/record-list.js';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
-import type { RowPosition } from '../../src/domain/source.js';
+import type { RowPosition } from '../../src/domain/source/source.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { CheckpointInput, ChunkResult } from '../../src/ledger/checkpoint/checkpoint-input.js';
 import type { ReadSeqs } from '../../src/ledger/read.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { RecordList } from '../../src/records/record-list.js';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';

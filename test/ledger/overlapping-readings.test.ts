@@ -1,6 +1,6 @@
 /** Readings of the same rows by several runs: the newest is not lost, and each row is counted once. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 

@@ -1,8 +1,8 @@
 /** A sync of each test's own, and runs of it that ended so many days ago. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach } from 'vitest';
-import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
-import type { RunTrigger } from '../../src/domain/search-attributes.js';
+import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';
+import type { RunTrigger } from '../../src/domain/run/search-attributes.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { record, type ledgerForTests } from './ledger-for-tests.js';
 import { newPartitionOf, newRun } from './new-partition.js';

@@ -1,6 +1,6 @@
 /** Pending records: whoever polls them and whatever is read meanwhile, none is lost or sent twice. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { Claimed } from '../../src/ledger/batches/claims.js';
 import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';

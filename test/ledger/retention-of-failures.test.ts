@@ -1,7 +1,7 @@
 /** Retention of a sync that has failed more often than is counted: nobody can tell the difference. */
 import { describe, expect, it } from 'vitest';
-import type { RetentionKind } from '../../src/domain/retention.js';
-import type { RunTrigger } from '../../src/domain/search-attributes.js';
+import type { RetentionKind } from '../../src/domain/sync/retention.js';
+import type { RunTrigger } from '../../src/domain/run/search-attributes.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 import { pastRuns, SCHEDULE } from './past-runs.js';
 

@@ -1,7 +1,7 @@
 /** Retention: what is removed once it is old, what stays whatever its age, and that nobody can tell the difference. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_RETENTION, type RetentionKind } from '../../src/domain/retention.js';
+import { DEFAULT_RETENTION, type RetentionKind } from '../../src/domain/sync/retention.js';
 import { FIRST_PLACE } from '../../src/ledger/record-key.js';
 import { ledgerForTests } from './ledger-for-tests.js';
 import { pastRuns, SCHEDULE, type RunOptions } from './past-runs.js';

@@ -1,6 +1,6 @@
 /** What the ledger considers to be the platform's content after an outcome other than accepted. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { SentRecord } from '../../src/ledger/outcomes/sent-records.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 

@@ -1,6 +1,6 @@
 /** Records of two tenants with the same external id wait independently. */
 import { expect, it } from 'vitest';
-import type { MappedRecord } from '../../src/domain/record.js';
+import type { MappedRecord } from '../../src/domain/records/record.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { FIRST_PLACE, type RecordPlace } from '../../src/ledger/record-key.js';
 import type { QueuedRecord } from '../../src/ledger/waiting/index.js';

@@ -1,8 +1,8 @@
 /** A year of runs, one a minute: the ledger stays below the size that docs/retention.md states. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { COUNT_BOUND } from '../../src/domain/quantity.js';
-import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
+import { COUNT_BOUND } from '../../src/domain/values/quantity.js';
+import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';
 import { openLedger, type Ledger } from '../../src/ledger/ledger.js';
 import { inCampaign } from '../campaign.js';
 import { readPage } from '../docs/pages.js';

@@ -1,7 +1,7 @@
 /** `alerts` of sync.yaml: whom a sync tells what is wrong with it. */
 import { describe, expect, it } from 'vitest';
-import { HEALTH_TRIGGERS } from '../../src/domain/sync-health.js';
-import { DEFAULT_RETENTION } from '../../src/domain/retention.js';
+import { HEALTH_TRIGGERS } from '../../src/domain/monitoring/sync-health.js';
+import { DEFAULT_RETENTION } from '../../src/domain/sync/retention.js';
 import { languageSchema } from '../../src/mapping/language/language-schema.js';
 import { addressesIn, loadAlerts } from '../../src/mapping/load-alerts.js';
 import { loadRetention } from '../../src/mapping/load-retention.js';

@@ -1,8 +1,8 @@
 /** Random mappings, schema definitions and rows, with values that databases deliver and sometimes values that they should not. */
 import fc from 'fast-check';
-import type { JsonObject, JsonValue } from '../../src/domain/json.js';
-import type { SourceType } from '../../src/domain/source.js';
-import type { FieldSpec, TransformCall } from '../../src/domain/sync.js';
+import type { JsonObject, JsonValue } from '../../src/domain/values/json.js';
+import type { SourceType } from '../../src/domain/source/source.js';
+import type { FieldSpec, TransformCall } from '../../src/domain/sync/sync.js';
 
 const texts = (...values: string[]) => fc.constantFrom(...values);
 const digits = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(String);

@@ -1,13 +1,13 @@
 /** Copying bytes is a shortcut: it writes what the steps of a value would produce, or leaves the value to them. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeJson } from '../../src/domain/json.js';
+import { encodeJson } from '../../src/domain/values/json.js';
 import { RecordTexts } from '../../src/records/record-texts.js';
 import { writeText } from '../../src/records/text-column.js';
 import { pipelineOf } from '../../src/mapping/compile/pipeline.js';
 import { Rejection } from '../../src/mapping/encode/rejection.js';
 import type { Target } from '../../src/mapping/definition/target.js';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { writeValue } from '../../src/mapping/encode/write-value.js';
 import { TRANSFORMS, VALUES } from './arbitrary-mappings.js';
 

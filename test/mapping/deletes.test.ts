@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { columns, definition, FILES, findingsOf, lint } from './sync-on-disk.js';
 
 const ROWS = 'source: { table: people }\nkey: [id]\n';

@@ -1,7 +1,7 @@
 /** docs/mapping.md is the language: every example in it is loaded, checked and run. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
 import { runExamples } from '../../src/mapping/check/run-examples.js';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { LANGUAGE_FORMATS } from '../../src/mapping/language/language-formats.js';
 import { languageSchema, type LanguageFileKind } from '../../src/mapping/language/language-schema.js';
-import type { JsonObject } from '../../src/domain/json.js';
+import type { JsonObject } from '../../src/domain/values/json.js';
 
 const LONGEST_TIMER = 2 ** 31 - 1;
 

@@ -1,7 +1,7 @@
 /** Examples beside a mapping: what passes, what fails and where, and how recording masks real rows. */
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { formatFinding } from '../../src/domain/finding.js';
+import { formatFinding } from '../../src/domain/sync/finding.js';
 import { runExamples, type ExampleRow, type ExamplesFile } from '../../src/mapping/check/run-examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { makeExamples } from '../../src/mapping/check/make-examples.js';

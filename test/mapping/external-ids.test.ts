@@ -1,6 +1,6 @@
 /** External ids that no record can have are reported for each row, whichever way they are mapped. */
 import { describe, expect, it } from 'vitest';
-import { externalIdProblem, isStorableId, LONGEST_EXTERNAL_ID } from '../../src/domain/external-id.js';
+import { externalIdProblem, isStorableId, LONGEST_EXTERNAL_ID } from '../../src/domain/records/external-id.js';
 import { idHex } from '../../src/ledger/record-key.js';
 import { mapper } from './sync-on-disk.js';
 

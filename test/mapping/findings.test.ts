@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import { formatFinding } from '../../src/domain/finding.js';
+import { formatFinding } from '../../src/domain/sync/finding.js';
 import { checkSyncFiles, listSyncs, loadSync } from '../../src/mapping/load-sync.js';
 import { definition, ENV, FILES, findingsOf, lint, syncFolder } from './sync-on-disk.js';
 

@@ -1,8 +1,8 @@
 /** For random mappings and rows, records equal those of a naive interpreter that shares no code with the product. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/domain/json.js';
-import type { FieldSpec, TransformCall } from '../../src/domain/sync.js';
+import type { JsonObject, JsonValue } from '../../src/domain/values/json.js';
+import type { FieldSpec, TransformCall } from '../../src/domain/sync/sync.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
 import { inCampaign } from '../campaign.js';
 

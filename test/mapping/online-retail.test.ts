@@ -1,7 +1,7 @@
 /** The demo's sync: it loads, fits its tables, and maps the oddities as documented. */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { stagesOf } from '../../src/mapping/order/stages.js';

@@ -1,6 +1,6 @@
 /** Rows become records: nulls, tenants, external ids, messages about rejected rows, and stable hashes. */
 import { describe, expect, it } from 'vitest';
-import type { MappedRecord, MapResult } from '../../src/domain/record.js';
+import type { MappedRecord, MapResult } from '../../src/domain/records/record.js';
 import { checkColumns } from '../../src/mapping/compile/check-columns.js';
 import { columnsOf } from '../../src/mapping/compile/read-plan.js';
 import { compileMapping } from '../../src/mapping/compile/compile-mapping.js';

@@ -1,6 +1,6 @@
 /** The running order if references form a cycle. */
 import { expect, it } from 'vitest';
-import type { MappingSpec } from '../../src/domain/sync.js';
+import type { MappingSpec } from '../../src/domain/sync/sync.js';
 import { deferredReferences, runningOrder } from '../../src/mapping/order/running-order.js';
 
 /** `refs`: the mapping that each field refers to. */

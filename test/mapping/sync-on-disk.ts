@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { compileMapping, type CompiledMapping } from '../../src/mapping/compile/compile-mapping.js';
-import { formatFinding } from '../../src/domain/finding.js';
-import type { JsonObject } from '../../src/domain/json.js';
-import type { SourceColumn, SourceType } from '../../src/domain/source.js';
+import { formatFinding } from '../../src/domain/sync/finding.js';
+import type { JsonObject } from '../../src/domain/values/json.js';
+import type { SourceColumn, SourceType } from '../../src/domain/source/source.js';
 import { checkSyncFiles, type CheckedSync } from '../../src/mapping/load-sync.js';
 
 export const ENV = { SHOP_URL: 'postgres://reader:hunter2@db.example.org/shop' };

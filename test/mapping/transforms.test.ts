@@ -1,7 +1,7 @@
 /** Runs the examples that each transform declares, and compares the language's schema with the declarations. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/domain/json.js';
+import type { JsonObject } from '../../src/domain/values/json.js';
 import { Rejection } from '../../src/mapping/encode/rejection.js';
 import { mappingSchema } from '../../src/mapping/language/mapping-schema.js';
 import { TRANSFORMS } from '../../src/mapping/transforms/registry.js';

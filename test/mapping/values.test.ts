@@ -1,6 +1,6 @@
 /** Values arrive exactly or not at all: one case for each kind of value that is easily damaged. */
 import { describe, expect, it } from 'vitest';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { maskedShape } from '../../src/mapping/encode/masked-shape.js';
 import { mapper } from './sync-on-disk.js';
 

@@ -1,6 +1,6 @@
 /** What a worker tells of itself: metrics that agree with the ledger, and probes. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS } from '../../src/domain/metrics.js';
+import { LEDGER_METRICS, METRIC_PREFIX, WORKER_METRICS } from '../../src/domain/monitoring/metrics.js';
 import { freePort } from '../../src/embedded/ports.js';
 import { eventually, fill, openShop, reportOf, type Shop } from '../pipeline/shop.js';
 import { build, startWorkerProcess } from '../pipeline/worker-process.js';

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { eventually, shopForTest, text } from './shop.js';
 
 /** More than a worker has room for: each of them needs an activity slot. */

@@ -1,6 +1,6 @@
 /** Children whose parents do not exist yet: they wait, are retried automatically, and are never lost. */
 import { expect, it } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { eventually, expirePending, fill, NO_OPEN_ENDS, openEnds, reportOf, shopForTest, type Shop } from './shop.js';
 
 const pendingOnPlatform = async (shop: Shop): Promise<number> =>

@@ -1,6 +1,6 @@
 /** A run does not wait for descendants of a record that will not come, over any number of generations. */
 import { expect, it } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { milliseconds } from '../../src/domain/timeouts.js';
 import {
   expirePending,

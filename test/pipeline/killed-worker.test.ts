@@ -1,6 +1,6 @@
 /** A worker that dies during its work, repeatedly: the run continues where it was. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop } from './shop.js';
 import { noteWhatComes, twiceAtOnce, twiceInLedger } from './twice-at-once.js';
 import { build, startWorkerProcess } from './worker-process.js';

@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { removalLines } from '../../src/cli/output/removal-lines.js';
 import { planRemovals } from '../../src/delivery/removals/plan-removals.js';
-import { undeliveredLine, type RunReport } from '../../src/domain/run.js';
+import { undeliveredLine, type RunReport } from '../../src/domain/run/run.js';
 import { runInProcess } from '../cli/in-process.js';
 import {
   failureOf,

@@ -1,6 +1,6 @@
 /** Runs of every mode while the source keeps changing: the same on PostgreSQL and MariaDB. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { here, mariadb, postgres, type TestDatabase } from '../source/dialect-databases.js';
 import { eventually, failureOf, openShop, SYNC, text, type Shop } from './shop.js';
 

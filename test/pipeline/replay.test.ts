@@ -1,7 +1,7 @@
 /** Dead letters are replayed with the current mapping, closed automatically, or left unchanged. */
 import { expect, it } from 'vitest';
 import { sweepDeadLetters } from '../../src/delivery/removals/sweep-dead-letters.js';
-import type { RemainingSweep } from '../../src/domain/run.js';
+import type { RemainingSweep } from '../../src/domain/run/run.js';
 import { idsIn } from './platform-proxy.js';
 import { fill, NO_OPEN_ENDS, openEnds, openRunByHand, shopForTest, text, type Shop } from './shop.js';
 

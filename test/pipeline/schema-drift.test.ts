@@ -1,7 +1,7 @@
 /** A partner's table changes between two runs: because of what the mapping reads, it is skipped with its children, and nothing else. */
 import { expect, it } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { failureOf, fill, openEnds, NO_OPEN_ENDS, shopForTest, SYNC, type Shop } from './shop.js';
 
 /** A shop with two tables that do not refer to customers, beside those that do. */

@@ -13,7 +13,7 @@ import { openRun } from '../../src/delivery/run/open-run.js';
 import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import { compose } from '../../src/composition/compose.js';
 import type { Parts } from '../../src/composition/parts.js';
-import type { RunInput, RunKind, RunReport } from '../../src/domain/run.js';
+import type { RunInput, RunKind, RunReport } from '../../src/domain/run/run.js';
 import { milliseconds } from '../../src/domain/timeouts.js';
 import { startSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/server.js';
 import { mintToken } from '../../src/sandbox/token.js';

@@ -1,7 +1,7 @@
 /** Every type of docs/types.md from end to end: a real database, the draft of `init`, a run, and the record on the platform. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/domain/json.js';
-import type { FieldSpec, MappingSpec } from '../../src/domain/sync.js';
+import type { JsonObject, JsonValue } from '../../src/domain/values/json.js';
+import type { FieldSpec, MappingSpec } from '../../src/domain/sync/sync.js';
 import { fieldName } from '../../src/init/draft-names.js';
 import { runInProcess } from '../cli/in-process.js';
 import { here, TEST_DIALECTS, type TestDatabase } from '../source/dialect-databases.js';

@@ -1,7 +1,7 @@
 /** The client against a platform that misbehaves: what is retried, what is not, and what is never sent. */
 import http from 'node:http';
 import { expect, it } from 'vitest';
-import type { OnRetry } from '../../src/domain/retries.js';
+import type { OnRetry } from '../../src/domain/monitoring/retries.js';
 import { PlatformClient } from '../../src/platform/client.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { classifyStatus, retryAfterMs } from '../../src/platform/retry.js';

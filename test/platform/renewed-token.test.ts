@@ -1,6 +1,6 @@
 /** A token that is refused: if another one may arrive, the client waits for it, and loses or repeats nothing. */
 import { expect, it } from 'vitest';
-import type { OnRetry } from '../../src/domain/retries.js';
+import type { OnRetry } from '../../src/domain/monitoring/retries.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
 

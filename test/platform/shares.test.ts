@@ -1,7 +1,7 @@
 /** The shares of the processes of a fleet, for any limit and whatever is still under way: together they are never more. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { rateOf, type SyncShare } from '../../src/domain/fleet.js';
+import { rateOf, type SyncShare } from '../../src/domain/monitoring/fleet.js';
 
 const share = (underWay: readonly number[], index: number): SyncShare => ({
   underWay,

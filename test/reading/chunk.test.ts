@@ -1,6 +1,6 @@
 /** Rows that a database sent as bytes give the same results as the same rows as texts. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { Page } from '../../src/domain/source.js';
+import type { Page } from '../../src/domain/source/source.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
 import { resultsOf } from '../../src/reading/chunk.js';
 import { ChunkBuilder } from '../../src/reading/chunk-builder.js';

@@ -2,7 +2,7 @@
 import { serialize } from 'node:v8';
 import { expect, it } from 'vitest';
 import { FailedRowList } from '../../src/records/failed-row-list.js';
-import type { FailedRow } from '../../src/domain/record.js';
+import type { FailedRow } from '../../src/domain/records/record.js';
 import { ChunkBuilder } from '../../src/reading/chunk-builder.js';
 
 const rowOf = (no: number): FailedRow => ({

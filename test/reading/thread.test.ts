@@ -1,8 +1,8 @@
 /** A source that a thread reads gives the same results as in this thread; built, as a worker runs it. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { PartnerSyncError } from '../../src/domain/errors.js';
-import type { OnRetry } from '../../src/domain/retries.js';
-import type { ReadPlan } from '../../src/domain/source.js';
+import type { OnRetry } from '../../src/domain/monitoring/retries.js';
+import type { ReadPlan } from '../../src/domain/source/source.js';
 import { freePort } from '../../src/embedded/ports.js';
 import { openReader, type OpenReader, type Reader } from '../../src/reading/reader.js';
 import { prepareMapping } from '../../src/reading/prepared-mapping.js';

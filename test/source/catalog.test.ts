@@ -1,7 +1,7 @@
 /** The catalog of a source: tables, keys, comments, privileges, server. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { SourceTable } from '../../src/domain/source-catalog.js';
-import type { Source } from '../../src/domain/source.js';
+import type { SourceTable } from '../../src/domain/source/source-catalog.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { openSource } from '../../src/source/open-source.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 

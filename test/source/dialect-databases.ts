@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
 import mysql from 'mysql2/promise';
 import pg from 'pg';
-import type { SourceDialect } from '../../src/domain/source-address.js';
+import type { SourceDialect } from '../../src/domain/source/source-address.js';
 import { createDatabase } from '../pipeline/shop.js';
 import { isHere } from '../here.js';
 import { startMariaDb } from './mariadb-server.js';

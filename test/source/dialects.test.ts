@@ -1,6 +1,6 @@
 /** What every kind of database must do: the same tests on a real server, or file, of each. */
 import { afterAll, beforeAll, describe } from 'vitest';
-import type { Source } from '../../src/domain/source.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { here, TEST_DIALECTS, type TestDatabase } from './dialect-databases.js';
 import { catalogue } from './dialects/catalogue.js';
 import { faults, sessions } from './dialects/faults.js';

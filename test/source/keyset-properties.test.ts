@@ -1,7 +1,7 @@
 /** Properties of keyset pagination on real servers: each row of any table once, in one order, at every page size. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Source } from '../../src/domain/source.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { inCampaign } from '../campaign.js';
 import { here, TEST_DIALECTS, type TestDatabase, type TestDialectName } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';

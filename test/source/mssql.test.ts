@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import * as tedious from 'tedious';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { SourceType } from '../../src/domain/source.js';
+import type { SourceType } from '../../src/domain/source/source.js';
 import { pageQuery, type KeysetColumn } from '../../src/source/keyset-query.js';
 import { literal } from '../../src/source/mssql/literals.js';
 import { mssql } from '../../src/source/mssql/mssql.js';

@@ -1,6 +1,6 @@
 /** Pages that outgrow their budget, read from a database that is played. */
 import { expect, it } from 'vitest';
-import type { ReadBounds, ReadPlan } from '../../src/domain/source.js';
+import type { ReadBounds, ReadPlan } from '../../src/domain/source/source.js';
 import type { ConnectedDatabase } from '../../src/source/connected-database.js';
 import { PageReader } from '../../src/source/page-reader.js';
 import { PageSizer } from '../../src/source/page-sizer.js';

@@ -1,7 +1,7 @@
 /** The high watermark of PostgreSQL: it passes no row of a transaction that is still open, or prepared. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Source } from '../../src/domain/source.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { ALL, open, plan, readAll } from './reading.js';
 

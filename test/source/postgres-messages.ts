@@ -1,5 +1,5 @@
 /** Messages as a PostgreSQL server writes them. */
-import type { ByteRow } from '../../src/domain/source.js';
+import type { ByteRow } from '../../src/domain/source/source.js';
 import { UndecodedRows } from '../../src/source/postgres/undecoded-rows.js';
 
 export function message(code: string, body: Buffer): Buffer {

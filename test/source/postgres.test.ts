@@ -1,7 +1,7 @@
 /** Reading PostgreSQL: every row once, in the database's own order, whatever happens meanwhile. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { ReadPlan, Source } from '../../src/domain/source.js';
+import type { ReadPlan, Source } from '../../src/domain/source/source.js';
 import { createDatabase, eventually, type Database } from '../pipeline/shop.js';
 import { ALL, codeOf, open, plan, readAll } from './reading.js';
 

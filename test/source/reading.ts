@@ -1,6 +1,6 @@
 /** Reading in tests: plans, positions, all rows page by page. */
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import type { Page, RowPosition, ReadBounds, ReadPlan, Source } from '../../src/domain/source.js';
+import type { Page, RowPosition, ReadBounds, ReadPlan, Source } from '../../src/domain/source/source.js';
 import { openSource } from '../../src/source/open-source.js';
 
 export const open = (url: string, statementTimeout = 10): Source =>

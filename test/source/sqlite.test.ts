@@ -1,7 +1,7 @@
 /** What only SQLite does: values of any type in any column, and texts that are not UTF-8. */
 import BetterSqlite, { type Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Source } from '../../src/domain/source.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { here, sqlite, type TestDatabase } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';
 

@@ -1,7 +1,7 @@
 /** Values arrive exactly, whatever their type; docs/types.md is generated from the same cases. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { format } from 'oxfmt';
-import type { Source } from '../../src/domain/source.js';
+import type { Source } from '../../src/domain/source/source.js';
 import { here, TEST_DIALECTS, type TestDatabase } from './dialect-databases.js';
 import { typeOfCode } from '../../src/source/mssql/types.js';
 import { ALL, open, plan } from './reading.js';

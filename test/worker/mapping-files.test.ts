@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { compose } from '../../src/composition/compose.js';
-import type { RunReport } from '../../src/domain/run.js';
+import type { RunReport } from '../../src/domain/run/run.js';
 import { keptFiles } from '../../src/mapping/kept-files.js';
 import { inCampaign } from '../campaign.js';
 import { partnerSync } from '../cli/command-line.js';

@@ -2,7 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run.js';
+import { NO_COUNTS, type RunInput, type RunReport } from '../../src/domain/run/run.js';
 import { eventually } from '../pipeline/shop.js';
 import { STAGES, openedRun, STILL_PENDING, waits, NOTHING_WAITS, runWith, signal } from './run-workflow.js';
 

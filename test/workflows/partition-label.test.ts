@@ -1,6 +1,6 @@
 /** What the timeline says of a partition: enough to know it by, and nothing that may be about a person. */
 import { expect, it } from 'vitest';
-import { partitionLabel, type PartitionBounds } from '../../src/domain/partition-label.js';
+import { partitionLabel, type PartitionBounds } from '../../src/domain/run/partition-label.js';
 
 const ALL: PartitionBounds = {
   cursorFrom: null,

@@ -1,7 +1,7 @@
 /** What people see of a run while it works. */
 import { expect, it } from 'vitest';
-import { stateOf, type MappingProgress } from '../../src/domain/progress.js';
-import { NO_COUNTS } from '../../src/domain/run.js';
+import { stateOf, type MappingProgress } from '../../src/domain/run/progress.js';
+import { NO_COUNTS } from '../../src/domain/run/run.js';
 
 const progress = (more: Partial<MappingProgress>): MappingProgress => ({
   ...NO_COUNTS,

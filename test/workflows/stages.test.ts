@@ -1,7 +1,7 @@
 /** The workflow's own decisions: stages, time slices, polls, and how a run ends. */
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
-import { NO_COUNTS, type RunReport } from '../../src/domain/run.js';
+import { NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
 import { seconds } from '../../src/domain/timeouts.js';
 import { openedRun, STILL_PENDING, waits, NOTHING_WAITS, runWith } from './run-workflow.js';
 

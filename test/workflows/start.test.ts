@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunKind, RunReport } from '../../src/domain/run.js';
+import type { RunKind, RunReport } from '../../src/domain/run/run.js';
 import {
   eventually,
   failureOf,

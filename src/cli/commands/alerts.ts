@@ -10,7 +10,7 @@ import { openAlerting } from '../../alerts/open-alerting.js';
 import { subscriptionsOf } from '../../alerts/evaluate-alerts.js';
 import { testNotification } from '../../alerts/notification.js';
 import type { ViewParts } from '../../composition/parts.js';
-import { hasAlerts, type AlertSettings, type Delivery } from '../../domain/alerts.js';
+import { hasAlerts, type AlertSettings, type Delivery } from '../../domain/monitoring/alerts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { UnfinishedAlert } from '../../ledger/alerts.js';
 import { loadAlerts } from '../../mapping/load-alerts.js';

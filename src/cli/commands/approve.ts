@@ -5,12 +5,12 @@
  * approval. Exit codes: 0 approved, 1 failed or not confirmed, 2 wrong usage, or nothing is on hold.
  */
 import type { Command } from 'commander';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { holdLine } from '../../domain/guard.js';
-import type { RemovalPlan } from '../../domain/removal-plan.js';
-import type { HoldUntil } from '../../domain/run.js';
-import type { ApproveInput } from '../../domain/run-controls.js';
+import { holdLine } from '../../domain/sync/guard.js';
+import type { RemovalPlan } from '../../domain/run/removal-plan.js';
+import type { HoldUntil } from '../../domain/run/run.js';
+import type { ApproveInput } from '../../domain/run/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { confirmed } from '../output/confirmed.js';
 import { printable } from '../output/text-table.js';

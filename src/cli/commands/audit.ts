@@ -4,8 +4,8 @@
  * Reads the ledger only. Exit codes: 0 done (also if there are no entries), 1 failed, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import type { AuditEntry } from '../../domain/audit.js';
-import type { JsonValue } from '../../domain/json.js';
+import type { AuditEntry } from '../../domain/run/audit.js';
+import type { JsonValue } from '../../domain/values/json.js';
 import { count, since } from '../arguments.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { assertKnown } from '../known-sync.js';

@@ -5,16 +5,16 @@
  * nothing. Exit codes: 0 without errors (warnings do not count), 1 with errors, 2 for wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import { formatFinding } from '../../domain/finding.js';
-import type { ProbeBudget } from '../../domain/probe.js';
-import type { SyncSpec } from '../../domain/sync.js';
-import { withoutPasswords } from '../../domain/without-passwords.js';
+import { formatFinding } from '../../domain/sync/finding.js';
+import type { ProbeBudget } from '../../domain/records/probe.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
+import { withoutPasswords } from '../../domain/values/without-passwords.js';
 import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { printable } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
 

@@ -5,7 +5,7 @@
  * done, 1 failed, 2 wrong usage, no run is active, or it is paused already (or not paused).
  */
 import type { Command } from 'commander';
-import type { ControlInput } from '../../domain/run-controls.js';
+import type { ControlInput } from '../../domain/run/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { startedBy } from '../runs/described-start.js';
 import { withRun, workingRun } from '../runs/working-run.js';

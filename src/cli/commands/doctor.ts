@@ -7,16 +7,16 @@
  * count), 1 if something did, 2 for wrong usage.
  */
 import type { Command } from 'commander';
-import { formatFinding } from '../../domain/finding.js';
+import { formatFinding } from '../../domain/sync/finding.js';
 import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
 import { examinePlatform, examineSchemas, examineState, examineTemporal } from '../doctor/examine-services.js';
 import { examineSource } from '../doctor/examine-source.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { printable } from '../output/text-table.js';
 import type { ViewParts } from '../../composition/parts.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
 
 export function addDoctor(program: Command): void {
   program

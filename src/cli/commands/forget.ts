@@ -7,7 +7,7 @@
  */
 import type { Command } from 'commander';
 import type { Parts } from '../../composition/parts.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { Forgetting, Forgotten, KnownOf, Obstacle } from '../../ledger/forget/forget.js';
 import { EXIT, withParts } from '../command-context.js';

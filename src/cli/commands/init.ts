@@ -9,9 +9,9 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { isSyncName, isTenantId, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/names.js';
-import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source-address.js';
-import type { SourceConfig } from '../../domain/sync.js';
+import { isSyncName, isTenantId, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/values/names.js';
+import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source/source-address.js';
+import type { SourceConfig } from '../../domain/sync/sync.js';
 import { chosenTables } from '../../init/choose-tables.js';
 import { DECIDE } from '../../init/draft.js';
 import { draftSync } from '../../init/draft-sync.js';

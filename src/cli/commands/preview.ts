@@ -10,7 +10,7 @@ import { Option, type Command } from 'commander';
 import type { Preview } from '../../inspection/preview-mapping.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
-import { RUN_MODES, type RunMode } from '../../domain/sync.js';
+import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
 import { allOrCount, allOrNone, choice } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { PartnerSyncError } from '../../domain/errors.js';

@@ -6,8 +6,8 @@
  */
 import type { Command } from 'commander';
 import type { Parts } from '../../composition/parts.js';
-import { quantity } from '../../domain/quantity.js';
-import type { Prunable, RetentionKind } from '../../domain/retention.js';
+import { quantity } from '../../domain/values/quantity.js';
+import type { Prunable, RetentionKind } from '../../domain/sync/retention.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { listSyncs } from '../../mapping/sync-folder.js';
 import { EXIT, withParts, type CommandContext } from '../command-context.js';

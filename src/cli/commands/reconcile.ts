@@ -17,7 +17,7 @@ import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { announces } from '../announce.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { readBackAmount } from '../arguments.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { printable, table } from '../output/text-table.js';
 
 interface ReconcileFlags {

@@ -8,8 +8,8 @@
  * going.
  */
 import type { Command } from 'commander';
-import { checkRunInput, type RunInput, type RunKind } from '../../domain/run.js';
-import { RUN_MODES, type RunMode } from '../../domain/sync.js';
+import { checkRunInput, type RunInput, type RunKind } from '../../domain/run/run.js';
+import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
 import { runToEnd } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';

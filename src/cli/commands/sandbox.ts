@@ -9,11 +9,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { readVariable } from '../../config/environment.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { isTenantId } from '../../domain/names.js';
+import { isTenantId } from '../../domain/values/names.js';
 import { createLogger } from '../../observability/log.js';
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import { loadInto } from '../../sandbox/fixture/load.js';
 import { defaultFixture, parseFixture } from '../../sandbox/fixture/parse.js';
 import { startSandbox } from '../../sandbox/server.js';

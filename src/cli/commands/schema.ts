@@ -10,7 +10,7 @@
 import type { Command } from 'commander';
 import type { ViewParts } from '../../composition/parts.js';
 import { requireVariable } from '../../config/environment.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { withParts, EXIT, withViewParts } from '../command-context.js';
 import { thisCommand } from '../runs/described-start.js';
 import { changeText, pushSchemas, type PushResult } from '../../schema-push/push-schemas.js';

@@ -5,7 +5,7 @@
  * or no run is active.
  */
 import { InvalidArgumentError, type Command } from 'commander';
-import type { SetRateInput } from '../../domain/run-controls.js';
+import type { SetRateInput } from '../../domain/run/run-controls.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { printable } from '../output/text-table.js';
 import { startedBy } from '../runs/described-start.js';

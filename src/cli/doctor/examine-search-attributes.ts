@@ -1,6 +1,6 @@
 /** Doctor's check of the search attributes, by which Temporal's Web UI finds runs, and their registration. */
 import type { Client } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../../domain/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../../domain/run/search-attributes.js';
 import { attributeStates, registerAttributes } from '../../observability/search-attributes.js';
 import { ok, skip, warn, type Examined } from './examination.js';
 

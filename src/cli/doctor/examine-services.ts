@@ -5,7 +5,7 @@
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { schemaStatuses, type SchemaStatus } from '../../schema-push/schema-status.js';
 import { fail, ok, skip, warn, type Examined } from './examination.js';

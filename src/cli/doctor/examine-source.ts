@@ -3,13 +3,13 @@
  * how far open transactions hold reading back.
  */
 import { PartnerSyncError, ERROR_CATALOGUE } from '../../domain/errors.js';
-import type { SourceServer, SourceTable } from '../../domain/source-catalog.js';
-import type { Source } from '../../domain/source.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import type { SourceServer, SourceTable } from '../../domain/source/source-catalog.js';
+import type { Source } from '../../domain/source/source.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
 import { readPlanOf } from '../../mapping/compile/read-plan.js';
 import { momentOf } from '../../source/cursor-time.js';
 import { openSource } from '../../source/open-source.js';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { clockDifference, FAR_APART, fail, ok, warn, type Examined } from './examination.js';
 
 /**

@@ -3,8 +3,8 @@ import type { Client } from '@temporalio/client';
 import { openAlerting } from '../../alerts/open-alerting.js';
 import type { CommonParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
-import { hasAlerts, needsWatch, type AlertSettings } from '../../domain/alerts.js';
-import { quantity } from '../../domain/quantity.js';
+import { hasAlerts, needsWatch, type AlertSettings } from '../../domain/monitoring/alerts.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { findWatch } from '../schedules/watch-schedule.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
-import type { SyncSpec } from '../../domain/sync.js';
-import { loadQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/work.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
+import { loadQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/run/work.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 import { milliseconds } from '../../domain/timeouts.js';
 

@@ -1,7 +1,7 @@
 /** Prints a preview: each row beside its record, and what a run would do with it. */
 import type { Preview, PreviewedRow, Prediction } from '../../inspection/preview-mapping.js';
-import type { JsonValue } from '../../domain/json.js';
-import type { FieldSpec, MappingSpec } from '../../domain/sync.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { FieldSpec, MappingSpec } from '../../domain/sync/sync.js';
 import { fieldColumns } from '../../mapping/compile/read-plan.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
 import { table } from './text-table.js';

@@ -1,5 +1,5 @@
 /** Removal plans for people: what was done with the records of vanished rows, or what a person must decide. */
-import type { RemovalPlan } from '../../domain/removal-plan.js';
+import type { RemovalPlan } from '../../domain/run/removal-plan.js';
 
 /**
  * Lines about the plans, with the commands to copy; none for a plan without vanished rows. One of the `activeRuns` may be

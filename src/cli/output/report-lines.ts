@@ -1,8 +1,8 @@
 /** Prints the report of a run for people. */
-import { quantity } from '../../domain/quantity.js';
-import { formatSeconds } from '../../domain/duration.js';
+import { quantity } from '../../domain/values/quantity.js';
+import { formatSeconds } from '../../domain/values/duration.js';
 import { ERROR_CATALOGUE } from '../../domain/errors.js';
-import type { RunReport, Undelivered } from '../../domain/run.js';
+import type { RunReport, Undelivered } from '../../domain/run/run.js';
 import { removalLines } from './removal-lines.js';
 import { printable, table } from './text-table.js';
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 
 /** The text of an option, read once. */
 export interface GivenText {

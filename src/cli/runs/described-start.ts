@@ -1,12 +1,12 @@
 /** What Temporal is told of a run that a command starts, so that its list of workflows can be read and searched. */
 import { hostname, userInfo } from 'node:os';
 import type { WorkflowStartOptions } from '@temporalio/client';
-import type { Actor } from '../../domain/audit.js';
-import { searchAttributesOf } from '../../domain/search-attributes.js';
-import type { RunInput, RunKind } from '../../domain/run.js';
-import { shortSummary } from '../../domain/short-summary.js';
-import { startFacts } from '../../domain/start-facts.js';
-import { STARTED_BY } from '../../domain/work.js';
+import type { Actor } from '../../domain/run/audit.js';
+import { searchAttributesOf } from '../../domain/run/search-attributes.js';
+import type { RunInput, RunKind } from '../../domain/run/run.js';
+import { shortSummary } from '../../domain/run/short-summary.js';
+import { startFacts } from '../../domain/run/start-facts.js';
+import { STARTED_BY } from '../../domain/run/work.js';
 
 /** `registered`: the search attributes that the namespace has. No id or key of the input is repeated. */
 export function describedStart(

@@ -1,6 +1,6 @@
 /** Progress of a run: a table redrawn in place on a terminal, plain lines at intervals elsewhere. */
-import { formatSeconds } from '../../domain/duration.js';
-import { rateOf, stateOf, type MappingProgress } from '../../domain/progress.js';
+import { formatSeconds } from '../../domain/values/duration.js';
+import { rateOf, stateOf, type MappingProgress } from '../../domain/run/progress.js';
 import { table } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
 

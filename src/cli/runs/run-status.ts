@@ -2,7 +2,7 @@
  * Whether the latest runs of a sync failed, and why: from the ledger, and from Temporal for runs that the ledger lacks.
  */
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
-import { ABANDONED, type RunFailure } from '../../domain/work.js';
+import { ABANDONED, type RunFailure } from '../../domain/run/work.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { printable } from '../output/text-table.js';
 import type { UnrecordedRun } from './unrecorded-runs.js';

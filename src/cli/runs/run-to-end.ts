@@ -1,7 +1,7 @@
 /** Starts a run, shows its progress until it ends, and prints its report. */
 import type { ClientInterceptors } from '@temporalio/client';
 import type { Parts } from '../../composition/parts.js';
-import { EXIT_CODES, type RunInput, type RunKind, type RunReport } from '../../domain/run.js';
+import { EXIT_CODES, type RunInput, type RunKind, type RunReport } from '../../domain/run/run.js';
 import { openTracing } from '../../observability/tracing/open-tracing.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { EXIT, type CommandContext } from '../command-context.js';

@@ -1,9 +1,9 @@
 /** Whether syncs are well by their own limits, from the ledger alone: a schedule that is paused does not hide it. */
 import type { ViewParts } from '../../composition/parts.js';
-import { quantity, quantityToBound } from '../../domain/quantity.js';
-import { formatSeconds } from '../../domain/duration.js';
+import { quantity, quantityToBound } from '../../domain/values/quantity.js';
+import { formatSeconds } from '../../domain/values/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
 import {
   DEFAULT_LIMITS,
   HEALTH_TRIGGERS,
@@ -11,7 +11,7 @@ import {
   problemsOf,
   type HealthProblem,
   type PausedSchedule,
-} from '../../domain/sync-health.js';
+} from '../../domain/monitoring/sync-health.js';
 import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */

@@ -1,7 +1,7 @@
 /** What only Temporal knows of runs: those that failed or hang before the ledger recorded them, and those that were terminated. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { RunFailure } from '../../domain/work.js';
+import type { RunFailure } from '../../domain/run/work.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { isRunning } from '../../observability/is-running.js';

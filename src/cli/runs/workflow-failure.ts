@@ -7,7 +7,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
-import type { RunReport } from '../../domain/run.js';
+import type { RunReport } from '../../domain/run/run.js';
 
 /** The failure for which an activity of the run is being retried; null if there is none or Temporal cannot say. */
 export async function retriedFailureOf(handle: WorkflowHandle): Promise<string | null> {

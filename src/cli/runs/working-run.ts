@@ -10,10 +10,10 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import type { CommonParts } from '../../composition/parts.js';
-import { COMMAND_UPDATE } from '../../domain/audit.js';
-import { quantity } from '../../domain/quantity.js';
+import { COMMAND_UPDATE } from '../../domain/run/audit.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
-import type { HoldUntil } from '../../domain/run.js';
+import type { HoldUntil } from '../../domain/run/run.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';

@@ -1,6 +1,6 @@
 /** Explains why a sandbox cannot start or load, in terms of its configuration. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import { FixtureError } from '../../sandbox/fixture/parse.js';
 import { ServerTooOld } from '../../sandbox/migrations.js';
 

@@ -1,9 +1,9 @@
 /** Writes to the ledger what a command has done to schedules: who did what, how they are now, and whether runs are expected. */
 import type { Parts } from '../../composition/parts.js';
-import type { AuditAction } from '../../domain/audit.js';
+import type { AuditAction } from '../../domain/run/audit.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { JsonObject } from '../../domain/json.js';
-import { scheduleOf } from '../../domain/schedule-id.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import { scheduleOf } from '../../domain/sync/schedule-id.js';
 import type { Output } from '../output/output.js';
 import { thisCommand } from '../runs/described-start.js';
 import type { SyncSchedule } from './sync-schedules.js';

@@ -1,10 +1,10 @@
 /** The Temporal Schedules of a sync: lists them, and makes them match what sync.yaml declares. */
 import { ScheduleOverlapPolicy, type Client, type ScheduleHandle, type ScheduleOptions } from '@temporalio/client';
-import { formatSeconds } from '../../domain/duration.js';
+import { formatSeconds } from '../../domain/values/duration.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { scheduleId, scheduleOf } from '../../domain/schedule-id.js';
-import { searchAttributesOf } from '../../domain/search-attributes.js';
-import type { ScheduleConfig } from '../../domain/sync.js';
+import { scheduleId, scheduleOf } from '../../domain/sync/schedule-id.js';
+import { searchAttributesOf } from '../../domain/run/search-attributes.js';
+import type { ScheduleConfig } from '../../domain/sync/sync.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 
 /**

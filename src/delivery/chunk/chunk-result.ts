@@ -1,7 +1,7 @@
 /** The one place that turns the outcomes of a chunk's rows into what a checkpoint writes. */
-import { getOrInsert } from '../../domain/get-or-insert.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import { seconds, times } from '../../domain/timeouts.js';
-import type { MappedRecord, FailedRow } from '../../domain/record.js';
+import type { MappedRecord, FailedRow } from '../../domain/records/record.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { Claimed } from '../../ledger/batches/claims.js';
 import type { BatchResult } from '../../ledger/batches/close-batches.js';

@@ -4,7 +4,7 @@
  * external id, neither is sent (ADR 0022). A claim that would exceed a limit of the guard holds the run, and nothing is
  * sent (ADR 0031).
  */
-import type { SourceKey } from '../../domain/source.js';
+import type { SourceKey } from '../../domain/source/source.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { Claimed, ClaimRequest } from '../../ledger/batches/claims.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';

@@ -1,5 +1,5 @@
 /** Classifies the rows of a chunk before any of their records is claimed: into those that may be sent, and all others. */
-import type { FailedRow } from '../../domain/record.js';
+import type { FailedRow } from '../../domain/records/record.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';

@@ -2,7 +2,7 @@
  * Finds rows that map to the same external id but are not read in one chunk (ADR 0022). They are suspected when a run
  * reads a record a second time with other content, and looked up in the source, since the row may only have changed.
  */
-import type { MappedRecord, FailedRow } from '../../domain/record.js';
+import type { MappedRecord, FailedRow } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';

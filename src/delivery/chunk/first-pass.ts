@@ -2,8 +2,8 @@
  * The first of two passes over a mapping whose references form a cycle (ADR 0018): records that the platform does not
  * have yet are sent without those references, so that others can refer to them. The second pass reads all rows again.
  */
-import { encodeJson } from '../../domain/json.js';
-import type { MappedRecord } from '../../domain/record.js';
+import { encodeJson } from '../../domain/values/json.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import { withResults, type Chunk } from '../../reading/chunk.js';

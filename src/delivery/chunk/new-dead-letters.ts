@@ -1,7 +1,7 @@
 /** The dead letters of records that could be mapped: one function for each reason why a record is not delivered. */
 import { times } from '../../domain/timeouts.js';
-import { PARENT_REASONS, type ParentCode } from '../../domain/parent.js';
-import type { MappedRecord, FailedRow } from '../../domain/record.js';
+import { PARENT_REASONS, type ParentCode } from '../../domain/records/parent.js';
+import type { MappedRecord, FailedRow } from '../../domain/records/record.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
 import { namesOf, type ParentReference } from '../parents/parents.js';
 

@@ -1,5 +1,5 @@
 /** Reads the rows of dead letters again, for a replay and for children whose parents have come. */
-import type { SourceKey } from '../../domain/source.js';
+import type { SourceKey } from '../../domain/source/source.js';
 import type { DeadLetterKey } from '../../ledger/dead-letters.js';
 import { resultsOf, type Chunk } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';

@@ -1,9 +1,9 @@
 /** Splits a chunk's rows into records that can be sent and failed rows: unmappable ones and duplicate external ids. */
 import { compareIds } from '../../ledger/record-key.js';
 import { FailedRowList } from '../../records/failed-row-list.js';
-import { getOrInsert } from '../../domain/get-or-insert.js';
-import { groupBy } from '../../domain/group-by.js';
-import type { FailedRow } from '../../domain/record.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
+import { groupBy } from '../../domain/values/group-by.js';
+import type { FailedRow } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import type { Chunk } from '../../reading/chunk.js';
 import { duplicateRecord } from './new-dead-letters.js';

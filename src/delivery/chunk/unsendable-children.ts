@@ -3,12 +3,12 @@
  * dead letter, or they were given up before and their parent will still not come. Nearly always there are no such dead
  * letters, and then this costs next to nothing.
  */
-import { isParentCode, type ParentCode } from '../../domain/parent.js';
+import { isParentCode, type ParentCode } from '../../domain/records/parent.js';
 import { recordKey } from '../../ledger/record-key.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
-import type { FailedRow } from '../../domain/record.js';
+import type { FailedRow } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
-import { referencesOf } from '../../domain/references.js';
+import { referencesOf } from '../../domain/records/references.js';
 import { childWithoutParent } from './new-dead-letters.js';
 import { deadLetteredParents, surelyAbsent } from '../parents/dead-lettered-parents.js';
 import { lookUpParents } from '../parents/look-up-parents.js';

@@ -1,6 +1,6 @@
 /** Loads a partition for one time slice: reads from its resume point on, delivers chunks, writes checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { TimeSliceResult, PartitionRef } from '../../domain/work.js';
+import type { TimeSliceResult, PartitionRef } from '../../domain/run/work.js';
 import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';

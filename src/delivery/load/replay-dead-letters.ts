@@ -1,5 +1,5 @@
 /** Replays dead letters for one time slice: reads their rows by key and delivers them anew. */
-import type { TimeSliceResult, ReplayRef } from '../../domain/work.js';
+import type { TimeSliceResult, ReplayRef } from '../../domain/run/work.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { deliverRows } from '../chunk/deliver-rows.js';

@@ -1,5 +1,5 @@
 /** One time slice of a partition: acquires it, settles what dead attempts left open, then works until the slice is over. */
-import type { PartitionRef, TimeSliceResult } from '../../domain/work.js';
+import type { PartitionRef, TimeSliceResult } from '../../domain/run/work.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';

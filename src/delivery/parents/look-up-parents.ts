@@ -2,9 +2,9 @@
  * Looks up what the ledger and the source know about the parents that children lack, about the parents of these, and so
  * on. Each generation is looked up as a whole, so that a hundred children cost as many queries as one.
  */
-import { groupBy } from '../../domain/group-by.js';
-import { isParentCode } from '../../domain/parent.js';
-import type { MappedRecord } from '../../domain/record.js';
+import { groupBy } from '../../domain/values/group-by.js';
+import { isParentCode } from '../../domain/records/parent.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import { recordKey } from '../../ledger/record-key.js';
 import type { OpenMapping } from '../dependencies.js';
 import { findRows } from '../../reading/find-rows.js';

@@ -1,6 +1,6 @@
 /** The parents that children lack, the parents of these, and so on: which of them can come, and in which order. */
-import { isParentCode, type ParentCode } from '../../domain/parent.js';
-import type { MappedRecord } from '../../domain/record.js';
+import { isParentCode, type ParentCode } from '../../domain/records/parent.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import type { OpenMapping } from '../dependencies.js';
 import { parentKey, type ParentReference } from './parents.js';
 

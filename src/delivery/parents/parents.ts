@@ -1,8 +1,8 @@
 /** The parents that records refer to, and which of these the platform has. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { ParentName } from '../../domain/parent.js';
-import type { MappedRecord } from '../../domain/record.js';
-import { referencedIds, referencesOf } from '../../domain/references.js';
+import type { ParentName } from '../../domain/records/parent.js';
+import type { MappedRecord } from '../../domain/records/record.js';
+import { referencedIds, referencesOf } from '../../domain/records/references.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { Pace } from '../../platform/pace.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';

@@ -1,5 +1,5 @@
 /** Decides about a record that the platform did not accept without its parent: send it again, wait, or give it up. */
-import { isParentCode, type ParentCode } from '../../domain/parent.js';
+import { isParentCode, type ParentCode } from '../../domain/records/parent.js';
 import type { WaitingRow } from '../../ledger/waiting/index.js';
 import type { ParentStatus } from '../parents/parent-graph.js';
 import { parentKey, type ParentReference } from '../parents/parents.js';

@@ -3,7 +3,7 @@ import { acquirePartition, chunksOf } from '../partition-context.js';
 import type { Dependencies } from '../dependencies.js';
 import { distinctParents, parentsOf } from '../parents/parents.js';
 import { resolveParents } from './resolve-parents.js';
-import type { MappingRef } from '../../domain/work.js';
+import type { MappingRef } from '../../domain/run/work.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
 /**

@@ -2,7 +2,7 @@
  * Polls one batch with pending records. A record that is neither listed as pending nor proved to be accepted was
  * dropped by the platform, for whatever reason: it is read and sent again, and gets its outcome from another batch.
  */
-import type { ParentName } from '../../domain/parent.js';
+import type { ParentName } from '../../domain/records/parent.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';

@@ -1,6 +1,6 @@
 /** Polls the pending records of a mapping, and sends again the records that are due. */
 import pLimit from 'p-limit';
-import type { MappingRef } from '../../domain/work.js';
+import type { MappingRef } from '../../domain/run/work.js';
 import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';

@@ -1,5 +1,5 @@
 /** Polls the pending records of a run's mappings once and sends again those that are due, parents first. */
-import type { PollPendingInput, PollPendingResult } from '../../domain/work.js';
+import type { PollPendingInput, PollPendingResult } from '../../domain/run/work.js';
 import type { Dependencies } from '../dependencies.js';
 import { timeSlice } from '../time-slice.js';
 import { pollMapping } from './poll-mapping.js';

@@ -1,6 +1,6 @@
 /** Fetches the parents that children wait for, and retries the children whose parents are all delivered. */
-import { groupBy } from '../../domain/group-by.js';
-import { isParentCode, type ParentName } from '../../domain/parent.js';
+import { groupBy } from '../../domain/values/group-by.js';
+import { isParentCode, type ParentName } from '../../domain/records/parent.js';
 import { rowsIn } from '../../reading/chunk.js';
 import type { PendingReason, WaitingRow } from '../../ledger/waiting/index.js';
 import { deliverRows } from '../chunk/deliver-rows.js';

@@ -1,7 +1,7 @@
 /** Reads the rows of queued records that are due and delivers them; those that cannot succeed become dead letters. */
-import { groupBy } from '../../domain/group-by.js';
-import type { MapResult } from '../../domain/record.js';
-import type { SourceKey } from '../../domain/source.js';
+import { groupBy } from '../../domain/values/group-by.js';
+import type { MapResult } from '../../domain/records/record.js';
+import type { SourceKey } from '../../domain/source/source.js';
 import { rowOutcomesOf, type RowOutcome } from '../../ledger/outcomes/row-outcomes.js';
 import { isRowKnown, postponed, type QueuedRecord, type QueuedRow } from '../../ledger/waiting/index.js';
 import { recordKey } from '../../ledger/record-key.js';

@@ -1,7 +1,7 @@
 /** Finds accepted records whose rows are gone: scans the ledger and looks their rows up in the source. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappedRecord } from '../../domain/record.js';
-import type { SourceColumn } from '../../domain/source.js';
+import type { MappedRecord } from '../../domain/records/record.js';
+import type { SourceColumn } from '../../domain/source/source.js';
 import type { IndexedRecord } from '../../ledger/record-index/index.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';

@@ -1,5 +1,5 @@
 /** Makes a mirror run's removal plan for a mapping, and decides whether it needs approval. */
-import { exceeds, type Exceeded } from '../../domain/guard.js';
+import { exceeds, type Exceeded } from '../../domain/sync/guard.js';
 import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
 import { isEmpty } from '../../reading/is-empty.js';

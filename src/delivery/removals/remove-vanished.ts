@@ -4,7 +4,7 @@ import { runTimeSlice } from '../load/run-time-slice.js';
 import { timeSlice, timeSliceResult } from '../time-slice.js';
 import { carryOutPlan } from './carry-out-plan.js';
 import { planRemovals } from './plan-removals.js';
-import type { TimeSliceResult, MappingRef } from '../../domain/work.js';
+import type { TimeSliceResult, MappingRef } from '../../domain/run/work.js';
 
 /** The workflow starts the activity again, for another time slice, until it returns `done`. */
 export async function removeVanished(

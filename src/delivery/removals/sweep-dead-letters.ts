@@ -1,7 +1,7 @@
 /** Closes dead letters that no later run would come across: those of rows that are gone, and of removals that are not due. */
-import type { RemainingSweep } from '../../domain/run.js';
-import type { SourceKey } from '../../domain/source.js';
-import type { SweepInput } from '../../domain/work.js';
+import type { RemainingSweep } from '../../domain/run/run.js';
+import type { SourceKey } from '../../domain/source/source.js';
+import type { SweepInput } from '../../domain/run/work.js';
 import type { DeadLetterKey } from '../../ledger/dead-letters.js';
 import { LOOK_UP_ROWS, readRowsByValues } from '../../reading/read-rows-by-values.js';
 import { idsNotFound } from '../chunk/read-dead-letters.js';

@@ -1,5 +1,5 @@
 /** Lets a run on hold go on with a mapping, for the cause that was approved. */
-import type { ApproveHoldInput } from '../../domain/work.js';
+import type { ApproveHoldInput } from '../../domain/run/work.js';
 import type { Dependencies } from '../dependencies.js';
 
 /** A second attempt does nothing new. */

@@ -1,7 +1,7 @@
 /** Ends a run: makes its report from its counts and releases its lease. */
 import type { Dependencies } from '../dependencies.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { needsAttention } from '../../domain/removal-plan.js';
+import { needsAttention } from '../../domain/run/removal-plan.js';
 import {
   addCounts,
   NO_COUNTS,
@@ -9,8 +9,8 @@ import {
   type RunOutcome,
   type RunReport,
   type Undelivered,
-} from '../../domain/run.js';
-import type { CloseRunInput } from '../../domain/work.js';
+} from '../../domain/run/run.js';
+import type { CloseRunInput } from '../../domain/run/work.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 
 /**

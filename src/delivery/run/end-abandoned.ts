@@ -1,5 +1,5 @@
 /** Ends runs in the ledger whose workflow was terminated: they could not do so themselves. */
-import { ABANDONED, type Stop } from '../../domain/work.js';
+import { ABANDONED, type Stop } from '../../domain/run/work.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 

@@ -1,8 +1,8 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { RunInput } from '../../domain/run.js';
-import { isRunMode, type TenantConfig } from '../../domain/sync.js';
-import type { OpenedRun, OpenRunInput } from '../../domain/work.js';
+import type { RunInput } from '../../domain/run/run.js';
+import { isRunMode, type TenantConfig } from '../../domain/sync/sync.js';
+import type { OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';

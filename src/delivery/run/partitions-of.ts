@@ -1,7 +1,7 @@
 /** The partitions of a mapping that a run reads, by its mode and input. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { RunInput } from '../../domain/run.js';
-import type { KeyRange, RowPosition, ReadPlan, SourceKey } from '../../domain/source.js';
+import type { RunInput } from '../../domain/run/run.js';
+import type { KeyRange, RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';

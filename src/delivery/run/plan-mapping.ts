@@ -1,10 +1,10 @@
 /** Plans the partitions of a mapping that a run reads, and writes them to the ledger once. */
-import type { Hold } from '../../domain/guard.js';
-import { partitionLabel } from '../../domain/partition-label.js';
-import type { RunInput } from '../../domain/run.js';
-import type { MappingRef, PlannedPartitions } from '../../domain/work.js';
+import type { Hold } from '../../domain/sync/guard.js';
+import { partitionLabel } from '../../domain/run/partition-label.js';
+import type { RunInput } from '../../domain/run/run.js';
+import type { MappingRef, PlannedPartitions } from '../../domain/run/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
-import { isRunMode } from '../../domain/sync.js';
+import { isRunMode } from '../../domain/sync/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
 import { momentOf } from '../../source/cursor-time.js';

@@ -1,8 +1,8 @@
 /** Checks what a run was asked for against the sync's files, before anything is read or sent. */
-import { unknownMapping } from '../../domain/unknown-mapping.js';
+import { unknownMapping } from '../../domain/sync/unknown-mapping.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { RunInput, RunKind } from '../../domain/run.js';
-import type { MappingSpec, SyncSpec } from '../../domain/sync.js';
+import type { RunInput, RunKind } from '../../domain/run/run.js';
+import type { MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { mappingNode } from '../../mapping/order/stages.js';
 

@@ -2,11 +2,11 @@
  * Schema drift: what has changed in a mapping's columns since it last ran, and which mappings the run skips because of it
  * (ADR 0019).
  */
-import { compareColumns } from '../../domain/column-changes.js';
+import { compareColumns } from '../../domain/source/column-changes.js';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappingNote, SkippedMapping } from '../../domain/run.js';
-import type { SyncSpec } from '../../domain/sync.js';
-import type { DetectSchemaDriftInput, SchemaDrift } from '../../domain/work.js';
+import type { MappingNote, SkippedMapping } from '../../domain/run/run.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
+import type { DetectSchemaDriftInput, SchemaDrift } from '../../domain/run/work.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { SeenColumnsOfMapping } from '../../ledger/mappings/seen-columns.js';
 import { mappingNode } from '../../mapping/order/stages.js';

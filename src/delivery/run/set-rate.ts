@@ -1,5 +1,5 @@
 /** Changes the limits of a sync's requests for all workers, and keeps in the audit who did it. */
-import type { SetRateActivityInput } from '../../domain/work.js';
+import type { SetRateActivityInput } from '../../domain/run/work.js';
 import type { Dependencies } from '../dependencies.js';
 
 /** Limits that are absent are those of sync.yaml again. A second attempt sets the same. */

@@ -5,14 +5,14 @@
  * in order, by this run or the next, and are found delivered then.
  */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { ReadBounds } from '../../domain/source.js';
+import type { ReadBounds } from '../../domain/source/source.js';
 import type {
   MappingRef,
   PartitionRef,
   RecoverSmallTenantsInput,
   SmallTenantsInput,
   SmallTenantsResult,
-} from '../../domain/work.js';
+} from '../../domain/run/work.js';
 import type { EarlyCheckpoint } from '../../ledger/checkpoint/checkpoint-input.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
 import type { SmallTenantsPartition } from '../../ledger/runs/partitions.js';

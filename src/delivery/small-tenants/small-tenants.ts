@@ -1,5 +1,5 @@
 /** Which tenants have so few new rows that these need not wait for the rows of others. */
-import type { ValueCount } from '../../domain/source.js';
+import type { ValueCount } from '../../domain/source/source.js';
 
 /** A tenant with more new rows in a mapping waits for its turn. */
 const ROWS_OF_SMALL_TENANT = 1_000;

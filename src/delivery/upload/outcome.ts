@@ -1,5 +1,5 @@
 /** The outcome of a record that was sent, from the batch that proves it to the checkpoint that writes it. */
-import type { ParentName } from '../../domain/parent.js';
+import type { ParentName } from '../../domain/records/parent.js';
 import { blameBesidesParents } from './platform-message.js';
 
 export type Outcome =

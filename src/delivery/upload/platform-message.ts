@@ -2,9 +2,9 @@
  * The platform's messages about a record, as a dead letter may keep them. They may quote the record, and a dead letter
  * holds no value: what they quote is replaced by its masked shape (docs/adr/0009-masked-words.md).
  */
-import type { JsonValue } from '../../domain/json.js';
-import type { ParentName } from '../../domain/parent.js';
-import type { MappedRecord } from '../../domain/record.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { ParentName } from '../../domain/records/parent.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
 
 /** Words that rejections consist of: one that is also in the row tells nothing about the row. */

@@ -2,8 +2,8 @@
  * Proves what became of each record of a batch by the batch's counters, its list of pending records and, if these leave
  * doubt, by reading records back. Messages only suggest which records to read back first (ADR 0029).
  */
-import { differingField } from '../../domain/compare.js';
-import type { MappedRecord } from '../../domain/record.js';
+import { differingField } from '../../domain/records/compare.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import type { BatchStatus } from '../../platform/contract/batches.js';
 import { provenByCounters, warnOnce } from './batch-status.js';
 import type { Pace } from '../../platform/pace.js';

@@ -1,6 +1,6 @@
 /** Polls one batch until each of its records has an outcome. */
 import type { PendingResource } from '../../platform/contract/batches.js';
-import type { ParentName } from '../../domain/parent.js';
+import type { ParentName } from '../../domain/records/parent.js';
 import { isAllAccepted, pollUntilProcessed } from './batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { messageAbout, namedFailures } from './named-failures.js';

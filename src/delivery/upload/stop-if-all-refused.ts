@@ -3,7 +3,7 @@
  * and every batch would be halved down to single records, which takes two requests for each of them.
  */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappedRecord } from '../../domain/record.js';
+import type { MappedRecord } from '../../domain/records/record.js';
 import { undeliveredParents } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
 

@@ -4,8 +4,8 @@
 import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { MappedRecord } from '../../domain/record.js';
-import type { MappingOptions } from '../../domain/sync.js';
+import type { MappedRecord } from '../../domain/records/record.js';
+import type { MappingOptions } from '../../domain/sync/sync.js';
 import { isInDoubt } from '../../platform/error.js';
 import { segmentProblem } from '../../platform/path.js';
 import type { Pace } from '../../platform/pace.js';

@@ -18,7 +18,7 @@
  * (retryOnDeadlock).
  */
 import type { Knex } from 'knex';
-import { isUpToDate } from '../../domain/record.js';
+import { isUpToDate } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
 import { guardCheck, type ChunkGuard } from '../runs/guards.js';

@@ -13,7 +13,7 @@
  * settles it, and in flight also their hashes.
  */
 import type { Knex } from 'knex';
-import { isStorableId } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/records/external-id.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentRecord } from '../outcomes/sent-records.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';

@@ -3,7 +3,7 @@
  * once, only for batches whose range touches what it claims, and never for batches that it has written itself.
  */
 import type { Knex } from 'knex';
-import { getOrInsert } from '../../domain/get-or-insert.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { WrittenIntent } from './batch-intents.js';
 import { prepared } from '../database/statements.js';
 import { idHex, outermost, intersect, rangeOf, type IdRange, type RecordKeys } from '../record-key.js';

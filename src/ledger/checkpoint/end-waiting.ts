@@ -1,6 +1,6 @@
 /** Applies the outcomes of a chunk's rows to the waiting entries of their records, and moves the counts with them. */
 import type { Knex } from 'knex';
-import { NO_COUNTS } from '../../domain/run.js';
+import { NO_COUNTS } from '../../domain/run/run.js';
 import type { ChunkResult } from './checkpoint-input.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import { rowOutcomesOf, type RowOutcome } from '../outcomes/row-outcomes.js';

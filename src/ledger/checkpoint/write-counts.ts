@@ -1,7 +1,7 @@
 /** The counts of partitions, as checkpoints add to them. */
 import type { Knex } from 'knex';
-import { getOrInsert } from '../../domain/get-or-insert.js';
-import { NO_COUNTS, type Counts } from '../../domain/run.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
+import { NO_COUNTS, type Counts } from '../../domain/run/run.js';
 import type { CountedCheckpoint } from './checkpoint-input.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import { isOfRecords, type RowOutcome, type RowOutcomeKind } from '../outcomes/row-outcomes.js';

@@ -1,8 +1,8 @@
 /** Checkpoints write dead letters, and close those whose rows have been delivered since. */
 import type { Knex } from 'knex';
-import { isStorableId } from '../../domain/external-id.js';
-import { foreignText } from '../../domain/foreign-text.js';
-import type { ParentName } from '../../domain/parent.js';
+import { isStorableId } from '../../domain/records/external-id.js';
+import { foreignText } from '../../domain/values/foreign-text.js';
+import type { ParentName } from '../../domain/records/parent.js';
 import { deadLettersOf, type ChunkResult } from './checkpoint-input.js';
 import type { ReadSeqs } from '../read.js';
 import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';

@@ -2,7 +2,7 @@
 import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { LedgerMeter } from '../../domain/meters.js';
+import type { LedgerMeter } from '../../domain/monitoring/meters.js';
 import { limitResponseTime } from '../../postgres/response-deadline.js';
 import { migrateSchema } from '../../postgres/migrate.js';
 import { assertMigratable, assertNotNewer, sessionName, type LedgerMigration } from './ledger-versions.js';

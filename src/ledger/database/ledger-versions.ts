@@ -3,7 +3,7 @@
  * migration either only expands the ledger, or waits until no program is left that it would break (CONTRIBUTING.md).
  */
 import type { Knex } from 'knex';
-import { quantity } from '../../domain/quantity.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { NamedMigration } from '../../postgres/migrate.js';
 

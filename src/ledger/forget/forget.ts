@@ -1,7 +1,7 @@
 /** Forgetting: removes what the ledger knows of a record, or of all records of a tenant, in one transaction. */
 import type { Knex } from 'knex';
-import type { Actor } from '../../domain/audit.js';
-import type { JsonObject } from '../../domain/json.js';
+import type { Actor } from '../../domain/run/audit.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { writeAudit } from '../audit.js';
 import { CLAIM_LOCK } from '../batches/claims.js';
 import { retryOnDeadlock } from '../database/connection.js';

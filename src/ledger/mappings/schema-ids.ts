@@ -1,7 +1,7 @@
 /** The ids that the platform gave to schema definitions, since it has no operation to look them up. */
 import type { Knex } from 'knex';
-import type { JsonObject } from '../../domain/json.js';
-import type { NewAuditEntry } from '../../domain/audit.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import type { NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
 

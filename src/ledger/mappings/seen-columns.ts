@@ -1,6 +1,6 @@
 /** The columns that a mapping's table or query had when a run last accepted them. */
 import type { Knex } from 'knex';
-import type { Relation, SourceColumn } from '../../domain/source.js';
+import type { Relation, SourceColumn } from '../../domain/source/source.js';
 
 /** The columns of the table or query that a mapping reads. */
 export interface SeenColumnsOfMapping {

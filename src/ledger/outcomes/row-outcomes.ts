@@ -1,7 +1,7 @@
 /** The outcomes of a chunk's rows: one by one, or in bulk for the many that are alike. */
-import type { FailedRow } from '../../domain/record.js';
-import type { Counts } from '../../domain/run.js';
-import type { SourceKey } from '../../domain/source.js';
+import type { FailedRow } from '../../domain/records/record.js';
+import type { Counts } from '../../domain/run/run.js';
+import type { SourceKey } from '../../domain/source/source.js';
 import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { RecordList } from '../../records/record-list.js';
 

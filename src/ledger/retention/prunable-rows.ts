@@ -5,7 +5,7 @@
  * Bindings: `sync`, `mapping`, and the times before which the rows of each kind are old.
  */
 
-import { COUNT_BOUND } from '../../domain/quantity.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
 
 /**

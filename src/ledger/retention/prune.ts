@@ -1,6 +1,6 @@
 /** Removes what is old from the ledger, in small steps: each is a short transaction, so nobody waits for it. */
 import type { Knex } from 'knex';
-import { RETENTION_KINDS, type Prunable, type Retention, type RetentionKind } from '../../domain/retention.js';
+import { RETENTION_KINDS, type Prunable, type Retention, type RetentionKind } from '../../domain/sync/retention.js';
 import { retryOnDeadlock } from '../database/connection.js';
 import { inTransaction } from '../database/statements.js';
 import {

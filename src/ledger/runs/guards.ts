@@ -8,8 +8,8 @@ import {
   type GuardLimits,
   type Hold,
   type HoldCause,
-} from '../../domain/guard.js';
-import type { NewAuditEntry } from '../../domain/audit.js';
+} from '../../domain/sync/guard.js';
+import type { NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
 import type { AcquiredPartition } from './partitions.js';

@@ -1,9 +1,9 @@
 /** Partitions: what a run reads of a mapping, how far each one has come, and which attempt may work on it. */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { PartitionBounds } from '../../domain/partition-label.js';
+import type { PartitionBounds } from '../../domain/run/partition-label.js';
 import { inTransaction, prepared } from '../database/statements.js';
-import type { ReadBounds, SourceKey } from '../../domain/source.js';
+import type { ReadBounds, SourceKey } from '../../domain/source/source.js';
 import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
 
 export interface NewPartition extends Omit<ReadBounds, 'after'> {

@@ -1,5 +1,5 @@
 /** What a partition has left to do: resume points, and how a partition stores them. Only a checkpoint moves one. */
-import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source.js';
+import type { RowPosition, ReadBounds, SourceKey } from '../../domain/source/source.js';
 import type { RecordPlace } from '../record-key.js';
 
 /** Where the next attempt at a partition goes on. Its kind follows from what the partition reads. */

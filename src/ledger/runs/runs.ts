@@ -1,15 +1,15 @@
 /** Runs, and the lease that allows one run of a sync at a time. */
 import type { Knex } from 'knex';
-import { foreignText } from '../../domain/foreign-text.js';
-import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run.js';
-import type { RunTrigger } from '../../domain/search-attributes.js';
-import type { RunFailure, RunStart, Stop } from '../../domain/work.js';
-import type { SyncFiles } from '../../domain/sync-files.js';
+import { foreignText } from '../../domain/values/foreign-text.js';
+import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run/run.js';
+import type { RunTrigger } from '../../domain/run/search-attributes.js';
+import type { RunFailure, RunStart, Stop } from '../../domain/run/work.js';
+import type { SyncFiles } from '../../domain/sync/sync-files.js';
 import { seconds } from '../../domain/timeouts.js';
 import { inTransaction } from '../database/statements.js';
-import type { Actor, NewAuditEntry } from '../../domain/audit.js';
+import type { Actor, NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
-import { COUNT_BOUND } from '../../domain/quantity.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { IS_BAD, IS_GOOD } from './run-conditions.js';
 import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
 

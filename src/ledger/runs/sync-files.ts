@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { KeptFiles, SyncFiles } from '../../domain/sync-files.js';
+import type { KeptFiles, SyncFiles } from '../../domain/sync/sync-files.js';
 import { seconds } from '../../domain/timeouts.js';
 
 /** Looks up files of runs. */

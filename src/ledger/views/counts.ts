@@ -1,7 +1,7 @@
 /** The counts, for people: the progress of a run, its report, and the status of mappings between runs. */
 import type { Knex } from 'knex';
-import type { MappingProgress } from '../../domain/progress.js';
-import type { Counts, DeadLetterCount, Undelivered } from '../../domain/run.js';
+import type { MappingProgress } from '../../domain/run/progress.js';
+import type { Counts, DeadLetterCount, Undelivered } from '../../domain/run/run.js';
 
 export interface CountsView {
   /** One entry for each mapping of the run, in the order of planning; `seconds` from its first work to its latest. */

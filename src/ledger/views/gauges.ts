@@ -3,9 +3,9 @@
  * the same however large the ledger is (oldest waiting records first, latest runs and plans first).
  */
 import type { Knex } from 'knex';
-import { COUNT_BOUND } from '../../domain/quantity.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
 import { milliseconds, seconds } from '../../domain/timeouts.js';
-import type { LedgerMetric, LedgerSample } from '../../domain/metrics.js';
+import type { LedgerMetric, LedgerSample } from '../../domain/monitoring/metrics.js';
 import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_BAD, IS_GOOD, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';

@@ -1,8 +1,8 @@
 /** The state of a sync over all of its runs, from which its health is judged. */
 import type { Knex } from 'knex';
-import { COUNT_BOUND } from '../../domain/quantity.js';
-import type { EvaluatedState } from '../../domain/sync-health.js';
-import { ABANDONED, type RunFailure } from '../../domain/work.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
+import type { EvaluatedState } from '../../domain/monitoring/sync-health.js';
+import { ABANDONED, type RunFailure } from '../../domain/run/work.js';
 import { HOLDS_MAPPING } from './holds-mapping.js';
 import { IS_BAD, IS_GOOD, IS_REFUSED, IS_SCHEDULED, IS_SYNC } from '../runs/run-conditions.js';
 import { IS_RETRYING } from '../runs/runs.js';

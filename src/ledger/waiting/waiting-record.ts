@@ -1,6 +1,6 @@
 /** Waiting records: those that have no final outcome yet. Each is either pending or queued. */
-import type { ParentCode, ParentName } from '../../domain/parent.js';
-import type { SourceKey } from '../../domain/source.js';
+import type { ParentCode, ParentName } from '../../domain/records/parent.js';
+import type { SourceKey } from '../../domain/source/source.js';
 
 /** Why the platform keeps a record: `dependency`: its parent may still come; else why the parent will not. */
 export type PendingReason = 'dependency' | ParentCode;

@@ -1,7 +1,7 @@
 /** Waiting records: what each waits for, and when it is sent again. */
 import type { Knex } from 'knex';
-import type { SourceKey } from '../../domain/source.js';
-import type { MappingBacklog } from '../../domain/work.js';
+import type { SourceKey } from '../../domain/source/source.js';
+import type { MappingBacklog } from '../../domain/run/work.js';
 import type { PendingReason, QueuedReason, WaitingRecord } from './waiting-record.js';
 import { recordKey, type RecordPlace } from '../record-key.js';
 import { seconds } from '../../domain/timeouts.js';

@@ -1,6 +1,6 @@
 /** Writes the waiting entries of records that begin to wait, or go on waiting for another reason. Only checkpoints do so. */
 import type { Knex } from 'knex';
-import { isStorableId } from '../../domain/external-id.js';
+import { isStorableId } from '../../domain/records/external-id.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
 import type { WaitingRecord } from './waiting-record.js';
 import { pendingUntil, plausibleExpiry } from './pending-until.js';

@@ -1,6 +1,6 @@
 /** Checks what a mapping declares about deleted rows (`deletes`) against its fields and its schema definition. */
-import { nearest } from '../../domain/names.js';
-import type { MappingSpec } from '../../domain/sync.js';
+import { nearest } from '../../domain/values/names.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 import { brokenRules } from './check-fields.js';
 import type { CheckedMapping } from './check-references.js';
 import type { LanguageFile } from '../language/language-file.js';

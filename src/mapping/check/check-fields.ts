@@ -1,8 +1,8 @@
 /** Checks the fields of a mapping against its schema definition (platform-api.md section 2). */
-import type { JsonObject } from '../../domain/json.js';
-import { nearest } from '../../domain/names.js';
-import { referencesOf } from '../../domain/references.js';
-import type { MappingSpec } from '../../domain/sync.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import { nearest } from '../../domain/values/names.js';
+import { referencesOf } from '../../domain/records/references.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 import { definitionValidator } from '../definition/definition-validator.js';
 import type { LanguageFile } from '../language/language-file.js';
 import { propertiesOf, requiredOf } from '../definition/target.js';

@@ -1,9 +1,9 @@
 /**
  * Checks the references between mappings: against the schema definitions, and that a run can load them in some order.
  */
-import { nearest } from '../../domain/names.js';
-import { referencesOf } from '../../domain/references.js';
-import type { FieldSpec, MappingSpec } from '../../domain/sync.js';
+import { nearest } from '../../domain/values/names.js';
+import { referencesOf } from '../../domain/records/references.js';
+import type { FieldSpec, MappingSpec } from '../../domain/sync/sync.js';
 import type { LanguageFile } from '../language/language-file.js';
 import type { Path } from '../language/place.js';
 import { propertiesOf } from '../definition/target.js';

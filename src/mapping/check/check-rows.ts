@@ -1,7 +1,7 @@
 /** Turns the result of probing real rows into findings, each at the place of the field in the mapping file. */
-import type { Finding } from '../../domain/finding.js';
-import type { Probe, ProbeFailure } from '../../domain/probe.js';
-import type { MappingSpec } from '../../domain/sync.js';
+import type { Finding } from '../../domain/sync/finding.js';
+import type { Probe, ProbeFailure } from '../../domain/records/probe.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 
 /**

@@ -2,9 +2,9 @@
  * Checks a mapping against the source's catalog: privileges, keys, indexes, NULL, lengths and foreign keys. Everything
  * but a missing privilege is a warning, since the catalog shows what may happen, not what the rows are like.
  */
-import type { Finding } from '../../domain/finding.js';
-import type { CatalogColumn, SourceTable } from '../../domain/source-catalog.js';
-import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync.js';
+import type { Finding } from '../../domain/sync/finding.js';
+import type { CatalogColumn, SourceTable } from '../../domain/source/source-catalog.js';
+import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../compile/external-id-look-up.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';

@@ -1,10 +1,10 @@
 /** Makes examples from real rows, masked: each value keeps its form and loses its content. */
 import { isSeq, parseDocument } from 'yaml';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { MapResult } from '../../domain/record.js';
-import type { SourceColumn, SourceType } from '../../domain/source.js';
-import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import type { MapResult } from '../../domain/records/record.js';
+import type { SourceColumn, SourceType } from '../../domain/source/source.js';
+import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import { columnsOf } from '../compile/read-plan.js';
 import { compileMapping } from '../compile/compile-mapping.js';
 import { mapRow, type Example, type ExampleRow } from './run-examples.js';

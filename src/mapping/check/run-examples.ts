@@ -2,12 +2,12 @@
  * Runs the examples of a mapping without a database: their file declares the columns, the rows and the expected
  * records.
  */
-import { sameJson } from '../../domain/compare.js';
-import type { Finding } from '../../domain/finding.js';
-import type { JsonObject } from '../../domain/json.js';
-import type { MapResult } from '../../domain/record.js';
-import type { SourceType } from '../../domain/source.js';
-import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
+import { sameJson } from '../../domain/records/compare.js';
+import type { Finding } from '../../domain/sync/finding.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import type { MapResult } from '../../domain/records/record.js';
+import type { SourceType } from '../../domain/source/source.js';
+import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import { checkColumns } from '../compile/check-columns.js';
 import { compileMapping, type CompiledMapping } from '../compile/compile-mapping.js';
 import { LanguageFile } from '../language/language-file.js';

@@ -2,11 +2,11 @@
  * Checks a mapping against the columns that the source really has, before any row is read: by `check`, by compiling,
  * and so by every run.
  */
-import type { Finding } from '../../domain/finding.js';
-import { nearest } from '../../domain/names.js';
-import { referencesOf } from '../../domain/references.js';
-import type { SourceColumn } from '../../domain/source.js';
-import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
+import type { Finding } from '../../domain/sync/finding.js';
+import { nearest } from '../../domain/values/names.js';
+import { referencesOf } from '../../domain/records/references.js';
+import type { SourceColumn } from '../../domain/source/source.js';
+import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import { marksDeletionByItself } from './deleted-record.js';
 import type { PlacedColumn } from './field-writer.js';
 import { planField } from './plan-field.js';

@@ -3,12 +3,12 @@
  * decided once is decided here.
  */
 import { PartnerSyncError } from '../../domain/errors.js';
-import { formatFinding } from '../../domain/finding.js';
-import type { MapResult, FailedRow } from '../../domain/record.js';
+import { formatFinding } from '../../domain/sync/finding.js';
+import type { MapResult, FailedRow } from '../../domain/records/record.js';
 import { Records } from '../../records/records.js';
-import { referencesOf } from '../../domain/references.js';
-import type { ByteRow, SourceColumn, SourceRow } from '../../domain/source.js';
-import type { MappingSpec, TenantConfig } from '../../domain/sync.js';
+import { referencesOf } from '../../domain/records/references.js';
+import type { ByteRow, SourceColumn, SourceRow } from '../../domain/source/source.js';
+import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import { TextRow } from '../../records/text-row.js';
 import { checkColumns } from './check-columns.js';
 import { columnsOf } from './read-plan.js';

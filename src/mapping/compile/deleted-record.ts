@@ -1,8 +1,8 @@
 /** Deleted rows: how a row is recognised as deleted, and the record that is sent for it. */
-import { encodeJson } from '../../domain/json.js';
-import type { MappedRecord } from '../../domain/record.js';
-import type { ByteRow, SourceType } from '../../domain/source.js';
-import type { DeletesSpec, MappingSpec } from '../../domain/sync.js';
+import { encodeJson } from '../../domain/values/json.js';
+import type { MappedRecord } from '../../domain/records/record.js';
+import type { ByteRow, SourceType } from '../../domain/source/source.js';
+import type { DeletesSpec, MappingSpec } from '../../domain/sync/sync.js';
 import { targetOf } from '../definition/target.js';
 import type { PlacedColumn } from './field-writer.js';
 

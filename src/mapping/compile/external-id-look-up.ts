@@ -2,8 +2,8 @@
  * Derives from a mapping how the row of an external id is found: which columns must have which values. Backfills of
  * single records, `explain`, missing parents and mirror runs look rows up this way.
  */
-import type { SourceKey } from '../../domain/source.js';
-import type { MappingSpec, TransformCall } from '../../domain/sync.js';
+import type { SourceKey } from '../../domain/source/source.js';
+import type { MappingSpec, TransformCall } from '../../domain/sync/sync.js';
 import { parseTemplate, type TemplatePart } from '../language/template.js';
 
 /** How the row of an external id is found. */

@@ -1,7 +1,7 @@
 /** Reads the external id of a row by itself, and tells whether it can be used. */
-import { externalIdProblem, SURELY_SHORT } from '../../domain/external-id.js';
-import type { ByteRow } from '../../domain/source.js';
-import type { MappingSpec } from '../../domain/sync.js';
+import { externalIdProblem, SURELY_SHORT } from '../../domain/records/external-id.js';
+import type { ByteRow } from '../../domain/source/source.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 import { RecordTexts } from '../../records/record-texts.js';
 import type { ByteRange } from '../../records/records.js';
 import { valueAt } from '../encode/written-value.js';

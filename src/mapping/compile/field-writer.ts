@@ -1,6 +1,6 @@
 /** The interface of planned fields: functions that write the JSON of a field from a row. */
-import type { JsonValue } from '../../domain/json.js';
-import type { ByteRow, SourceColumn } from '../../domain/source.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { ByteRow, SourceColumn } from '../../domain/source/source.js';
 import type { RecordTexts } from '../../records/record-texts.js';
 import type { Proven } from '../encode/conversion.js';
 import type { MappedValue } from '../encode/value-kind.js';

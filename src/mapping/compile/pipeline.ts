@@ -2,7 +2,7 @@
  * Composes the steps from a column's value to a field's: the transforms in order, then the conversion to the field's
  * type.
  */
-import type { TransformCall } from '../../domain/sync.js';
+import type { TransformCall } from '../../domain/sync/sync.js';
 import { textCopier, type ByteTable, type CopyValue } from '../encode/copy-value.js';
 import { conversionOf, type LastStep, type Proven } from '../encode/conversion.js';
 import { textForm, type Kind, type MappedValue, type Step } from '../encode/value-kind.js';

@@ -1,6 +1,6 @@
 /** Plans fields that take the value of a column, or of the first of several columns that has one. */
-import type { JsonValue } from '../../domain/json.js';
-import type { TransformCall } from '../../domain/sync.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { TransformCall } from '../../domain/sync/sync.js';
 import type { CopyValue } from '../encode/copy-value.js';
 import { Rejection } from '../encode/rejection.js';
 import type { Step } from '../encode/value-kind.js';

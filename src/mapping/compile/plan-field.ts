@@ -1,8 +1,8 @@
 /** Plans how one field is filled from a row: as a function that writes its JSON, or as the problems that prevent it. */
-import type { SchemaReference } from '../../domain/references.js';
+import type { SchemaReference } from '../../domain/records/references.js';
 import { RecordTexts } from '../../records/record-texts.js';
-import type { JsonValue } from '../../domain/json.js';
-import type { FieldSpec } from '../../domain/sync.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { FieldSpec } from '../../domain/sync/sync.js';
 import type { Target } from '../definition/target.js';
 import { writeValue } from '../encode/write-value.js';
 import {

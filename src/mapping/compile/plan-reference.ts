@@ -1,7 +1,7 @@
 /** Plans `$ref` fields: the external id of a parent, or a list of them, in the form of references. */
-import type { SchemaReference } from '../../domain/references.js';
-import { encodeJson, type JsonValue } from '../../domain/json.js';
-import type { FieldSpec } from '../../domain/sync.js';
+import type { SchemaReference } from '../../domain/records/references.js';
+import { encodeJson, type JsonValue } from '../../domain/values/json.js';
+import type { FieldSpec } from '../../domain/sync/sync.js';
 import { Rejection } from '../encode/rejection.js';
 import { isEmptyTextAt, isTextAt, valueAt } from '../encode/written-value.js';
 import type { FieldPlan, PlacedColumn, Rule, WriteField } from './field-writer.js';

@@ -1,6 +1,6 @@
 /** Plans fields that join texts and columns by a template. */
-import type { ByteRow } from '../../domain/source.js';
-import type { TransformCall } from '../../domain/sync.js';
+import type { ByteRow } from '../../domain/source/source.js';
+import type { TransformCall } from '../../domain/sync/sync.js';
 import { Rejection } from '../encode/rejection.js';
 import { textForm, type Kind, type Step } from '../encode/value-kind.js';
 import type { Target } from '../definition/target.js';

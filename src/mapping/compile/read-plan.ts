@@ -1,6 +1,6 @@
 /** What a mapping reads from its source: which columns, and in which order the rows come. */
-import type { ReadPlan } from '../../domain/source.js';
-import type { FieldSpec, MappingSpec, TenantConfig } from '../../domain/sync.js';
+import type { ReadPlan } from '../../domain/source/source.js';
+import type { FieldSpec, MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { Path } from '../language/place.js';
 import { templateColumns } from '../language/template.js';
 

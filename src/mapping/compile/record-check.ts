@@ -2,8 +2,8 @@
  * Validates a written record whose validity is not proven. It is parsed again, so that what is validated is what is
  * sent.
  */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { SchemaDefinitionFile } from '../../domain/sync.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import type { SchemaDefinitionFile } from '../../domain/sync/sync.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
 import { noExternalId, notEncodable, type Failure } from './row-failure.js';
 import { maskedShape } from '../encode/masked-shape.js';

@@ -1,6 +1,6 @@
 /** Turns ajv's errors about a record into a message without any value of the record. */
 import type { ErrorObject } from 'ajv';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import { asObject, propertiesOf } from '../definition/target.js';
 
 /** A broken rule of the schema definition, as a dead letter reports it: no part of it quotes the record. */

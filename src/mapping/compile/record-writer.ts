@@ -4,8 +4,8 @@
  */
 import type { ByteRange } from '../../records/records.js';
 import type { RecordTexts } from '../../records/record-texts.js';
-import type { ByteRow } from '../../domain/source.js';
-import type { SchemaDefinitionFile } from '../../domain/sync.js';
+import type { ByteRow } from '../../domain/source/source.js';
+import type { SchemaDefinitionFile } from '../../domain/sync/sync.js';
 import { isEmptyTextAt, findTextRange } from '../encode/written-value.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
 import { fieldRejected, type Failure } from './row-failure.js';

@@ -1,6 +1,6 @@
 /** The reasons why a row gives no record, in the form in which dead letters report them. */
-import { encodeJson, type JsonObject } from '../../domain/json.js';
-import type { FailedRow } from '../../domain/record.js';
+import { encodeJson, type JsonObject } from '../../domain/values/json.js';
+import type { FailedRow } from '../../domain/records/record.js';
 import { maskedShape } from '../encode/masked-shape.js';
 import type { Rejection } from '../encode/rejection.js';
 

@@ -1,6 +1,6 @@
 /** Determines the tenant of a row: that of the sync, or the one that is declared for the value of the tenant column. */
-import type { ByteRow } from '../../domain/source.js';
-import type { TenantConfig } from '../../domain/sync.js';
+import type { ByteRow } from '../../domain/source/source.js';
+import type { TenantConfig } from '../../domain/sync/sync.js';
 import type { PlacedColumn } from './field-writer.js';
 import { textForm } from '../encode/value-kind.js';
 import { Rejection } from '../encode/rejection.js';

@@ -7,8 +7,8 @@
  * whole record.
  */
 import type { ValidateFunction } from 'ajv';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import { referencesOf } from '../../domain/references.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import { referencesOf } from '../../domain/records/references.js';
 import type { Proven } from '../encode/conversion.js';
 import type { DefinitionValidator } from '../definition/definition-validator.js';
 import type { FieldWriter } from './field-writer.js';

@@ -2,8 +2,8 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import { withReferenceValues } from '../../domain/references.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import { withReferenceValues } from '../../domain/records/references.js';
 import { ajvOfItsOwn } from '../../patterns/ajv-of-its-own.js';
 
 /**

@@ -1,5 +1,5 @@
 /** Reads from the JSON Schema of a schema definition what it asks of single fields. */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 
 /** The types and the format that a field must have. */
 export interface Target {

@@ -1,5 +1,5 @@
 /** Parses JSON columns, but only if every number survives: JSON.parse rounds without an error. */
-import type { JsonValue } from '../../domain/json.js';
+import type { JsonValue } from '../../domain/values/json.js';
 import { exactNumber } from './exact-number.js';
 import { Rejection } from './rejection.js';
 

@@ -1,6 +1,6 @@
 /** The kinds of value between a column and a field, by which the steps of a field are checked against each other. */
-import type { JsonValue } from '../../domain/json.js';
-import type { SourceType } from '../../domain/source.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { SourceType } from '../../domain/source/source.js';
 import { dateFromDatabase, instantFromDatabase } from './date-from-database.js';
 import { Rejection } from './rejection.js';
 

@@ -1,5 +1,5 @@
 /** Writes the JSON of a mapped value, for fields whose bytes cannot be copied (`copy-value.ts`). */
-import { encodeJson, type JsonValue } from '../../domain/json.js';
+import { encodeJson, type JsonValue } from '../../domain/values/json.js';
 import type { RecordTexts } from '../../records/record-texts.js';
 
 /** Characters that JSON escapes, and surrogates: pairs are rare, and a lone one must be found. */

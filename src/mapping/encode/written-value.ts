@@ -1,5 +1,5 @@
 /** Reads back the value that was written last of a record, without parsing it where its bytes suffice. */
-import type { JsonValue } from '../../domain/json.js';
+import type { JsonValue } from '../../domain/values/json.js';
 import type { RecordTexts } from '../../records/record-texts.js';
 import { byteOf, indexOfByte, isDigit } from './ascii.js';
 

@@ -5,7 +5,7 @@
  * transforms fit together and give what the schema definition asks for (pipeline.ts), or whether a `ref` names the
  * right mapping (check-references.ts).
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { columnName } from './column-name.js';
 
 /** The steps of a field that reads columns, shared by all forms but `constant`. */

@@ -1,6 +1,6 @@
 /** `${env:NAME}` inside text values. It is filled in after parsing, so that a value can never become syntax. */
 import { readFileSync } from 'node:fs';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import type { Path } from './place.js';
 
 /** Environment variables by name, as in `process.env`. An empty value counts as not set. */

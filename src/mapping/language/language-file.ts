@@ -1,10 +1,10 @@
 /**
  * One file of a sync: read, parsed, with environment variables filled in, and validated. Each finding has its place.
  */
-import type { Finding } from '../../domain/finding.js';
-import type { JsonValue } from '../../domain/json.js';
-import type { ParsedFile } from '../../domain/sync-files.js';
-import { withoutPasswords } from '../../domain/without-passwords.js';
+import type { Finding } from '../../domain/sync/finding.js';
+import type { JsonValue } from '../../domain/values/json.js';
+import type { ParsedFile } from '../../domain/sync/sync-files.js';
+import { withoutPasswords } from '../../domain/values/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { asObject } from '../definition/target.js';

@@ -1,9 +1,9 @@
 /** Formats of the language that need more than a pattern. Messages never quote the value: it may be a secret. */
-import { DURATION_PATTERN, durationProblem, durationSeconds } from '../../domain/duration.js';
-import { isTenantId, TENANT_ID_PATTERN } from '../../domain/names.js';
+import { DURATION_PATTERN, durationProblem, durationSeconds } from '../../domain/values/duration.js';
+import { isTenantId, TENANT_ID_PATTERN } from '../../domain/values/names.js';
 import { cronProblem } from './cron-problem.js';
-import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source-address.js';
-import { isTimeZone } from '../../domain/time-zone.js';
+import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source/source-address.js';
+import { isTimeZone } from '../../domain/values/time-zone.js';
 import { phoneLibrary } from '../transforms/phone.js';
 import { parseTemplate } from './template.js';
 

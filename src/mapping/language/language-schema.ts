@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { LANGUAGE_FORMATS } from './language-formats.js';
 import { languageFolder } from './language-folder.js';
 import { asObject } from '../definition/target.js';

@@ -2,7 +2,7 @@
  * The parts of the mapping language's JSON Schema about deleted rows and about how records are sent. What they must
  * have in common with the mapping's fields and cursor is checked by check-deletes.ts.
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { columnName } from './column-name.js';
 import { durationText } from '../../domain/timeouts.js';
 

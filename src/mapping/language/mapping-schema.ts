@@ -6,7 +6,7 @@
  * read-mapping.ts, the schema definition and the other mappings in src/mapping/check, the source's columns in
  * check-columns.ts.
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { columnName } from './column-name.js';
 import { durationText } from '../../domain/timeouts.js';
 import { transformDefinition } from '../transforms/describe-transforms.js';

@@ -1,5 +1,5 @@
 /** Which parts of a file with mistakes can still be checked: all but those that contain them. */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import type { Path } from './place.js';
 import { asObject } from '../definition/target.js';
 

@@ -1,7 +1,7 @@
 /** Reads `alerts` of sync.yaml: whom a sync tells what is wrong with it. */
 import { hash } from 'node:crypto';
-import type { AlertSettings, AlertTarget, PingTarget } from '../../domain/alerts.js';
-import { HEALTH_TRIGGERS, type HealthTrigger } from '../../domain/sync-health.js';
+import type { AlertSettings, AlertTarget, PingTarget } from '../../domain/monitoring/alerts.js';
+import { HEALTH_TRIGGERS, type HealthTrigger } from '../../domain/monitoring/sync-health.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 
 /** An entry of `alerts`: it has one of the first four keys. */

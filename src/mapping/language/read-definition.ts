@@ -1,9 +1,9 @@
 /**
  * Reads a schema definition file (`customer.schema.json`) whose form is valid. Its JSON Schema must compile as well.
  */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import { nearest } from '../../domain/names.js';
-import type { SchemaDefinitionFile } from '../../domain/sync.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import { nearest } from '../../domain/values/names.js';
+import type { SchemaDefinitionFile } from '../../domain/sync/sync.js';
 import { definitionValidator } from '../definition/definition-validator.js';
 import type { LanguageFile } from './language-file.js';
 import { whyUnsupported } from '../../patterns/pattern.js';

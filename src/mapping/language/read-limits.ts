@@ -1,7 +1,7 @@
 /** Reads `limits` of sync.yaml: what counts as wrong with a sync. */
-import { durationSeconds, secondsOr } from '../../domain/duration.js';
-import type { FailOn, SyncLimits } from '../../domain/sync.js';
-import { DEFAULT_LIMITS } from '../../domain/sync-health.js';
+import { durationSeconds, secondsOr } from '../../domain/values/duration.js';
+import type { FailOn, SyncLimits } from '../../domain/sync/sync.js';
+import { DEFAULT_LIMITS } from '../../domain/monitoring/sync-health.js';
 import { longestCronGap } from './cron-gap.js';
 
 /** The keys of sync.yaml by which a sync is judged, each absent or of the form that `sync.schema.json` has checked. */

@@ -1,8 +1,8 @@
 /** Turns a mapping file whose form is valid into a `MappingSpec`: short forms written out, defaults filled in. */
-import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
-import { secondsOr } from '../../domain/duration.js';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { Relation } from '../../domain/source.js';
+import { LONGEST_EXTERNAL_ID } from '../../domain/records/external-id.js';
+import { secondsOr } from '../../domain/values/duration.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import type { Relation } from '../../domain/source/source.js';
 import type {
   CursorSpec,
   DeletesSpec,
@@ -10,7 +10,7 @@ import type {
   MappingOptions,
   MappingSpec,
   TransformCall,
-} from '../../domain/sync.js';
+} from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { TRANSFORMS } from '../transforms/registry.js';

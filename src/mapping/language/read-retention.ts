@@ -1,6 +1,6 @@
 /** Reads `retention` of sync.yaml: how long the ledger keeps what is over. */
-import { durationSeconds } from '../../domain/duration.js';
-import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/retention.js';
+import { durationSeconds } from '../../domain/values/duration.js';
+import { DEFAULT_RETENTION, RETENTION_KINDS, type Retention, type RetentionKind } from '../../domain/sync/retention.js';
 
 /** The key of sync.yaml, absent or of the form that `sync.schema.json` has checked. */
 export interface RetentionFile {

@@ -1,11 +1,11 @@
 /**
  * Turns a sync.yaml whose form is valid into a `SyncHead`: durations in seconds, sizes in bytes, defaults filled in.
  */
-import { durationSeconds, secondsOr, sizeBytes } from '../../domain/duration.js';
-import type { GuardLimits } from '../../domain/guard.js';
-import { LONGEST_EXTERNAL_ID } from '../../domain/external-id.js';
-import type { Relation } from '../../domain/source.js';
-import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync.js';
+import { durationSeconds, secondsOr, sizeBytes } from '../../domain/values/duration.js';
+import type { GuardLimits } from '../../domain/sync/guard.js';
+import { LONGEST_EXTERNAL_ID } from '../../domain/records/external-id.js';
+import type { Relation } from '../../domain/source/source.js';
+import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';

@@ -1,7 +1,7 @@
 /** The wording of findings about a file's form: what was found, what is allowed, and what was probably meant. */
 import type { ErrorObject } from 'ajv';
-import type { JsonObject } from '../../domain/json.js';
-import { nearest } from '../../domain/names.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import { nearest } from '../../domain/values/names.js';
 import { LANGUAGE_FORMATS } from './language-formats.js';
 import { formatPath, type Path } from './place.js';
 import { propertiesOf, requiredOf } from '../definition/target.js';

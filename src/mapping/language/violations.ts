@@ -3,8 +3,8 @@
  * meant.
  */
 import type { ErrorObject } from 'ajv';
-import { nearest } from '../../domain/names.js';
-import type { JsonObject } from '../../domain/json.js';
+import { nearest } from '../../domain/values/names.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import type { LanguageSchema } from './language-schema.js';
 import { pathOfPointer, type Path } from './place.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';

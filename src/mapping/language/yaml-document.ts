@@ -15,7 +15,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml';
-import type { JsonValue } from '../../domain/json.js';
+import type { JsonValue } from '../../domain/values/json.js';
 import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
 import { nestingAtMost } from './estimate-nesting.js';
 import type { Path, Place } from './place.js';

@@ -1,6 +1,6 @@
 /** Which mappings a command works on, and in which order. */
-import { unknownMapping } from '../../domain/unknown-mapping.js';
-import type { SyncSpec } from '../../domain/sync.js';
+import { unknownMapping } from '../../domain/sync/unknown-mapping.js';
+import type { SyncSpec } from '../../domain/sync/sync.js';
 import { runningOrder } from './running-order.js';
 
 /**

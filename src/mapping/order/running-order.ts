@@ -3,7 +3,7 @@
  * deferred: its mapping is loaded twice, in a first pass without that reference, and in full once the parents have been
  * sent (ADR 0018).
  */
-import type { MappingSpec } from '../../domain/sync.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 import { cycleOf, stagesOf, type MappingNode } from './stages.js';
 import { requiredOf } from '../definition/target.js';
 

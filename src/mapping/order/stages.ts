@@ -1,5 +1,5 @@
 /** Orders mappings by their references, parents before children, and finds cycles. */
-import type { MappingSpec } from '../../domain/sync.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
 
 /** A node of the graph of references. */
 export interface MappingNode {

@@ -2,7 +2,7 @@
  * The part of `mapping.schema.json` about transforms, and their table in docs/mapping.md: both derived from their
  * declarations.
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { TRANSFORMS } from './registry.js';
 
 /**

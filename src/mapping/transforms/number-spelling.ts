@@ -1,5 +1,5 @@
 /** Normalises the spellings of numbers that the transforms `number` and `integer` accept to that of JSON. */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { textOption } from './transform.js';
 
 /** JSON Schemas of the options that both transforms have. */

@@ -1,5 +1,5 @@
 /** The interface of all transforms, and what they share for reading their options. */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import type { ByteTable } from '../encode/copy-value.js';
 import type { Kind } from '../encode/value-kind.js';
 import { Rejection } from '../encode/rejection.js';

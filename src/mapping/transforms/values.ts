@@ -1,5 +1,5 @@
 /** The transform `values`: the source's codes become the platform's words. */
-import type { JsonValue } from '../../domain/json.js';
+import type { JsonValue } from '../../domain/values/json.js';
 import { TEXT_KINDS } from '../encode/value-kind.js';
 import { rejected, SCALAR, scalarText, type Transform } from './transform.js';
 

@@ -1,8 +1,8 @@
 /** Traces of runs, through OpenTelemetry. They are off unless its variables switch them on. */
 import type { ClientInterceptors } from '@temporalio/client';
 import type { WorkerOptions } from '@temporalio/worker';
-import { errorCode } from '../../domain/foreign-text.js';
-import type { Meters } from '../../domain/meters.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
+import type { Meters } from '../../domain/monitoring/meters.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { within } from '../within.js';
 import { describeActivities } from './activity-spans.js';

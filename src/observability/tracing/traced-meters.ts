@@ -1,7 +1,7 @@
 /** Meters that also make spans: of each chunk, each batch and each request to the platform. */
 import type { Attributes, Span } from '@opentelemetry/api';
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { Meters } from '../../domain/meters.js';
+import type { Meters } from '../../domain/monitoring/meters.js';
 import { ATTRIBUTES } from './span-attributes.js';
 import type { Api } from './trace-packages.js';
 

@@ -1,6 +1,6 @@
 /** The envelopes around every response (platform-api.md section 1), and the header that names a tenant. */
 import { Type, type TSchema } from 'typebox';
-import { TENANT_ID_PATTERN } from '../../domain/names.js';
+import { TENANT_ID_PATTERN } from '../../domain/values/names.js';
 import type { Operation } from './operation.js';
 
 /** `{ success: true, message, data }`, or the fields of a flat response. */

@@ -1,7 +1,7 @@
 /** Schema definitions: section 2 and operation 4.4. */
 import { Type, type Static } from 'typebox';
-import { SCHEMA_NAME_PATTERN } from '../../domain/names.js';
-import { SCHEMA_CATEGORIES } from '../../domain/sync.js';
+import { SCHEMA_NAME_PATTERN } from '../../domain/values/names.js';
+import { SCHEMA_CATEGORIES } from '../../domain/sync/sync.js';
 import { Maybe, OneOf, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 import { SCHEMA_DEFINITION_ALIASES } from './aliases.js';

@@ -1,6 +1,6 @@
 /** Entry point of the worker thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
-import type { Page } from '../../domain/source.js';
+import type { Page } from '../../domain/source/source.js';
 import type { PositionedChunk } from '../chunk.js';
 import { reusedRecords } from '../chunk-builder.js';
 import { prepareMapping, type PreparedMapping } from '../prepared-mapping.js';

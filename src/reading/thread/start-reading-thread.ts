@@ -1,12 +1,12 @@
 /** The main thread's side of the reading thread: starts it, forwards calls to it and replaces it when it has died (ADR 0026). */
 import { Worker } from 'node:worker_threads';
-import { getOrInsert } from '../../domain/get-or-insert.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { FailedRowList } from '../../records/failed-row-list.js';
 import { RecordList } from '../../records/record-list.js';
-import type { OnRetry } from '../../domain/retries.js';
-import type { Source } from '../../domain/source.js';
-import type { SourceConfig } from '../../domain/sync.js';
+import type { OnRetry } from '../../domain/monitoring/retries.js';
+import type { Source } from '../../domain/source/source.js';
+import type { SourceConfig } from '../../domain/sync/sync.js';
 import type { PositionedChunk } from '../chunk.js';
 import type { PreparedMapping } from '../prepared-mapping.js';
 import type { OpenReader, Reader } from '../reader.js';

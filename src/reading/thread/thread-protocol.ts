@@ -1,9 +1,9 @@
 /** The methods that the reading thread and the main thread call of each other. The main thread numbers readers and streams. */
 import type { PostedFailedRows } from '../../records/failed-row-list.js';
 import type { PostedRecords } from '../../records/records.js';
-import type { OnRetry } from '../../domain/retries.js';
-import type { Source } from '../../domain/source.js';
-import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync.js';
+import type { OnRetry } from '../../domain/monitoring/retries.js';
+import type { Source } from '../../domain/source/source.js';
+import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync/sync.js';
 import type { PositionedChunk } from '../chunk.js';
 import type { ReadPartition } from '../read-chunks.js';
 

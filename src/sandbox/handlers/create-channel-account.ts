@@ -1,6 +1,6 @@
 /** 4.9: creates the tenant's account on a channel integration; an account for email has a domain of its own. */
 import { randomUUID } from 'node:crypto';
-import { isUuid } from '../../domain/names.js';
+import { isUuid } from '../../domain/values/names.js';
 import { Refusal } from '../refusal.js';
 import { unstorable } from '../storable.js';
 import type { Handler, Services } from './handler.js';

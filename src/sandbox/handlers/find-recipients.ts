@@ -1,5 +1,5 @@
 /** Counts and lists the people of a tenant that segments include and do not exclude (4.7). */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import type pg from 'pg';
 import { inTransaction } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';

@@ -1,5 +1,5 @@
 /** 4.14: reads the status of a batch. All counters come from one row, so they always add up. */
-import { isUuid } from '../../domain/names.js';
+import { isUuid } from '../../domain/values/names.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { Queryable } from '../database.js';
 import { Refusal } from '../refusal.js';

@@ -2,7 +2,7 @@
  * 4.10: reads one resource. Reconciliation calls this tens of thousands of times, so without `include` it costs one
  * query.
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { includedRecords, includeTree } from '../included-records.js';
 import { Refusal } from '../refusal.js';
 import { resourceRecord, type ResourceRow } from '../resource-record.js';

@@ -2,7 +2,7 @@
  * Applies records of one schema definition and tenant: decides the outcome of each, then writes those that pass in one
  * statement.
  */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import type { Queryable } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';

@@ -2,7 +2,7 @@
  * A record on its way into the store, read from an upload or released after waiting for a parent, and the outcomes it
  * can have.
  */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { unstorable } from '../storable.js';

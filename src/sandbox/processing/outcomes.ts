@@ -1,5 +1,5 @@
 /** Collects the outcomes of records, of one batch or many, and writes them to the batches' counters and errors. */
-import { getOrInsert } from '../../domain/get-or-insert.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { Queryable } from '../database.js';
 import type { SandboxSettings } from '../settings.js';
 import { failureMessage } from './failure-message.js';

@@ -3,7 +3,7 @@
  * 3).
  */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import type { Queryable } from '../database.js';
 import { failed, type ConflictRule, type Dependency, type IncomingRecord } from './incoming.js';
 import type { Outcomes } from './outcomes.js';

@@ -1,5 +1,5 @@
 /** Processes one batch in one transaction: its records, and every pending record that was waiting for one of them. */
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import { lockTenant } from '../database.js';
 import type { StoredSchema } from '../schema-store.js';
 import { applyAll, completeChildren, type Store } from './apply-all.js';

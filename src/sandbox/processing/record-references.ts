@@ -1,6 +1,6 @@
 /** Reads the references of a record: which parents it names, and the one form in which references are stored. */
-import type { JsonObject, JsonValue } from '../../domain/json.js';
-import { referencedIds } from '../../domain/references.js';
+import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import { referencedIds } from '../../domain/records/references.js';
 import type { StoredSchema } from '../schema-store.js';
 import type { SandboxSettings } from '../settings.js';
 import { failed, type Dependency, type Failure } from './incoming.js';

@@ -1,6 +1,6 @@
 /** The queries on stored resources. Each handles a whole batch with one statement. */
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '../../domain/json.js';
+import type { JsonObject } from '../../domain/values/json.js';
 import type { Queryable } from '../database.js';
 import type { Dependency } from './incoming.js';
 import { dependencyKey } from './record-references.js';

@@ -1,6 +1,6 @@
 /** What a tenant's texts can mention: people, their fields and the records around them, from the schema definitions. */
-import type { JsonObject } from '../../domain/json.js';
-import { referencesOf } from '../../domain/references.js';
+import type { JsonObject } from '../../domain/values/json.js';
+import { referencesOf } from '../../domain/records/references.js';
 import type { SchemaDefinition } from '../../platform/contract/schema-definitions.js';
 import { jsonPathTo, parseJsonPath, subschemaAt } from '../json-path.js';
 import type { Step } from './condition.js';

@@ -1,6 +1,6 @@
 /** Settings of segments, reports, channels and the library. */
 import { Type } from 'typebox';
-import { SCHEMA_CATEGORIES } from '../../domain/sync.js';
+import { SCHEMA_CATEGORIES } from '../../domain/sync/sync.js';
 import { Choice, Flag, Group, Texts } from './group.js';
 
 const Word = (defaultValue: string) => (description: string) =>

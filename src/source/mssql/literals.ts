@@ -4,7 +4,7 @@
  */
 import { Temporal } from 'temporal-polyfill';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { isUuid } from '../../domain/names.js';
+import { isUuid } from '../../domain/values/names.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import type { ColumnType } from '../dialect.js';
 

@@ -1,5 +1,5 @@
 /** The dialect of SQL Server 2016 and later, and Azure SQL. Written from the documentation and never run against a server. */
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import type { Classified, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
 import { mssqlCatalog } from './catalog.js';

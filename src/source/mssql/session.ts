@@ -2,9 +2,9 @@
 import type { EventEmitter } from 'node:events';
 import knexLibrary, { type Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { errorCode } from '../../domain/foreign-text.js';
-import type { SourceRow } from '../../domain/source.js';
-import type { SourceConfig } from '../../domain/sync.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
+import type { SourceRow } from '../../domain/source/source.js';
+import type { SourceConfig } from '../../domain/sync/sync.js';
 import type { PageOptions, RawPage, Session } from '../dialect.js';
 import { loadDriver } from '../load-driver.js';
 import { discardConnection, connectionsInUse, SILENT, withConnection } from '../knex-pool.js';

@@ -2,7 +2,7 @@
  * Types of SQL Server. The driver's values are not exact (decimals become doubles, timestamps lose digits), so the
  * server converts every value to text, in a style that keeps each digit.
  */
-import type { SourceType } from '../../domain/source.js';
+import type { SourceType } from '../../domain/source/source.js';
 import type { ColumnType } from '../dialect.js';
 
 /** The driver's metadata of a column. */

@@ -1,5 +1,5 @@
 /** The dialect of MySQL 8 and MariaDB 10.5, and later versions. */
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import type { Classified, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';

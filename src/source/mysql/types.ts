@@ -1,6 +1,6 @@
 /** Types of MySQL and MariaDB, from the metadata of fields, and the decoding of their bytes. */
 import type { FieldPacket } from 'mysql2';
-import type { SourceType } from '../../domain/source.js';
+import type { SourceType } from '../../domain/source/source.js';
 import { decodeText } from '../decode-text.js';
 import type { ColumnType } from '../dialect.js';
 

@@ -1,5 +1,5 @@
 /** The dialect of PostgreSQL 12 and later. */
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import type { Dialect } from '../dialect.js';

@@ -2,10 +2,10 @@
 import knexLibrary, { type Knex } from 'knex';
 import type { Client } from 'pg';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { errorCode } from '../../domain/foreign-text.js';
-import type { Rows } from '../../domain/source.js';
-import { isReadablePostgresAddress } from '../../domain/source-address.js';
-import type { SourceConfig } from '../../domain/sync.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
+import type { Rows } from '../../domain/source/source.js';
+import { isReadablePostgresAddress } from '../../domain/source/source-address.js';
+import type { SourceConfig } from '../../domain/sync/sync.js';
 import { limitResponseTime } from '../../postgres/response-deadline.js';
 import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
 import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';

@@ -1,6 +1,6 @@
 /** Runs a query and keeps its values as the server's text: the driver's parsers lose microseconds, digits and infinities. */
 import pg from 'pg';
-import type { Rows, SourceRow } from '../../domain/source.js';
+import type { Rows, SourceRow } from '../../domain/source/source.js';
 import { responseWithin } from '../../postgres/response-deadline.js';
 import { UndecodedRows } from './undecoded-rows.js';
 import { interceptRows } from './row-interceptor.js';

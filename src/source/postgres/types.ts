@@ -1,5 +1,5 @@
 /** PostgreSQL's types, by the names that format_type() prints, as those of the mapping language. */
-import type { SourceType } from '../../domain/source.js';
+import type { SourceType } from '../../domain/source/source.js';
 import type { ColumnType, Session } from '../dialect.js';
 
 const TYPES: Readonly<Record<string, SourceType>> = {

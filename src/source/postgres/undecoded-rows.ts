@@ -2,7 +2,7 @@
  * Rows kept as the messages they came in (https://www.postgresql.org/docs/current/protocol-message-formats.html) and
  * decoded on access: until then a row is bytes in a buffer, which cost the garbage collector nothing (ADR 0024).
  */
-import type { ByteRow, Rows, SourceRow } from '../../domain/source.js';
+import type { ByteRow, Rows, SourceRow } from '../../domain/source/source.js';
 
 /** Bytes of a message's code and length; the length counts itself. */
 export const MESSAGE_HEADER = 5;

@@ -1,5 +1,5 @@
 /** The dialect of SQLite, of the version that the driver includes. */
-import { errorCode } from '../../domain/foreign-text.js';
+import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import type { ColumnType, Dialect } from '../dialect.js';

@@ -1,5 +1,5 @@
 /** SQLite's types, as columns declare them; a value may still be of another type. */
-import type { SourceType } from '../../domain/source.js';
+import type { SourceType } from '../../domain/source/source.js';
 import type { ColumnType } from '../dialect.js';
 
 /** How SQLite stores what it is given (https://sqlite.org/datatype3.html, section 3.1). */

@@ -1,5 +1,5 @@
 /** What the tests of every kind of database receive. */
-import type { Source } from '../../../src/domain/source.js';
+import type { Source } from '../../../src/domain/source/source.js';
 import type { TestDatabase, TestDialect } from '../dialect-databases.js';
 
 /** Database and source are there once the tests run. */

@@ -1,6 +1,6 @@
 /** A column type with its boundary values, and what must arrive. */
-import type { JsonValue } from '../../../src/domain/json.js';
-import type { SourceType } from '../../../src/domain/source.js';
+import type { JsonValue } from '../../../src/domain/values/json.js';
+import type { SourceType } from '../../../src/domain/source/source.js';
 
 /** What a value ends as where it is no record: the rule that it breaks. */
 export interface DeadLetter {

@@ -5,7 +5,7 @@
  * Exit codes: 0 done (also if there was nothing to drop), 1 not confirmed or failed, 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import { quantity } from '../../../domain/quantity.js';
+import { quantity } from '../../../domain/values/quantity.js';
 import { withParts, EXIT } from '../../command-context.js';
 import { thisCommand } from '../../runs/described-start.js';
 import { assertKnown } from '../../known-sync.js';

@@ -6,7 +6,7 @@
  */
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/dead-letter.js';
+import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/records/dead-letter.js';
 import type { DeadLetterView } from '../../../ledger/dead-letters.js';
 import { EXIT, withViewParts } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';

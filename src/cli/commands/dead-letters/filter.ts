@@ -1,6 +1,6 @@
 /** The options that select dead letters, shared by `list`, `export`, `replay` and `drop`. */
 import type { Command } from 'commander';
-import type { DeadLetterFilter } from '../../../domain/dead-letter.js';
+import type { DeadLetterFilter } from '../../../domain/records/dead-letter.js';
 import { ERROR_CATALOGUE } from '../../../domain/errors.js';
 import { choice, since } from '../../arguments.js';
 

@@ -5,8 +5,8 @@
  * that does not exist.
  */
 import type { Command } from 'commander';
-import type { DeadLetterCause, StoredDeadLetter } from '../../../domain/dead-letter.js';
-import { quantity } from '../../../domain/quantity.js';
+import type { DeadLetterCause, StoredDeadLetter } from '../../../domain/records/dead-letter.js';
+import { quantity } from '../../../domain/values/quantity.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../../domain/errors.js';
 import { count } from '../../arguments.js';
 import { EXIT, withViewParts } from '../../command-context.js';

@@ -7,8 +7,8 @@
  * again), 2 for wrong usage or configuration, 130 when interrupted, which leaves the run going.
  */
 import type { Command } from 'commander';
-import type { DeadLetterFilter } from '../../../domain/dead-letter.js';
-import type { RunReport } from '../../../domain/run.js';
+import type { DeadLetterFilter } from '../../../domain/records/dead-letter.js';
+import type { RunReport } from '../../../domain/run/run.js';
 import type { LedgerView } from '../../../ledger/ledger-view.js';
 import { announces } from '../../announce.js';
 import { withParts, EXIT, EXIT_HELP } from '../../command-context.js';

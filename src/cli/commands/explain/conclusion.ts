@@ -1,7 +1,7 @@
 /** Concludes from source, ledger and platform what state a record is in, why it is in it, and what to do next. */
 import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
-import { PARENT_REASONS } from '../../../domain/parent.js';
-import type { SyncSpec } from '../../../domain/sync.js';
+import { PARENT_REASONS } from '../../../domain/records/parent.js';
+import type { SyncSpec } from '../../../domain/sync/sync.js';
 
 /** The conclusion on one record. `why` is a sentence, `next` are lines with commands to copy. */
 export interface Conclusion {

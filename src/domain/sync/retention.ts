@@ -1,5 +1,5 @@
 /** What the ledger removes after a time, and what it always keeps. */
-import { seconds, type DurationName } from './timeouts.js';
+import { seconds, type DurationName } from '../timeouts.js';
 
 /** The kinds of rows that are removed, in this order: each before those that it refers to. */
 export const RETENTION_KINDS = ['batches', 'partitions', 'removalPlans', 'runs', 'audit'] as const;

@@ -1,5 +1,5 @@
 /** The audit: what people and commands have done to a sync. Runs that a schedule starts are no entries of it. */
-import type { JsonObject } from './json.js';
+import type { JsonObject } from '../values/json.js';
 
 /** What an entry can be about. */
 export const AUDIT_ACTIONS = [

@@ -1,12 +1,12 @@
 /** What workflows and activities exchange: one object in, one object out, of ids and counts, never rows. */
 import type { Actor } from './audit.js';
-import type { DeadLetterFilter } from './dead-letter.js';
-import type { Hold, HoldCause } from './guard.js';
+import type { DeadLetterFilter } from '../records/dead-letter.js';
+import type { Hold, HoldCause } from '../sync/guard.js';
 import type { MappingProgress } from './progress.js';
 import type { MappingNote, RemainingSweep, RunInput, RunKind, SkippedMapping } from './run.js';
 import type { SetRateInput } from './run-controls.js';
 import type { RunTrigger } from './search-attributes.js';
-import type { FailOn } from './sync.js';
+import type { FailOn } from '../sync/sync.js';
 
 /** Input of `openRun`. */
 export interface OpenRunInput {

@@ -1,5 +1,5 @@
 /** Alerts: who is notified of what is wrong with a sync, and what a notification contains. */
-import type { FailOn, SyncLimits } from './sync.js';
+import type { FailOn, SyncLimits } from '../sync/sync.js';
 import type { HealthTrigger } from './sync-health.js';
 
 /** The ways in which a target is notified. */

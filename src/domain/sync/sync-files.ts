@@ -1,5 +1,5 @@
 /** The files of a sync as they are written, so that a run can keep to them whatever happens on disk. */
-import type { JsonValue } from './json.js';
+import type { JsonValue } from '../values/json.js';
 
 /** A file of a sync: parsed, with its `${env:NAME}` as they are written. */
 export interface ParsedFile {

@@ -1,6 +1,6 @@
 /** What people see of a partition in Temporal's timeline. */
-import { quantity } from './quantity.js';
-import type { ReadBounds } from './source.js';
+import { quantity } from '../values/quantity.js';
+import type { ReadBounds } from '../source/source.js';
 
 /** What a partition reads, as it was planned. */
 export interface PartitionBounds extends Pick<ReadBounds, 'cursorFrom' | 'cursorBefore' | 'throughKey'> {

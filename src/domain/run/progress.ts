@@ -1,5 +1,5 @@
 /** How far a run has come with a mapping, while it works. */
-import { formatSeconds } from './duration.js';
+import { formatSeconds } from '../values/duration.js';
 import type { Counts } from './run.js';
 
 /** One mapping during a run. */

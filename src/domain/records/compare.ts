@@ -1,5 +1,5 @@
 /** Compares a record of the platform with what was sent, for reconcile and for reading back. */
-import type { JsonObject, JsonValue } from './json.js';
+import type { JsonObject, JsonValue } from '../values/json.js';
 import { referencedIds } from './references.js';
 
 /** The first field that differs, or null if all agree; see {@link differingFields}. */

@@ -1,5 +1,5 @@
 /** JSON values, and the one encoder through which every outgoing record passes. */
-import { PartnerSyncError } from './errors.js';
+import { PartnerSyncError } from '../errors.js';
 
 /** What `JSON.parse` can return. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };

@@ -1,5 +1,5 @@
 /** What a run waits for, in one sentence that the terminal and the Web UI share. */
-import { quantity } from './quantity.js';
+import { quantity } from '../values/quantity.js';
 import type { RunWait } from './run.js';
 
 /** `waiting for parents: 45 records of order-lines need transaction; until 14:05:10 UTC at the latest`. */

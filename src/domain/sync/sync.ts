@@ -1,8 +1,8 @@
 /** The content of `sync.yaml` and `*.mapping.yaml`, once loaded. */
 import type { GuardLimits } from './guard.js';
-import type { JsonObject, JsonValue } from './json.js';
+import type { JsonObject, JsonValue } from '../values/json.js';
 import type { Retention } from './retention.js';
-import type { Relation } from './source.js';
+import type { Relation } from '../source/source.js';
 
 /** How a run reads: new and changed rows, every row, or every row and the records whose rows are gone. */
 export const RUN_MODES = ['incremental', 'full', 'mirror'] as const;

@@ -2,7 +2,7 @@
  * Meters: where the parts of a worker report what they do. They are handed in when the parts are put together, and are
  * called once for a request, a chunk, a batch or a statement, never for a row.
  */
-import type { Counts } from './run.js';
+import type { Counts } from '../run/run.js';
 
 /** Measures the work on one mapping. */
 export interface MappingMeter {

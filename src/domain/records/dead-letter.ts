@@ -1,7 +1,7 @@
 /** Dead letters, which are rows that could not be delivered, and the filter that selects some of them. */
-import { PartnerSyncError } from './errors.js';
+import { PartnerSyncError } from '../errors.js';
 import type { ParentName } from './parent.js';
-import type { SourceKey } from './source.js';
+import type { SourceKey } from '../source/source.js';
 
 /** One dead letter. It has keys, places and reasons; of the offending value only its masked shape. */
 export interface StoredDeadLetter {

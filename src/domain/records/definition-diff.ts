@@ -1,5 +1,5 @@
 /** What changed in a schema definition since it was pushed, place by place. */
-import type { JsonObject, JsonValue } from './json.js';
+import type { JsonObject, JsonValue } from '../values/json.js';
 
 /** One place that differs between a definition as it was pushed and as it is now. */
 export interface DefinitionChange {

@@ -1,5 +1,5 @@
 /** What may be asked of a run while it works: Updates of its workflow, from the Web UI's form and the command line. */
-import { quantity } from './quantity.js';
+import { quantity } from '../values/quantity.js';
 
 /** Input of `pause` and `resume`; the Web UI's form may be left empty. */
 export interface ControlInput {

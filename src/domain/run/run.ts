@@ -4,14 +4,14 @@
  * Every row that is read is counted with exactly one outcome, so that at the end of a run, for each mapping and
  * tenant: read = accepted + unchanged + waiting + deadLettered.
  */
-import { quantity } from './quantity.js';
-import type { Hold } from './guard.js';
-import { checkReplay, type DeadLetterFilter } from './dead-letter.js';
-import { PartnerSyncError, type ErrorCode } from './errors.js';
-import { isSyncName, nearest } from './names.js';
+import { quantity } from '../values/quantity.js';
+import type { Hold } from '../sync/guard.js';
+import { checkReplay, type DeadLetterFilter } from '../records/dead-letter.js';
+import { PartnerSyncError, type ErrorCode } from '../errors.js';
+import { isSyncName, nearest } from '../values/names.js';
 import { needsAttention, type RemovalPlan } from './removal-plan.js';
-import type { SourceKey } from './source.js';
-import { RUN_MODES, type RunMode } from './sync.js';
+import type { SourceKey } from '../source/source.js';
+import { RUN_MODES, type RunMode } from '../sync/sync.js';
 
 /** Input of the `sync` workflow, as typed into the Start Workflow form: `{"sync":"online-retail"}`. */
 export interface SyncInput {

@@ -4,7 +4,7 @@
  * The platform says only that reference fields use `$ref` (platform-api.md section 2). Assumed here, and
  * listed in docs/assumptions.md: a property `{ "$ref": "<schema name>" }`, or an array of such items.
  */
-import type { JsonObject, JsonValue } from './json.js';
+import type { JsonObject, JsonValue } from '../values/json.js';
 
 /** A field that refers to a record of another schema definition. */
 export interface SchemaReference {

@@ -1,6 +1,6 @@
 /** The error for a mapping's name that the sync does not have, wherever somebody may write one. */
-import { PartnerSyncError } from './errors.js';
-import { nearest } from './names.js';
+import { PartnerSyncError } from '../errors.js';
+import { nearest } from '../values/names.js';
 
 /** `input_invalid`, with the nearest name and all that the sync has. */
 export function unknownMapping(sync: string, name: string, known: readonly string[]): PartnerSyncError {

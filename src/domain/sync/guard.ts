@@ -2,7 +2,7 @@
  * The guard of a sync: limits on what one run may do to the records of a mapping before a person has approved it. A run
  * that would exceed one is put on hold: it sends no more of the mapping.
  */
-import { quantity } from './quantity.js';
+import { quantity } from '../values/quantity.js';
 
 /** The key `guard` of sync.yaml. */
 export interface GuardLimits {

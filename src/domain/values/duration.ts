@@ -1,5 +1,5 @@
 /** Durations and sizes as people write them: `45s`, `10m`, `6h`, `1d`; `4MiB`. */
-import { seconds, type DurationName } from './timeouts.js';
+import { seconds, type DurationName } from '../timeouts.js';
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 const BYTES = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;

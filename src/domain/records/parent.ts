@@ -1,5 +1,5 @@
 /** Why the parent of a record will not arrive: error codes for dead letters and waiting records. */
-import type { ErrorCode } from './errors.js';
+import type { ErrorCode } from '../errors.js';
 
 /** The name of a record that another one of the same tenant refers to. */
 export interface ParentName {

@@ -1,8 +1,8 @@
 /** The result of mapping a row: a record to deliver, or the reason why there is none. */
-import type { ErrorCode } from './errors.js';
-import type { JsonObject } from './json.js';
+import type { ErrorCode } from '../errors.js';
+import type { JsonObject } from '../values/json.js';
 import type { ParentName } from './parent.js';
-import type { SourceKey } from './source.js';
+import type { SourceKey } from '../source/source.js';
 
 /** A mapped row, as one of the records of a list (record-list.ts). */
 export interface MappedRecord {

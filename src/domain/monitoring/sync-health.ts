@@ -1,8 +1,8 @@
 /** Judges a sync by limits: what is wrong with it now, said from what the ledger knows. */
-import { COUNT_BOUND, quantity, quantityToBound } from './quantity.js';
-import { formatSeconds } from './duration.js';
-import type { FailOn, SyncLimits } from './sync.js';
-import { seconds } from './timeouts.js';
+import { COUNT_BOUND, quantity, quantityToBound } from '../values/quantity.js';
+import { formatSeconds } from '../values/duration.js';
+import type { FailOn, SyncLimits } from '../sync/sync.js';
+import { seconds } from '../timeouts.js';
 
 /** The limits of a sync that declares none. */
 export const DEFAULT_LIMITS: SyncLimits = {
