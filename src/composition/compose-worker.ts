@@ -53,5 +53,5 @@ async function openWorkerMetrics(
   const named = await readVariable(env, 'PARTNER_SYNC_METRICS_TENANTS');
   const tenants = named ? tenantsIn(named) : [];
   const readsLedger = (await requireVariable(env, 'PARTNER_SYNC_METRICS_LEDGER')) === 'on';
-  return openMetrics(readsLedger ? () => readLedger(tenants) : null);
+  return openMetrics(readsLedger ? () => readLedger(tenants) : null, tenants);
 }

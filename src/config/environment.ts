@@ -77,7 +77,7 @@ export const VARIABLES = {
   },
   PARTNER_SYNC_METRICS_TENANTS: {
     description:
-      'tenants whose waiting records and dead letters are metrics of their own: up to 20, separated by commas',
+      'tenants whose rows, waiting records and dead letters are metrics of their own: up to 20, separated by commas',
     example: 'north,south',
     rare: true,
     check: tenants,

@@ -35,6 +35,7 @@ import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
 import { openWaiting, type Waiting } from './waiting/index.js';
+import { openTellCounts } from './tell-counts.js';
 
 /**
  * Every method throws `state_unreachable` if the database cannot be asked, and `state_refused` if it refuses the
@@ -81,6 +82,8 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
   const knex = openLedgerDatabase(url, { poolMin: 1 });
   if (meter !== NO_METERS.ledger) measure(knex, meter);
   const inFlight = openInFlightRecords();
+  const ids = withLedgerErrors(openIds(knex));
+  const tellCounts = openTellCounts(meter, ids);
   try {
     await migrateLedger(knex);
   } catch (error) {
@@ -91,7 +94,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     runs: withLedgerErrors(openRuns(knex)),
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
     partitions: withLedgerErrors(openPartitions(knex)),
-    ids: withLedgerErrors(openIds(knex)),
+    ids,
     batches: withLedgerErrors(openBatches(knex)),
     waiting: withLedgerErrors(openWaiting(knex)),
     counts: withLedgerErrors(openCounts(knex)),
@@ -115,7 +118,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
       inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),
     async checkpoint(partition, input) {
       const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, input)));
-      meter.counted(partition.mappingId, counts);
+      await tellCounts(partition.mappingId, counts);
     },
     close: () => knex.destroy(),
   };

@@ -14,7 +14,7 @@ import {
   type LedgerSample,
   type WorkerMetric,
 } from '../domain/monitoring/metrics.js';
-import { addCounts, NO_COUNTS } from '../domain/run/run.js';
+import { addCounts, NO_COUNTS, type Counts } from '../domain/run/run.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { cachedFor } from './cached-for.js';
 import { within } from './within.js';
@@ -42,6 +42,12 @@ const OUTCOMES = {
   deadLettered: 'dead_lettered',
 } as const;
 
+/** Rows that leave `waiting` make its count smaller, which a counter cannot become. */
+function incByOutcome(rows: Counter, labels: Readonly<Record<string, string>>, counts: Counts): void {
+  for (const [name, outcome] of Object.entries(OUTCOMES) as [keyof typeof OUTCOMES, string][])
+    rows.inc({ ...labels, outcome }, Math.max(0, counts[name]));
+}
+
 /** The metrics of a worker that are of this type. */
 type Named<Type> = {
   [Name in WorkerMetric]: (typeof WORKER_METRICS)[Name]['type'] extends Type ? Name : never;
@@ -51,8 +57,12 @@ type Named<Type> = {
  * Creates the metrics of one process.
  *
  * @param readLedger reads the second table; null leaves it to another worker, since all would tell the same
+ * @param tenants those that have metrics of their own
  */
-export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>) | null): Metrics {
+export function openMetrics(
+  readLedger: (() => Promise<readonly LedgerSample[]>) | null,
+  tenants: readonly string[] = [],
+): Metrics {
   const registry = new Registry();
   const declared = (name: WorkerMetric) => {
     const { labels, meaning } = WORKER_METRICS[name];
@@ -65,6 +75,7 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
 
   const rowsRead = counter('rows_read_total');
   const rows = counter('rows_total');
+  const tenantRows = counter('tenant_rows_total');
   const batchesSent = counter('batches_sent_total');
   const readDuration = histogram('source_read_duration_seconds');
   const requestDuration = histogram('platform_request_duration_seconds');
@@ -90,16 +101,19 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
 
   const meters: Meters = {
     ledger: {
+      tenants,
       watchConnections: (pool) => void (ledgerPool = pool),
       statementEnded: (seconds) => statementDuration.observe(seconds),
       counted(mappingId, entries) {
         const labels = names.get(mappingId);
         if (labels === undefined || entries.length === 0) return;
-        const counts = entries.reduce(addCounts, NO_COUNTS);
+        const counts = entries.reduce<Counts>(addCounts, NO_COUNTS);
         rowsRead.inc(labels, Math.max(0, counts.read));
-        // Rows that leave `waiting` make its count smaller, which a counter cannot become.
-        for (const [name, outcome] of Object.entries(OUTCOMES) as [keyof typeof OUTCOMES, string][])
-          rows.inc({ ...labels, outcome }, Math.max(0, counts[name]));
+        incByOutcome(rows, labels, counts);
+        for (const tenant of tenants) {
+          const own = entries.filter((entry) => entry.tenant === tenant);
+          incByOutcome(tenantRows, { ...labels, tenant }, own.reduce<Counts>(addCounts, NO_COUNTS));
+        }
       },
     },
     platform: {
@@ -133,7 +147,8 @@ export function openMetrics(readLedger: (() => Promise<readonly LedgerSample[]>)
         const labels = { sync, mapping };
         rowsRead.inc(labels, 0);
         batchesSent.inc(labels, 0);
-        for (const outcome of Object.values(OUTCOMES)) rows.inc({ ...labels, outcome }, 0);
+        incByOutcome(rows, labels, NO_COUNTS);
+        for (const tenant of tenants) incByOutcome(tenantRows, { ...labels, tenant }, NO_COUNTS);
       }
     },
     contentType: registry.contentType,

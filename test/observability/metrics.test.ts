@@ -125,7 +125,24 @@ describe('a worker that has done a run', () => {
     expect(values('open_batches')).toMatchObject({ 'shop intended': 0, 'shop sent': 0 });
   });
 
-  it('tells what waits and what failed of the tenants that are named, and names no others', () => {
+  it('tells what became of the rows of the tenants that are named, and names no others', async () => {
+    const counted = await shop.state.query<{ labels: string; accepted: number; deadLettered: number }>(
+      `SELECT 'shop ' || m.name || ' north ' AS labels, sum(c.accepted)::int AS accepted, sum(c.dead_lettered)::int AS "deadLettered"
+       FROM partner_sync.partition_counts c JOIN partner_sync.partitions p ON p.id = c.partition_id
+         JOIN partner_sync.mappings m ON m.id = p.mapping_id JOIN partner_sync.tenants t ON t.id = c.tenant_id
+       WHERE t.platform_id = 'north' GROUP BY 1`,
+    );
+    expect(counted).toHaveLength(3);
+    for (const { labels, accepted, deadLettered } of counted)
+      expect(values('tenant_rows_total')).toMatchObject({
+        [`${labels}accepted`]: accepted,
+        [`${labels}dead_lettered`]: deadLettered,
+      });
+    expect(values('tenant_rows_total')).toMatchObject({
+      'shop orders north waiting': 1,
+      'shop orders nowhere accepted': 0,
+    });
+    expect(Object.keys(values('tenant_rows_total')).filter((labels) => labels.includes('south'))).toEqual([]);
     expect(values('tenant_waiting_records')).toEqual({
       'shop customers north': 0,
       'shop orders north': 1,

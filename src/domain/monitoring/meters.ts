@@ -24,13 +24,20 @@ export interface PoolInUse {
   readonly connectionLimit: number;
 }
 
+/** Counts of one tenant, which is null unless the meter names it. */
+export interface MeteredCounts extends Counts {
+  readonly tenant: string | null;
+}
+
 /** Measures the ledger. */
 export interface LedgerMeter {
   /** Remembers whom to ask about the pool's connections. */
   watchConnections(pool: PoolInUse): void;
   statementEnded(seconds: number): void;
+  /** The tenants that it wants to tell apart, by the platform's ids. */
+  readonly tenants: readonly string[];
   /** A checkpoint has added these to the counts of the mapping with this number; numbers may be negative. */
-  counted(mappingId: number, counts: readonly Counts[]): void;
+  counted(mappingId: number, counts: readonly MeteredCounts[]): void;
 }
 
 /** A request to the platform, as far as it may be known outside of this process. */
@@ -79,7 +86,7 @@ export const UNMEASURED: Pick<MappingMeter, 'delivering' | 'sending'> = {
 
 /** For processes that measure nothing. */
 export const NO_METERS: Meters = {
-  ledger: { watchConnections: nothing, statementEnded: nothing, counted: nothing },
+  ledger: { watchConnections: nothing, statementEnded: nothing, tenants: [], counted: nothing },
   platform: { requestBegins: () => nothing, repeated: nothing },
   mapping: () => ({ chunkRead: nothing, batchSent: nothing, batchRepeated: nothing, ...UNMEASURED }),
   watchSync: nothing,

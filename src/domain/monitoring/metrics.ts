@@ -26,6 +26,11 @@ export const WORKER_METRICS = {
     meaning:
       '`accepted`, `unchanged`, `waiting` or `dead_lettered`: rows by outcome. A row that waits is counted as `waiting`, and once more with the outcome that it has later in the same run',
   },
+  tenant_rows_total: {
+    type: 'counter',
+    labels: [...OF_MAPPING, 'tenant', 'outcome'],
+    meaning: 'the same of a tenant that `PARTNER_SYNC_METRICS_TENANTS` names; missing for all others',
+  },
   batches_sent_total: { type: 'counter', labels: OF_MAPPING, meaning: 'batches that the platform has taken' },
   source_read_duration_seconds: {
     type: 'histogram',
