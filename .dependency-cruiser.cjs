@@ -34,7 +34,7 @@ const LEDGER = [
 ];
 
 /** The folders of src/domain: each may import those before it. */
-const DOMAIN = ['values', 'source', 'records', 'sync', 'run', 'monitoring'];
+const DOMAIN = ['timeouts', 'values', 'source', 'records', 'sync', 'run', 'monitoring'];
 const oneWayIn = (module, folders) =>
   folders.slice(0, -1).map((folder, i) => ({
     name: `${module}-imports-one-way-${folder}`,

@@ -7,7 +7,7 @@ import { recordingInPlace } from '../delivery/retries-in-place.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
-import { assemble, openView, type Composing } from './assemble.js';
+import { openParts, openView, type Composing } from './open-parts.js';
 import type { MappingIds } from './compose-sync.js';
 import { besideFleet, inFleet } from './in-fleet.js';
 import type { Parts, ViewParts } from './parts.js';
@@ -17,7 +17,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
   const open = async (url: string): Promise<Ledger> =>
     (await import('../ledger/ledger.js')).openLedger(url, composing.meters?.ledger);
   const onRetry = recordingInPlace(async () => (await parts.ledger()).runs);
-  const parts = assemble(env, open, { ...composing, onRetry }, (ledger, isOpen, view) =>
+  const parts = openParts(env, open, { ...composing, onRetry }, (ledger, isOpen, view) =>
     inFleet(env, { open: ledger, isOpen, view }),
   );
   return {
@@ -43,7 +43,7 @@ export function composeView(env: Env, { warn }: Pick<Composing, 'warn'> = {}): V
     mappingIds: async () => (await ledgerIfAny())?.ids ?? NOTHING_SENT,
     ...(warn === undefined ? {} : { warn }),
   };
-  const parts = assemble(env, openView, composing, (view, isOpen) => besideFleet(env, { isOpen, view }));
+  const parts = openParts(env, openView, composing, (view, isOpen) => besideFleet(env, { isOpen, view }));
   const ledgerIfAny = async (): Promise<LedgerView | null> => {
     if ((await readVariable(env, 'PARTNER_SYNC_STATE_URL')) === undefined) return null;
     try {

@@ -33,7 +33,7 @@ export const openView = async (url: string): Promise<LedgerView> =>
  * Creates the parts. Each is opened at most once and closed by `close`; one that failed to open is tried again by the
  * next caller.
  */
-export function assemble<L extends LedgerView>(
+export function openParts<L extends LedgerView>(
   env: Env,
   open: (stateUrl: string) => Promise<L>,
   {
