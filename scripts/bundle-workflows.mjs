@@ -4,20 +4,16 @@
  */
 import { existsSync, writeFileSync } from 'node:fs';
 
-const options = new URL('../dist/src/worker/workflow-bundle.js', import.meta.url);
+const bundler = new URL('../dist/src/worker/workflow-bundle.js', import.meta.url);
 
-if (!existsSync(options)) {
+if (!existsSync(bundler)) {
   console.error('No workflow bundle was built: dist/src/worker/workflow-bundle.js does not exist.');
 } else {
-  const [{ bundleWorkflowCode, DefaultLogger }, { bundleOptions }] = await Promise.all([
-    import('@temporalio/worker'),
-    import(options.href),
-  ]);
+  const { bundleWorkflows } = await import(bundler.href);
   for (const [name, traced] of [
     ['workflow-bundle', false],
     ['workflow-bundle-traced', true],
   ]) {
-    const { code } = await bundleWorkflowCode({ ...bundleOptions(traced), logger: new DefaultLogger('WARN') });
-    writeFileSync(new URL(`../dist/${name}.js`, import.meta.url), code);
+    writeFileSync(new URL(`../dist/${name}.js`, import.meta.url), await bundleWorkflows(traced));
   }
 }

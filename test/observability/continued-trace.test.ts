@@ -4,7 +4,6 @@ import { Client, Connection } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker';
 import { expect, inject, it, vi } from 'vitest';
 import { openTracing } from '../../src/observability/tracing/open-tracing.js';
-import { bundleOptions } from '../../src/worker/workflow-bundle.js';
 import { quietRuntime } from '../pipeline/shop.js';
 import { startCollector } from './trace-collector.js';
 
@@ -20,8 +19,8 @@ it('is one trace over both executions', async () => {
     Connection.connect({ address }),
   ]);
   const workflowBundle = await bundleWorkflowCode({
-    ...bundleOptions(true),
     workflowsPath: new URL('continued-workflow.ts', import.meta.url).pathname,
+    workflowInterceptorModules: [new URL('../../workflows/trace-interceptors.ts', import.meta.url).pathname],
     logger: new DefaultLogger('ERROR', () => undefined),
   });
   const activities = { step: () => Promise.resolve() };
