@@ -54,7 +54,7 @@ export const createActivities = (deps: Dependencies) => ({
   planMapping: (input: PlanInput) => runActivity(() => recordingRetries(deps, input, () => planMapping(deps, input))),
   deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>
-    longActivity(deps, input, (signal, read) => loadPartition(deps, input, signal, read)),
+    longActivity(deps, input, (signal, rowsDone) => loadPartition(deps, input, signal, rowsDone)),
   replayDeadLetters: (input: ReplayRef) =>
     longActivity(deps, input, (signal) => replayDeadLetters(deps, input, signal)),
   sweepDeadLetters: (input: SweepInput) => longActivity(deps, input, (signal) => sweepDeadLetters(deps, input, signal)),
@@ -111,7 +111,7 @@ const failsRun = (deps: Dependencies, sync: string, end: () => Promise<void>): P
 const longActivity = <T>(
   deps: Dependencies,
   run: RunRef,
-  work: (signal: AbortSignal, read: (rows: number) => void) => Promise<T>,
+  work: (signal: AbortSignal, rowsDone: (rows: number) => void) => Promise<T>,
 ): Promise<T> =>
   runActivity((signal) =>
     recordingRetries(deps, run, () => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read))),

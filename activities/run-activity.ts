@@ -30,16 +30,21 @@ export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>):
 }
 
 /**
- * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. Each says how
- * many rows the work has read and how fast, and repeats the details of the attempt before, which would be lost otherwise.
+ * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. If the work
+ * reports rows by `rowsDone`, each heartbeat says how many of them are in the ledger and how fast they came. It repeats the
+ * details of the attempt before, which would be lost otherwise.
  */
-export async function withHeartbeats<T>(every: number, work: (read: (rows: number) => void) => Promise<T>): Promise<T> {
+export async function withHeartbeats<T>(
+  every: number,
+  work: (rowsDone: (rows: number) => void) => Promise<T>,
+): Promise<T> {
   const context = Context.current();
   const began = performance.now();
   let rows = 0;
   const timer = setInterval(() => {
     const rowsPerSecond = Math.round(rows / ((performance.now() - began) / 1000));
-    context.heartbeat({ ...(context.info.heartbeatDetails as object | undefined), rows, rowsPerSecond });
+    const progress = rows === 0 ? {} : { rows, rowsPerSecond };
+    context.heartbeat({ ...(context.info.heartbeatDetails as object | undefined), ...progress });
   }, every);
   try {
     return await work((more) => (rows += more));

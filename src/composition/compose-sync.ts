@@ -1,5 +1,5 @@
 /** Composes one sync: its source, its limits, its list of tenants, and its mappings, each compiled on first use. */
-import { ChunkSlots } from '../delivery/chunk-slots.js';
+import { openChunkSlots } from '../delivery/chunk-slots.js';
 import { openBatchLimits } from '../delivery/batch-limits.js';
 import type { OpenMapping, OpenSync } from '../delivery/dependencies.js';
 import { readTenantList } from '../reading/read-tenant-list.js';
@@ -56,7 +56,7 @@ export function composeSync(
   const shared = new Map(
     spec.mappings.map((mapping) => [
       mapping.name,
-      { batchLimits: openBatchLimits(mapping, spec.upload), chunkSlots: new ChunkSlots() },
+      { batchLimits: openBatchLimits(mapping, spec.upload), chunkSlots: openChunkSlots() },
     ]),
   );
   const runs = new Map<string, OpenSync>();

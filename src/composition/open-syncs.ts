@@ -89,7 +89,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
     const signature = await folderSignature(join(folder, name));
     const known = onDisk.get(name);
     if (known?.signature === signature) return known;
-    const loaded = await (await modules.files()).loadSyncFiles(folder, name, env);
+    const loaded = await (await modules.files()).loadSync(folder, name, env);
     const now = { signature, loaded, key: await keyOf(name, loaded.files) };
     onDisk.set(name, now);
     if (known !== undefined) retire(known.key);

@@ -1,4 +1,4 @@
-/** What delivery needs from outside; src/compose.ts provides it, and tests may provide parts of it. */
+/** What delivery needs from outside; src/composition provides it, and tests may provide parts of it. */
 import type { Alerting } from '../domain/monitoring/alerts.js';
 import type { MappingMeter } from '../domain/monitoring/meters.js';
 import type { Retention } from '../domain/sync/retention.js';

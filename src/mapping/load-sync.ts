@@ -41,15 +41,11 @@ export interface CheckedSync {
 }
 
 /**
- * The sync. Throws `config_invalid` with all errors, one a line. If nothing but files or environment variables are
- * missing, the error's details say that another worker may have them.
+ * The sync, and the files as they are written, from which {@link loadKeptSync} makes the very same sync again. Throws
+ * `config_invalid` with all errors, one a line. If nothing but files or environment variables are missing, the error's
+ * details say that another worker may have them.
  */
-export async function loadSync(mappingsFolder: string, syncName: string, env: Environment): Promise<SyncSpec> {
-  return (await loadSyncFiles(mappingsFolder, syncName, env)).spec;
-}
-
-/** The same with the files as they are written, from which {@link loadKeptSync} makes the very same sync again. */
-export async function loadSyncFiles(folder: string, syncName: string, env: Environment): Promise<LoadedSync> {
+export async function loadSync(folder: string, syncName: string, env: Environment): Promise<LoadedSync> {
   return valid(await checkSyncFiles(folder, syncName, env));
 }
 

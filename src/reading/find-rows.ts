@@ -4,7 +4,7 @@ import type { MapResult } from '../domain/records/record.js';
 import type { Page, Source, SourceRow } from '../domain/source/source.js';
 import { lookUpOf } from '../mapping/compile/external-id-look-up.js';
 import type { PreparedMapping } from './prepared-mapping.js';
-import { readRowsByValues } from './read-rows-by-values.js';
+import { NO_ROWS, readRowsByValues } from './read-rows-by-values.js';
 
 /** The rows that map to one of the external ids, and how complete they are. */
 export interface FoundRows {
@@ -16,8 +16,6 @@ export interface FoundRows {
   /** How many more rows were found from which the mapping makes no external id; each may belong to one of the ids. */
   readonly unnamed: number;
 }
-
-const NO_ROWS: Page = { columns: [], rows: [] };
 
 /**
  * The results of {@link findRows}; null if the query fails, as it may time out without an index on the columns of the external

@@ -8,7 +8,8 @@ import type { Page, ReadPlan, Source, SourceKey } from '../domain/source/source.
  */
 export const LOOK_UP_ROWS = 500;
 
-const NO_ROWS: Page = { columns: [], rows: [] };
+/** What is found of nothing. */
+export const NO_ROWS: Page = { columns: [], rows: [] };
 
 /**
  * As {@link Source.readByValues}, but a value that its column cannot hold (`abc` for an integer), or with another number

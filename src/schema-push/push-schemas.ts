@@ -22,7 +22,7 @@ export interface PushResult {
   readonly platformId: string;
 }
 
-/** The parts of a process that a push needs (src/compose.ts). */
+/** The parts of a process that a push needs (src/composition). */
 export interface PushParts {
   readonly env: Env;
   openSync(name: string): Promise<{ readonly spec: SyncSpec }>;

@@ -16,7 +16,7 @@ async function pendingBatches(ids: readonly string[]): Promise<string> {
     const [batch] = (await the.claim(partition, [record(id, '1')])).batches;
     await the.ledger.batches.markSent(batch!, `platform-${id}`);
   }
-  for (const batch of await the.ledger.batches.leftBehind(partition))
+  for (const batch of await the.ledger.batches.takeOverLeftBehind(partition))
     await the.ledger.batches.recover(partition, batch, {
       outcomes: [],
       pending: batch.externalIds,

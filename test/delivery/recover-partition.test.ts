@@ -106,7 +106,7 @@ it('leaves a batch alone that another partition has recovered while it waited fo
 
   await recoverPartition(contextOf(slow, platform));
 
-  expect(await the.ledger.batches.leftBehind(slow)).toEqual([]);
+  expect(await the.ledger.batches.takeOverLeftBehind(slow)).toEqual([]);
   expect((await claim(await newPartition(), [record('a', '1')])).skipReasons).toEqual(['unchanged']);
 });
 
@@ -153,6 +153,6 @@ it('leaves nothing under way when it fails', async () => {
 
   await expect(recoverPartition(contextOf(successor, platform))).rejects.toThrow('the platform is gone');
 
-  const left = await the.ledger.batches.leftBehind(successor);
+  const left = await the.ledger.batches.takeOverLeftBehind(successor);
   expect(left.map(({ platformBatchId }) => platformBatchId)).toEqual(['failing']);
 });

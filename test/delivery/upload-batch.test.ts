@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { EarlierChunks, type PartitionContext } from '../../src/delivery/partition-context.js';
 import { NO_METERS } from '../../src/domain/monitoring/meters.js';
 import type { OnRetry } from '../../src/domain/monitoring/retries.js';
+import { UnsentBatches } from '../../src/delivery/upload/unsent-batches.js';
 import { uploadBatch } from '../../src/delivery/upload/upload-batch.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
 import type { IntendedBatch } from '../../src/ledger/batches/batch-intents.js';
@@ -12,6 +13,10 @@ import { ledgerForTests, record } from '../ledger/ledger-for-tests.js';
 
 const the = ledgerForTests();
 const { newPartition, claim } = the;
+
+/** Uploads the only batch of a chunk. */
+const upload = (context: PartitionContext, batch: IntendedBatch) =>
+  uploadBatch(context, batch, new UnsentBatches([batch]));
 
 /** The client by itself would wait for an answer for ten minutes. */
 async function contextOf(
@@ -69,7 +74,7 @@ it('renews an intent that is too old before it sends the batch', async () => {
   const ages: number[] = [];
   const { context, seen } = await contextOf(partition, 600, [whenLooked(ages, taken)]);
 
-  const { sent } = await uploadBatch(context, await frozen(batch!, 1_000));
+  const { sent } = await upload(context, await frozen(batch!, 1_000));
 
   expect(seen).toHaveLength(1);
   expect(ages[0]).toBeLessThan(300);
@@ -83,7 +88,7 @@ it('sends nothing when another attempt has taken over while it was frozen', asyn
   const { context, seen } = await contextOf(partition, 600, [taken]);
   await the.ledger.partitions.acquire(partition.id);
 
-  const error = await errorOf(uploadBatch(context, await frozen(batch!, 1_000)));
+  const error = await errorOf(upload(context, await frozen(batch!, 1_000)));
 
   expect(error.code).toBe('fenced_off');
   expect(seen).toEqual([]);
@@ -95,7 +100,7 @@ it('sends nothing a second time after a lost answer when another attempt has tak
   const lost: Answer = (response) => void the.ledger.partitions.acquire(partition.id).then(() => response.destroy());
   const { context, seen } = await contextOf(partition, 2, [lost, taken]);
 
-  const error = await errorOf(uploadBatch(context, batch!));
+  const error = await errorOf(upload(context, batch!));
 
   expect(error.code).toBe('fenced_off');
   expect(seen).toHaveLength(1);
@@ -107,7 +112,7 @@ it("gives up a POST that may outlast a successor's wait for it, and sends the ba
   const never: Answer = () => undefined;
   const { context, seen } = await contextOf(partition, 2, [never, taken]);
 
-  const { sent } = await uploadBatch(context, batch!);
+  const { sent } = await upload(context, batch!);
 
   expect(seen.length).toBeGreaterThan(1);
   await sent[0]!.recorded;
@@ -120,7 +125,7 @@ it('tells of each attempt that failed, and since when, while it sends the batch 
   const answers = [answer(503, {}), answer(500, {}), taken];
   const { context } = await contextOf(partition, 1, answers, (...failure) => told.push(failure));
 
-  const { sent } = await uploadBatch(context, batch!);
+  const { sent } = await upload(context, batch!);
 
   expect(told.map(([code]) => code)).toEqual(['platform_busy', 'platform_failed']);
   expect(told[0]![1]).toBeLessThan(100);
@@ -139,8 +144,10 @@ describe('when the attempt is cancelled', () => {
     };
     const { context, seen } = await contextOf(partition, 600, [lost], () => undefined, attempt.signal);
     if (cancelled === 'before') attempt.abort();
-    await expect(uploadBatch(context, batch!)).rejects.toThrow();
-    return { seen, leftBehind: await the.ledger.batches.leftBehind(partition) };
+    const unsent = new UnsentBatches([batch!]);
+    await expect(uploadBatch(context, batch!, unsent)).rejects.toThrow();
+    await unsent.release(the.ledger.batches);
+    return { seen, leftBehind: await the.ledger.batches.takeOverLeftBehind(partition) };
   }
 
   it('leaves no intent for a successor to wait for if the batch was not sent', async () => {

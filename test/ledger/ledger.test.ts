@@ -121,7 +121,7 @@ it('fences off a superseded attempt, whatever it tries to write', async () => {
   expect(
     await codeOf(the.ledger.batches.split(zombie, batch!, [RecordList.of([record('a', '1')]), RecordList.of([])])),
   ).toBe('fenced_off');
-  const [open] = await the.ledger.batches.leftBehind(successor);
+  const [open] = await the.ledger.batches.takeOverLeftBehind(successor);
   expect(
     await codeOf(the.ledger.batches.recover(zombie, open!, { outcomes: [], pending: [], dependencyWait: 0 })),
   ).toBe('fenced_off');
@@ -132,10 +132,10 @@ it('finds what a dead run left behind, fences off its attempts, and frees its re
   const dead = await newPartition();
   const abandoned = await claim(dead, [record('a', '1')]);
   const [one, two] = [await newPartition(), await newPartition()];
-  expect(await the.ledger.batches.leftBehind(one)).toEqual([]);
+  expect(await the.ledger.batches.takeOverLeftBehind(one)).toEqual([]);
 
   await the.ledger.runs.end(dead.runId, 'failed');
-  const [found] = await the.ledger.batches.leftBehind(one);
+  const [found] = await the.ledger.batches.takeOverLeftBehind(one);
   expect(found!.id).toBe(abandoned.batches[0]!.id);
   expect(await codeOf(claim(dead, [record('b', '1')]))).toBe('fenced_off');
 
@@ -208,7 +208,7 @@ it('recovers a batch whatever its external ids are, so that their rows are read 
     partition,
     ids.map((id) => record(id, '1')),
   );
-  const [open] = await the.ledger.batches.leftBehind(partition);
+  const [open] = await the.ledger.batches.takeOverLeftBehind(partition);
   const outcomes = ids.map((externalId) => ({
     tenantId: the.tenantIds.get('north')!,
     externalId,
@@ -220,7 +220,7 @@ it('recovers a batch whatever its external ids are, so that their rows are read 
     pending: [ids[2]!],
     dependencyWait: 0,
   });
-  expect(await the.ledger.batches.leftBehind(partition)).toEqual([]);
+  expect(await the.ledger.batches.takeOverLeftBehind(partition)).toEqual([]);
 });
 
 it('frees the records of a batch whose platform id cannot be part of an address', async () => {
@@ -292,7 +292,7 @@ it('keeps ids of any text', async () => {
   const rows = odd.map((id) => record(id, '1'));
   const claimed = await claim(partition, rows);
   expect(claimed.skipReasons.some(Boolean)).toBe(false);
-  const [open] = await the.ledger.batches.leftBehind(partition);
+  const [open] = await the.ledger.batches.takeOverLeftBehind(partition);
   expect(open!.externalIds).toEqual(odd);
   await the.ledger.checkpoint(partition, await outcome(claimed, rows, 'accepted'));
   const again = await claim(partition, rows);

@@ -36,7 +36,7 @@ async function abandoned(records: readonly MappedRecord[]) {
   const [batch] = (await claim(dead, records)).batches;
   await the.ledger.runs.end(dead.runId, 'failed');
   const successor = await newPartition();
-  const [left] = await the.ledger.batches.leftBehind(successor);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
   return { batch: batch!, left: left!, successor };
 }
 
@@ -58,7 +58,7 @@ it("does not reopen a batch that was given up when its dead attempt stores the p
 
   await the.ledger.batches.markSent(batch, 'platform-1');
 
-  expect(await the.ledger.batches.leftBehind(successor)).toEqual([]);
+  expect(await the.ledger.batches.takeOverLeftBehind(successor)).toEqual([]);
   expect((await claim(await newPartition(), [a])).skipReasons).toEqual([undefined]);
 });
 
@@ -68,7 +68,7 @@ it('keeps apart the contents of several batches', async () => {
   const read = { ...(await reading()), tenantIds: the.tenantIds };
   await the.ledger.claim(partition, { ...read, records: RecordList.of([a, b, c]), cut });
 
-  const open = await the.ledger.batches.leftBehind(partition);
+  const open = await the.ledger.batches.takeOverLeftBehind(partition);
 
   expect(open.map((o) => [o.externalIds, o.contentHashes])).toEqual([
     [['a'], [a.contentHash]],
@@ -86,7 +86,7 @@ it("replaces a batch by its parts, which have the batch's read sequence number",
 
   await the.ledger.batches.split(partition, whole!, [RecordList.of([a, b]), RecordList.of([c])]);
 
-  const open = await the.ledger.batches.leftBehind(partition);
+  const open = await the.ledger.batches.takeOverLeftBehind(partition);
   expect(open.map((o) => [o.externalIds, o.contentHashes, o.readSeq, o.records])).toEqual([
     [['a', 'b'], [a.contentHash, b.contentHash], read.readSeqEnd, 2],
     [['c'], [c.contentHash], read.readSeqEnd, 1],
@@ -112,8 +112,8 @@ it('leaves the batches of a dead run to runs that read the same mapping', async 
   const { left } = await abandoned([a]);
   const another = await newPartitionOf(the.ledger, await the.ledger.ids.mappingId('shop', randomUUID()));
 
-  expect(await the.ledger.batches.leftBehind(another)).toEqual([]);
-  expect((await the.ledger.batches.leftBehind(await newPartition())).map((o) => o.id)).toEqual([left.id]);
+  expect(await the.ledger.batches.takeOverLeftBehind(another)).toEqual([]);
+  expect((await the.ledger.batches.takeOverLeftBehind(await newPartition())).map((o) => o.id)).toEqual([left.id]);
 });
 
 it('writes no entry of a pending record beside a checkpoint that writes entries, whose counts would not notice it', async () => {
@@ -163,7 +163,7 @@ it("reads a row again that changed before its dead attempt's record was found pe
   const changed = record('a', '2');
   expect((await claim(successor, [changed])).skipReasons).toEqual(['contended']);
   await the.ledger.checkpoint(successor, await outcome(null, [changed], 'waiting', { waiting: [the.queued(changed)] }));
-  const [left] = await the.ledger.batches.leftBehind(successor);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
   await the.ledger.batches.recover(successor, left!, { outcomes: [], pending: ['a'], dependencyWait: 0 });
 
   const [pending] = await the.ledger.batches.withPending(the.mappingId);

@@ -54,7 +54,7 @@ it.each(ORDERS)('%s: %s the reading that a dead attempt had sent last', async (o
   const dead = await newPartition();
   await claim(dead, [record('x', 'A')], a);
   const successor = await the.ledger.partitions.acquire(dead.id);
-  const [left] = await the.ledger.batches.leftBehind(successor);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
   const { contentHash } = record('x', 'A');
   const tenantId = the.tenantIds.get('north')!;
   await the.ledger.batches.recover(successor, left!, {

@@ -36,7 +36,7 @@ it('sends a record that a dead attempt left unknown again, even if its row equal
   await deliver(dead, [record('a', 'old')]);
   await claim(dead, [record('a', 'new')]);
   const successor = await the.ledger.partitions.acquire(dead.id);
-  const [left] = await the.ledger.batches.leftBehind(successor);
+  const [left] = await the.ledger.batches.takeOverLeftBehind(successor);
 
   await the.ledger.batches.recover(successor, left!, {
     outcomes: [outcomeOf(record('a', 'new'), 'unknown')],

@@ -83,7 +83,7 @@ describe('the page about the mapping language', () => {
       'people.examples.yaml': body('examples'),
       'person.schema.json': person,
     });
-    const sync = await loadSync(folder, 'shop', ENV);
+    const { spec: sync } = await loadSync(folder, 'shop', ENV);
     const result = await runExamples(folder, 'shop/people.examples.yaml', sync.mappings[0]!, sync.tenant);
     expect(result).toEqual({ passed: 2, findings: [] });
   });

@@ -28,7 +28,7 @@ async function test(examples: string): Promise<{ passed: number; findings: strin
     'person.schema.json': SCHEMA,
     'people.examples.yaml': examples,
   });
-  const sync = await loadSync(folder, 'shop', ENV);
+  const { spec: sync } = await loadSync(folder, 'shop', ENV);
   const result = await runExamples(folder, 'shop/people.examples.yaml', sync.mappings[0]!, sync.tenant);
   return { passed: result.passed, findings: result.findings.map(formatFinding) };
 }
@@ -105,7 +105,7 @@ describe('examples beside a mapping', () => {
 describe('recording', () => {
   const record = async (existing: string, rows: ExampleRow[]): Promise<string> => {
     const folder = syncFolder({ 'people.mapping.yaml': MAPPING, 'person.schema.json': SCHEMA });
-    const sync = await loadSync(folder, 'shop', ENV);
+    const { spec: sync } = await loadSync(folder, 'shop', ENV);
     const types = columns({ id: 'integer', email: 'text', level: 'text', secret: 'text' });
     return makeExamples(existing, sync.mappings[0]!, sync.tenant, types, rows);
   };

@@ -14,7 +14,7 @@ const mapping = (fields: string, head = 'source: { table: people }\nkey: [id]\n'
 
 describe('a sync without mistakes', () => {
   it('loads, with defaults for what is left out', async () => {
-    const loaded = await loadSync(syncFolder(), 'shop', ENV);
+    const { spec: loaded } = await loadSync(syncFolder(), 'shop', ENV);
     expect(loaded).toMatchObject({
       name: 'shop',
       source: { connection: ENV.SHOP_URL, poolMax: 4, statementTimeout: 30 },

@@ -133,7 +133,7 @@ describe('a record', () => {
   }, 180_000);
 
   it.each(['customers', 'transactions'])('of the benchmark is proven valid by its plans: %s', async (name) => {
-    const sync = await loadSync(fileURLToPath(new URL('../../bench/mappings', import.meta.url)), 'bench', {
+    const { spec: sync } = await loadSync(fileURLToPath(new URL('../../bench/mappings', import.meta.url)), 'bench', {
       SOURCE_URL: 'postgres://nowhere/none',
     });
     const { schema, fields } = sync.mappings.find((mapping) => mapping.name === name)!;

@@ -1,12 +1,12 @@
 /** Files of a run, as the ledger keeps them: the very same sync comes of them, and no secret is in them. */
 import { expect, it } from 'vitest';
 import { completedFiles, keptFiles, variablesOf } from '../../src/mapping/kept-files.js';
-import { loadKeptSync, loadSyncFiles, parsedSyncFile } from '../../src/mapping/load-sync.js';
+import { loadKeptSync, loadSync, parsedSyncFile } from '../../src/mapping/load-sync.js';
 import { errorOf } from '../platform/stub-platform.js';
 import { definition, ENV, syncFolder } from './sync-on-disk.js';
 
 const load = (files: Record<string, string>, env: Record<string, string> = ENV) =>
-  loadSyncFiles(syncFolder(files), 'shop', env);
+  loadSync(syncFolder(files), 'shop', env);
 
 /** Through the ledger. */
 const stored = <T>(files: T): T => JSON.parse(JSON.stringify(files)) as T;

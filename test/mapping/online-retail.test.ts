@@ -7,7 +7,7 @@ import { loadSync } from '../../src/mapping/load-sync.js';
 import { stagesOf } from '../../src/mapping/order/stages.js';
 import { columns } from './sync-on-disk.js';
 
-const sync = await loadSync(fileURLToPath(new URL('../../mappings', import.meta.url)), 'online-retail', {
+const { spec: sync } = await loadSync(fileURLToPath(new URL('../../mappings', import.meta.url)), 'online-retail', {
   SOURCE_URL: 'postgres://reader@127.0.0.1/shop',
   PLATFORM_TENANT: 'tenant-a',
 });

@@ -1,7 +1,7 @@
 /** Chunks that are delivered concurrently: the position passes none that is unfinished. */
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { ChunkSlots } from '../../src/delivery/chunk-slots.js';
+import { openChunkSlots } from '../../src/delivery/chunk-slots.js';
 import type { Dependencies } from '../../src/delivery/dependencies.js';
 import { chunksInOrder } from '../../src/delivery/load/chunks-in-order.js';
 import { loadPartition } from '../../src/delivery/load/load-partition.js';
@@ -85,7 +85,8 @@ it('begins no chunk once another has failed, even if its rows were being read by
     await new Promise(setImmediate);
     yield 'second';
   }
-  const loading = chunksInOrder(chunks(), new ChunkSlots(), () => true, {
+  const loading = chunksInOrder(chunks(), () => true, {
+    acquireSlot: () => openChunkSlots().acquire(new AbortController().signal),
     deliver(chunk) {
       begun.push(chunk);
       return chunk === 'first' ? refused : Promise.resolve();

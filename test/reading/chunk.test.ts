@@ -70,7 +70,7 @@ fields:
       ['orderId'],
     ),
   });
-  const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
+  const { spec } = await loadSync(folder, 'shop', { SHOP_URL: database.url });
   if (spec.tenant.kind === 'table') throw new Error('the list of tenants is in the file');
   const reading = prepareMapping(spec.mappings[0]!, spec.tenant);
   const { source } = openReader(spec.source);

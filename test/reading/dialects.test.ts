@@ -86,7 +86,7 @@ fields:
 `,
       'order.schema.json': JSON.stringify({ ...rest, schema: { ...schema, ...(proven ? {} : { minProperties: 2 }) } }),
     });
-    const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
+    const { spec } = await loadSync(folder, 'shop', { SHOP_URL: database.url });
     if (spec.tenant.kind === 'table') throw new Error('the tenant is in the file');
     const reading = prepareMapping(spec.mappings[0]!, spec.tenant);
     const { source } = openReader(spec.source);

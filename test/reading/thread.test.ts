@@ -38,7 +38,7 @@ async function both() {
     'sync.yaml':
       'source:\n  client: pg\n  connection: ${env:SHOP_URL}\ntenant: { column: tenant, values: { a: tenant-a, b: tenant-b } }\n',
   });
-  const spec = await loadSync(folder, 'shop', { SHOP_URL: database.url });
+  const { spec } = await loadSync(folder, 'shop', { SHOP_URL: database.url });
   if (spec.tenant.kind === 'table') throw new Error('the list of tenants is in the file');
   const thread = startReadingThread();
   const here = openReader(spec.source);

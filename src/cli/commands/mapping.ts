@@ -14,7 +14,6 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import { formatFinding, type Finding } from '../../domain/sync/finding.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { runExamples } from '../../mapping/check/run-examples.js';
-import { loadSync } from '../../mapping/load-sync.js';
 import { readExampleRows } from '../../inspection/example-rows.js';
 import { makeExamples } from '../../mapping/check/make-examples.js';
 import { readSyncFolder } from '../../mapping/sync-folder.js';
@@ -58,7 +57,7 @@ export function addMapping(program: Command): void {
     .action(
       withViewParts<[string], MappingTestFlags>(async ({ parts, output }, name, options) => {
         const folder = await parts.mappingsFolder();
-        const sync = await loadSync(folder, name, parts.env);
+        const { spec: sync } = await parts.loadSync(name);
         const chosen = mappingsInOrder(sync, options.mapping);
         if (options.record !== undefined) await record(folder, sync, chosen, options.record, output);
         const { examples } = await readSyncFolder(folder, name);

@@ -11,10 +11,10 @@ import { sendBatches } from './send-batches.js';
 import { classifyRows } from './classify-rows.js';
 
 /**
- * Delivers rows that are read for the first time in their run, and returns their checkpoint, which counts them. Throws
+ * Delivers rows that are read for the first time in their run. Returns the checkpoint to write, which counts them. Throws
  * `unexpected` rather than let the resume point pass a row without an outcome.
  */
-export async function deliverCounted(
+export async function countedCheckpointOf(
   context: PartitionContext,
   chunk: Chunk,
   resumePoint: ResumePoint | null,

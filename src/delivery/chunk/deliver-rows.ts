@@ -3,8 +3,8 @@ import type { ChunkResult } from '../../ledger/checkpoint/checkpoint-input.js';
 import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import type { Chunk } from '../../reading/chunk.js';
 import type { PartitionContext } from '../partition-context.js';
-import { deliverCounted } from './deliver-chunk.js';
-import { deliverFirstPass } from './first-pass.js';
+import { countedCheckpointOf } from './deliver-chunk.js';
+import { firstPassCheckpointOf } from './first-pass.js';
 
 /**
  * Delivers rows that are read for the first time in their run, and writes their checkpoint.
@@ -17,7 +17,7 @@ export async function deliverRows(
   resumePoint: ResumePoint | null,
 ): Promise<ChunkResult> {
   await deliverFirstPassOfRows(context, chunk);
-  const checkpoint = await deliverCounted(context, chunk, resumePoint);
+  const checkpoint = await countedCheckpointOf(context, chunk, resumePoint);
   await context.deps.ledger.checkpoint(context.partition, checkpoint);
   return checkpoint.result;
 }
@@ -26,6 +26,6 @@ export async function deliverRows(
 export async function deliverFirstPassOfRows(context: PartitionContext, chunk: Chunk): Promise<void> {
   if (context.mapping.deferred.size === 0) return;
   // The rows are not done before the second pass, so the partition stays where it is.
-  const checkpoint = await deliverFirstPass(context, chunk, null);
+  const checkpoint = await firstPassCheckpointOf(context, chunk, null);
   await context.deps.ledger.checkpoint(context.partition, checkpoint);
 }

@@ -13,8 +13,8 @@ import { deliverChunk } from './deliver-chunk.js';
 import { sentRecordsOf } from './sent-records-of.js';
 import type { PartitionContext } from '../partition-context.js';
 
-/** Delivers the chunk, and returns its checkpoint. It leaves accepted hashes and pending records only. */
-export async function deliverFirstPass(
+/** Delivers the chunk. Returns the checkpoint to write, which contains accepted hashes and pending records only. */
+export async function firstPassCheckpointOf(
   context: PartitionContext,
   chunk: Chunk,
   resumePoint: ResumePoint | null,

@@ -6,7 +6,8 @@ import { undeliveredParents } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notAccepted } from '../upload/outcome.js';
 import { settleBatch, type SettledBatch } from '../upload/settle-batch.js';
-import { release, uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
+import { UnsentBatches } from '../upload/unsent-batches.js';
+import { uploadBatch, type RejectedRecord } from '../upload/upload-batch.js';
 import type { ChunkResultBuilder } from './chunk-result.js';
 
 /**
@@ -22,8 +23,9 @@ export async function sendBatches(
   outcomes: ChunkResultBuilder,
 ): Promise<void> {
   const rejected: RejectedRecord[] = [];
+  const unsent = new UnsentBatches(batches);
   const send = async (batch: IntendedBatch): Promise<SettledBatch[]> => {
-    const uploaded = await uploadBatch(context, batch);
+    const uploaded = await uploadBatch(context, batch, unsent);
     rejected.push(...uploaded.rejected);
     return allEnded(uploaded.sent.map((part) => settleBatch(context, part, readSeq)));
   };
@@ -32,10 +34,7 @@ export async function sendBatches(
     const { meter } = context.mapping;
     settled = (await allEnded(batches.map((batch) => meter.sending(batch.records.length, () => send(batch))))).flat();
   } catch (error) {
-    await release(
-      context,
-      rejected.map(({ batch }) => batch),
-    );
+    await unsent.release(context.deps.ledger.batches);
     throw error;
   }
   const undelivered = await undeliveredParents(

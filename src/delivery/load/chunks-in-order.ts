@@ -8,10 +8,11 @@
  * - Once a chunk has failed, no other is begun or finished, and all that were begun are awaited before the failure is
  *   reported: nothing may outlive the attempt, least of all a POST.
  */
-import type { ChunkSlots } from '../chunk-slots.js';
 
 /** What is done with each chunk. */
 export interface ChunkWork<Chunk, Result> {
+  /** Waits for a slot; returns the function that releases it. */
+  acquireSlot(): Promise<() => void>;
   /** Runs while other chunks are delivered. */
   deliver(chunk: Chunk): Promise<Result>;
   /** Runs alone, in the order of the chunks. */
@@ -26,7 +27,6 @@ export interface ChunkWork<Chunk, Result> {
  */
 export async function chunksInOrder<Chunk, Result>(
   chunks: AsyncGenerator<Chunk>,
-  slots: ChunkSlots,
   shouldContinue: () => boolean,
   work: ChunkWork<Chunk, Result>,
 ): Promise<boolean> {
@@ -43,7 +43,7 @@ export async function chunksInOrder<Chunk, Result>(
   let exhausted = false;
   try {
     do {
-      const release = await slots.acquire();
+      const release = await work.acquireSlot();
       try {
         // Another chunk may have failed while this one waited for its slot, or was read.
         if (failed) break;

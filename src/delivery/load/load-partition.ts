@@ -8,8 +8,8 @@ import { lookUpOf, type ExternalIdLookUp } from '../../mapping/compile/external-
 import { rowsIn, type Chunk } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-import { deliverCounted } from '../chunk/deliver-chunk.js';
-import { deliverFirstPass } from '../chunk/first-pass.js';
+import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
+import { firstPassCheckpointOf } from '../chunk/first-pass.js';
 import type { Dependencies, OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { chunksInOrder } from './chunks-in-order.js';
@@ -36,12 +36,13 @@ export const loadPartition = (
   runTimeSlice(deps, ref, signal, (context, shouldContinue) => {
     const { mapping, partition, sync } = context;
     const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
-    return chunksInOrder(nextChunks(context), mapping.chunkSlots, shouldContinue, {
+    return chunksInOrder(nextChunks(context), shouldContinue, {
+      acquireSlot: () => mapping.chunkSlots.acquire(signal),
       deliver: ({ chunk, resumePoint }) =>
         mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), () =>
           partition.firstPass
-            ? deliverFirstPass(context, chunk, resumePoint)
-            : deliverCounted(guarded, chunk, resumePoint),
+            ? firstPassCheckpointOf(context, chunk, resumePoint)
+            : countedCheckpointOf(guarded, chunk, resumePoint),
         ),
       async finish({ chunk }, checkpoint) {
         await deps.ledger.checkpoint(partition, checkpoint);

@@ -3,7 +3,7 @@ import type { OpenPlan } from '../../ledger/removals.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import { withResults } from '../../reading/chunk.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-import { deliverCounted } from '../chunk/deliver-chunk.js';
+import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 import { vanishedAmong } from '../vanished-among.js';
 import { removalOf } from '../removal-record.js';
@@ -30,7 +30,7 @@ export async function carryOutPlan(
     const gone = await vanishedAmong(sync, mapping, planned);
     const removed = gone.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq() }, removed);
-    await ledger.checkpoint(partition, await deliverCounted(context, chunk, { kind: 'record', place: last }));
+    await ledger.checkpoint(partition, await countedCheckpointOf(context, chunk, { kind: 'record', place: last }));
     after = last;
   }
   return false;

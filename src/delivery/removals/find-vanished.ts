@@ -6,6 +6,7 @@ import type { IndexedRecord } from '../../ledger/record-index/index.js';
 import type { OpenPlan } from '../../ledger/removals.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
+import { inKeyOrder } from '../../reading/reading-order.js';
 import { readMappedPages, type MappedRow } from '../../reading/read-mapped-pages.js';
 import { isRemoved, type RecordName } from '../removal-record.js';
 import { nameOf, vanishedAmong } from '../vanished-among.js';
@@ -76,7 +77,7 @@ export async function assertFindable(sync: OpenSync, mapping: OpenMapping): Prom
 }
 
 async function firstRows(sync: OpenSync, mapping: OpenMapping): Promise<readonly MappedRow[]> {
-  const plan = { ...mapping.plan, cursor: null };
+  const plan = inKeyOrder(mapping.plan);
   const reading = { source: sync.source, plan, mapper: (columns: readonly SourceColumn[]) => mapping.mapper(columns) };
   for await (const { rows } of readMappedPages(reading, EVERYTHING, SAMPLE_ROWS)) return rows;
   return [];

@@ -4,6 +4,7 @@ import type { RunInput } from '../../domain/run/run.js';
 import type { KeyRange, RowPosition, ReadPlan, SourceKey } from '../../domain/source/source.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
 import { EVERYTHING } from '../../reading/read-bounds.js';
+import { inKeyOrder, keyIn } from '../../reading/reading-order.js';
 import type { OpenMapping, OpenSync } from '../dependencies.js';
 
 /** Rows of one key partition: large enough that dispatching it costs little, small enough to spread over workers. */
@@ -49,7 +50,7 @@ export async function partitionsOf(
   if (input.from !== undefined || input.to !== undefined) {
     return [{ ...ALL_BY_KEY, byCursor: true, cursorFrom: input.from ?? null, cursorBefore: input.to ?? null }];
   }
-  const partitions = await source.splitKeys({ ...plan, cursor: null }, ROWS_PER_PARTITION);
+  const partitions = await source.splitKeys(inKeyOrder(plan), ROWS_PER_PARTITION);
   return partitions.map((partition: KeyRange) => ({
     ...ALL_BY_KEY,
     afterKey: partition.after,
@@ -91,17 +92,17 @@ function keyRange({ name, key }: OpenMapping['spec'], input: RunInput): NewParti
 }
 
 /** The first rows by key. Rows that are inserted among them before they are read are part of the sample too. */
-async function firstRows(source: OpenSync['source'], mapping: ReadPlan, limit: number): Promise<NewPartition[]> {
-  const plan = { ...mapping, cursor: null };
-  const keys = plan.key.map((column) => plan.columns.indexOf(column));
+async function firstRows(source: OpenSync['source'], plan: ReadPlan, limit: number): Promise<NewPartition[]> {
+  const byKey = inKeyOrder(plan);
+  const keyOf = keyIn(byKey);
   let last: SourceKey | null = null;
   let left = limit;
   while (left > 0) {
     const after: RowPosition | null = last === null ? null : { cursor: null, key: last };
-    const { rows } = await source.readPage(plan, { ...EVERYTHING, after }, left);
+    const { rows } = await source.readPage(byKey, { ...EVERYTHING, after }, left);
     if (rows.length === 0) break;
     left -= rows.length;
-    last = keys.map((i) => rows.at(-1)![i]!);
+    last = keyOf(rows.at(-1)!);
   }
   return last === null ? [] : [{ ...ALL_BY_KEY, throughKey: last }];
 }

@@ -10,7 +10,7 @@ import { times } from '../../domain/timeouts.js';
 
 /** When this resolves, all batches that were left open are closed or have only pending records. */
 export async function recoverPartition(context: PartitionContext): Promise<void> {
-  const open = await context.deps.ledger.batches.leftBehind(context.partition);
+  const open = await context.deps.ledger.batches.takeOverLeftBehind(context.partition);
   await allEnded(
     open.map((batch) => {
       const id = platformIdOf(batch);

@@ -40,7 +40,7 @@ export async function stopIfAllRefused(
   if (areFew()) return;
   for (const child of (await undeliveredParents(context, [...refused])).keys()) refused.delete(child);
   if (areFew()) return;
-  refusals.acceptedBefore ??= await deps.ledger.batches.anyAccepted(partition);
+  refusals.acceptedBefore ??= await deps.ledger.counts.anyAccepted(partition.mappingId, partition.mappingVersion);
   if (refusals.anyTaken || areFew()) return;
   refusals.stopped ??= new PartnerSyncError(
     'platform_refused',

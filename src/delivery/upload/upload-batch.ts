@@ -14,6 +14,7 @@ import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
 import type { PartitionContext } from '../partition-context.js';
 import { maskedMessage } from './platform-message.js';
 import { stopIfAllRefused } from './stop-if-all-refused.js';
+import type { UnsentBatches } from './unsent-batches.js';
 
 /** A batch that the platform has accepted. */
 export interface SentBatch extends IntendedBatch {
@@ -38,78 +39,67 @@ export interface UploadResult {
 /** Milliseconds that one POST may take, and the age at which its intent is renewed first: both fit into one delay. */
 const postTimeoutMs = (inDoubtDelay: number): number => inDoubtDelay * 1000 * times('postShareOfInDoubtDelay');
 
+/** What became of one batch as a whole. */
+type WholeResult =
+  | { readonly kind: 'sent'; readonly batch: SentBatch }
+  | { readonly kind: 'rejected'; readonly batch: IntendedBatch; readonly error: PartnerSyncError };
+
 /**
- * If it throws, batches that were certainly not sent are no longer in the ledger as intents.
- *
+ * @param unsent has the batch; told when that, or a part of it, may be on the platform
  * @throws PartnerSyncError `schema_not_pushed`, `platform_refused` if the platform refuses every record
  *   (stop-if-all-refused.ts), `platform_busy` once the platform has been busy for too long,
  *   `fenced_off` if another attempt has taken the partition over, and whatever else the client throws
  */
-export async function uploadBatch(context: PartitionContext, intended: IntendedBatch): Promise<UploadResult> {
-  const upload: Upload = { batch: intended, mayHaveArrived: false };
-  let rejection: PartnerSyncError;
-  try {
-    const ended = await uploadWhole(context, upload);
-    if (!(ended instanceof PartnerSyncError)) return { sent: [ended], rejected: [] };
-    rejection = ended;
-    if (upload.batch.records.length === 1) {
-      const rejected = rejectedAlone(context, upload.batch, rejection);
-      await stopIfAllRefused(context, rejected.record, rejected.error);
-      return { sent: [], rejected: [rejected] };
-    }
-  } catch (error) {
-    if (!upload.mayHaveArrived) await release(context, [upload.batch]);
-    throw error;
-  }
-  return uploadHalves(context, upload.batch, rejection);
+export async function uploadBatch(
+  context: PartitionContext,
+  intended: IntendedBatch,
+  unsent: UnsentBatches,
+): Promise<UploadResult> {
+  const result = await uploadWhole(context, intended, unsent);
+  if (result.kind === 'sent') return { sent: [result.batch], rejected: [] };
+  if (result.batch.records.length > 1) return uploadHalves(context, result.batch, result.error, unsent);
+  const rejected = rejectedAlone(context, result.batch, result.error);
+  await stopIfAllRefused(context, rejected.record, rejected.error);
+  return { sent: [], rejected: [rejected] };
 }
 
-/** A batch that is being uploaded. */
-interface Upload {
-  /** With its latest intent. */
-  batch: IntendedBatch;
-  /** Whether the platform may have taken it although no response said so. */
-  mayHaveArrived: boolean;
-}
-
-/** Uploads the batch, again and again if that can help. Returns it if the platform has taken it, else the rejection. */
-async function uploadWhole(context: PartitionContext, upload: Upload): Promise<SentBatch | PartnerSyncError> {
+/** Uploads the batch, again and again if that can help. Returns it with its latest intent. */
+async function uploadWhole(
+  context: PartitionContext,
+  intended: IntendedBatch,
+  unsent: UnsentBatches,
+): Promise<WholeResult> {
   const { sync, mapping, signal } = context;
   const { refusals } = context.earlierChunks;
+  let batch = intended;
   let failures: Failures | undefined;
   while (true) {
     let isSent = false;
     try {
-      const sent = await sync.requestLimit.run({ queue: upload.batch.tenant, signal }, (pace) =>
-        post(context, upload.batch, pace, async () => {
+      const sent = await sync.requestLimit.run({ queue: batch.tenant, signal }, (pace) =>
+        post(context, batch, pace, async () => {
           if (refusals.stopped !== null) throw refusals.stopped;
           // A process that was frozen since the intent must not send: its successor has taken the records over.
-          if (Date.now() - upload.batch.intendedAt > postTimeoutMs(sync.spec.upload.inDoubtDelay))
-            upload.batch = await context.deps.ledger.batches.renew(context.partition, upload.batch);
+          if (Date.now() - batch.intendedAt > postTimeoutMs(sync.spec.upload.inDoubtDelay))
+            batch = await context.deps.ledger.batches.renew(context.partition, batch);
           isSent = true;
         }),
       );
+      unsent.remove(batch);
       refusals.anyTaken = true;
-      return { ...upload.batch, ...sent };
+      return { kind: 'sent', batch: { ...batch, ...sent } };
     } catch (error) {
-      if (isSent) upload.mayHaveArrived ||= !(error instanceof PartnerSyncError) || isInDoubt(error);
+      if (isSent && (!(error instanceof PartnerSyncError) || isInDoubt(error))) unsent.remove(batch);
       if (!(error instanceof PartnerSyncError) || error === refusals.stopped) throw error;
       failures ??= { since: Date.now(), inDoubt: 0, busy: 0 };
       const next = afterFailure(context, error, failures);
-      if (next === 'rejected') return error;
+      if (next === 'rejected') return { kind: 'rejected', batch, error };
       sync.onRetry(error.code, Date.now() - failures.since);
       if (next.repeatIn > 0) await sleep(next.repeatIn, undefined, { signal });
       mapping.meter.batchRepeated();
     }
   }
 }
-
-/**
- * Closes the intents of batches that the platform certainly does not have, for an attempt that ends here: the next one need
- * not wait for them. If the ledger cannot be told, it waits as after a crash.
- */
-export const release = ({ deps }: PartitionContext, batches: readonly IntendedBatch[]): Promise<void> =>
-  deps.ledger.batches.release(batches).catch(() => undefined);
 
 /** How the attempts to upload one batch have failed so far. */
 interface Failures {
@@ -197,6 +187,7 @@ async function uploadHalves(
   context: PartitionContext,
   batch: IntendedBatch,
   rejection: PartnerSyncError,
+  unsent: UnsentBatches,
 ): Promise<UploadResult> {
   const tooLong = rejection.code === 'platform_too_large';
   if (tooLong) context.mapping.batchLimits.tooLong(bodyOf(batch).length);
@@ -205,17 +196,10 @@ async function uploadHalves(
     batch.records.slice(0, middle),
     batch.records.slice(middle),
   ]);
+  unsent.replace(batch, halves);
   const results: UploadResult[] = [];
   // Not side by side: what is wrong with the first half may be wrong with the second too.
-  for (const [i, half] of halves.entries()) {
-    try {
-      results.push(await uploadBatch(context, half));
-    } catch (error) {
-      const rejected = results.flatMap((result) => result.rejected);
-      await release(context, [...rejected.map((each) => each.batch), ...halves.slice(i + 1)]);
-      throw error;
-    }
-  }
+  for (const half of halves) results.push(await uploadBatch(context, half, unsent));
   const sent = results.flatMap((r) => r.sent);
   const rejected = results.flatMap((r) => r.rejected);
   // Refused together and accepted in halves: there were too many of them, whatever the platform's message said.

@@ -1,4 +1,4 @@
-/** Open batches: intended, sent, or with pending records. Their states: close-batches.ts. */
+/** Batches that are not settled yet: intended, sent, or with pending records. Their states: close-batches.ts. */
 import type { Knex } from 'knex';
 import { milliseconds } from '../../domain/timeouts.js';
 import type { RecordList } from '../../records/record-list.js';
@@ -30,7 +30,7 @@ export interface OpenBatch {
   readonly age: number;
 }
 
-/** Methods that take a partition throw `fenced_off` when a newer attempt has taken it over. */
+/** `insertSent`, `renew`, `split` and `recover` throw `fenced_off` when a newer attempt has taken the partition over. */
 export interface Batches {
   /** Records the id that the platform gave the batch; does nothing for a batch that the ledger does not know. */
   markSent(batch: IntendedBatch, platformBatchId: string): Promise<void>;
@@ -54,13 +54,11 @@ export interface Batches {
   ): Promise<readonly IntendedBatch[]>;
   /** Closes the intents of batches that were certainly not sent, so that their records can be claimed again at once. */
   release(batches: readonly IntendedBatch[]): Promise<void>;
-  /** Whether the platform has accepted records of the mapping in a run with the same version of the files. */
-  anyAccepted(partition: AcquiredPartition): Promise<boolean>;
   /**
-   * Batches that nobody is settling: those of the partition itself, and those of its mapping whose runs have ended.
-   * Attempts that may have outlived such a run are fenced off first.
+   * Returns the batches that nobody is settling: those of the partition itself, and those of its mapping whose runs have
+   * ended. Attempts that may have outlived such a run are fenced off first.
    */
-  leftBehind(partition: AcquiredPartition): Promise<readonly OpenBatch[]>;
+  takeOverLeftBehind(partition: AcquiredPartition): Promise<readonly OpenBatch[]>;
   /**
    * Reads the batch again: its old attempt may have recorded the platform's id meanwhile. Undefined if it is not left
    * behind any more, since another partition has recovered it.
@@ -133,16 +131,7 @@ export function openBatches(knex: Knex): Batches {
       if (ids.length > 0)
         await knex('batches').whereIn('id', ids).where({ state: 'intended' }).update(closedColumns(knex, 'superseded'));
     },
-    async anyAccepted({ mappingId, mappingVersion }) {
-      const { rows } = await knex.raw<{ rows: { any: boolean }[] }>(
-        `SELECT EXISTS (
-           SELECT FROM partition_counts c JOIN partitions p ON p.id = c.partition_id JOIN runs ON runs.id = p.run_id
-           WHERE p.mapping_id = ? AND runs.mapping_version = ? AND c.accepted > 0) AS any`,
-        [mappingId, mappingVersion],
-      );
-      return rows[0]!.any;
-    },
-    async leftBehind({ id, mappingId }) {
+    async takeOverLeftBehind({ id, mappingId }) {
       await knex.raw(
         `UPDATE partitions SET fencing_token = fencing_token + 1
          WHERE id IN (SELECT partition_id FROM batches b WHERE ${OF_ENDED_RUNS})`,

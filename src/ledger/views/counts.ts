@@ -1,4 +1,4 @@
-/** The counts, for people: the progress of a run, its report, and the status of mappings between runs. */
+/** Questions about counts: the progress of a run, its report, and the status of mappings between runs. */
 import type { Knex } from 'knex';
 import type { MappingProgress } from '../../domain/run/progress.js';
 import type { Counts, DeadLetterCount, Undelivered } from '../../domain/run/run.js';
@@ -18,6 +18,8 @@ export interface CountsView {
    * that were brought back. Only `gone` includes rows that were looked for as children before their own turn came.
    */
   replayed(runId: string): Promise<ReplayCounts>;
+  /** Whether the platform has accepted records of the mapping in a run with this version of the files. */
+  anyAccepted(mappingId: number, mappingVersion: string): Promise<boolean>;
   /** How far each mapping of the sync has been read, and what has become of its records. */
   statuses(sync: string): Promise<readonly MappingStatus[]>;
 }
@@ -41,6 +43,15 @@ export interface MappingStatus {
 
 export function openCounts(knex: Knex): CountsView {
   return {
+    async anyAccepted(mappingId, mappingVersion) {
+      const { rows } = await knex.raw<{ rows: { any: boolean }[] }>(
+        `SELECT EXISTS (
+           SELECT FROM partition_counts c JOIN partitions p ON p.id = c.partition_id JOIN runs ON runs.id = p.run_id
+           WHERE p.mapping_id = ? AND runs.mapping_version = ? AND c.accepted > 0) AS any`,
+        [mappingId, mappingVersion],
+      );
+      return rows[0]!.any;
+    },
     async progress(runId) {
       // node-postgres gives bigint as text, so sums are cast: exact up to 2^53 rows.
       const { rows } = await knex.raw<{ rows: MappingProgress[] }>(
