@@ -9,11 +9,11 @@ export const FIRST_PAGE_ROWS = 100;
  */
 const PAGE_ROWS = 2000;
 /** Approximate number of characters of a page, so that wide rows do not take more memory. */
-const PAGE_CHARACTERS = 4 * 1024 * 1024;
+const TARGET_PAGE_CHARACTERS = 4 * 1024 * 1024;
 
 /** Rows to request for the next page, given the average characters of a row; at least one. */
 export const rowsPerPage = (rowLength: number): number =>
-  Math.max(1, Math.min(PAGE_ROWS, Math.floor(PAGE_CHARACTERS / rowLength)));
+  Math.max(1, Math.min(PAGE_ROWS, Math.floor(TARGET_PAGE_CHARACTERS / rowLength)));
 
 /** Average characters of a row, measured on about 20 rows of the page; never zero. */
 export function averageRowLength({ rows }: Page): number {

@@ -4,7 +4,7 @@ import type { Page, ReadBounds, ReadPlan, Rows, SourceRow } from '../domain/sour
 import { relationName, type ConnectedDatabase } from './connected-database.js';
 import type { ColumnType, RawPage } from './dialect.js';
 import { pageQuery } from './keyset-query.js';
-import { PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
+import { MAX_PAGE_CHARACTERS, type PageFacts } from './page-sizer.js';
 import { keyUnusable, pageOf, type PreparedPlan, type PreparedPlans } from './prepared-plans.js';
 import { withSourceErrors } from './source-error.js';
 
@@ -37,7 +37,7 @@ export class PageReader {
     if (!prepared.unique && bounds.after === null) await this.#refuseNullKeys(plan);
     let wanted = prepared.sizer.limit(limit);
     const started = performance.now();
-    let raw = await this.#run(prepared, bounds, wanted, PAGE_CHARACTERS);
+    let raw = await this.#run(prepared, bounds, wanted, MAX_PAGE_CHARACTERS);
     prepared.sizer.observe({ ...weightOf(raw), milliseconds: performance.now() - started });
     // A single row over the budget is read all the same: there is nothing smaller to ask for.
     if (raw.cut === true && raw.rows.length <= prepared.lookahead) {

@@ -2,7 +2,7 @@
 import { times } from '../domain/timeouts.js';
 
 /** Characters of one page that are kept in memory, at most. */
-export const PAGE_CHARACTERS = 16 * 1024 * 1024;
+export const MAX_PAGE_CHARACTERS = 16 * 1024 * 1024;
 
 /** What was measured of a page. */
 export interface PageFacts {
@@ -30,7 +30,7 @@ export class PageSizer {
 
   /** Learns from a page that was read. */
   observe({ rows, characters, milliseconds, cut }: PageFacts): void {
-    const fitting = Math.floor((rows * PAGE_CHARACTERS) / 2 / Math.max(1, characters));
+    const fitting = Math.floor((rows * MAX_PAGE_CHARACTERS) / 2 / Math.max(1, characters));
     if (cut) this.#limit = Math.max(1, Math.min(fitting, rows));
     else if (rows === 0) return;
     else if (milliseconds > this.#slow) this.#limit = Math.max(1, Math.floor(rows / 2));

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { retryDelay } from '../../src/delivery/chunk/retry-delay.js';
 import { seconds, times } from '../../src/domain/timeouts.js';
 import { UNSEEN_TRANSACTIONS_DELAY } from '../../src/source/high-watermark-text.js';
-import { PAGE_CHARACTERS } from '../../src/source/page-sizer.js';
+import { MAX_PAGE_CHARACTERS } from '../../src/source/page-sizer.js';
 import { ENGINE_OPTIONS } from '../../src/config/engine-flags.js';
 import { readPage, ROOT } from './pages.js';
 
@@ -85,7 +85,7 @@ const SENTENCES: Readonly<Record<string, readonly string[]>> = {
     `what it has replayed, minus ${UNSEEN_TRANSACTIONS_DELAY} seconds`,
     `the clock minus ${UNSEEN_TRANSACTIONS_DELAY} seconds`,
     `whose transaction is open for more than ${UNSEEN_TRANSACTIONS_DELAY} seconds`,
-    `About ${PAGE_CHARACTERS / MIB} million characters of a page`,
+    `About ${MAX_PAGE_CHARACTERS / MIB} million characters of a page`,
     `more than ${times('sourceSlowPage') === 0.25 ? 'a quarter' : '?'} of the statement timeout`,
   ],
   'docs/mapping.md': [
