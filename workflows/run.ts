@@ -3,7 +3,7 @@
  *
  * Mappings are loaded stage by stage, parents before children. Then the run polls the records that wait for a parent,
  * cleans up after rows that are gone, and closes. Each step is an activity that continues from the ledger, so a run
- * survives any crash. No row ever gets in here.
+ * survives any crash. Rows never enter a workflow.
  */
 import { CancellationScope, ContinueAsNew, workflowInfo } from '@temporalio/workflow';
 import {

@@ -10,7 +10,7 @@ import { CLOCK, createPace, type Clock, type Pace } from './pace.js';
 
 /** For whom a request is. */
 export interface RequestedBy {
-  /** Names a queue, such as the tenant's: those that wait are let through in turn, so that none waits for all of another. */
+  /** Names a queue, such as the tenant's: those that wait are let through in turn, so no queue waits for all of another. */
   readonly queue: string;
   /** Ends the wait; what has begun goes on. */
   readonly signal?: AbortSignal | undefined;

@@ -38,7 +38,7 @@ export async function serveMonitoring(
   const pages: Readonly<Record<string, () => Promise<PageResponse>>> = {
     // What the ledger cannot tell is left out, so this one does not fail.
     '/metrics': async () => ({ status: 200, type: metrics.contentType, body: await metrics.text() }),
-    // A response is the proof: a process whose event loop is stuck does not.
+    // A response is the proof: a process whose event loop is stuck sends none.
     '/live': () => Promise.resolve(plain(200, 'live')),
     '/ready': async () => {
       const why = await readiness();

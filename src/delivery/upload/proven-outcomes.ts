@@ -46,7 +46,7 @@ export async function provenOutcomes(
   }
   const isAbsent = new Set(absent.map(({ externalId }) => externalId));
   for (const { externalId } of open) if (!isAbsent.has(externalId)) outcomes.set(externalId, 'accepted');
-  // Fewer absent ones are right as well: a failed record may be stored from an earlier upload.
+  // Fewer absent records than counted failures are also consistent: a failed record may be stored from an earlier upload.
   const isCounted = addsUp && absent.length <= failedRecords + unlistedPending;
   if (!isCounted) warnOnce('batch_inconsistent', context, batch.platformBatchId, status);
   const failedByName = absent.filter(({ externalId }) => named.has(externalId));

@@ -132,7 +132,8 @@ async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): P
 
 /**
  * Gives records that this reading found unchanged its read sequence number. Otherwise somebody else who has read their
- * rows earlier, while they were different, would send what they read (ADR 0023). Nobody else, no need for this.
+ * rows earlier, while they were different, would send what they read (ADR 0023). If nobody else reads the mapping, this is
+ * unnecessary.
  */
 async function raiseReadSeqs(
   trx: Knex,

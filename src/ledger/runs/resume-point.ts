@@ -44,7 +44,7 @@ export type PartitionWork =
   | { readonly kind: 'removals'; readonly after: RecordPlace | null }
   /** Rows that are read by their keys: again, whenever their records are due, or as parents of others. */
   | { readonly kind: 'by_key' }
-  /** New rows of small tenants, each time that it is looked for them. */
+  /** New rows of small tenants, each time somebody looks for them. */
   | { readonly kind: 'small_tenants' };
 
 /**
