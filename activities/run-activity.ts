@@ -31,20 +31,21 @@ export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>):
 
 /**
  * Sends a heartbeat every `every` milliseconds until the work ends. A worker that dies stops sending them. If the work
- * reports rows by `rowsDone`, each heartbeat says how many of them are in the ledger and how fast they came. It repeats the
- * details of the attempt before, which would be lost otherwise.
+ * reports rows by `rowsDone`, each heartbeat says how many of them are in the ledger and how fast they came. It repeats how
+ * the attempts before have failed, which would be lost otherwise; their rows are not those of this attempt.
  */
 export async function withHeartbeats<T>(
   every: number,
   work: (rowsDone: (rows: number) => void) => Promise<T>,
 ): Promise<T> {
   const context = Context.current();
+  const { code, failures } = (context.info.heartbeatDetails ?? {}) as Partial<CountedFailures>;
   const began = performance.now();
   let rows = 0;
   const timer = setInterval(() => {
     const rowsPerSecond = Math.round(rows / ((performance.now() - began) / 1000));
     const progress = rows === 0 ? {} : { rows, rowsPerSecond };
-    context.heartbeat({ ...(context.info.heartbeatDetails as object | undefined), ...progress });
+    context.heartbeat({ code, failures, ...progress });
   }, every);
   try {
     return await work((more) => (rows += more));

@@ -12,7 +12,7 @@ export interface PartitionContext {
   readonly sync: OpenSync;
   readonly mapping: OpenMapping;
   readonly partition: AcquiredPartition;
-  /** The limits of a guarded run; undefined for rows that are read again, and for removals. */
+  /** The limits of a guarded run; undefined for rows that are read again, for first passes and for removals. */
   readonly guard?: GuardLimits | undefined;
   readonly earlierChunks: EarlierChunks;
   /** Aborts when the activity is cancelled or has lost its worker. */

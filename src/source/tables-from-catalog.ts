@@ -1,6 +1,7 @@
 /** Assembles tables from the flat rows of text that a dialect's catalogue queries return. */
 import type { CatalogColumn, CatalogForeignKey, CatalogIndex, SourceTable } from '../domain/source/source-catalog.js';
 import type { SourceRow, SourceType } from '../domain/source/source.js';
+import { groupBy } from '../domain/values/group-by.js';
 import { tableName } from './table-name.js';
 
 /**
@@ -91,17 +92,6 @@ function foreignKey(rows: readonly SourceRow[]): CatalogForeignKey {
   };
 }
 
-const byTable = (rows: readonly SourceRow[]): Map<string, SourceRow[]> => collect(rows, (r) => idOf(r[0]!, r[1]!));
+const byTable = (rows: readonly SourceRow[]): Map<string, SourceRow[]> => groupBy(rows, (r) => idOf(r[0]!, r[1]!));
 /** Rows of one index or constraint, by its name. */
-const groups = (rows: readonly SourceRow[]): Iterable<readonly SourceRow[]> => collect(rows, (r) => r[2]!).values();
-
-function collect(rows: readonly SourceRow[], keyOf: (row: SourceRow) => string): Map<string, SourceRow[]> {
-  const found = new Map<string, SourceRow[]>();
-  for (const row of rows) {
-    const key = keyOf(row);
-    const group = found.get(key);
-    if (group === undefined) found.set(key, [row]);
-    else group.push(row);
-  }
-  return found;
-}
+const groups = (rows: readonly SourceRow[]): Iterable<readonly SourceRow[]> => groupBy(rows, (r) => r[2]!).values();

@@ -100,7 +100,7 @@ export async function guardCheck(
     );
     const [guarded] = found;
     if (guarded === undefined) return;
-    // Once one chunk has gone beyond a limit, no other of the mapping is sent, however small it is.
+    // Once the mapping is on hold, no other chunk of it is sent, however small it is. One may pass before the hold is written.
     const hold = guarded.onHold ?? holdOf(mapping, { ...guarded, ...read }, limits, guarded.approved);
     if (hold !== null) throw new GuardExceeded(hold, changed);
   };

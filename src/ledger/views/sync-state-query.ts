@@ -137,7 +137,10 @@ const RETRYING: Part = {
   columns: `retrying.code AS retrying_code, retrying.since AS retrying_since, retrying.last_failed_at AS retrying_last_failed_at`,
 };
 
-/** When the working run that has stood still for the longest time last moved. A run that waits for the approval of its plan is told as such. */
+/**
+ * When the working run that has stood still for the longest time last moved, without runs that wait for the approval of a
+ * removal plan.
+ */
 const NO_PROGRESS: Part = {
   rows: `
     SELECT min(moved_at) AS since FROM (
