@@ -146,7 +146,7 @@ describe('when the attempt is cancelled', () => {
     if (cancelled === 'before') attempt.abort();
     const unsent = new UnsentBatches([batch!]);
     await expect(uploadBatch(context, batch!, unsent)).rejects.toThrow();
-    await unsent.release(the.ledger.batches);
+    await unsent.release(context);
     return { seen, leftBehind: await the.ledger.batches.takeOverLeftBehind(partition) };
   }
 

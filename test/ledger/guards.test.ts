@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { GuardLimits } from '../../src/domain/sync/guard.js';
 import type { MappedRecord } from '../../src/domain/records/record.js';
 import { RecordList } from '../../src/records/record-list.js';
+import type { IntendedBatch } from '../../src/ledger/batches/batch-intents.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 
@@ -15,16 +16,22 @@ const claim = async (
   partition: AcquiredPartition,
   records: readonly MappedRecord[],
   deadLettered = 0,
-): Promise<number> =>
-  (
-    await the.ledger.claim(partition, {
-      ...(await the.reading()),
-      records: RecordList.of(records),
-      tenantIds: await the.ledger.ids.tenantIds(['north']),
-      cut: (all) => (all.length === 0 ? [] : [all]),
-      guard: { mapping: 'orders', limits: LIMITS, rows: records.length + deadLettered, deadLettered },
-    })
-  ).batches.length;
+): Promise<number> => (await claimed(partition, records, deadLettered)).length;
+
+const claimed = async (
+  partition: AcquiredPartition,
+  records: readonly MappedRecord[],
+  deadLettered = 0,
+): Promise<readonly IntendedBatch[]> => {
+  const { batches } = await the.ledger.claim(partition, {
+    ...(await the.reading()),
+    records: RecordList.of(records),
+    tenantIds: await the.ledger.ids.tenantIds(['north']),
+    cut: (all) => (all.length === 0 ? [] : [all]),
+    guard: { mapping: 'orders', limits: LIMITS, rows: records.length + deadLettered, deadLettered },
+  });
+  return batches;
+};
 
 /** A guarded run of a mapping of which ten records are on the platform, with two partitions. */
 async function guardedRun(): Promise<[AcquiredPartition, AcquiredPartition]> {
@@ -94,4 +101,32 @@ it('keeps to every other limit when somebody has approved one', async () => {
 it('does not count new records', async () => {
   const added = Array.from({ length: 20 }, (_, i) => record(`n${i}`, '1'));
   expect(await claim(one, added)).toBe(1);
+});
+
+it('counts changes once, however often their batches are released unsent and claimed again', async () => {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const [whole] = await claimed(one, versions('2', 3));
+    const halves = [whole!.records.pick((i) => i === 0), whole!.records.pick((i) => i > 0)];
+    await the.ledger.batches.release(one, await the.ledger.batches.split(one, whole!, halves), { guarded: true });
+  }
+  expect(await claim(one, versions('2', 3))).toBe(1);
+  await expect(claim(other, versions('2', 4).slice(3))).rejects.toMatchObject({ hold: { records: 4 } });
+});
+
+it('keeps the count of what a recovered batch may have changed', async () => {
+  const [batch] = await claimed(one, versions('2', 3));
+  const [leftBehind] = await the.ledger.batches.takeOverLeftBehind(one);
+  const outcomes = versions('2', 3).map((r) => the.sent(r, 'unknown'));
+  await the.ledger.batches.recover(one, leftBehind!, { outcomes, pending: [], dependencyWait: 0 });
+  // The attempt that was taken for dead finds out only now that it has not sent the batch.
+  await the.ledger.batches.release(one, [batch!], { guarded: true });
+  expect(await claim(one, versions('2', 3))).toBe(1);
+  await expect(claim(other, versions('2', 4).slice(3))).rejects.toMatchObject({ hold: { records: 4 } });
+});
+
+it('takes nothing back for batches of rows that are read again, which it has not counted', async () => {
+  await claim(one, versions('2', 3));
+  const again = await the.claim(other, versions('2', 5).slice(3));
+  await the.ledger.batches.release(other, again.batches, { guarded: false });
+  await expect(claim(other, versions('2', 4).slice(3))).rejects.toMatchObject({ hold: { records: 4 } });
 });

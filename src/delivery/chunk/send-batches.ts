@@ -34,7 +34,7 @@ export async function sendBatches(
     const { meter } = context.mapping;
     settled = (await allEnded(batches.map((batch) => meter.sending(batch.records.length, () => send(batch))))).flat();
   } catch (error) {
-    await unsent.release(context.deps.ledger.batches);
+    await unsent.release(context);
     throw error;
   }
   const undelivered = await undeliveredParents(

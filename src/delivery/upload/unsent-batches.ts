@@ -2,8 +2,8 @@
  * The batches of a chunk that the platform certainly does not have. If the attempt ends before they are sent, their intents
  * are closed, so that the next attempt need not wait for them as for a POST that may have arrived.
  */
-import type { Batches } from '../../ledger/batches/batches.js';
 import type { IntendedBatch } from '../../ledger/batches/batch-intents.js';
+import type { PartitionContext } from '../partition-context.js';
 
 export class UnsentBatches {
   /** By the id of the intent; a batch without one needs nothing. */
@@ -25,8 +25,9 @@ export class UnsentBatches {
   }
 
   /** Closes the intents. If the ledger cannot be told, the next attempt waits as after a crash. */
-  release(batches: Pick<Batches, 'release'>): Promise<void> {
-    return batches.release([...this.#batches.values()]).catch(() => undefined);
+  release({ deps, partition, guard }: Pick<PartitionContext, 'deps' | 'partition' | 'guard'>): Promise<void> {
+    const claim = { guarded: guard !== undefined };
+    return deps.ledger.batches.release(partition, [...this.#batches.values()], claim).catch(() => undefined);
   }
 
   #add(batches: readonly IntendedBatch[]): void {

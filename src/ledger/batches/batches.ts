@@ -4,6 +4,7 @@ import { milliseconds } from '../../domain/timeouts.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
 import { closedColumns, recoverBatch, type RecoveredOutcomes } from './close-batches.js';
+import { releaseIntents } from './release-intents.js';
 import { coalesced } from '../database/coalesced.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
@@ -52,8 +53,15 @@ export interface Batches {
     batch: IntendedBatch,
     parts: readonly RecordList[],
   ): Promise<readonly IntendedBatch[]>;
-  /** Closes the intents of batches that were certainly not sent, so that their records can be claimed again at once. */
-  release(batches: readonly IntendedBatch[]): Promise<void>;
+  /**
+   * Closes the intents of batches that were certainly not sent, so that their records can be claimed again at once. If
+   * their claim was `guarded`, the guard does not count what they would have changed any more.
+   */
+  release(
+    partition: AcquiredPartition,
+    batches: readonly IntendedBatch[],
+    claim: { readonly guarded: boolean },
+  ): Promise<void>;
   /**
    * Returns the batches that nobody is settling: those of the partition itself, and those of its mapping whose runs have
    * ended. Attempts that may have outlived such a run are fenced off first.
@@ -125,12 +133,7 @@ export function openBatches(knex: Knex): Batches {
         return insertIntents(trx, partition, whole!.read_seq, intents, intendedAt);
       });
     },
-    async release(batches) {
-      const ids = batches.flatMap(({ id }) => id ?? []);
-      // A successor that has recovered such a batch meanwhile has closed it: then there is nothing to do.
-      if (ids.length > 0)
-        await knex('batches').whereIn('id', ids).where({ state: 'intended' }).update(closedColumns(knex, 'superseded'));
-    },
+    release: (partition, batches, { guarded }) => releaseIntents(knex, partition, batches, guarded),
     async takeOverLeftBehind({ id, mappingId }) {
       await knex.raw(
         `UPDATE partitions SET fencing_token = fencing_token + 1

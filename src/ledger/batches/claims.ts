@@ -21,7 +21,7 @@ import type { Knex } from 'knex';
 import { isUpToDate } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { insertIntents, type IntendedBatch } from './batch-intents.js';
-import { guardCheck, type ChunkGuard } from '../runs/guards.js';
+import { guardCheck, isChangedBy, type ChunkGuard } from '../runs/guards.js';
 import type { InFlightReason, InFlightRecords } from './in-flight-records.js';
 import { hashAt, inTransaction, prepared } from '../database/statements.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
@@ -176,7 +176,7 @@ async function compareWithIndex(
     const own = { contentHash: hashAt(ownHashes(), index), deletion: records.deletionAt(index) };
     if (isUpToDate(own, known.contentHash)) return upToDate(known.runId);
     if (skipSentInRun === true && known.runId === thisRun && known.contentHash !== null) return 'sent_in_this_run';
-    if (known.runId !== thisRun && known.contentHash !== null) changed.push(index);
+    if (isChangedBy(thisRun, known)) changed.push(index);
     // If the two readings took place at the same time, it cannot be told which is newer.
     return known.readSeq > Number(readSeqStart) ? 'contended' : undefined;
   };

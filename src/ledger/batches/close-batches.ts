@@ -1,13 +1,13 @@
 /**
  * What becomes of open batches. Each batch is in one of these states:
  *
- * | State      | The batch                                                      | Written by                         |
- * | ---------- | -------------------------------------------------------------- | ---------------------------------- |
- * | intended   | is about to be sent, or in doubt                               | `insertIntents`                    |
- * | sent       | has the platform's id                                          | `markSent`, `insertSent`           |
- * | pending    | has records that the platform keeps until their parents arrive | `closeBatches`, `recoverBatch`     |
- * | settled    | is over: every record has an outcome                           | `closeBatches`, `recoverBatch`     |
- * | superseded | is over: its records are sent again in other batches           | `split`, `release`, `recoverBatch` |
+ * | State      | The batch                                                      | Written by                                |
+ * | ---------- | -------------------------------------------------------------- | ----------------------------------------- |
+ * | intended   | is about to be sent, or in doubt                               | `insertIntents`                           |
+ * | sent       | has the platform's id                                          | `markSent`, `insertSent`                  |
+ * | pending    | has records that the platform keeps until their parents arrive | `closeBatches`, `recoverBatch`            |
+ * | settled    | is over: every record has an outcome                           | `closeBatches`, `recoverBatch`            |
+ * | superseded | is over: its records are sent again in other batches           | `split`, `releaseIntents`, `recoverBatch` |
  *
  * The first three are open: such a batch keeps the external ids of the records without an outcome, for the process that
  * settles it, and in flight also their hashes.
@@ -46,7 +46,7 @@ const stillPending = (pending: readonly string[]) => ({
   external_ids: JSON.stringify(pending),
 });
 
-/** The columns of a batch that is over; `split` and `release` of batches.ts write them too. */
+/** The columns of a batch that is over; `split` and `releaseIntents` write them too. */
 export const closedColumns = (trx: Knex, state: 'settled' | 'superseded') => ({
   ...NOT_IN_FLIGHT,
   state,

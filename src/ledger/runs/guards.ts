@@ -12,6 +12,7 @@ import {
 import type { NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
+import type { RecordEntry } from '../record-index/index.js';
 import type { AcquiredPartition } from './partitions.js';
 
 /** A mapping that a run which has not ended holds. */
@@ -105,6 +106,10 @@ export async function guardCheck(
     if (hold !== null) throw new GuardExceeded(hold, changed);
   };
 }
+
+/** Whether a record of the index is one whose content the run changes by sending it: an earlier run has delivered it. */
+export const isChangedBy = (runId: number, { runId: sentBy, contentHash }: RecordEntry): boolean =>
+  sentBy !== runId && contentHash !== null;
 
 /** What the finished chunks of the mapping have read, and how many of these rows are dead letters. */
 async function finishedCounts(
