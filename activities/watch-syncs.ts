@@ -18,7 +18,7 @@ import pLimit from 'p-limit';
 import { recordSchedules } from './record-schedules.js';
 import { runWorkflows } from './run-workflows.js';
 
-/** As many as there are connections to the ledger. */
+/** How many syncs are evaluated at once: as many as there are connections to the ledger. */
 const SYNCS_AT_ONCE = 8;
 
 /**

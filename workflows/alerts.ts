@@ -25,8 +25,8 @@ const { deliverNotifications } = proxyActivities<Activities>({
 });
 
 /**
- * Evaluates once. Fails if a sync cannot be evaluated. The result names a sync whose alerts cannot be read. No ping address
- * of either is called, so that somebody outside notices.
+ * Evaluates every sync once. Fails if one cannot be evaluated. The result names syncs whose alerts cannot be read. Neither
+ * kind of sync calls its ping address, so the service that expects the ping notices.
  */
 export const watch = (): Promise<WatchResult> => asRunFailure(() => watchSyncs());
 

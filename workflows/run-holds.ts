@@ -19,7 +19,7 @@ interface MappingHolds {
   approval: Approval | null;
   /** Its time slices wait together. */
   wait: Promise<boolean> | null;
-  /** What was approved; what a time slice that began before has found is out of date. */
+  /** The causes that were approved. A time slice that began before an approval may still report its cause: that is ignored. */
   readonly approved: Set<HoldCause>;
   /** Whether nobody has approved its removals in time: the run does not wait for them again. */
   removalsNotApproved: boolean;

@@ -24,8 +24,8 @@ export interface Metrics {
   /** The meters that fill them. */
   readonly meters: Meters;
   /**
-   * Shows the counters of mappings at zero before there is any work on them: of a counter that begins with a number,
-   * Prometheus does not see the increase.
+   * Shows the counters of mappings at zero before there is any work on them: if a counter first appears with a
+   * value above zero, Prometheus does not count that as an increase.
    */
   begin(mappings: readonly { readonly sync: string; readonly mapping: string }[]): void;
   /** The value of the header content-type. */
@@ -56,7 +56,7 @@ type Named<Type> = {
 /**
  * Creates the metrics of one process.
  *
- * @param readLedger reads the second table; null leaves it to another worker, since all would tell the same
+ * @param readLedger reads the metrics of the second table; null leaves them to another worker, as all would show the same
  * @param tenants those that have metrics of their own
  */
 export function openMetrics(

@@ -158,7 +158,7 @@ export function joinFleet(fleet: Fleet, clock: Clock = CLOCK): FleetMember {
         while (!isKnown(sending)) {
           signal?.throwIfAborted();
           await heartbeat();
-          // A slow ledger must not stop everything: this process counts as one of them until it is taken for gone.
+          // A slow ledger must not stop everything: until the fleet takes this process for gone, it has its share.
           if (isKnown(sending, milliseconds('fleetGone'))) break;
           // A heartbeat that was under way did not yet know of this sync.
           if (sending.share !== null) await clock.pause(every, signal);

@@ -13,12 +13,12 @@ export const CLOCK: Clock = { now: () => performance.now(), pause };
 
 /** Admits requests one after the other. */
 export interface Pace {
-  /** Requests a second from now on, also for those that wait already; null: as many as come. */
+  /** Sets the requests a second from now on, also for those that are waiting; null: no limit. */
   set(perSecond: number | null): void;
   /**
-   * Calls `begin` when the next request may be sent, and resolves as it does. The request after it follows a gap after
-   * that: so if `begin` waits for something else, the next one is not sent right behind. Rejects with the signal's
-   * reason when it is aborted.
+   * Calls `begin` when the next request may be sent, and resolves as it does. The gap to
+   * the next request is counted from then, so that it does not follow at once if `begin` has waited for something else.
+   * Rejects with the signal's reason when it is aborted.
    */
   next<T>(begin: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -17,9 +17,9 @@ export interface SharedRetryAfter {
 
 /** The same, for its owner, which hears of pauses. */
 export interface LearntRetryAfter extends SharedRetryAfter {
-  /** Takes in that the platform wants nothing for so many milliseconds from now. */
+  /** Records that the platform asks for no requests for so many milliseconds from now. */
   learn(ms: number): void;
-  /** Resolves when the others have been told, or after two seconds: a process that ends must not take it along. */
+  /** Resolves when the other processes have been told, or after two seconds: a process awaits it before it exits. */
   told(): Promise<void>;
 }
 

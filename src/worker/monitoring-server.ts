@@ -52,7 +52,7 @@ export async function serveMonitoring(
     const found = page === undefined || !isRead ? Promise.resolve(NOT_HERE) : page();
     found.then(
       (sent) => send(response, sent),
-      () => send(response, plain(500, 'This could not be found out; the log says why.')),
+      () => send(response, plain(500, 'The check failed; see the log of the worker.')),
     );
   });
   await new Promise<void>((resolve, reject) => {
@@ -73,7 +73,7 @@ export async function serveMonitoring(
 }
 
 /** For any other path or method. */
-const NOT_HERE = plain(404, 'There are /metrics, /live and /ready, for GET.');
+const NOT_HERE = plain(404, 'Not found. This server answers GET requests for /metrics, /live and /ready.');
 
 function send(response: ServerResponse, { status, type, body }: PageResponse): void {
   response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body);

@@ -6,7 +6,7 @@ import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { pollBatch, type PendingChild } from './poll-batch.js';
-import { fetchParents, retryDeadLetteredChildren, retryReadyChildren } from './retry-children.js';
+import { fetchParents, retryDeadLetteredChildren, makeReadyChildrenDue } from './retry-children.js';
 import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 
@@ -29,7 +29,7 @@ export async function pollMapping(
   const context = await acquirePartition(deps, { ...ref, partitionId }, signal);
   await recoverPartition(context);
   await fetchParents(context, await pollBatches(context));
-  await retryReadyChildren(context, await ledger.waiting.now());
+  await makeReadyChildrenDue(context, await ledger.waiting.now());
   // A record that is tried in vain becomes due later than now, so the loop ends however long a round takes.
   const now = await ledger.waiting.now();
   while (true) {

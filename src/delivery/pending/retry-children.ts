@@ -34,7 +34,7 @@ export async function fetchParents(context: PartitionContext, pending: readonly 
 }
 
 /** Makes queued children due if all their parents are delivered. `now`: by the ledger's clock. */
-export async function retryReadyChildren(context: PartitionContext, now: string): Promise<void> {
+export async function makeReadyChildrenDue(context: PartitionContext, now: string): Promise<void> {
   const { waiting } = context.deps.ledger;
   const { mappingId } = context.mapping;
   let after: Pick<WaitingRow, 'tenantId' | 'externalId'> = { tenantId: 0, externalId: '' };

@@ -83,7 +83,7 @@ async function retryTogether(
     readSeqs: chunk,
     result: {
       ...delivery,
-      // An entry of a record that was sent just now counts more than one of a row that has given the record up.
+      // The later entry of a record wins: that it was just sent outweighs that a row no longer maps to it.
       waiting: [...waiting, ...delivery.waiting],
       rowOutcomes: [...delivery.rowOutcomes, ...stillWaiting, ...rest],
     },
@@ -97,7 +97,7 @@ interface Reading {
   readonly unsearched: readonly QueuedRow[];
 }
 
-/** Makes removals anew, which have no rows, but for those whose rows have come back. */
+/** Builds the removals again, which have no rows, except those whose rows have come back. */
 async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
   const removals = due.flatMap(({ sourceKey }) => removalWithKey(mapping, sourceKey) ?? []);
   const readSeqStart = await deps.ledger.nextReadSeq();
@@ -108,8 +108,8 @@ async function removalsAnew({ deps, sync, mapping }: PartitionContext, due: read
 }
 
 /**
- * Reads the rows of the records by their keys, and by their external ids if that finds no row of the record: its key may be
- * another one since, or the mapping's.
+ * Reads the rows of the records by their keys, and by their external ids if that finds no row of the record: the row
+ * may have got another key since, or the mapping another key column.
  */
 async function rowsAnew({ deps, sync, mapping }: PartitionContext, due: readonly QueuedRow[]): Promise<Reading> {
   const ofRows = due.filter(isRowKnown);

@@ -114,8 +114,8 @@ const cut = (request: ClaimRequest, claimed: RecordList): { tenantId: number; re
 
 /**
  * Locks the claims of the mapping until the transaction ends, since two at once would not see each other's batches.
- * Returns whether rows are being read twice: by another run of the mapping, or for small tenants. What begins while this
- * claim waits for the lock does not count: it reads later than this one has read.
+ * Returns whether rows are being read twice: by another run of the mapping, or for small tenants. A run that
+ * begins while this claim waits for the lock need not be seen: it reads later than this claim's rows were read.
  */
 async function lockClaims(trx: Knex, { mappingId, runId }: AcquiredPartition): Promise<boolean> {
   const { rows } = await prepared<{ concurrent: boolean }>(

@@ -76,7 +76,7 @@ export function resultOf(input: CheckpointInput): ChunkResult {
 export function readOf(input: CheckpointInput): Read {
   if (input.kind === 'poll') {
     const { id: batchId, readSeq } = input.batch;
-    // When that read began is not known any more. Before its end is early enough, except for what the same read has found.
+    // The start of that reading is not kept. Just before its end is a safe start: it comes after all earlier readings.
     return { kind: 'poll', batchId, readSeqStart: String(BigInt(readSeq) - 1n), readSeqEnd: readSeq };
   }
   const { readSeqStart, readSeqEnd } = input.readSeqs;

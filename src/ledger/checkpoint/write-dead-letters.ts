@@ -13,8 +13,8 @@ import type { AcquiredPartition } from '../runs/partitions.js';
 const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;
 
 /**
- * Deletes the dead letters of rows whose records are on the platform now, and those of rows that map to another record by
- * now, which waits. Dead letters of later readings stay.
+ * Deletes the dead letters of rows whose records are on the platform now, and of rows that now map to another record, if
+ * that one waits. Dead letters of later readings stay.
  */
 export async function closeDeadLetters(
   trx: Knex,

@@ -111,8 +111,8 @@ export const RUN_TABLES = `
     done boolean NOT NULL DEFAULT false,
     -- Raised by each attempt that takes the partition over: an older attempt that was frozen cannot write any more.
     fencing_token integer NOT NULL DEFAULT 0,
-    -- About how many rows the run will have read of the mapping, as far as the source's statistics say; in one of its
-    -- partitions.
+    -- About how many rows of the mapping the run will read, by the source's statistics. Only one of the run's partitions
+    -- of the mapping has the number.
     expected_rows bigint,
     -- What mappings.read_until becomes if the run has read all of its planned partitions of the mapping when it ends.
     read_until timestamptz,
