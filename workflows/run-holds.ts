@@ -19,7 +19,7 @@ interface MappingHolds {
   approval: Approval | null;
   /** Its time slices wait together. */
   wait: Promise<boolean> | null;
-  /** The causes that were approved. A time slice that began before an approval may still report its cause: that is ignored. */
+  /** The causes that were approved. A time slice that began before may still report one of them, which is ignored. */
   readonly approved: Set<HoldCause>;
   /** Whether nobody has approved its removals in time: the run does not wait for them again. */
   removalsNotApproved: boolean;

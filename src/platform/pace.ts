@@ -16,9 +16,9 @@ export interface Pace {
   /** Sets the requests a second from now on, also for those that are waiting; null: no limit. */
   set(perSecond: number | null): void;
   /**
-   * Calls `begin` when the next request may be sent, and resolves as it does. The gap to
-   * the next request is counted from then, so that it does not follow at once if `begin` has waited for something else.
-   * Rejects with the signal's reason when it is aborted.
+   * Calls `begin` when the next request may be sent, and resolves as it does. The gap to the next request is counted from
+   * then, so that it does not follow at once if `begin` has waited for something else. Rejects with the signal's reason
+   * when it is aborted.
    */
   next<T>(begin: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }

@@ -20,7 +20,7 @@ export interface RequestedBy {
  * A limit that adapts itself: halved when the platform is busy, raised by one after many successes (AIMD, as TCP does).
  */
 export interface RequestLimit {
-  /** Runs the request once the limit allows; the request keeps to the pace. Rejects with the signal's reason if aborted first. */
+  /** Runs the request, which keeps to the pace, once the limit allows. Rejects with the signal's reason if aborted first. */
   run<T>(by: RequestedBy, request: (pace: Pace) => Promise<T>): Promise<T>;
   /** The current limit of requests in flight. */
   readonly atOnce: number;

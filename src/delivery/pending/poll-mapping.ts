@@ -6,7 +6,7 @@ import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { pollBatch, type PendingChild } from './poll-batch.js';
-import { fetchParents, retryDeadLetteredChildren, makeReadyChildrenDue } from './retry-children.js';
+import { fetchParents, makeReadyChildrenDue, retryDeadLetteredChildren } from './retry-children.js';
 import { retryRecords } from './retry-records.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 

@@ -7,7 +7,11 @@ import type { AcquiredPartition } from '../runs/partitions.js';
 import type { IntendedBatch } from './batch-intents.js';
 import { closedColumns } from './close-batches.js';
 
-/** @param guarded whether the guard has counted what the batches would have changed: it does not any more */
+/**
+ * Closes the intents that are still open, and frees their records.
+ *
+ * @param guarded whether the guard has counted what the batches would have changed: this is taken back too
+ */
 export async function releaseIntents(
   knex: Knex,
   { runId, mappingId }: AcquiredPartition,

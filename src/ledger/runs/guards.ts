@@ -107,7 +107,7 @@ export async function guardCheck(
   };
 }
 
-/** Whether a record of the index is one whose content the run changes by sending it: an earlier run has delivered it. */
+/** Whether the run changes this record by sending other content: the platform has accepted it from an earlier run. */
 export const isChangedBy = (runId: number, { runId: sentBy, contentHash }: RecordEntry): boolean =>
   sentBy !== runId && contentHash !== null;
 
