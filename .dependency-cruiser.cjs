@@ -85,6 +85,7 @@ module.exports = {
     only('inspection-sends-nothing', '^src/inspection', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery)',
     ]),
+    only('report-shows-what-it-is-given', '^src/report', ['^src/domain']),
     only('activities-deliver', '^activities', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability|alerts)',
     ]),
@@ -108,7 +109,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.js', '.d.ts'],
     },
   },
 };

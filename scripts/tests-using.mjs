@@ -9,7 +9,7 @@ import { join, posix } from 'node:path';
 export function filesUsing(root, module, args) {
   const texts = new Map();
   for (const entry of readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }))
-    if (entry.endsWith('.ts')) {
+    if (/\.tsx?$/.test(entry)) {
       const file = posix.join('test', entry.replaceAll('\\', '/'));
       texts.set(file, importsOf(file, readFileSync(join(root, file), 'utf8')));
     }
@@ -19,7 +19,7 @@ export function filesUsing(root, module, args) {
     before = using.size;
     for (const [file, imports] of texts) if (imports.some((each) => using.has(each))) using.add(file);
   }
-  return [...using].filter((file) => file.endsWith('.test.ts') && chosenBy(args)(file)).sort();
+  return [...using].filter((file) => /\.test\.tsx?$/.test(file) && chosenBy(args)(file)).sort();
 }
 
 /** What a file imports: packages by name, files by path in the repository. */

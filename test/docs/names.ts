@@ -32,7 +32,9 @@ export const filesOf = (folder: string, extension = ''): string[] =>
     .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
     .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.length));
 
-export const CODE = ['src', 'activities', 'workflows'].flatMap((folder) => filesOf(folder, '.ts'));
+export const CODE = ['src', 'activities', 'workflows'].flatMap((folder) =>
+  filesOf(folder).filter((path) => /\.tsx?$/.test(path)),
+);
 
 /** What a file exports, and the members of the types, classes and interfaces among it. */
 export function exportsOf(path: string): Name[] {

@@ -15,7 +15,7 @@ const CODE = ['src', 'workflows', 'activities']
   .flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
   )
-  .filter((path) => path.endsWith('.ts') && !path.startsWith(join('src', 'domain', 'timeouts')))
+  .filter((path) => /\.tsx?$/.test(path) && !path.startsWith(join('src', 'domain', 'timeouts')))
   .map((path) => readFileSync(join(ROOT, path), 'utf8'))
   .join('\n');
 
@@ -87,8 +87,8 @@ describe('a length of time or a number of attempts outside the table', () => {
     (node.parent !== undefined && isExample(node.parent));
 
   /** The lines of TypeScript code that have one. */
-  function linesFound(code: string): number[] {
-    const file = ts.createSourceFile('new.ts', code, ts.ScriptTarget.Latest, true);
+  function linesFound(code: string, path = 'new.ts'): number[] {
+    const file = ts.createSourceFile(path, code, ts.ScriptTarget.Latest, true);
     const lines = new Set<number>();
     const visit = (node: ts.Node): void => {
       if ((ts.isNumericLiteral(node) || ts.isStringLiteral(node)) && AMOUNT.test(node.getText())) {
@@ -107,10 +107,12 @@ describe('a length of time or a number of attempts outside the table', () => {
     const files = ['src', 'activities', 'workflows'].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
     );
-    const checked = files.filter((path) => path.endsWith('.ts') && !path.startsWith('src/domain/timeouts/'));
+    const checked = files.filter((path) => /\.tsx?$/.test(path) && !path.startsWith('src/domain/timeouts/'));
     expect(checked.length).toBeGreaterThan(500);
     expect(
-      checked.flatMap((path) => linesFound(readFileSync(join(ROOT, path), 'utf8')).map((line) => `${path}:${line}`)),
+      checked.flatMap((path) =>
+        linesFound(readFileSync(join(ROOT, path), 'utf8'), path).map((line) => `${path}:${line}`),
+      ),
       'Give it an entry in src/domain/timeouts/, with the reason for its value, and read it by its name.',
     ).toEqual([]);
   });

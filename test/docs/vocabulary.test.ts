@@ -1,6 +1,6 @@
 /** Names in the code use the words of docs/glossary.md and plain words (plain-words.txt), and none of the retired words. */
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ERROR_CATALOGUE } from '../../src/domain/errors.js';
 import { LEDGER_METRICS, WORKER_METRICS } from '../../src/domain/monitoring/metrics.js';
@@ -155,7 +155,7 @@ describe('the words of names', () => {
   const names = [
     ...CODE.flatMap(exportsOf),
     ...CODE.filter((path) => path.startsWith('src/cli/')).flatMap(fieldsIn),
-    ...CODE.map((at) => ({ name: basename(at, '.ts'), at })),
+    ...CODE.map((at) => ({ name: basename(at, extname(at)), at })),
     ...namesInMigrations(),
     ...SCHEMAS.flatMap(keysOfSchema),
     ...Object.keys({ ...WORKER_METRICS, ...LEDGER_METRICS }).map((name) => ({
