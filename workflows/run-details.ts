@@ -1,5 +1,5 @@
 /** The current details of a run, as the Web UI shows them. */
-import { rateOf, stateOf, type MappingProgress } from '../src/domain/run/progress.js';
+import { progressLine, type MappingProgress } from '../src/domain/run/progress.js';
 import type { RunInput, RunKind } from '../src/domain/run/run.js';
 import { startFacts } from '../src/domain/run/start-facts.js';
 import type { OpenedRun } from '../src/domain/run/work.js';
@@ -27,26 +27,10 @@ export function detailsInMarkdown(
     `Run ${run.runId} of **${run.sync}** (${run.mode}); stages: ${stagesOf(run)}`,
     ...notes.map((note) => `\n${note}`),
     '',
-    ...mappings.map((mapping) => `- **${mapping.mapping}**: ${mappingLine(mapping)}`),
+    ...mappings.map((mapping) => `- **${mapping.mapping}**: ${progressLine(mapping, 'done')}`),
     // The frame is a few pixels too low for what is in it, and would cut off half of the last line.
     '\n---',
   ].join('\n');
-}
-
-/** `reading, 43 %, about 2m 5s left; 5200 read, 4000 accepted, 1200 in flight, 80 rows/s`; counts of 0 are left out. */
-function mappingLine(mapping: MappingProgress): string {
-  const { read, accepted, unchanged, waiting, deadLettered, inFlight } = mapping;
-  const counts: Readonly<Record<string, number>> = {
-    read,
-    accepted,
-    unchanged,
-    waiting,
-    'dead-lettered': deadLettered,
-    'in flight': inFlight,
-    'rows/s': rateOf(mapping) ?? 0,
-  };
-  const said = Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`]));
-  return [stateOf(mapping, 'done'), ...(said.length === 0 ? [] : [said.join(', ')])].join('; ');
 }
 
 const stagesOf = ({ stages, firstPass }: OpenedRun): string =>

@@ -37,9 +37,9 @@ it('ends with its run, even right after it began to follow it', async () => {
 
   expect(code).toBe(0);
   expect(stdout).toContain('COMPLETE');
-  // What was delivered is no longer in flight.
-  expect(stderr).toMatch(/customers: read 3, in flight 0, unchanged 0, accepted 3, waiting 0, dead-lettered 0, /);
-  expect(stderr).not.toMatch(/sent 0|\b0 rows\/s/);
+  // What was delivered is no longer in flight, and nothing is counted of which there is none.
+  expect(stderr).toMatch(/customers: done in .*; 3 read, 3 accepted/);
+  expect(stderr).not.toMatch(/\b0 /);
 }, 30_000);
 
 it.each([

@@ -16,8 +16,8 @@ const progress = (more: Partial<MappingProgress>): MappingProgress => ({
 it.each([
   ['no statistics', { read: 400 }, 'reading'],
   ['an empty table', { expected: 0 }, 'reading'],
-  ['nothing read yet', { expected: 1000 }, 'reading, 0 %'],
-  ['a part of the rows', { read: 400, expected: 1000 }, 'reading, 40 %, about 15s left'],
+  ['nothing read yet', { expected: 1000 }, 'reading, 0 % of about 1,000 rows'],
+  ['a part of the rows', { read: 400, expected: 1000 }, 'reading, 40 % of about 1,000 rows, about 15s left'],
   ['more rows than the statistics say', { read: 1500, expected: 1000 }, 'reading, 99 %'],
   ['all rows', { read: 1000, expected: 1000, done: true }, 'read'],
 ])('says how far a mapping is read with %s', (_case, more, said) => {

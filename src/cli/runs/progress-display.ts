@@ -1,15 +1,17 @@
-/** Progress of a run: a table redrawn in place on a terminal, plain lines at intervals elsewhere. */
+/** Progress of a run: a block of lines redrawn in place on a terminal, plain lines at intervals elsewhere. */
 import { formatSeconds } from '../../domain/values/duration.js';
-import { rateOf, stateOf, type MappingProgress } from '../../domain/run/progress.js';
-import { table } from '../output/text-table.js';
+import { progressLine, type MappingProgress } from '../../domain/run/progress.js';
 import { milliseconds } from '../../domain/timeouts.js';
+import { progressBlock } from './progress-block.js';
 
 /** Shows the counts of a run's mappings while it works. */
 export interface ProgressDisplay {
   /** Milliseconds between two updates. */
   readonly every: number;
   /** Shows the counts as they are now; nothing for an empty list. */
-  show(mappings: readonly MappingProgress[]): void;
+  readonly show: (mappings: readonly MappingProgress[]) => void;
+  /** Prints a line that stays, above what is redrawn. */
+  readonly note: (line: string) => void;
 }
 
 /** A display for `stream`, by default stderr. */
@@ -17,58 +19,42 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): Pro
   return stream.isTTY ? redrawn(stream) : plain(stream);
 }
 
-function blockOf(mappings: readonly MappingProgress[]): string[] {
-  return table(
-    ['mapping', 'read', 'in flight', 'unchanged', 'accepted', 'waiting', 'dead', 'rows/s', ''],
-    mappings.map((m) => [
-      m.mapping,
-      m.read,
-      m.inFlight,
-      m.unchanged,
-      m.accepted,
-      m.waiting,
-      m.deadLettered,
-      rateOf(m) ?? '-',
-      stateOf(m, 'done'),
-    ]),
-  );
-}
+/** Size of a terminal that does not tell its own, or says 0. */
+const USUAL = { columns: 80, rows: 24 };
 
 /**
- * Moves the cursor up and draws over the table. Lines are cut at the terminal's width: one that wraps would make the
- * height wrong, and leave rests of the old table.
+ * Moves the cursor up, erases the block and draws it again. Its lines fit the terminal: one that wraps would make the
+ * height wrong, and leave rests of the old block.
  */
 function redrawn(stream: NodeJS.WriteStream): ProgressDisplay {
-  let height = 0;
+  let drawn: readonly string[] = [];
+  const draw = (above: string, lines: readonly string[]): void => {
+    const erase = drawn.length > 0 ? `\u001b[${drawn.length}A\u001b[J` : '';
+    stream.write(`${erase}${above}${lines.map((line) => `${line}\n`).join('')}`);
+    drawn = lines;
+  };
   return {
     every: milliseconds('progressOnTerminal'),
     show(mappings) {
-      if (mappings.length === 0) return;
-      const lines = blockOf(mappings).map((line) => line.slice(0, Math.max(20, stream.columns - 1)));
-      stream.write(`${height > 0 ? `\u001b[${height}A` : ''}${lines.map((line) => `\u001b[2K  ${line}\n`).join('')}`);
-      height = lines.length;
+      const room = { columns: stream.columns || USUAL.columns, rows: stream.rows || USUAL.rows };
+      if (mappings.length > 0) draw('', progressBlock(mappings, room));
     },
+    note: (line) => draw(`${line}\n`, drawn),
   };
 }
 
 /** For logs and files: a line for each mapping, the last one when it is done. */
 function plain(stream: NodeJS.WriteStream): ProgressDisplay {
   const finished = new Set<string>();
-  const line = (m: MappingProgress): void => {
-    const rate = rateOf(m);
-    stream.write(
-      `  ${m.mapping}: read ${m.read}, in flight ${m.inFlight}, unchanged ${m.unchanged}, accepted ${m.accepted}, waiting ${m.waiting}, dead-lettered ${m.deadLettered}` +
-        `${rate === undefined ? '' : `, ${rate} rows/s`}${m.done ? `, done in ${formatSeconds(m.seconds)}` : `, ${stateOf(m, 'done')}`}\n`,
-    );
-  };
   return {
     every: milliseconds('progressInLog'),
     show(mappings) {
       for (const m of mappings) {
         if (finished.has(m.mapping)) continue;
         if (m.done) finished.add(m.mapping);
-        line(m);
+        stream.write(`  ${m.mapping}: ${progressLine(m, `done in ${formatSeconds(m.seconds)}`)}\n`);
       }
     },
+    note: (line) => stream.write(`${line}\n`),
   };
 }

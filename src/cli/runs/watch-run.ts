@@ -49,8 +49,7 @@ export async function watchRun(
   // It may reject while a query is awaited; it is awaited below.
   result.catch(() => undefined);
   const display = createProgress();
-  const note = (line: string): void => output.note(line);
-  const watching = showProgress({ parts, client, taskQueue, handle, display, note, ended: ended.signal });
+  const watching = showProgress({ parts, client, taskQueue, handle, display, ended: ended.signal });
   await Promise.race([result.catch(() => undefined), watching]);
   // A query that is still under way would keep the process alive.
   ended.abort();
@@ -70,7 +69,6 @@ interface Watching {
   readonly taskQueue: string;
   readonly handle: WorkflowHandle;
   readonly display: ProgressDisplay;
-  readonly note: (line: string) => void;
   /** Aborted once the run has ended. */
   readonly ended: AbortSignal;
 }
@@ -83,7 +81,7 @@ async function showProgress(watching: Watching): Promise<void> {
 
 /** Waits until a worker has opened the run; returns the ledger's id of it, or null if the run has ended before. */
 async function untilOpened(watching: Watching): Promise<string | null> {
-  const { client, taskQueue, handle, note, ended } = watching;
+  const { client, taskQueue, handle, display, ended } = watching;
   const started = Date.now();
   let noted = false;
   while (true) {
@@ -94,16 +92,16 @@ async function untilOpened(watching: Watching): Promise<string | null> {
     if (noted || Date.now() - started <= milliseconds('noWorkerReport')) continue;
     if (await bounded(watching, () => hasWorker(client, taskQueue))) continue;
     noted = true;
-    note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
+    display.note(`no worker is polling task queue "${taskQueue}" yet; start one with: partner-sync worker`);
   }
 }
 
 /** Shows the counts of an opened run, what it waits for, and why it is being retried. */
 async function untilEnded(watching: Watching, runId: string): Promise<void> {
-  const { parts, handle, display, note, ended } = watching;
-  const noteWaits = whenChanged(note);
-  const noteHolds = whenChanged(note);
-  const noteRetry = whenChanged(note);
+  const { parts, handle, display, ended } = watching;
+  const noteWaits = whenChanged(display.note);
+  const noteHolds = whenChanged(display.note);
+  const noteRetry = whenChanged(display.note);
   while (true) {
     await pause(display.every, ended);
     if (ended.aborted) return;

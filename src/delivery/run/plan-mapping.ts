@@ -93,13 +93,14 @@ function highWatermarkAt({ spec }: OpenMapping, mode: string, partitions: readon
   return highWatermark == null ? null : momentOf(highWatermark, spec.cursor!.zone);
 }
 
-/** About how many rows the run reads; null unless it reads a whole table that the source has statistics of. */
+/** How many rows the run reads: as many as ids were given, or about as many as the source says a whole table has. */
 async function expectedRows(
   { source }: OpenSync,
   { spec }: OpenMapping,
   { mode, input }: PlanInput,
   position: string | null,
 ): Promise<number | null> {
+  if (input.externalIds !== undefined) return input.externalIds.length;
   const isWhole = input.limit === undefined && (mode === 'incremental' ? position === null : isRunMode(mode));
   if (!isWhole || !('table' in spec.relation)) return null;
   const [table] = await source.tables([spec.relation.table]);
