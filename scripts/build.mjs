@@ -11,8 +11,8 @@ import { isBuilt, recordBuild, sourceHash } from './is-built.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = 'node_modules/typescript/bin/tsc';
-/** Files beside the code that the program reads at run time: SQL, the demo's data, the sandbox's fixture. */
-const CARRIED = /\.(sql|csv\.gz|json|md)$/;
+/** Files beside the code that the program reads at run time: SQL, the demo's data, the sandbox's fixture, styles. */
+const CARRIED = /\.(sql|csv\.gz|json|md|css|js|svg)$/;
 
 const prepare = process.argv.includes('--prepare');
 

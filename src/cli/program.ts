@@ -37,6 +37,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
     audit: async () => (await import('./commands/audit.js')).addAudit,
   },
   Operate: {
+    console: async () => (await import('./commands/console.js')).addConsole,
     alerts: async () => (await import('./commands/alerts.js')).addAlerts,
     worker: async () => (await import('./commands/worker.js')).addWorker,
     sandbox: async () => (await import('./commands/sandbox.js')).addSandbox,

@@ -4,6 +4,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { platformAddressProblem } from '../domain/sync/platform-address.js';
 import {
   buildId,
+  consoleToken,
   deploymentName,
   durationWithin,
   headerName,
@@ -18,7 +19,10 @@ import {
   positiveNumber,
   postgresAddress,
   tenant,
+  shortText,
   tenants,
+  users,
+  webAddress,
   wholeNumber,
   type Check,
 } from './variable-checks.js';
@@ -125,6 +129,54 @@ export const VARIABLES = {
     example: 'partner-sync <alerts@example.com>',
     rare: true,
     check: mailAddress,
+  },
+  PARTNER_SYNC_TEMPORAL_UI_URL: {
+    description: "address of Temporal's Web UI, to which the console links",
+    example: 'http://127.0.0.1:8233',
+    rare: true,
+    check: webAddress,
+  },
+  PARTNER_SYNC_ACTOR: {
+    description: 'who the audit says has run a command; by default the account and the machine',
+    example: 'nightly-job',
+    rare: true,
+    check: shortText,
+  },
+  PARTNER_SYNC_CONSOLE_TOKEN: {
+    description: 'whoever opens the console has to know it; at least 16 characters',
+    example: 'at-least-16-characters-of-randomness',
+    secret: true,
+    rare: true,
+    check: consoleToken,
+  },
+  PARTNER_SYNC_CONSOLE_URL: {
+    description: "the console's own address, as browsers know it; needed for a login through a provider",
+    example: 'https://partner-sync.example.com',
+    rare: true,
+    check: webAddress,
+  },
+  PARTNER_SYNC_CONSOLE_OIDC_ISSUER: {
+    description: 'provider of OpenID Connect through which people log in to the console',
+    example: 'https://login.example.com',
+    rare: true,
+    check: webAddress,
+  },
+  PARTNER_SYNC_CONSOLE_OIDC_CLIENT_ID: {
+    description: "the console's name with this provider",
+    example: 'partner-sync',
+    rare: true,
+  },
+  PARTNER_SYNC_CONSOLE_OIDC_CLIENT_SECRET: {
+    description: 'its secret with this provider',
+    example: 'secret',
+    secret: true,
+    rare: true,
+  },
+  PARTNER_SYNC_CONSOLE_OIDC_USERS: {
+    description: 'who may log in through the provider: mail addresses, or `@example.com` for everybody there',
+    example: 'ana@example.com,@example.org',
+    rare: true,
+    check: users,
   },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",

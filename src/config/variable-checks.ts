@@ -144,3 +144,29 @@ export const durationWithin =
   (least: string, longest: string): Check =>
   (value) =>
     durationProblem(value, least, longest);
+
+/** Accepts the address of a web site, http or https, without a slash at its end, query or login. */
+export const webAddress: Check = (value) => {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const fits =
+    url !== undefined &&
+    ['http:', 'https:'].includes(url.protocol) &&
+    url.username === '' &&
+    !/[/?#]$|[?#]/.test(value);
+  return fits
+    ? undefined
+    : 'must be the address of a web site, such as https://host.example.com, without a slash at its end';
+};
+
+/** Accepts a line of up to 100 characters. */
+export const shortText: Check = (value) =>
+  value.length <= 100 && !/\p{Cc}/u.test(value) ? undefined : 'must be one line of at most 100 characters';
+
+/** Accepts a token that cannot be guessed. */
+export const consoleToken: Check = (value) => (value.length >= 16 ? undefined : 'must have at least 16 characters');
+
+/** Accepts mail addresses, and domains that begin with `@`, separated by commas. */
+export const users: Check = (value) =>
+  value.split(',').every((user) => /^\s*[^\s@,]*@[^\s@,]+\s*$/.test(user))
+    ? undefined
+    : 'must be mail addresses, or domains such as @example.com, separated by commas';

@@ -167,10 +167,11 @@ export function openDeadLetters(knex: Knex): DeadLetters {
 }
 
 /** The filter as JSON. It has names, codes, pointers and a time, and no value of a row. */
-const filterOf = ({ mappings, codes, fields, since }: DeadLetterFilter): JsonObject => ({
+const filterOf = ({ mappings, codes, fields, tenants, since }: DeadLetterFilter): JsonObject => ({
   ...(mappings !== undefined && { mappings }),
   ...(codes !== undefined && { codes }),
   ...(fields !== undefined && { fields }),
+  ...(tenants !== undefined && { tenants }),
   ...(since !== undefined && { since }),
 });
 
@@ -265,10 +266,17 @@ export function openDeadLetterView(knex: Knex): DeadLetterView {
 /** The tables that {@link filtered} refers to: dead letters as `d` and their mappings as `m`. */
 const deadLettersAndMappings = (knex: Knex) => knex('dead_letters as d').join('mappings as m', 'm.id', 'd.mapping_id');
 
-function filtered<T extends Knex.QueryBuilder>(query: T, { mappings, codes, fields, since }: DeadLetterFilter): T {
+function filtered<T extends Knex.QueryBuilder>(
+  query: T,
+  { mappings, codes, fields, tenants, since }: DeadLetterFilter,
+): T {
   if (mappings !== undefined) void query.whereIn('m.name', [...mappings]);
   if (codes !== undefined) void query.whereIn('d.code', [...codes]);
   if (fields !== undefined) void query.whereIn('d.pointer', [...fields]);
+  if (tenants !== undefined)
+    void query.whereRaw('d.tenant_id IN (SELECT id FROM tenants WHERE platform_id = ANY (CAST(? AS text[])))', [
+      [...tenants],
+    ]);
   if (since !== undefined) void query.where('d.last_seen', '>=', new Date(since).toISOString());
   return query;
 }

@@ -15,6 +15,7 @@ import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
+import { openTenantCounts, type TenantCountsView } from './views/tenant-counts.js';
 import { openAuditView, type AuditView } from './audit.js';
 import { openRetention, type LedgerRetention } from './retention/prune.js';
 
@@ -28,6 +29,7 @@ export interface LedgerView {
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
+  readonly tenantCounts: TenantCountsView;
   readonly syncStates: SyncStates;
   readonly alerts: Pick<Alerts, 'unfinished'>;
   readonly deadLetters: DeadLetterView;
@@ -60,6 +62,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
     partitions: withLedgerErrors(openPartitions(knex)),
     counts: withLedgerErrors(openCounts(knex)),
+    tenantCounts: withLedgerErrors(openTenantCounts(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
     deadLetters: withLedgerErrors(openDeadLetterView(knex)),

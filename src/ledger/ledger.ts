@@ -34,6 +34,7 @@ import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
 import { openSyncStates, type SyncStates } from './views/sync-state.js';
+import { openTenantCounts, type TenantCountsView } from './views/tenant-counts.js';
 import { openWaiting, type Waiting } from './waiting/index.js';
 import { openTellCounts } from './tell-counts.js';
 
@@ -49,6 +50,7 @@ export interface Ledger {
   readonly batches: Batches;
   readonly waiting: Waiting;
   readonly counts: CountsView;
+  readonly tenantCounts: TenantCountsView;
   readonly syncStates: SyncStates;
   readonly alerts: Alerts;
   readonly schedules: Schedules;
@@ -98,6 +100,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     batches: withLedgerErrors(openBatches(knex)),
     waiting: withLedgerErrors(openWaiting(knex)),
     counts: withLedgerErrors(openCounts(knex)),
+    tenantCounts: withLedgerErrors(openTenantCounts(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
     schedules: withLedgerErrors(openSchedules(knex)),

@@ -7,16 +7,12 @@
  * since its row is gone; 1 if one is not, or explaining failed; 2 for wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import {
-  explainRecord,
-  type ExplainedRecord,
-  type Explanation,
-  type PlatformState,
-} from '../../inspection/explain-record.js';
+import { explainRecord, type ExplainedRecord, type Explanation } from '../../inspection/explain-record.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { printable } from '../output/text-table.js';
 import { concludeOn, type Conclusion } from './explain/conclusion.js';
+import { factsOf } from './explain/facts.js';
 
 interface ExplainFlags {
   json?: boolean;
@@ -67,62 +63,8 @@ export function addExplain(program: Command): void {
 const linesOf = ({ mapping, externalId }: Explanation, record: ExplainedRecord, conclusion: Conclusion): string[] => [
   `${mapping} ${printable(externalId)}${record.tenant === null ? '' : ` of tenant ${record.tenant}`}: ${printable(conclusion.why)}`,
   '',
-  ...FACTS.flatMap(([name, textsOf]) => textsOf(record).map((text) => `  ${name.padEnd(11)} ${printable(text)}`)),
+  ...factsOf(record).map(([name, text]) => `  ${name.padEnd(11)} ${printable(text)}`),
   '',
   ...conclusion.next.map((line) => `  ${printable(line)}`),
   '',
 ];
-
-/** What is known of a record, in the order in which it is printed: for each name no text, one, or several. */
-const FACTS: readonly (readonly [string, (record: ExplainedRecord) => readonly string[]])[] = [
-  ['row', ({ row }) => [row === null ? 'not found' : `key ${row.key.join(', ')}: ${pairs(row.columns)}`]],
-  ['record', ({ row }) => (row?.record == null ? [] : [pairs(row.record)])],
-  ['record', ({ row }) => (row?.unmappable == null ? [] : [`${row.unmappable.pointer} ${row.unmappable.reason}`])],
-  ['ledger', ({ acceptedHash }) => [ACCEPTED[acceptedHash]]],
-  [
-    'batch',
-    ({ batch }) =>
-      batch === null ? [] : [`${batch.id} (${batch.state}), platform id ${batch.platformBatchId ?? 'not known yet'}`],
-  ],
-  ['waiting', ({ waiting }) => (waiting === null ? [] : [waitingText(waiting)])],
-  [
-    'dead letter',
-    ({ deadLetters }) => deadLetters.map((d) => `${d.id}: ${d.code} ${d.pointer} ${d.reason} (${d.lastSeen})`),
-  ],
-  ['platform', ({ platform }) => [platformText(platform)]],
-];
-
-const ACCEPTED: Readonly<Record<ExplainedRecord['acceptedHash'], string>> = {
-  equal: 'the platform has accepted the current content of the row',
-  removed: 'the platform has accepted the removal, as `deletes` says',
-  different: 'the platform last accepted different content',
-  none: 'no accepted content is known',
-  not_kept: 'keeps no records of this mapping (options.ledger: off)',
-};
-
-function waitingText({ reason, missing, since, dueAt, expiresAt }: NonNullable<ExplainedRecord['waiting']>): string {
-  const parents = missing.map((m) => `${m.schemaName} ${m.externalId}`).join(', ');
-  return [
-    `${reason}${parents === '' ? '' : ` of ${parents}`}`,
-    `since ${since}`,
-    `next attempt ${dueAt}`,
-    ...(expiresAt === null ? [] : [`pending on the platform until ${expiresAt}`]),
-  ].join(', ');
-}
-
-function platformText(platform: PlatformState): string {
-  switch (platform.kind) {
-    case 'different':
-      return `has it, but with another ${platform.field} than the row`;
-    case 'unknown':
-      return `could not be queried (${platform.error})`;
-    default:
-      return { equal: 'has it, as the row says', absent: 'does not have it', there: 'has it' }[platform.kind];
-  }
-}
-
-/** `name=value` for each; `explainRecord` has masked the values unless --show-values was given. */
-const pairs = (values: Readonly<Record<string, unknown>>): string =>
-  Object.entries(values)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join('  ');

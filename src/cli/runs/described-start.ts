@@ -34,8 +34,10 @@ export function describedStart(
 /** Whoever runs this command, for the audit. */
 export const thisCommand = (): Actor => ({ who: startedBy(), origin: 'cli' });
 
-/** The account and machine of this process. */
+/** As PARTNER_SYNC_ACTOR says; otherwise the account and machine of this process. */
 export function startedBy(): string {
+  const actor = process.env['PARTNER_SYNC_ACTOR'];
+  if (actor) return actor;
   try {
     return `${userInfo().username}@${hostname()}`;
   } catch {

@@ -22,6 +22,11 @@ export interface SyncHealth {
   readonly problems: readonly HealthProblem[];
   readonly lastSuccessAt: string | null;
   readonly lastSuccessAge: number | null;
+  /** The mapping that has not been read to the end for the longest time, and for how long; null before any has been. */
+  readonly lag: { readonly mapping: string; readonly seconds: number } | null;
+  readonly oldestWaitingAge: number | null;
+  /** 10,001 stands for more than 10,000. */
+  readonly deadLetters: number;
   /** How many runs have failed or ended incomplete since then. */
   readonly runsSinceSuccess: number;
   /** How many were refused since then with `run_in_progress`; 10,001 stands for more than 10,000. */
@@ -53,6 +58,12 @@ export async function healthsOf(
         problems,
         lastSuccessAt: state.lastSuccessAt?.toISOString() ?? null,
         lastSuccessAge: state.lastSuccessAt === null ? null : ageOf(state.lastSuccessAt, state),
+        lag:
+          state.mostLagging === null
+            ? null
+            : { mapping: state.mostLagging.mapping, seconds: ageOf(state.mostLagging.readUntil, state) },
+        oldestWaitingAge: state.oldestWaitingAt === null ? null : ageOf(state.oldestWaitingAt, state),
+        deadLetters: state.deadLetters,
         runsSinceSuccess: state.runsSinceSuccess,
         refused: state.refused,
         pausedSchedules: state.pausedSchedules,

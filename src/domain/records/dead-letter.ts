@@ -48,11 +48,13 @@ export interface DeadLetterFilter {
   readonly codes?: readonly string[];
   /** JSON pointers: `/email`. */
   readonly fields?: readonly string[];
+  /** Ids by which the platform knows tenants. */
+  readonly tenants?: readonly string[];
   /** Seen last at this time or later; ISO 8601. */
   readonly since?: string;
 }
 
-const FILTER_FIELDS = ['codes', 'fields', 'since'] as const;
+const FILTER_FIELDS = ['codes', 'fields', 'tenants', 'since'] as const;
 
 /**
  * Checks the `replay` field of a workflow's input; throws `input_invalid`. It has no `mappings`, which are a field of

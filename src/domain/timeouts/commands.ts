@@ -38,6 +38,24 @@ export const COMMANDS = {
     bounds: 'the time until one of these asks again, while workers fail to continue the run',
     why: 'a worker of the other release, or one that is less busy, may be able to',
   },
+  consoleOverview: {
+    value: 10,
+    unit: 's',
+    bounds: 'the time between two refreshes of the overview in the console',
+    why: 'one query of the ledger for all syncs; somebody may leave the page open for days',
+  },
+  consoleSync: {
+    value: 2,
+    unit: 's',
+    bounds: 'the same of the page of a sync or an active run',
+    why: 'as `status --follow`',
+  },
+  consoleLogin: {
+    value: 12,
+    unit: 'h',
+    bounds: 'a login to the console',
+    why: 'a working day',
+  },
   noWorkerReport: {
     value: 4,
     unit: 's',

@@ -10,6 +10,7 @@ export interface FilterFlags {
   mapping?: string[];
   code?: string[];
   field?: string[];
+  tenant?: string[];
   since?: string;
 }
 
@@ -22,6 +23,7 @@ export const withFilter = (command: Command): Command =>
     .option('--mapping <name...>', 'only of these mappings')
     .option('--code <code...>', 'only with these codes: record_invalid, platform_refused ...', eachCode)
     .option('--field <pointer...>', 'only of these fields: /email')
+    .option('--tenant <id...>', 'only of these tenants')
     .option('--since <time>', 'only those last seen at this time or later; 2h is two hours ago', since)
     .option('--json', 'print one JSON document');
 
@@ -33,19 +35,21 @@ const eachCode = (value: string, before: readonly string[] = []): string[] => [.
  * The filter that the options make. An absent option does not restrict it; several values of one option are
  * alternatives.
  */
-export const filterOf = ({ mapping, code, field, since: from }: FilterFlags): DeadLetterFilter => ({
+export const filterOf = ({ mapping, code, field, tenant, since: from }: FilterFlags): DeadLetterFilter => ({
   ...(mapping && { mappings: mapping }),
   ...(code && { codes: code }),
   ...(field && { fields: field }),
+  ...(tenant && { tenants: tenant }),
   ...(from !== undefined && { since: from }),
 });
 
 /** The filter as options with a leading space, for commands that are suggested to the reader; empty for no filter. */
-export const flagsOf = ({ mappings, codes, fields, since: from }: DeadLetterFilter): string =>
+export const flagsOf = ({ mappings, codes, fields, tenants, since: from }: DeadLetterFilter): string =>
   [
     mappings && ` --mapping ${mappings.join(' ')}`,
     codes && ` --code ${codes.join(' ')}`,
     fields && ` --field ${fields.join(' ')}`,
+    tenants && ` --tenant ${tenants.join(' ')}`,
     from && ` --since ${from}`,
   ]
     .filter(Boolean)

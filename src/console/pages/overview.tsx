@@ -1,0 +1,60 @@
+/** The overview: every sync, the worst first. From the ledger alone, so that it is fast and always there. */
+import { healthsOf, type SyncHealth } from '../../cli/runs/sync-healths.js';
+import { seconds } from '../../domain/timeouts.js';
+import { links } from '../links.js';
+import type { Page } from '../page.js';
+import { DataTable } from '../parts/data-table.js';
+import { Age, countToBound, numbers, State } from '../parts/values.js';
+
+export const overviewPage: Page = {
+  path: '/',
+  async load({ parts }) {
+    const ledger = await parts.ledgerIfAny();
+    const [healths, working] =
+      ledger === null
+        ? [[], []]
+        : await Promise.all([healthsOf(parts, undefined, []), ledger.runs.notEnded(undefined)]);
+    const active = new Set(working.map(({ sync }) => sync));
+    const well = healths.filter(({ ok }) => ok).length;
+    return {
+      title: 'Syncs',
+      crumbs: [],
+      refresh: seconds('consoleOverview'),
+      body: (
+        <div id="syncs" data-live>
+          {healths.length === 0 ? null : (
+            <p>
+              {well} of {healths.length} are well.
+            </p>
+          )}
+          <DataTable
+            caption="All syncs, those that need attention first"
+            columns={[
+              'sync',
+              'state',
+              ...numbers('last success', 'read until', 'oldest waiting', 'dead letters'),
+              'last 30 days',
+            ]}
+            rows={healths.map((health) => rowOf(health, active.has(health.sync)))}
+            none="No sync has run yet, and none is expected to. Start one with partner-sync run."
+          />
+        </div>
+      ),
+    };
+  },
+};
+
+const rowOf = (health: SyncHealth, isActive: boolean) => [
+  <a href={links.sync(health.sync)}>{health.sync}</a>,
+  <>
+    <State name={health.problems[0]?.trigger ?? 'ok'} /> {isActive ? <State name="running" /> : null}
+    {health.problems.slice(0, 1).map(({ what }) => (
+      <div class="quiet">{what}</div>
+    ))}
+  </>,
+  <Age seconds={health.lastSuccessAge} none="never" />,
+  <Age seconds={health.lag?.seconds ?? null} />,
+  <Age seconds={health.oldestWaitingAge} />,
+  health.deadLetters === 0 ? 0 : <a href={links.deadLetters(health.sync)}>{countToBound(health.deadLetters)}</a>,
+  null,
+];
