@@ -1,7 +1,6 @@
 /** What is shown instead of a page that cannot be. */
 import { ERROR_CATALOGUE, PartnerSyncError } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
-import { Forbidden } from './forbidden.js';
 import type { PageContent } from './page.js';
 import { CommandLine } from './parts/command-line.js';
 
@@ -26,7 +25,7 @@ export function errorPage(error: unknown): { readonly status: number; readonly c
       },
     };
   }
-  const status = error instanceof Forbidden ? error.statusCode : ((error as { statusCode?: number }).statusCode ?? 500);
+  const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   // An unforeseen error may quote an address.
   const message = withoutPasswords(error instanceof Error ? error.message : String(error));
   return {

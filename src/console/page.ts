@@ -1,11 +1,22 @@
 /** What a page of the console is: where it is, what it looks up, and what it shows. */
 import type { ComponentChildren } from 'preact';
 import type { ViewParts } from '../composition/parts.js';
+import type { SyncHealth } from '../cli/runs/sync-healths.js';
 import type { ConsoleSettings } from './console-settings.js';
+
+/** What the overview shows. */
+export interface Overview {
+  /** The worst first. */
+  readonly healths: readonly SyncHealth[];
+  /** Names of syncs with an active run. */
+  readonly active: ReadonlySet<string>;
+}
 
 /** What a request for a page comes with. */
 export interface PageRequest {
   readonly parts: ViewParts;
+  /** All syncs, as they were a few seconds ago at the earliest: many may look at the overview at once. */
+  readonly overview: () => Promise<Overview>;
   readonly settings: ConsoleSettings;
   /** Named parts of the path. */
   readonly params: Readonly<Record<string, string>>;

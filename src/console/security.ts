@@ -1,6 +1,6 @@
 /** What browsers are told, and which requests are turned away, so that no other page can use the console. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { Forbidden } from './forbidden.js';
+import { TurnedAway } from './turned-away.js';
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, no other page may frame the console or post to it. */
 const CONTENT_SECURITY_POLICY = [
@@ -45,7 +45,8 @@ export function secure(app: FastifyInstance, allowedHosts: readonly string[]): v
 function assertHost({ headers }: FastifyRequest, names: ReadonlySet<string>): void {
   const name = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
   if (!names.has(name))
-    throw new Forbidden(
+    throw new TurnedAway(
+      403,
       'the Host header names another server: open the console by localhost, or start it with --allow-host',
     );
 }
@@ -56,5 +57,5 @@ function assertSameOrigin({ headers }: FastifyRequest): void {
   const origin = headers.origin;
   const sameSite = site === undefined || site === 'same-origin';
   if (!sameSite || origin === undefined || !URL.canParse(origin) || new URL(origin).host !== headers.host)
-    throw new Forbidden('the request comes from another site');
+    throw new TurnedAway(403, 'the request comes from another site');
 }

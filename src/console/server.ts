@@ -2,6 +2,8 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { ViewParts } from '../composition/parts.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import { milliseconds } from '../domain/timeouts.js';
+import { cachedFor } from '../observability/cached-for.js';
 import { renderDocument } from '../report/html-document.js';
 import { serveAssets } from './assets.js';
 import type { ConsoleSettings } from './console-settings.js';
@@ -9,6 +11,7 @@ import { errorPage } from './error-page.js';
 import { Layout } from './layout.js';
 import { openLogin, userOf } from './login/open-login.js';
 import { PAGES } from './pages.js';
+import { lookAround } from './pages/overview.js';
 import type { SendPage } from './send-page.js';
 import { secure } from './security.js';
 import { serveActions, type ActionParts } from './actions/serve-actions.js';
@@ -65,6 +68,9 @@ export async function serveConsole(settings: ConsoleSettings, parts: ConsolePart
 }
 
 function servePages(app: FastifyInstance, settings: ConsoleSettings, views: ViewParts, send: SendPage): void {
+  const overview = cachedFor(milliseconds('consoleOverview') / 2, () => lookAround(views));
+  // The first page comes as fast as the others. If it fails, whoever asks for it sees why.
+  overview().catch(() => undefined);
   for (const { path, load } of PAGES)
     app.get<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>(
       path,
@@ -72,7 +78,7 @@ function servePages(app: FastifyInstance, settings: ConsoleSettings, views: View
         const query = Object.fromEntries(
           Object.entries(request.query).map(([name, value]) => [name, Array.isArray(value) ? value[0]! : value]),
         );
-        return send(request, reply, await load({ parts: views, settings, params: request.params, query }));
+        return send(request, reply, await load({ parts: views, overview, settings, params: request.params, query }));
       },
     );
 }

@@ -307,6 +307,9 @@ describe('status', () => {
       code: 2,
       stderr: expect.stringContaining('shop has no run 99') as string,
     });
+    // A broken mapping does not hide by what the sync is judged; a broken sync.yaml does.
+    expect((await status(SYNC)).stdout).toMatch(/^shop: failing; last success \S+ ago\n/);
+    shop.write('sync.yaml', 'broken');
     expect((await status(SYNC)).stdout).toMatch(/^shop: failing; .*default limits: its files cannot be read here/);
   });
 });

@@ -2,8 +2,7 @@
 import type { ViewParts } from '../../composition/parts.js';
 import { quantity, quantityToBound } from '../../domain/values/quantity.js';
 import { formatSeconds } from '../../domain/values/duration.js';
-import { PartnerSyncError } from '../../domain/errors.js';
-import type { SyncSpec } from '../../domain/sync/sync.js';
+import type { FailOn } from '../../domain/sync/sync.js';
 import {
   DEFAULT_LIMITS,
   HEALTH_TRIGGERS,
@@ -13,6 +12,7 @@ import {
   type PausedSchedule,
 } from '../../domain/monitoring/sync-health.js';
 import type { NotStarted, SyncState } from '../../ledger/views/sync-state.js';
+import { loadAlerts } from '../../mapping/load-alerts.js';
 
 /** The health of one sync. Times are ISO 8601 in UTC, ages in seconds. */
 export interface SyncHealth {
@@ -48,10 +48,13 @@ export async function healthsOf(
   abandoned: readonly string[],
 ): Promise<SyncHealth[]> {
   const states = await (await parts.ledger()).syncStates.of(sync, abandoned);
+  const folder = await parts.mappingsFolder();
   const healths = await Promise.all(
     states.map(async (state) => {
-      const spec = await specOf(parts, state.sync);
-      const problems = problemsOf(state, spec?.limits ?? DEFAULT_LIMITS, spec?.failOn ?? 'incomplete');
+      // As alerts are evaluated: from sync.yaml alone, which is fast, and possible if a mapping is broken.
+      const settings = await loadAlerts(folder, state.sync, parts.env);
+      const { limits, failOn } = settings === 'unreadable' ? DEFAULTS : settings;
+      const problems = problemsOf(state, limits, failOn);
       return {
         sync: state.sync,
         ok: problems.length === 0,
@@ -68,28 +71,21 @@ export async function healthsOf(
         refused: state.refused,
         pausedSchedules: state.pausedSchedules,
         notStarted: state.notStarted.map((schedule) => ({ ...schedule, lastAge: ageOf(schedule.lastAt, state) })),
-        defaultLimits: spec === undefined,
+        defaultLimits: settings === 'unreadable',
       };
     }),
   );
   return healths.sort((a, b) => rank(a) - rank(b));
 }
 
+/** For a sync whose sync.yaml cannot be read here, as on a machine that only watches. */
+const DEFAULTS = { limits: DEFAULT_LIMITS, failOn: 'incomplete' as FailOn };
+
 /** The place of the worst problem; a sync that is well comes last. The sort keeps those of one place in order. */
 const rank = ({ problems: [worst] }: SyncHealth): number =>
   worst === undefined ? HEALTH_TRIGGERS.length : HEALTH_TRIGGERS.indexOf(worst.trigger);
 
 const ageOf = (time: Date, { now }: SyncState): number => (now.getTime() - time.getTime()) / 1000;
-
-/** Undefined where the sync's files cannot be read, as on a machine that only watches. */
-async function specOf(parts: ViewParts, sync: string): Promise<SyncSpec | undefined> {
-  try {
-    return (await parts.openSync(sync)).spec;
-  } catch (error) {
-    if (error instanceof PartnerSyncError) return undefined;
-    throw error;
-  }
-}
 
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>

@@ -5,6 +5,7 @@
 import { isSyncName } from '../../domain/values/names.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { RUN_MODES } from '../../domain/sync/sync.js';
+import { TurnedAway } from '../turned-away.js';
 
 /** Something that a person fills in, or that the link to the action has filled in. */
 export interface ActionField {
@@ -159,7 +160,7 @@ export function actionNamed(name: string): Action {
 const LONGEST_VALUE = 500;
 
 /**
- * The values that were given for an action's fields, checked. Throws `input_invalid` for a value that cannot be, for an
+ * The values that were given for an action's fields, checked. Throws {@link TurnedAway} for a value that cannot be, for an
  * unknown field and, if `complete`, for one that is missing.
  */
 export function valuesOf(
@@ -167,8 +168,7 @@ export function valuesOf(
   given: Readonly<Record<string, unknown>>,
   { complete }: { readonly complete: boolean },
 ): ActionValues {
-  const invalid = (label: string, problem: string): PartnerSyncError =>
-    new PartnerSyncError('input_invalid', `${label} ${problem}`);
+  const invalid = (label: string, problem: string): TurnedAway => new TurnedAway(400, `${label} ${problem}`);
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

@@ -1,7 +1,7 @@
 /** Logs people in through a provider of OpenID Connect (authorization code flow with PKCE). */
 import type { FastifyInstance } from 'fastify';
 import * as oidc from 'openid-client';
-import { Forbidden } from '../forbidden.js';
+import { TurnedAway } from '../turned-away.js';
 import { nextPage } from './next-page.js';
 import type { OidcSettings } from './oidc-settings.js';
 import type { Sessions } from './session.js';
@@ -40,7 +40,7 @@ export function serveOidc(app: FastifyInstance, settings: OidcSettings, sessions
     const login = begun.get(state);
     begun.delete(state);
     if (login === undefined)
-      throw new Forbidden('this login was not begun here, or too long ago: open the console again');
+      throw new TurnedAway(403, 'this login was not begun here, or too long ago: open the console again');
     const tokens = await oidc
       .authorizationCodeGrant(await provider(), new URL(request.url, settings.consoleUrl), {
         pkceCodeVerifier: login.verifier,
@@ -48,7 +48,7 @@ export function serveOidc(app: FastifyInstance, settings: OidcSettings, sessions
         expectedState: state,
       })
       .catch(() => {
-        throw new Forbidden('the provider has not confirmed the login');
+        throw new TurnedAway(403, 'the provider has not confirmed the login');
       });
     const user = userIn(tokens.claims(), settings.users);
     return reply.header('set-cookie', await sessions.begin(user)).redirect(login.next, 303);
@@ -69,14 +69,14 @@ function discovering({ issuer, clientId, clientSecret }: OidcSettings): () => Pr
   };
 }
 
-/** The mail address of a user who may log in. Throws {@link Forbidden} for all others. */
+/** The mail address of a user who may log in. Throws {@link TurnedAway} for all others. */
 function userIn(claims: oidc.IDToken | undefined, users: readonly string[]): string {
   const { email, email_verified: verified }: Partial<oidc.IDToken> = claims ?? {};
   if (typeof email !== 'string' || verified !== true)
-    throw new Forbidden('the provider does not vouch for the mail address of this user');
+    throw new TurnedAway(403, 'the provider does not vouch for the mail address of this user');
   const address = email.toLowerCase();
   const named = users.map((user) => user.toLowerCase());
   if (!named.some((user) => (user.startsWith('@') ? address.endsWith(user) : address === user)))
-    throw new Forbidden('this user may not use the console: PARTNER_SYNC_CONSOLE_OIDC_USERS does not name them');
+    throw new TurnedAway(403, 'this user may not use the console: PARTNER_SYNC_CONSOLE_OIDC_USERS does not name them');
   return email;
 }

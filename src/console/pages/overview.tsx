@@ -1,20 +1,24 @@
 /** The overview: every sync, the worst first. From the ledger alone, so that it is fast and always there. */
 import { healthsOf, type SyncHealth } from '../../cli/runs/sync-healths.js';
+import type { ViewParts } from '../../composition/parts.js';
 import { seconds } from '../../domain/timeouts.js';
 import { links } from '../links.js';
-import type { Page } from '../page.js';
+import type { Overview, Page } from '../page.js';
 import { DataTable } from '../parts/data-table.js';
 import { Age, countToBound, numbers, State } from '../parts/values.js';
 
+/** From the ledger and the files of the syncs; nothing before there is a ledger. */
+export async function lookAround(parts: ViewParts): Promise<Overview> {
+  const ledger = await parts.ledgerIfAny();
+  if (ledger === null) return { healths: [], active: new Set() };
+  const [healths, working] = await Promise.all([healthsOf(parts, undefined, []), ledger.runs.notEnded(undefined)]);
+  return { healths, active: new Set(working.map(({ sync }) => sync)) };
+}
+
 export const overviewPage: Page = {
   path: '/',
-  async load({ parts }) {
-    const ledger = await parts.ledgerIfAny();
-    const [healths, working] =
-      ledger === null
-        ? [[], []]
-        : await Promise.all([healthsOf(parts, undefined, []), ledger.runs.notEnded(undefined)]);
-    const active = new Set(working.map(({ sync }) => sync));
+  async load({ overview }) {
+    const { healths, active } = await overview();
     const well = healths.filter(({ ok }) => ok).length;
     return {
       title: 'Syncs',
