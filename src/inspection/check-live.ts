@@ -14,7 +14,7 @@ import { checkColumns } from '../mapping/compile/check-columns.js';
 import { checkTable } from '../mapping/check/check-table.js';
 import { checkRows } from '../mapping/check/check-rows.js';
 import { compileMapping } from '../mapping/compile/compile-mapping.js';
-import type { Locate } from '../mapping/language/place.js';
+import { formatPath, type Locate, type Path } from '../mapping/language/place.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 import { openSource } from '../source/open-source.js';
 
@@ -39,6 +39,9 @@ export async function checkLive(onDisk: SyncSpec, locate: Locate, budget: ProbeB
   const findings: Finding[] = [];
   const probes: LiveCheck['probes'][number][] = [];
   try {
+    // A wrong address or password is one mistake, not one of each mapping.
+    const unusable = await whyUnusable(onDisk, source, locate);
+    if (unusable !== null) return { findings: [unusable], probes };
     const tenant = await tenantRule(onDisk, source, locate);
     if ('finding' in tenant) return { findings: [tenant.finding], probes };
     const sync = { ...onDisk, tenant: tenant.rule };
@@ -49,15 +52,29 @@ export async function checkLive(onDisk: SyncSpec, locate: Locate, budget: ProbeB
         if (checked.probe !== null) probes.push({ mapping: mapping.name, ...checked.probe });
       } catch (error) {
         if (!(error instanceof PartnerSyncError)) throw error;
-        findings.push(fromError(mapping, error, locate));
-        // The next mappings would each wait for the same connection timeout and report the same thing.
-        if (error.code === 'source_unreachable') break;
+        if (error.code === 'source_unreachable') {
+          // The next mappings would each wait for the same connection timeout and report the same thing.
+          findings.push(ofSource(onDisk, error, locate));
+          break;
+        }
+        findings.push(ofMapping(mapping, error, locate));
       }
     }
   } finally {
     await source.close();
   }
   return { findings, probes };
+}
+
+/** The finding if nothing can be read from the source; null if it answers. */
+async function whyUnusable(sync: SyncSpec, source: Source, locate: Locate): Promise<Finding | null> {
+  try {
+    await source.server();
+    return null;
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    return ofSource(sync, error, locate);
+  }
 }
 
 /**
@@ -129,13 +146,19 @@ function mappedSourceOf(
   return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => map };
 }
 
+const ofMapping = ({ file, relation }: MappingSpec, error: PartnerSyncError, locate: Locate): Finding =>
+  fromError(file, 'query' in relation ? ['source', 'query'] : ['source'], error, locate);
+
+const ofSource = ({ name }: SyncSpec, error: PartnerSyncError, locate: Locate): Finding =>
+  fromError(`${name}/sync.yaml`, ['source', 'connection'], error, locate);
+
 /** Findings name the place themselves, so the prefix that errors of the source carry is dropped. */
-const fromError = (mapping: MappingSpec, error: PartnerSyncError, locate: Locate): Finding => ({
+const fromError = (file: string, path: Path, error: PartnerSyncError, locate: Locate): Finding => ({
   severity: 'error',
   kind: error.code,
-  file: mapping.file,
-  ...placeOnly(locate(mapping.file, ['source'])),
-  path: 'source',
+  file,
+  ...placeOnly(locate(file, path)),
+  path: formatPath(path),
   message: error.message.replace(/^source: /, ''),
 });
 

@@ -70,6 +70,8 @@ export interface Session {
 export interface Classified {
   readonly code: ErrorCode;
   readonly shown: string;
+  /** What the database says of a name that it does not know, with its hint: such a message quotes the SQL, never rows. */
+  readonly unknownName?: string;
   /** The statement timeout was reached: asking for fewer rows may help. */
   readonly timedOut?: boolean;
   /** A bound value is not of the column's type, so no row can have it. */

@@ -1,21 +1,27 @@
 /** Turns drivers' errors into those of the catalogue. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Classified, Dialect } from './dialect.js';
+import { foreignText } from '../domain/values/foreign-text.js';
 import { withMeaning } from './error-code-meanings.js';
+
+/** Characters of what a database says that a message quotes. */
+const QUOTED = 300;
 
 /**
  * Runs `work`; what it throws becomes a {@link PartnerSyncError} `source: <what> failed`. Drivers' messages may quote rows,
- * so only their code is shown.
+ * so only their code is shown, and
+ * of a name that does not exist, which is in the statement, also their text.
  */
 export async function withSourceErrors<T>(dialect: Dialect, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (error instanceof PartnerSyncError) throw error;
-    const { code, shown, timedOut = false, unfitValue = false } = dialect.classify(error);
+    const { code, shown, unknownName, timedOut = false, unfitValue = false } = dialect.classify(error);
+    const said = unknownName === undefined ? '' : `; the database says: ${foreignText(unknownName, QUOTED)}`;
     throw new PartnerSyncError(
       code,
-      `source: ${what} failed (${withMeaning(shown)})`,
+      `source: ${what} failed (${withMeaning(shown)}${said})`,
       { databaseCode: shown, timedOut, unfitValue },
       { cause: error },
     );

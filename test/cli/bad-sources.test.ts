@@ -129,16 +129,33 @@ describe.each(here(SERVERS))('$dialect.name', ({ dialect, cases, account, droppe
     expect(check.code).not.toBe(0);
   });
 
+  if (dialect === postgres)
+    it('a column that is gone, with the hint of the database', async () => {
+      const { said } = await checked(database.url, '{ query: "SELECT id, nmae FROM closed" }');
+      expect(said).toContain('Perhaps you meant to reference the column "closed.name"');
+    });
+
+  it('an address that does not answer, once and at the address', async () => {
+    const gone = dialect === postgres ? 'postgres://reader@127.0.0.1:1/shop' : 'mariadb://reader@127.0.0.1:1/shop';
+    const copy = join(folder, 'shop', 'others.mapping.yaml');
+    writeFileSync(copy, FILES['people.mapping.yaml']!);
+    const { said, code } = await call(gone, 'check', 'shop');
+    rmSync(copy);
+    expect(said.match(/source_unreachable/g)).toHaveLength(1);
+    expect(said).toMatch(/^shop\/sync\.yaml:\d+:\d+ error source_unreachable source\.connection: /m);
+    expect(code).toBe(1);
+  });
+
   it.each([
     [
       'a table that is gone',
       '{ table: people }',
-      /error source_relation_missing source: describing people failed \(.*: the table does not exist\)/,
+      /error source_relation_missing source: describing people failed \(.*: the table does not exist; the database says: .*people/,
     ],
     [
       'a column that is gone',
-      '{ query: "SELECT id, nickname FROM closed" }',
-      /error source_relation_missing .*the column does not exist/,
+      '{ query: "SELECT id, nmae FROM closed" }',
+      /:2:18 error source_relation_missing source\.query: .*the column does not exist; the database says: .*nmae/,
     ],
     ['a query with a slip', '{ query: SELEC id FROM closed }', /error config_invalid .*the SQL has a syntax error/],
     ['a query that writes', `{ query: "${writes}" }`, /error config_invalid /],

@@ -8,6 +8,7 @@ import { withoutPasswords } from '../../domain/values/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { asObject } from '../definition/target.js';
+import { jsonFault } from './json-fault.js';
 import { formatPath, type Path, type Place } from './place.js';
 import { readSyncFile } from './read-sync-file.js';
 import { withoutFaults, type PartialFile } from './partial-file.js';
@@ -89,6 +90,11 @@ export class LanguageFile {
   }
 
   private understand(text: string, kind: LanguageFileKind, env: Environment): void {
+    const fault = this.file.endsWith('.json') ? jsonFault(text) : undefined;
+    if (fault !== undefined) {
+      this.findings.push({ severity: 'error', kind: 'syntax', file: this.file, path: '', ...fault });
+      return;
+    }
     this.document = parseYaml(text);
     for (const { kind: problem, message, line, column } of this.document.problems)
       this.findings.push({
@@ -101,8 +107,6 @@ export class LanguageFile {
         message: withoutPasswords(message),
       });
     if (this.document.value === undefined) return;
-    if (this.file.endsWith('.json') && !isJson(text))
-      this.report('syntax', [], 'is not JSON, although its name ends in .json');
     this.check(this.document.value, kind, env);
   }
 
@@ -151,13 +155,3 @@ export class LanguageFile {
 
 /** Whether a value is, or contains, an address of `alerts`: whoever knows it can write there. */
 const isAlertAddress = ([key, , way]: Path): boolean => key === 'alerts' && way !== 'on' && way !== 'email';
-
-/** YAML is parsed for both; a .json file that is only YAML would surprise every other tool. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

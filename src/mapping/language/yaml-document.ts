@@ -10,6 +10,7 @@ import {
   LineCounter,
   parseDocument,
   visit,
+  type YAMLError,
   type Document,
   type ErrorCode,
   type Node,
@@ -79,14 +80,11 @@ export function parseYaml(text: string): ParsedDocument {
     // 'silent' would also be silent about a second document.
     logLevel: 'error',
   });
-  const problems = [...document.errors, ...document.warnings]
-    // The second of two problems at the same place follows from the first.
-    .filter(({ pos }, index, all) => all.findIndex((other) => other.pos[0] === pos[0]) === index)
-    .map((error) => ({
-      kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
-      message: WORDS[error.code] ?? error.message,
-      ...at(error.pos[0]),
-    }));
+  const problems = withoutConsequences([...document.errors, ...document.warnings]).map((error) => ({
+    kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
+    message: `${WORDS[error.code] ?? error.message}${error.code === 'TAB_AS_INDENT' ? othersWithTabs(text) : ''}`,
+    ...at(error.pos[0]),
+  }));
   problems.push(...doubtfulNodes(document, at));
   const place = (path: Path, of: 'key' | 'value'): Place => {
     const node = nodeAt(document, path, of);
@@ -104,6 +102,25 @@ export function parseYaml(text: string): ParsedDocument {
       column: 1,
     });
   }
+}
+
+/**
+ * The problems that are not said to follow from another: the second of two at one place, lines that do not fit the first
+ * line that is indented wrongly, and all that the parser makes of a file below a tab.
+ */
+function withoutConsequences(errors: readonly YAMLError[]): YAMLError[] {
+  const inOrder = errors.toSorted((a, b) => a.pos[0] - b.pos[0]);
+  const tab = inOrder.findIndex(({ code }) => code === 'TAB_AS_INDENT');
+  const sameFault = (a: YAMLError, b: YAMLError): boolean =>
+    a.pos[0] === b.pos[0] || (a.code === 'BAD_INDENT' && b.code === 'BAD_INDENT');
+  return (tab < 0 ? inOrder : inOrder.slice(0, tab + 1)).filter(
+    (error, index, all) => all.findIndex((other) => sameFault(error, other)) === index,
+  );
+}
+
+function othersWithTabs(text: string): string {
+  const count = text.split('\n').filter((line) => /^ *\t/.test(line)).length;
+  return count < 2 ? '' : ` (${count} lines begin with one)`;
 }
 
 const broken = (problem: DocumentProblem): ParsedDocument => ({

@@ -108,7 +108,7 @@ function classify(error: unknown): Classified {
   if (number !== undefined && number !== 0) {
     const shown = `error ${number}, severity ${severity}`;
     const known = BY_NUMBER[number] ?? (severity >= FATAL ? GONE : AUTHORS.includes(severity) ? WRONG : AGAIN);
-    return { ...known, shown };
+    return { ...known, shown, ...(known === MISSING && error instanceof Error && { unknownName: error.message }) };
   }
   // The driver has the same code for a statement and for a connection that took too long.
   if (code === 'ETIMEOUT')

@@ -31,6 +31,8 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
   ['22', 'config_invalid'], // a value that a type cannot read
   ['28', 'config_invalid'], // password
 ];
+/** A column, and a table. */
+const UNKNOWN_NAME: readonly number[] = [1054, 1146];
 /** Codes of the driver itself, which waiting does not cure; lost connections have Node's codes. */
 const REFUSED = /^(HANDSHAKE_|AUTH_SWITCH_)/;
 
@@ -46,7 +48,7 @@ export const mysql: Dialect = {
   comparesRows: false,
   limit: (rows) => `LIMIT ${rows}`,
   classify(error) {
-    const { errno, sqlState = '' } = error as { errno?: number; sqlState?: string };
+    const { errno, sqlState = '', sqlMessage } = error as { errno?: number; sqlState?: string; sqlMessage?: string };
     if (sqlState === '' || errno === undefined) {
       const code = errorCode(error);
       const shown = code === 'HANDSHAKE_SSL_ERROR' ? `TLS: ${code}` : code;
@@ -54,7 +56,8 @@ export const mysql: Dialect = {
     }
     const shown = `error ${errno}, SQLSTATE ${sqlState}`;
     const code = BY_STATE.find(([prefix]) => sqlState.startsWith(prefix))?.[1] ?? 'source_query_failed';
-    return { code, ...BY_NUMBER[errno], shown };
+    const unknownName = UNKNOWN_NAME.includes(errno) ? sqlMessage : undefined;
+    return { code, ...BY_NUMBER[errno], shown, ...(unknownName !== undefined && { unknownName }) };
   },
   highWatermark: mysqlHighWatermark,
   async server(session) {

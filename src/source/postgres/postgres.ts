@@ -26,6 +26,14 @@ const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
 /** The driver's message, which has no code, if TLS was requested and the server does not support it. */
 const NO_TLS = 'The server does not support SSL connections';
 const QUERY_CANCELED = '57014';
+/** A table, and a column. */
+const UNKNOWN_NAME: readonly string[] = ['42P01', '42703'];
+
+/** `column "emial" does not exist. Perhaps you meant to reference the column "customers.email".` */
+function messageWithHint(error: unknown): string {
+  const { message, hint } = error as { message: string; hint?: string };
+  return hint === undefined ? message : `${message}. ${hint}`;
+}
 
 const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -53,6 +61,7 @@ export const postgres: Dialect = {
     return {
       code: BY_STATE.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'source_query_failed',
       shown: `SQLSTATE ${code}`,
+      ...(UNKNOWN_NAME.includes(code) && { unknownName: messageWithHint(error) }),
       timedOut: code === QUERY_CANCELED,
       unfitValue: code.startsWith('22'),
     };

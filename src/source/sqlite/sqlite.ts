@@ -39,7 +39,8 @@ export const sqlite: Dialect = {
   classify(error) {
     const code = errorCode(error);
     const message = error instanceof Error ? error.message : '';
-    if (/^no such (table|column|view)/.test(message)) return { code: 'source_relation_missing', shown: code };
+    if (/^no such (table|column|view)/.test(message))
+      return { code: 'source_relation_missing', shown: code, unknownName: message };
     const known = BY_CODE.find(([prefix]) => code.startsWith(prefix))?.[1];
     if (known !== undefined) return { code: known, shown: code };
     // Without a code: the folder is missing, or the statement returns no rows.
