@@ -11,7 +11,7 @@ import { errorPage } from './error-page.js';
 import { Layout } from './layout.js';
 import { openLogin, userOf } from './login/open-login.js';
 import { PAGES } from './pages.js';
-import { lookAround } from './pages/overview.js';
+import { readOverview } from './pages/overview.js';
 import type { SendPage } from './send-page.js';
 import { secure } from './security.js';
 import { serveActions, type ActionParts } from './actions/serve-actions.js';
@@ -68,7 +68,7 @@ export async function serveConsole(settings: ConsoleSettings, parts: ConsolePart
 }
 
 function servePages(app: FastifyInstance, settings: ConsoleSettings, views: ViewParts, send: SendPage): void {
-  const overview = cachedFor(milliseconds('consoleOverview') / 2, () => lookAround(views));
+  const overview = cachedFor(milliseconds('consoleOverview') / 2, () => readOverview(views));
   // The first page comes as fast as the others. If it fails, whoever asks for it sees why.
   overview().catch(() => undefined);
   for (const { path, load } of PAGES)

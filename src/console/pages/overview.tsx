@@ -8,7 +8,7 @@ import { DataTable } from '../parts/data-table.js';
 import { Age, countToBound, numbers, State } from '../parts/values.js';
 
 /** From the ledger and the files of the syncs; nothing before there is a ledger. */
-export async function lookAround(parts: ViewParts): Promise<Overview> {
+export async function readOverview(parts: ViewParts): Promise<Overview> {
   const ledger = await parts.ledgerIfAny();
   if (ledger === null) return { healths: [], active: new Set() };
   const [healths, working] = await Promise.all([healthsOf(parts, undefined, []), ledger.runs.notEnded(undefined)]);
