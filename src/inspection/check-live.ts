@@ -15,6 +15,7 @@ import { checkTable } from '../mapping/check/check-table.js';
 import { checkRows } from '../mapping/check/check-rows.js';
 import { compileMapping } from '../mapping/compile/compile-mapping.js';
 import type { Locate } from '../mapping/language/place.js';
+import { watchingPurity } from '../mapping/transforms/custom/pure-call.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 import { openSource } from '../source/open-source.js';
 
@@ -126,7 +127,8 @@ function mappedSourceOf(
   locate: Locate,
 ) {
   const { map } = compileMapping(mapping, sync.tenant, columns, locate);
-  return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => map };
+  const watched: typeof map = (row, records) => watchingPurity(() => map(row, records));
+  return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => watched };
 }
 
 /** Findings name the place themselves, so the prefix that errors of the source carry is dropped. */
