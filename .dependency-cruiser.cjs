@@ -85,6 +85,7 @@ module.exports = {
     only('inspection-sends-nothing', '^src/inspection', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery)',
     ]),
+    only('runs-alone', '^src/runs', ['^src/(domain|ledger)']),
     only('activities-deliver', '^activities', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability|alerts)',
     ]),

@@ -35,6 +35,15 @@ export interface ExamplesResult {
   readonly findings: readonly Finding[];
 }
 
+/** The columns that the examples in `file` (relative to the mappings folder) declare, or what is wrong with the file. */
+export async function exampleColumns(
+  folder: string,
+  file: string,
+): Promise<Pick<ExamplesFile, 'columns'> | { readonly findings: readonly Finding[] }> {
+  const { value, findings } = await LanguageFile.read(folder, file, 'examples', {});
+  return value === undefined ? { findings } : (value as unknown as ExamplesFile);
+}
+
 /**
  * Runs the examples of `file` (relative to the mappings folder). Never throws for what the file contains. If it is not
  * valid, or its columns do not fit the mapping, no example is run and the findings say why.

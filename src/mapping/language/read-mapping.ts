@@ -155,7 +155,8 @@ function readCall(call: CallFile, custom: TransformFiles): TransformCall {
   if (typeof call === 'string') return { name: call, options: {} };
   const [[name, options]] = Object.entries(call) as [[string, JsonObject | string]];
   if (name !== CUSTOM) return { name, options: options as JsonObject };
-  const { name: own, options: given = {} } = (typeof options === 'string' ? { name: options } : options) as CustomFile;
+  const { name: own, options: given = {} } =
+    typeof options === 'string' ? { name: options } : (options as unknown as CustomFile);
   const code = custom.get(own)?.loaded?.code;
   return { name: own, options: given, code: code ?? { name: own, file: '', hash: '', text: '' } };
 }

@@ -1,4 +1,5 @@
 /** Imports the code of a transform from its text, so that what runs is what was hashed. */
+import type { parse as Parse } from 'es-module-lexer';
 import { PartnerSyncError } from '../../../domain/errors.js';
 import { withoutImpureGlobalsFromHere } from './impure-globals.js';
 
@@ -45,7 +46,7 @@ async function selfContained(text: string): Promise<string> {
   return code;
 }
 
-function importsOf(parse: typeof import('es-module-lexer').parse, text: string): ReturnType<typeof parse>[0] {
+function importsOf(parse: typeof Parse, text: string): ReturnType<typeof Parse>[0] {
   try {
     return parse(text)[0];
   } catch {
