@@ -94,7 +94,7 @@ export function withoutImpureGlobals<T>(work: () => T): T {
 const later = queueMicrotask;
 
 /** The same until the code that runs now gives way, for code that is not called but evaluated: the body of a module. */
-export function withoutImpureGlobalsFromHere(): void {
+export function withoutImpureGlobalsForNow(): void {
   if (areReplaced) return;
   const putBack = replaceGlobals();
   areReplaced = true;

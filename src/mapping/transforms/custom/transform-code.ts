@@ -1,7 +1,7 @@
 /** Imports the code of a transform from its text, so that what runs is what was hashed. */
 import type { parse as Parse } from 'es-module-lexer';
 import { PartnerSyncError } from '../../../domain/errors.js';
-import { withoutImpureGlobalsFromHere } from './impure-globals.js';
+import { withoutImpureGlobalsForNow } from './impure-globals.js';
 
 /** The one module that a transform's file may import; it has nothing but types and a function that returns its argument. */
 const HELPER = 'partner-sync/transforms';
@@ -16,7 +16,7 @@ const BEGIN = 'partner-sync: a transform is evaluated';
  */
 export async function evaluated(text: string): Promise<unknown> {
   const code = await selfContained(text);
-  Object.defineProperty(globalThis, Symbol.for(BEGIN), { value: withoutImpureGlobalsFromHere, configurable: true });
+  Object.defineProperty(globalThis, Symbol.for(BEGIN), { value: withoutImpureGlobalsForNow, configurable: true });
   try {
     // On the first line, so that the lines of errors stay right.
     const url = dataUrl(`globalThis[Symbol.for(${JSON.stringify(BEGIN)})]();${code}`);
