@@ -2,6 +2,7 @@
 import type { connectTemporal as Connect } from '../worker/temporal-connection.js';
 import { readVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
+import { milliseconds } from '../domain/timeouts.js';
 import type { MappingProgress } from '../domain/run/progress.js';
 import { checkRunInput, type BackfillInput, type RunKind, type RunReport, type SyncInput } from '../domain/run/run.js';
 
@@ -90,10 +91,13 @@ async function follow(env: Env, begin: (temporal: Temporal) => Promise<string>):
       result: () => reportOf(handle),
       async progress() {
         // It rejects until a worker has taken up the workflow.
-        const runId = await queryProgress(handle).then(
-          (queried) => queried.runId,
-          () => null,
-        );
+        const deadline = Date.now() + milliseconds('runLook');
+        const runId = await temporal.client
+          .withDeadline(deadline, () => queryProgress(handle))
+          .then(
+            (queried) => queried.runId,
+            () => null,
+          );
         if (runId === null) return [];
         const isKnown = (await readVariable(env, 'PARTNER_SYNC_STATE_URL')) !== undefined;
         return progressOf(handle, runId, isKnown ? () => parts.ledger() : null);

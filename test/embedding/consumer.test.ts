@@ -48,6 +48,7 @@ beforeAll(async () => {
     );
   shop = await openShop();
   await fill(shop, 30);
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (99, repeat('x', 50), 'A')`);
 }, 120_000);
 afterAll(async () => {
   await shop.close();
@@ -121,9 +122,38 @@ describe('a consumer', () => {
     const found = await run(process.execPath, ['src/find-customer.js'], { cwd: project.folder, env });
     worker.kill('SIGTERM');
 
-    expect(started).toEqual({ stdout: 'complete: 90 accepted, 0 dead-lettered\n', stderr: '' });
+    expect(started).toEqual({ stdout: 'complete_with_dead_letters: 90 accepted, 1 dead-lettered\n', stderr: '' });
     expect(found.stdout).toBe('Customer 7.\n');
     expect(await ended).toBe(0);
     expect(written).toBe('');
+    expect(await shop.state.query('SELECT pointer, rule, reason FROM partner_sync.dead_letters')).toEqual([
+      {
+        pointer: '/name',
+        rule: 'transform: shortName',
+        reason: 'the first name is longer than the option "longest" allows',
+      },
+    ]);
+  });
+
+  it('gives up workers that have not run, and leaves the signals of the process alone', async () => {
+    const code = `
+      import { createWorker } from 'partner-sync';
+      const codes = [];
+      for (const env of [{}, { PARTNER_SYNC_MAPPINGS: 'nowhere' }, { ...process.env, TEMPORAL_ADDRESS: '127.0.0.1:1' }])
+        await createWorker({ env }).catch((error) => codes.push(error.code));
+      const worker = await createWorker();
+      const signals = process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
+      await worker.shutdown();
+      await worker.shutdown();
+      console.log(codes.join(' '), worker.taskQueue, signals);`;
+    const env = { PATH: process.env['PATH'], ...shop.env, PARTNER_SYNC_MAPPINGS: inProject('mappings') };
+
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: project.folder,
+      env,
+    });
+
+    expect(stdout).toBe(`config_invalid config_invalid config_invalid ${shop.taskQueue} 0\n`);
+    expect(stderr).toBe('');
   });
 });
