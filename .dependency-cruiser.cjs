@@ -86,6 +86,7 @@ module.exports = {
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery)',
     ]),
     only('report-shows-what-it-is-given', '^src/report', ['^src/domain']),
+    only('runs-alone', '^src/runs', ['^src/(domain|ledger)']),
     only('activities-deliver', '^activities', [
       '^src/(domain|records|mapping|source|reading|ledger|platform|delivery|observability|alerts)',
     ]),

@@ -1,4 +1,23 @@
-/** The public API of the package: the platform client, its errors and the platform's contract. */
+/**
+ * What programs import from the package: workers, runs, and the platform client with its errors and its contract. Workers and
+ * runs load Temporal and the drivers on first use.
+ */
+export {
+  createWorker,
+  type CreateWorkerOptions,
+  type EmbeddedWorker,
+  type WorkerLogger,
+} from './embedding/create-worker.js';
+export {
+  findRun,
+  startRun,
+  type RunHandle,
+  type RunInputs,
+  type RunOptions,
+  type StartRunOptions,
+} from './embedding/start-run.js';
+export type { MappingProgress } from './domain/run/progress.js';
+export type { MappingReport, RunKind, RunOutcome, RunReport } from './domain/run/run.js';
 export { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from './domain/errors.js';
 export { PlatformClient, type CallInput } from './platform/client.js';
 export type { BodyOf, DataOf, Operation, ParamsOf, QueryOf } from './platform/contract/operation.js';

@@ -2,11 +2,13 @@
  * What every command shares: the parts that it works with, its output, and how its result or error becomes an exit
  * code.
  */
+import { setDefaultResultOrder } from 'node:dns';
 import type { Command } from 'commander';
 import type { WorkerParts } from '../composition/compose-worker.js';
 import type { CommonParts, Parts, ViewParts } from '../composition/parts.js';
 import { requireVariable, type Env } from '../config/environment.js';
 import { findEnvironment } from '../config/dev-stack.js';
+import { setEngineFlags } from '../config/engine-flags.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
 import { createOutput, type Output } from './output/output.js';
@@ -62,10 +64,10 @@ export const withParts = <A extends unknown[], O extends { json?: boolean }>(wor
 export const withWorkerParts = <A extends unknown[], O extends { json?: boolean }>(
   work: Work<WorkerParts, A, O>,
 ): Action<A, O> =>
-  withOpened(
-    async (env) => (await import('../composition/compose-worker.js')).composeWorker(env, await warnings(env)),
-    work,
-  );
+  withOpened(async (env) => {
+    setEngineFlags();
+    return (await import('../composition/compose-worker.js')).composeWorker(env, await warnings(env));
+  }, work);
 
 /**
  * Like {@link withParts}, for commands that write neither to the ledger nor to the platform, though perhaps files:
@@ -91,6 +93,7 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
     const output = createOutput(options.json === true);
     let parts: P | undefined;
     try {
+      setDefaultResultOrder('ipv4first');
       const { env, devStack } = findEnvironment(process.cwd(), process.env);
       if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
       parts = await open(env, output);

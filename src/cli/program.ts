@@ -1,7 +1,7 @@
 /** The command line's commands, in the groups in which people look for them. */
 import { Command } from 'commander';
 import { EXIT_HELP } from './command-context.js';
-import { packageVersion } from './package-version.js';
+import { packageVersion } from '../config/package-version.js';
 
 type Add = (program: Command) => void;
 

@@ -1,5 +1,4 @@
 /** Composes a worker: the parts of a process that may write, a thread that reads the source, metrics and traces. */
-import { setEngineFlags } from '../config/engine-flags.js';
 import { readVariable, requireVariable, type Env } from '../config/environment.js';
 import { tenantsIn } from '../config/variable-checks.js';
 import { NO_METERS } from '../domain/monitoring/meters.js';
@@ -20,7 +19,6 @@ export interface WorkerParts extends Parts {
 
 /** Composes a worker, which reads and maps source rows in a separate thread. */
 export async function composeWorker(env: Env, warn: Warn): Promise<WorkerParts> {
-  setEngineFlags();
   // Before the thread starts: a variable that is wrong would leave it running, and the process with it.
   const metrics = await openWorkerMetrics(env, async (tenants) =>
     (await import('./ledger-samples.js')).ledgerSamples(parts, tenants),

@@ -1,5 +1,4 @@
 /** Creates the parts that are the same whether a process writes or only reads. */
-import { setDefaultResultOrder } from 'node:dns';
 import { resolve } from 'node:path';
 import { requireVariable, type Env } from '../config/environment.js';
 import { NO_METERS, type Meters } from '../domain/monitoring/meters.js';
@@ -49,7 +48,6 @@ export function openParts<L extends LedgerView>(
   },
   join: (ledger: () => Promise<L>, isOpen: () => boolean, view: () => Promise<LedgerView>) => InFleet,
 ) {
-  setDefaultResultOrder('ipv4first');
   /** What is open, or being opened: a process that runs for months must not keep what it no longer uses. */
   const live = new Set<Closeable>();
   const opened = <T extends Closeable>(open: () => Promise<T>): (() => Promise<T>) => {

@@ -77,8 +77,8 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
     // A source that cannot be closed cannot be used either.
     entry.closing = setTimeout(() => void close().catch(() => undefined), milliseconds('longActivityAttempt')).unref();
   };
-  const composedFor = async (key: string, spec: () => SyncSpec): Promise<ComposedSync> => {
-    const sync = composed.get(key)?.sync ?? (await compose(spec()));
+  const composedFor = async (key: string, spec: () => SyncSpec | Promise<SyncSpec>): Promise<ComposedSync> => {
+    const sync = composed.get(key)?.sync ?? (await compose(await spec()));
     if (!composed.has(key)) composed.set(key, { sync });
     retire(key);
     return sync;
@@ -112,7 +112,7 @@ export function openComposedSyncs({ env, mappingsFolder, filesOfRuns, compose }:
       modules.files(),
     ]);
     const files = await completedFiles(name, kept.files, async () => parsedSyncFile(await mappingsFolder(), name));
-    const sync = await composedFor(await keyOf(name, files), () => loadKeptSync(name, files, env));
+    const sync = await composedFor(await keyOf(name, files), () => loadKeptSync(name, files, env, mappingsFolder));
     if (sync.spec.version === kept.version) return sync.forRun(runId);
     const message = `a variable of ${name} has another value here than where run ${runId} began: one of ${variablesOf(files).join(', ')}`;
     throw new PartnerSyncError('config_invalid', message, ON_ANOTHER_WORKER);

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from '../cli/package-root.js';
+import { packageRoot } from '../config/package-root.js';
 
 /** A step of ending a process: the signal, and how many milliseconds to wait before the next step. */
 export interface EndingStep {

@@ -8,7 +8,7 @@ import type { Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { mintToken } from '../sandbox/token.js';
 import { DEMO_SYNC, EXAMPLE_CHANGE, pushDemoSchemas, runDemo } from './demo.js';
-import { packageRoot } from '../cli/package-root.js';
+import { packageRoot } from '../config/package-root.js';
 import { startStack, type Stack } from './stack.js';
 import { childEnvironment, choicesOf, SHIPPED_MAPPINGS } from './stack-environment.js';
 import { attachStack } from './stack-folder.js';

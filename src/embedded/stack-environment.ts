@@ -1,7 +1,7 @@
 /** The environment of the stack's child processes: addresses, files with secrets, and the sandbox's tenant. */
 import { join, resolve } from 'node:path';
 import type { Env } from '../config/environment.js';
-import { packageRoot } from '../cli/package-root.js';
+import { packageRoot } from '../config/package-root.js';
 import { secretFile, writePrivate } from './stack-folder.js';
 import type { StackServers } from './stack-servers.js';
 import { durationText } from '../domain/timeouts.js';

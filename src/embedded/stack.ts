@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ENGINE_OPTIONS } from '../config/engine-flags.js';
 import { startManagedProcess, type ManagedProcess, type ManagedProcessInput } from './managed-process.js';
-import { packageRoot } from '../cli/package-root.js';
+import { packageRoot } from '../config/package-root.js';
 import { rememberedPorts } from './ports.js';
 import { makeStackFolder, publishStack, refuseSecondOwner, withdrawStack } from './stack-folder.js';
 import { childEnvironment, sandboxFixture, stackEnvironment, type MintToken } from './stack-environment.js';

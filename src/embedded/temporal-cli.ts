@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endWithOwner } from './end-with-owner.js';
-import { packageRoot } from '../cli/package-root.js';
+import { packageRoot } from '../config/package-root.js';
 
 /** An executable Temporal CLI. */
 export interface TemporalCli {

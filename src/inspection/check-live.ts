@@ -15,6 +15,7 @@ import { checkTable } from '../mapping/check/check-table.js';
 import { checkRows } from '../mapping/check/check-rows.js';
 import { compileMapping } from '../mapping/compile/compile-mapping.js';
 import { formatPath, type Locate, type Path } from '../mapping/language/place.js';
+import { watchingPurity } from '../mapping/transforms/custom/pure-call.js';
 import { readPlanOf } from '../mapping/compile/read-plan.js';
 import { openSource } from '../source/open-source.js';
 
@@ -143,7 +144,8 @@ function mappedSourceOf(
   locate: Locate,
 ) {
   const { map } = compileMapping(mapping, sync.tenant, columns, locate);
-  return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => map };
+  const watched: typeof map = (row, records) => watchingPurity(() => map(row, records));
+  return { source, plan: readPlanOf(mapping, sync.tenant), mapper: () => watched };
 }
 
 const ofMapping = ({ file, relation }: MappingSpec, error: PartnerSyncError, locate: Locate): Finding =>

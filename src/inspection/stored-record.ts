@@ -25,6 +25,6 @@ export async function compareStored(
 ): Promise<StoredRecord | null> {
   const found = await platform.findResource(spec.schema.name, externalId, { tenant, ...how });
   if (found === null) return null;
-  const stored = found.result.data as JsonObject;
+  const stored = found.result.data;
   return { data: stored, differs: differingFields(data, stored, referenceFields) };
 }

@@ -4,7 +4,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding, type Finding } from '../domain/sync/finding.js';
 import type { JsonValue } from '../domain/values/json.js';
 import { nearest } from '../domain/values/names.js';
-import type { NamedFile, ParsedFile, SyncFiles } from '../domain/sync/sync-files.js';
+import type { NamedFile, ParsedFile, SyncFiles, TransformFileVersion } from '../domain/sync/sync-files.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
@@ -14,8 +14,10 @@ import { LanguageFile } from './language/language-file.js';
 import type { LanguageFileKind } from './language/language-schema.js';
 import type { Locate } from './language/place.js';
 import { readDefinition } from './language/read-definition.js';
-import { readMapping } from './language/read-mapping.js';
+import { readMapping, type TransformFiles } from './language/read-mapping.js';
 import { readSync } from './language/read-sync.js';
+import { readTransform, transformOf, type TransformFile } from './language/read-transform.js';
+import { knownCode } from './transforms/custom/loaded-transforms.js';
 import { readSyncFolder } from './sync-folder.js';
 import { syncVersion, type VersionedSettings } from './sync-version.js';
 import { didYouMean } from './language/violation-message.js';
@@ -51,17 +53,35 @@ export async function loadSync(folder: string, syncName: string, env: Environmen
 
 /**
  * The sync of files that were kept, whatever is on disk by now. Throws `config_invalid` if this worker lacks one of their
- * variables, with details that say that another worker may have it.
+ * variables, or the code of one of their transforms, with details that say that another worker may have it.
  */
-export function loadKeptSync(syncName: string, { sync, mappings, definitions }: SyncFiles, env: Environment): SyncSpec {
+export async function loadKeptSync(
+  syncName: string,
+  { sync, mappings, definitions, transforms = [] }: SyncFiles,
+  env: Environment,
+  folder: () => Promise<string>,
+): Promise<SyncSpec> {
   const all = (files: readonly NamedFile[], kind: LanguageFileKind): NamedLanguageFile[] =>
     files.map((file) => [file.name, LanguageFile.of(file, kind, env)]);
   const files = {
     sync: LanguageFile.of(sync, 'sync', env),
     definitions: all(definitions, 'schema-definition'),
     mappings: all(mappings, 'mapping'),
+    transforms: await Promise.all(transforms.map((kept) => keptTransform(kept, folder))),
   };
   return valid(checkFileContents(syncName, files, [])).spec;
+}
+
+/** The transform with the code that was kept, from this process or its folder; other code would send other records. */
+async function keptTransform(
+  { name, file, hash }: TransformFileVersion,
+  folder: () => Promise<string>,
+): Promise<NamedTransform> {
+  const known = knownCode(name, hash);
+  const found = known === undefined ? await readTransform(await folder(), name, file) : await transformOf(known);
+  if (found.loaded?.code.hash === hash) return [name, found];
+  const message = `${file}: the run began with other code of this transform than this worker has (version ${hash} there, ${found.loaded?.code.hash ?? 'none'} here); put that code back until the run has ended, or cancel the run and start another`;
+  throw new PartnerSyncError('config_invalid', message, ON_ANOTHER_WORKER);
 }
 
 function valid({ sync, files, findings }: CheckedSync): LoadedSync {
@@ -82,6 +102,7 @@ export async function parsedSyncFile(folder: string, syncName: string): Promise<
   return sync === null ? undefined : (await LanguageFile.read(folder, sync, 'sync', {})).parsed;
 }
 
+type NamedTransform = [name: string, file: TransformFile];
 type NamedLanguageFile = [name: string, file: LanguageFile];
 
 /** The files of a sync, read but not yet compared with each other. */
@@ -90,6 +111,7 @@ interface LanguageFiles {
   readonly sync: LanguageFile | null;
   readonly mappings: readonly NamedLanguageFile[];
   readonly definitions: readonly NamedLanguageFile[];
+  readonly transforms: readonly NamedTransform[];
 }
 
 /**
@@ -106,20 +128,28 @@ export async function checkSyncFiles(mappingsFolder: string, syncName: string, e
     sync: folder.sync === null ? null : await read(folder.sync, 'sync'),
     definitions: await readAll(folder.definitions, 'schema-definition'),
     mappings: await readAll(folder.mappings, 'mapping'),
+    transforms: await Promise.all(
+      [...folder.transforms].map(async ([name, file]): Promise<NamedTransform> => [
+        name,
+        await readTransform(mappingsFolder, name, file),
+      ]),
+    ),
   };
   return checkFileContents(syncName, files, folder.findings);
 }
 
 function checkFileContents(
   syncName: string,
-  { sync: syncFile, definitions: definitionFiles, mappings: mappingFiles }: LanguageFiles,
+  { sync: syncFile, definitions: definitionFiles, mappings: mappingFiles, transforms: transformFiles }: LanguageFiles,
   found: readonly Finding[],
 ): CheckedSync {
   const head = syncFile?.value === undefined ? null : readSync(syncFile);
   const definitions = new Map<string, SchemaDefinitionFile | null>(
     definitionFiles.map(([name, file]) => [name, checkedDefinition(name, file)]),
   );
-  const mappings = mappingFiles.flatMap(([name, file]) => checkedMapping(name, file, definitions));
+  const mappings = mappingFiles.flatMap(([name, file]) =>
+    checkedMapping(name, file, definitions, new Map(transformFiles)),
+  );
   for (const { spec, file } of mappings) {
     checkFields(spec, file);
     checkDeletes(spec, file);
@@ -136,11 +166,16 @@ function checkFileContents(
     ...[...mappingFiles, ...definitionFiles].map(([, file]) => file),
   ];
   const byName = new Map(files.map((file) => [file.file, file]));
-  const findings = [...found, ...files.flatMap((file) => inOrder(file.findings))];
+  const findings = [
+    ...found,
+    ...files.flatMap((file) => inOrder(file.findings)),
+    ...transformFiles.flatMap(([, file]) => file.findings),
+  ];
   const failed = head === null || findings.some((finding) => finding.severity === 'error');
-  const contents = new Map(
-    [...mappingFiles, ...definitionFiles].map(([, file]) => [file.file, file.value ?? null] as [string, JsonValue]),
-  );
+  const contents = new Map([
+    ...[...mappingFiles, ...definitionFiles].map(([, file]) => [file.file, file.value ?? null] as [string, JsonValue]),
+    ...versionsOf(transformFiles).map(({ file, hash }) => [file, hash] as [string, JsonValue]),
+  ]);
   return {
     findings,
     sync: failed
@@ -154,7 +189,7 @@ function checkFileContents(
           })),
           version: syncVersion(syncFile!.value as unknown as VersionedSettings, contents),
         },
-    files: failed ? null : parsedFiles(syncFile!, mappingFiles, definitionFiles),
+    files: failed ? null : parsedFiles(syncFile!, mappingFiles, definitionFiles, versionsOf(transformFiles)),
     locate: (file, path) => byName.get(file)?.place(path) ?? { line: 0, column: 0 },
   };
 }
@@ -163,11 +198,20 @@ function parsedFiles(
   sync: LanguageFile,
   mappings: readonly NamedLanguageFile[],
   definitions: readonly NamedLanguageFile[],
+  transforms: readonly TransformFileVersion[],
 ): SyncFiles {
   const parsed = ({ file, parsed: value }: LanguageFile): ParsedFile => ({ file, value: value ?? null });
   const named = ([name, file]: NamedLanguageFile): NamedFile => ({ name, ...parsed(file) });
-  return { sync: parsed(sync), mappings: mappings.map(named), definitions: definitions.map(named) };
+  return {
+    sync: parsed(sync),
+    mappings: mappings.map(named),
+    definitions: definitions.map(named),
+    ...(transforms.length > 0 && { transforms }),
+  };
 }
+
+const versionsOf = (transforms: readonly NamedTransform[]): TransformFileVersion[] =>
+  transforms.flatMap(([name, { file, loaded }]) => (loaded === null ? [] : [{ name, file, hash: loaded.code.hash }]));
 
 /** null if too little of the file is valid to check mappings against it. */
 function checkedDefinition(name: string, file: LanguageFile): SchemaDefinitionFile | null {
@@ -181,9 +225,10 @@ function checkedMapping(
   name: string,
   file: LanguageFile,
   definitions: ReadonlyMap<string, SchemaDefinitionFile | null>,
+  transforms: TransformFiles,
 ): CheckedMapping[] {
   if (file.partial?.value['schema'] === undefined) return [];
-  const { schemaName, ...draft } = readMapping(name, file, file.partial.value);
+  const { schemaName, ...draft } = readMapping(name, file, file.partial.value, transforms);
   const schema = definitions.get(schemaName);
   if (schema === undefined) {
     const { text, secret } = file.show(['schema'], schemaName);

@@ -12,6 +12,8 @@ export interface SyncFolder {
   readonly mappings: ReadonlyMap<string, string>;
   /** Schema name to file, in order of name. */
   readonly definitions: ReadonlyMap<string, string>;
+  /** Name to file of each custom transform, in order of name. */
+  readonly transforms: ReadonlyMap<string, string>;
   /** Mapping name to the file of its examples, in order of name. They are not part of what is loaded for a run. */
   readonly examples: ReadonlyMap<string, string>;
   readonly findings: readonly Finding[];
@@ -21,6 +23,7 @@ const KINDS = [
   { kind: 'sync', pattern: /^(sync)\.(?:yaml|yml|json)$/ },
   { kind: 'mapping', pattern: /^(.+)\.mapping\.(?:yaml|yml|json)$/ },
   { kind: 'examples', pattern: /^(.+)\.examples\.(?:yaml|yml|json)$/ },
+  { kind: 'transform', pattern: /^(.+)\.transform\.m?js$/ },
   { kind: 'definition', pattern: /^(.+)\.schema\.json$/ },
 ] as const;
 
@@ -37,14 +40,18 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
     sync: new Map<string, string>(),
     mapping: new Map<string, string>(),
     definition: new Map<string, string>(),
+    transform: new Map<string, string>(),
     examples: new Map<string, string>(),
   };
+  /** TypeScript of transforms. */
+  const sources: string[] = [];
   for (const name of await namesIn(folder, sync, report)) {
     const file = `${sync}/${name}`;
     const match = KINDS.map(({ kind, pattern }) => ({ kind, stem: pattern.exec(name)?.[1] })).find(
       ({ stem }) => stem !== undefined,
     );
     if (match?.stem === undefined) {
+      if (/\.transform\.[cm]?ts$/.test(name)) sources.push(file);
       if (/\.(ya?ml|json)$/.test(name))
         report(
           file,
@@ -60,6 +67,11 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
       report(file, 'bad_name', `a mapping's name must match ${SYNC_NAME_PATTERN}; got "${stem}"`);
     else found[kind].set(stem, file);
   }
+  for (const file of sources) {
+    const stem = file.slice(sync.length + 1).replace(/\.transform\.[cm]?ts$/, '');
+    if (!found.transform.has(stem))
+      report(file, 'unknown_file', `is not read: compile it to ${stem}.transform.js, beside it`, 'warning');
+  }
   const syncFile = found.sync.get('sync') ?? null;
   if (findings.length === 0 && syncFile === null)
     report(`${sync}/sync.yaml`, 'file_missing', 'does not exist; it names source and tenant');
@@ -68,7 +80,14 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
       report(file, 'mapping_missing', `contains examples of a mapping that does not exist: ${name}`, 'warning');
   if (findings.length === 0 && found.mapping.size === 0)
     report(sync, 'file_missing', 'contains no mapping; add <name>.mapping.yaml');
-  return { sync: syncFile, mappings: found.mapping, definitions: found.definition, examples: found.examples, findings };
+  return {
+    sync: syncFile,
+    mappings: found.mapping,
+    definitions: found.definition,
+    transforms: found.transform,
+    examples: found.examples,
+    findings,
+  };
 }
 
 type Report = (file: string, kind: string, message: string) => void;

@@ -49,6 +49,7 @@ export interface PlatformSettings {
   readonly meter: PlatformMeter;
 }
 
+/** The settings of a client that are not given. */
 export const DEFAULT_PLATFORM_SETTINGS = {
   tokenScope: 'platform',
   authHeader: 'authorization',
@@ -60,6 +61,7 @@ export const DEFAULT_PLATFORM_SETTINGS = {
   retryBudget: milliseconds('platformCall'),
   tokenWait: 0,
   redirectWait: milliseconds('redirectWait'),
+  /** Warnings go nowhere. */
   warn: () => undefined,
   meter: NO_METERS.platform,
 } as const satisfies Partial<PlatformSettings>;

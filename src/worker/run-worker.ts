@@ -1,141 +1,20 @@
-/** Runs a worker: workflows from their bundle, activities with their dependencies, drained on the first signal. */
-import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
-import { createActivities } from '../../activities/index.js';
+/** Runs a worker as a process of its own: it is drained on the first signal. */
 import type { WorkerParts } from '../composition/compose-worker.js';
-import { readVariable, requireVariable, type Env } from '../config/environment.js';
-import { PartnerSyncError } from '../domain/errors.js';
-import { foreignText } from '../domain/values/foreign-text.js';
-import { compileLanguage } from '../mapping/language/language-schema.js';
 import type { Logger } from '../observability/log.js';
-import { dataConverterOf } from './data-converter.js';
-import { deploymentOf } from './deployment.js';
-import { openReadiness } from './readiness.js';
-import { serveMonitoring, type MonitoringServer } from './monitoring-server.js';
-import { assertSyncs, mappingsIn, withFolderWatched } from './mappings-folder.js';
-import { temporalTarget, unreachable } from './temporal-connection.js';
-import { createWorkers } from './workers.js';
-import { workflowBundle } from './workflow-bundle.js';
-import { milliseconds } from '../domain/timeouts.js';
+import { openWorker } from './open-worker.js';
 
 /**
- * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `packageVersion` is what the
- * worker calls its version if versioning is on. `ready` is called with the name of the task queue before the first task is
- * taken. Throws `config_invalid` for a configuration that cannot work,
- * without a Temporal server, and when the mappings folder disappears.
+ * Works until a signal asks it to drain; a second signal ends the process at once, with 130. `ready` is called with the name of
+ * the task queue before the first task is taken. Throws what {@link openWorker} throws.
  */
-export async function runWorker(
-  parts: WorkerParts,
-  log: Logger,
-  packageVersion: string,
-  ready: (taskQueue: string) => void,
-): Promise<void> {
-  const target = temporalTarget(parts.env);
-  const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
-  const deployment = await deploymentOf(parts.env, taskQueue, packageVersion);
-  const dataConverter = await dataConverterOf(parts.env);
-  const folder = await parts.mappingsFolder();
-  await assertSyncs(folder);
-  // Only once there is a connection to close again: otherwise the process would never end.
-  await installRuntime(parts.env, log);
-  const dependencies = parts.dependencies();
-  // Its rejection is handled where it is awaited, once there is a connection.
-  dependencies.catch(() => undefined);
-  const connection = await NativeConnection.connect(
-    target.connection as Parameters<typeof NativeConnection.connect>[0],
-  ).catch((cause: unknown) => {
-    throw unreachable(target.address, cause);
-  });
-  let lost: PartnerSyncError | undefined;
-  let drain = (): void => undefined;
-  let arePolling = (): boolean => false;
-  const pingTemporal = () =>
-    connection.withDeadline(Date.now() + milliseconds('readySilence'), () =>
-      connection.workflowService.getSystemInfo({}),
-    );
-  const monitoring = await monitor(parts, folder, () => arePolling(), pingTemporal).catch(async (error: unknown) => {
-    await connection.close();
-    throw error;
-  });
+export async function runWorker(parts: WorkerParts, log: Logger, ready: (taskQueue: string) => void): Promise<void> {
+  const worker = await openWorker(parts, log, 'own-process');
   try {
-    const creating = createWorkers(
-      taskQueue,
-      createActivities(
-        withFolderWatched(folder, await dependencies, (why) => {
-          lost ??= why;
-          drain();
-        }),
-      ),
-      {
-        connection,
-        namespace: target.namespace,
-        ...(dataConverter && { dataConverter }),
-        shutdownGraceTime: milliseconds('workerDrain'),
-        // Well below the heartbeat timeout; cancellation, which arrives with a heartbeat's response, is faster, too.
-        maxHeartbeatThrottleInterval: milliseconds('heartbeatThrottle'),
-        ...parts.tracing?.worker,
-      },
-      { workflowBundle: await workflowBundle(parts.tracing !== null) },
-      deployment,
-    );
-    // This thread has done its part of creating the workers, and waits for the others.
-    setTimeout(compileLanguage, milliseconds('workerIdle'));
-    const workers = await creating;
-    drain = () => workers.shutdown();
-    arePolling = () => workers.arePolling();
     forceOnSecondSignal(log);
-    ready(taskQueue);
-    await workers.run();
-    if (lost !== undefined) throw lost;
+    ready(worker.taskQueue);
+    await worker.run();
   } finally {
-    await monitoring?.close();
-    await connection.close();
-  }
-}
-
-/** Serves metrics and probes if the worker has any; they answer from before its first task until it is drained. */
-async function monitor(
-  parts: WorkerParts,
-  folder: string,
-  arePolling: () => boolean,
-  pingTemporal: () => Promise<unknown>,
-): Promise<MonitoringServer | null> {
-  if (parts.metrics === null) return null;
-  parts.metrics.begin(await mappingsIn(folder));
-  const address = {
-    host: await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_HOST'),
-    port: Number(await requireVariable(parts.env, 'PARTNER_SYNC_METRICS_PORT')),
-  };
-  const readiness = openReadiness(arePolling, [
-    { name: 'The ledger', ping: async () => (await parts.ledger()).gauges.ping() },
-    { name: 'Temporal', ping: pingTemporal },
-  ]);
-  return serveMonitoring(address, parts.metrics, readiness);
-}
-
-/** Sets up Temporal's core. Its metrics have a port of their own, as it takes no registry of ours. */
-async function installRuntime(env: Env, log: Logger): Promise<void> {
-  const port = await readVariable(env, 'PARTNER_SYNC_TEMPORAL_METRICS_PORT');
-  const host = await requireVariable(env, 'PARTNER_SYNC_METRICS_HOST');
-  const prometheus = {
-    bindAddress: `${host.includes(':') ? `[${host}]` : host}:${port}`,
-    // Prometheus' own conventions, which the SDK follows only if asked to.
-    countersTotalSuffix: true,
-    unitSuffix: true,
-    useSecondsForDurations: true,
-  };
-  try {
-    Runtime.install({
-      logger: new DefaultLogger('INFO', (entry) => forward(log, entry)),
-      telemetryOptions: {
-        logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
-        ...(port ? { metrics: { prometheus } } : {}),
-      },
-    });
-  } catch (cause) {
-    if (!port) throw cause;
-    const where = `PARTNER_SYNC_METRICS_HOST and PARTNER_SYNC_TEMPORAL_METRICS_PORT: ${prometheus.bindAddress}`;
-    const why = cause instanceof Error ? foreignText(cause.message, 300) : 'unknown error';
-    throw new PartnerSyncError('config_invalid', `${where} cannot be used (${why})`, {}, { cause });
+    await worker.close();
   }
 }
 
@@ -147,13 +26,4 @@ function forceOnSecondSignal(log: Logger): void {
       if (++signals === 1) log.info({ signal }, 'draining; a second signal ends at once');
       else process.exit(130);
     });
-}
-
-const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
-
-/** Temporal's own log entries, as ours: failures in them have our codes and scrubbed messages only. */
-function forward(log: Logger, entry: LogEntry): void {
-  const { error, ...meta } = entry.meta ?? {};
-  const failure = error instanceof Error ? { failure: error.name, message: error.message } : {};
-  log[LEVELS[entry.level]]({ ...meta, ...failure }, entry.message);
 }

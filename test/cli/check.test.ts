@@ -97,6 +97,26 @@ it('reports an error if every row fails, since the mapping must be wrong', async
   expect(code).toBe(1);
 });
 
+it('calls custom transforms twice with each value, and finds those that are not pure', async () => {
+  await people(40);
+  const apply = `(value) => (value === 'gold' ? String(Date.now()) : value)`;
+  write(
+    'level.transform.js',
+    `export default { gives: 'text', examples: [{ in: 'silver', out: 'silver' }], apply: ${apply} };\n`,
+  );
+  write(
+    'people.mapping.yaml',
+    MAPPING.replace('level: level', 'level: { column: level, transforms: [{ custom: level }] }'),
+  );
+  const { findings, code } = await check();
+  rmSync(join(folder, 'shop', 'level.transform.js'));
+  expect(findings).toHaveLength(1);
+  expect(findings[0]!.message).toContain(
+    '40 of 40 rows: /level transform: level (the transform is not pure: it uses the clock (Date.now);',
+  );
+  expect(code).toBe(1);
+});
+
 it('samples a large table in several places and says how much, or reads all of it on request', async () => {
   await people(3000);
   await source.query(`UPDATE people SET level = 'none' WHERE id > 2900`);

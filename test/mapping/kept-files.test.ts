@@ -8,6 +8,9 @@ import { definition, ENV, syncFolder } from './sync-on-disk.js';
 const load = (files: Record<string, string>, env: Record<string, string> = ENV) =>
   loadSync(syncFolder(files), 'shop', env);
 
+/** Files without custom transforms need no folder. */
+const nowhere = () => Promise.reject(new Error('the folder was asked for'));
+
 /** Through the ledger. */
 const stored = <T>(files: T): T => JSON.parse(JSON.stringify(files)) as T;
 
@@ -35,7 +38,7 @@ fields:
     { ...ENV, BRAND: 'Acme' },
   );
 
-  const again = loadKeptSync('shop', stored(keptFiles(files)), { ...ENV, BRAND: 'Acme' });
+  const again = await loadKeptSync('shop', stored(keptFiles(files)), { ...ENV, BRAND: 'Acme' }, nowhere);
 
   expect(again).toEqual(spec);
   expect([...again.mappings[0]!.fields.keys()]).toEqual(['personId', 'zip', 'name']);
@@ -91,7 +94,7 @@ it.each([
 it('leave the run to another worker where one of their variables is not set', async () => {
   const { files } = await load({});
 
-  const error = await errorOf(Promise.resolve().then(() => loadKeptSync('shop', files, {})));
+  const error = await errorOf(Promise.resolve().then(() => loadKeptSync('shop', files, {}, nowhere)));
 
   expect(error).toMatchObject({ code: 'config_invalid', details: { onAnotherWorker: true } });
   expect(error.message).toContain('the environment variable SHOP_URL is not set');

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { reconcileMapping } from '../../src/inspection/reconcile-mapping.js';
 import { loadOnlineRetail } from '../../src/embedded/online-retail/load-shop.js';
+import type { JsonObject } from '../../src/domain/values/json.js';
 import type { Template } from '../databases.js';
 import { shopForTest, SYNC, type Shop } from './shop.js';
 
@@ -68,7 +69,7 @@ export async function byTenant(shop: Shop): Promise<{ source: object[]; platform
 
 /** Differences between source and platform, record by record; the platform's store is read at once, not by requests. */
 export async function differences(shop: Shop, mappings: readonly string[]): Promise<number> {
-  const rows = await shop.state.query<{ schema: string; tenant: string; id: string; data: Record<string, unknown> }>(
+  const rows = await shop.state.query<{ schema: string; tenant: string; id: string; data: JsonObject }>(
     `SELECT s.name AS schema, r.tenant_id AS tenant, r.external_id AS id, r.data FROM sandbox.resources r
        JOIN sandbox.schema_definitions s ON s.id = r.schema_id`,
   );

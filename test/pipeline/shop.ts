@@ -8,7 +8,7 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
 import { createActivities } from '../../activities/index.js';
 import { reconcileMapping, type Reconciliation } from '../../src/inspection/reconcile-mapping.js';
-import { reportIn } from '../../src/cli/runs/workflow-failure.js';
+import { reportIn } from '../../src/runs/workflow-failure.js';
 import { openRun } from '../../src/delivery/run/open-run.js';
 import { pushSchemas } from '../../src/schema-push/push-schemas.js';
 import { compose } from '../../src/composition/compose.js';

@@ -72,7 +72,7 @@ async function arrivals(shop: Shop, mapping: MappingSpec, cases: readonly TypeCa
       const stored = await platform.findResource(mapping.schema.name, key, { tenant: 'north' });
       const listed = deadLetters.find((l) => l.id === key);
       expect(stored === null, `row ${key}, of ${c.ddl}, is a record or a dead letter`).toBe(listed !== undefined);
-      records.push(listed === undefined ? (stored!.result.data as JsonObject)[field] : deadLetter(listed.rule));
+      records.push(listed === undefined ? stored!.result.data[field] : deadLetter(listed.rule));
     }
     const drafted = spec === undefined ? null : draftedOf(mapping, field, spec);
     arrived.push({ column: `${columnOf(c, index)} ${c.ddl}`, drafted, records });

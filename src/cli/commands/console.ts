@@ -21,7 +21,7 @@ import { temporalTarget } from '../../worker/temporal-connection.js';
 import { announces } from '../announce.js';
 import { port } from '../arguments.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { packageRoot } from '../package-root.js';
+import { packageRoot } from '../../config/package-root.js';
 import { startedBy } from '../runs/described-start.js';
 
 interface ConsoleFlags {

@@ -11,7 +11,6 @@ import { createLogger } from '../../observability/log.js';
 import { runWorker } from '../../worker/run-worker.js';
 import { announces } from '../announce.js';
 import { EXIT, withWorkerParts } from '../command-context.js';
-import { packageVersion } from '../package-version.js';
 
 export function addWorker(program: Command): void {
   program
@@ -28,9 +27,7 @@ export function addWorker(program: Command): void {
     .action(
       withWorkerParts<[], { json?: boolean }>(async ({ parts, output }) => {
         const log = createLogger(await requireVariable(parts.env, 'PARTNER_SYNC_LOG_LEVEL'));
-        await runWorker(parts, log, packageVersion(), (taskQueue) =>
-          output.note(`worker ready on task queue "${taskQueue}"`),
-        );
+        await runWorker(parts, log, (taskQueue) => output.note(`worker ready on task queue "${taskQueue}"`));
         output.note('worker drained');
         return EXIT.done;
       }),

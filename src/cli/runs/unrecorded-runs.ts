@@ -5,7 +5,7 @@ import type { RunFailure } from '../../domain/run/work.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { isRunning } from '../../observability/is-running.js';
-import { fromWorkflow, retriedFailureOf } from './workflow-failure.js';
+import { fromWorkflow, retriedFailureOf } from '../../runs/workflow-failure.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
 /** A run that is not in the ledger. */

@@ -11,7 +11,9 @@ import type { Output } from '../output/output.js';
 import { createProgress, type ProgressDisplay } from './progress-display.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 import { describedStart } from './described-start.js';
-import { fromWorkflow, reportIn, retriedFailureOf } from './workflow-failure.js';
+import { progressOf, queryProgress } from '../../runs/run-progress.js';
+import { reportOf, retriedFailureOf } from '../../runs/workflow-failure.js';
+import { newWorkflowId } from '../../runs/workflow-id.js';
 import { milliseconds } from '../../domain/timeouts.js';
 
 /** A run that has ended. */
@@ -32,7 +34,7 @@ export async function watchRun(
   output: Output,
 ): Promise<WatchedRun> {
   const { client, taskQueue } = temporal;
-  const workflowId = `${kind}-${input.sync}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  const workflowId = newWorkflowId(kind, input.sync);
   const handle = await client.workflow.start(kind, {
     taskQueue,
     workflowId,
@@ -41,11 +43,7 @@ export async function watchRun(
   });
   output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
   const ended = new AbortController();
-  const result = (handle.result() as Promise<RunReport>).catch((error: unknown) => {
-    const report = reportIn(error);
-    if (report !== undefined) return report;
-    throw error;
-  });
+  const result = reportOf(handle);
   // It may reject while a query is awaited; it is awaited below.
   result.catch(() => undefined);
   const display = createProgress();
@@ -53,13 +51,9 @@ export async function watchRun(
   await Promise.race([result.catch(() => undefined), watching]);
   // A query that is still under way would keep the process alive.
   ended.abort();
-  try {
-    const report = await result;
-    display.show(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
-    return { workflowId, report };
-  } catch (error) {
-    throw fromWorkflow(error);
-  }
+  const report = await result;
+  display.show(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
+  return { workflowId, report };
 }
 
 /** What the steps of watching one run share. */
@@ -105,7 +99,7 @@ async function untilEnded(watching: Watching, runId: string): Promise<void> {
   while (true) {
     await pause(display.every, ended);
     if (ended.aborted) return;
-    const progress = await bounded(watching, () => progressOf(parts, runId, handle));
+    const progress = await bounded(watching, () => shownProgress(parts, runId, handle));
     if (ended.aborted) return;
     display.show(progress);
     const waits = progress.some((m) => m.waiting > 0) ? await bounded(watching, () => waitsOf(handle)) : [];
@@ -148,11 +142,6 @@ async function runIdOf(handle: WorkflowHandle): Promise<string | null> {
   }
 }
 
-const queryProgress = (handle: WorkflowHandle) =>
-  handle.query<{ runId: string | null; mappings: MappingProgress[]; waits: RunWait[]; holds: HoldUntil[] }, []>(
-    'progress',
-  );
-
 /** What the run waits for, which is shown because a long silence would look like a hang. */
 async function waitsOf(handle: WorkflowHandle): Promise<readonly RunWait[]> {
   try {
@@ -171,17 +160,13 @@ async function holdsOf(handle: WorkflowHandle): Promise<readonly HoldUntil[]> {
   }
 }
 
-/**
- * From the ledger, which is updated with each chunk; if its address is not known here, from the workflow, which learns
- * of rows only when a time slice ends.
- */
-async function progressOf(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
+/** As far as it can be known: a question that failed is no reason to stop watching. */
+async function shownProgress(parts: Parts, runId: string, handle: WorkflowHandle): Promise<readonly MappingProgress[]> {
   try {
-    if ((await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined)
-      return await (await parts.ledger()).counts.progress(runId);
-    return (await queryProgress(handle)).mappings;
+    const isKnown = (await readVariable(parts.env, 'PARTNER_SYNC_STATE_URL')) !== undefined;
+    return await progressOf(handle, runId, isKnown ? () => parts.ledger() : null);
   } catch {
-    return []; // a query that failed is no reason to stop watching
+    return [];
   }
 }
 

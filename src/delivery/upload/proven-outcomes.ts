@@ -87,7 +87,7 @@ export async function notStored(
   const isStored = async ({ externalId, data }: MappedRecord, pace: Pace): Promise<boolean> => {
     const stored = await platform.findResource(schema, externalId, { tenant, signal, pace, onRetry: sync.onRetry });
     if (stored === null) return false;
-    return differingField(data, stored.result.data as MappedRecord['data'], mapping.referenceFields) === null;
+    return differingField(data, stored.result.data, mapping.referenceFields) === null;
   };
   const stored = await allEnded(
     records.map((record) => sync.requestLimit.run({ queue: tenant, signal }, (pace) => isStored(record, pace))),

@@ -95,6 +95,7 @@ export interface SkippedMapping extends MappingNote {
 /** The most rows of a sample in each mapping: few enough to be read twice. */
 export const LARGEST_SAMPLE = 1000;
 
+/** The kinds of runs, which are the types of their workflows. */
 export type RunKind = 'sync' | 'backfill';
 export type RunInput = SyncInput & BackfillInput;
 
@@ -144,6 +145,7 @@ export function outcomeOf(mappings: readonly (Counts & { readonly undelivered: U
 /** Exit code of `partner-sync run` (0 complete, 1 incomplete, 3 complete with dead letters). */
 export const EXIT_CODES: Record<RunOutcome, number> = { complete: 0, complete_with_dead_letters: 3, incomplete: 1 };
 
+/** What a run has done with the rows of one mapping. */
 export interface MappingReport extends Counts {
   readonly mapping: string;
   /** What it has not delivered of the rows that other runs have read. */

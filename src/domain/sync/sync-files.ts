@@ -13,11 +13,20 @@ export interface NamedFile extends ParsedFile {
   readonly name: string;
 }
 
+/** The file of a custom transform: identified, but without its code, which no worker takes from a database. */
+export interface TransformFileVersion {
+  readonly name: string;
+  readonly file: string;
+  readonly hash: string;
+}
+
 /** All files that a sync is loaded from; each list in order of name. JSON, and without a value of the environment. */
 export interface SyncFiles {
   readonly sync: ParsedFile;
   readonly mappings: readonly NamedFile[];
   readonly definitions: readonly NamedFile[];
+  /** Custom transforms; absent if there are none. */
+  readonly transforms?: readonly TransformFileVersion[];
 }
 
 /** What the ledger keeps of the files of a run. */

@@ -95,10 +95,21 @@ export interface ScheduleConfig {
   readonly pauseOnFailure: boolean;
 }
 
-/** A transform as written: `trim`, or `{ phone: { country: GB } }`. */
+/** The code of a custom transform, from its file `<name>.transform.js`. */
+export interface TransformCode {
+  readonly name: string;
+  /** Path relative to the mappings folder. */
+  readonly file: string;
+  /** Its version: a hash of the text. */
+  readonly hash: string;
+  readonly text: string;
+}
+
+/** A transform as written: `trim`, `{ phone: { country: GB } }`, or `{ custom: loyaltyTier }`, which has its own code. */
 export interface TransformCall {
   readonly name: string;
   readonly options: JsonObject;
+  readonly code?: TransformCode;
 }
 
 /**

@@ -11,6 +11,7 @@ import type { MappingSpec, TenantConfig } from '../../domain/sync/sync.js';
 import { checkColumns } from '../compile/check-columns.js';
 import { compileMapping, type CompiledMapping } from '../compile/compile-mapping.js';
 import { LanguageFile } from '../language/language-file.js';
+import { watchingPurity } from '../transforms/custom/pure-call.js';
 
 /** A row by column names; values as the database writes them, null for SQL NULL. */
 export type ExampleRow = Readonly<Record<string, string | null>>;
@@ -32,6 +33,15 @@ export interface ExamplesResult {
   readonly passed: number;
   /** Examples that failed, and what is wrong with the file; each with its place. */
   readonly findings: readonly Finding[];
+}
+
+/** The columns that the examples in `file` (relative to the mappings folder) declare, or what is wrong with the file. */
+export async function exampleColumns(
+  folder: string,
+  file: string,
+): Promise<Pick<ExamplesFile, 'columns'> | { readonly findings: readonly Finding[] }> {
+  const { value, findings } = await LanguageFile.read(folder, file, 'examples', {});
+  return value === undefined ? { findings } : (value as unknown as ExamplesFile);
 }
 
 /**
@@ -79,9 +89,9 @@ function tenantsOf(examples: readonly Example[], tenant: TenantConfig): TenantCo
   return { kind: 'column', column, values };
 }
 
-/** Maps a row given by column names; a column that it does not name is NULL. */
+/** Maps a row given by column names; a column that it does not name is NULL. Custom transforms must prove to be pure. */
 export const mapRow = ({ columns, map }: CompiledMapping, row: ExampleRow): MapResult =>
-  map(columns.map((name) => (Object.hasOwn(row, name) ? row[name]! : null)));
+  watchingPurity(() => map(columns.map((name) => (Object.hasOwn(row, name) ? row[name]! : null))));
 
 const titled = ({ title }: Example, problem: string): string =>
   title === undefined ? problem : `${title}: ${problem}`;

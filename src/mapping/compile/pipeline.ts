@@ -9,6 +9,7 @@ import { textForm, type Kind, type MappedValue, type Step } from '../encode/valu
 import { Rejection } from '../encode/rejection.js';
 import type { Target } from '../definition/target.js';
 import type { FieldProblem } from './field-writer.js';
+import { loadedTransform } from '../transforms/custom/loaded-transforms.js';
 import { TRANSFORMS } from '../transforms/registry.js';
 
 /** The composed steps, or why they do not fit together. */
@@ -31,12 +32,12 @@ export function pipelineOf(kind: Kind, transforms: readonly TransformCall[], tar
   const tables: (ByteTable | undefined)[] = [];
   let current = kind;
   for (const [index, call] of transforms.entries()) {
-    const transform = TRANSFORMS.get(call.name);
+    const transform = call.code === undefined ? TRANSFORMS.get(call.name) : loadedTransform(call.code);
     if (transform === undefined) return { problem: `unknown transform "${call.name}"`, transform: index };
     const accepted = accept(current, transform.takes);
     if (accepted === undefined)
       return {
-        problem: `${call.name} does not take ${kindInWords(current)}; it takes ${transform.takes.join(', ')}`,
+        problem: `${transform.name} does not take ${kindInWords(current)}; it takes ${transform.takes.join(', ')}`,
         transform: index,
       };
     if (accepted.step !== null) {

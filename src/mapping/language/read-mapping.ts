@@ -13,6 +13,11 @@ import type {
 } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
+import { didYouMean } from './violation-message.js';
+import type { TransformFile } from './read-transform.js';
+import { nearest } from '../../domain/values/names.js';
+import { optionProblems } from '../transforms/custom/check-definition.js';
+import { CUSTOM } from '../transforms/describe-transforms.js';
 import { TRANSFORMS } from '../transforms/registry.js';
 
 /** Defaults of `deletes.hold`: more vanished rows than both of these need approval. */
@@ -43,17 +48,20 @@ interface MappingFile {
   };
 }
 
-type TransformFile = string | Record<string, JsonObject>;
+type CallFile = string | Record<string, JsonObject>;
+
+/** The custom transforms of the sync, by name. */
+export type TransformFiles = ReadonlyMap<string, TransformFile>;
 type FieldFile =
   | string
-  | { column: string; transforms?: TransformFile[]; omitNull?: boolean }
-  | { coalesce: string[]; transforms?: TransformFile[]; omitNull?: boolean }
+  | { column: string; transforms?: CallFile[]; omitNull?: boolean }
+  | { coalesce: string[]; transforms?: CallFile[]; omitNull?: boolean }
   | { constant: JsonValue }
-  | { template: string; transforms?: TransformFile[]; omitNull?: boolean }
+  | { template: string; transforms?: CallFile[]; omitNull?: boolean }
   | {
       ref: string | { mapping: string; form?: 'id' | 'object' };
       column: string;
-      transforms?: TransformFile[];
+      transforms?: CallFile[];
       omitNull?: boolean;
     };
 
@@ -65,7 +73,12 @@ export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: 
  * that contradict each other, and `deletes` without records in the ledger. For a file with faulty parts, the result can
  * be checked but never run.
  */
-export function readMapping(name: string, file: LanguageFile, value: JsonObject): MappingDraft {
+export function readMapping(
+  name: string,
+  file: LanguageFile,
+  value: JsonObject,
+  transforms: TransformFiles,
+): MappingDraft {
   const {
     schema,
     source = { table: '' },
@@ -83,7 +96,7 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
     key,
     cursor: readCursor(cursor),
     deletes: readDeletes(deletes),
-    fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec)])),
+    fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),
   };
   if (draft.deletes !== null && draft.options.ledger === 'off')
@@ -92,7 +105,7 @@ export function readMapping(name: string, file: LanguageFile, value: JsonObject)
       ['options', 'ledger'],
       'deletes need the ledger, which knows what is on the platform; remove "ledger: off" or "deletes"',
     );
-  for (const [field, spec] of draft.fields) checkField(file, ['fields', field], spec);
+  for (const [field, spec] of draft.fields) checkField(file, ['fields', field], spec, transforms);
   return draft;
 }
 
@@ -126,10 +139,10 @@ function readOptions(options: NonNullable<MappingFile['options']>): MappingOptio
 }
 
 /** The short forms: a column's name alone, and a mapping's name alone for `ref`. */
-function readField(field: FieldFile): FieldSpec {
+function readField(field: FieldFile, custom: TransformFiles): FieldSpec {
   if (typeof field === 'string') return { kind: 'column', column: field, transforms: [], omitNull: false };
   if ('constant' in field) return { kind: 'constant', value: field.constant, omitNull: false };
-  const transforms = (field.transforms ?? []).map(readTransform);
+  const transforms = (field.transforms ?? []).map((call) => readCall(call, custom));
   const omitNull = field.omitNull ?? false;
   if ('template' in field) return { kind: 'template', template: field.template, transforms, omitNull };
   if ('coalesce' in field) return { kind: 'coalesce', columns: field.coalesce, transforms, omitNull };
@@ -138,17 +151,47 @@ function readField(field: FieldFile): FieldSpec {
   return { kind: 'ref', mapping, form, column: field.column, transforms, omitNull };
 }
 
-function readTransform(transform: TransformFile): TransformCall {
-  if (typeof transform === 'string') return { name: transform, options: {} };
-  const [[name, options]] = Object.entries(transform) as [[string, JsonObject]];
-  return { name, options };
+function readCall(call: CallFile, custom: TransformFiles): TransformCall {
+  if (typeof call === 'string') return { name: call, options: {} };
+  const [[name, options]] = Object.entries(call) as [[string, JsonObject | string]];
+  if (name !== CUSTOM) return { name, options: options as JsonObject };
+  const { name: own, options: given = {} } =
+    typeof options === 'string' ? { name: options } : (options as unknown as CustomFile);
+  const code = custom.get(own)?.loaded?.code;
+  return { name: own, options: given, code: code ?? { name: own, file: '', hash: '', text: '' } };
 }
 
-/** Reports what a JSON Schema cannot express about a transform's options. */
-function checkField(file: LanguageFile, path: Path, spec: FieldSpec): void {
+interface CustomFile {
+  readonly name: string;
+  readonly options?: JsonObject;
+}
+
+/** Reports what a JSON Schema cannot express about the transforms of a field: options, and whether custom ones exist. */
+function checkField(file: LanguageFile, path: Path, spec: FieldSpec, custom: TransformFiles): void {
   if (spec.kind === 'constant') return;
   for (const [index, call] of spec.transforms.entries()) {
-    const problem = TRANSFORMS.get(call.name)?.check?.(call.options);
-    if (problem !== undefined) file.report('bad_option', [...path, 'transforms', index, call.name], problem);
+    const at = [...path, 'transforms', index, call.code === undefined ? call.name : CUSTOM];
+    if (call.code !== undefined) checkCustom(file, at, call, custom);
+    else {
+      const problem = TRANSFORMS.get(call.name)?.check?.(call.options);
+      if (problem !== undefined) file.report('bad_option', at, problem);
+    }
   }
+}
+
+function checkCustom(file: LanguageFile, path: Path, { name, options }: TransformCall, custom: TransformFiles): void {
+  const found = custom.get(name);
+  if (found?.loaded)
+    for (const problem of optionProblems(found.loaded.transform, options))
+      file.report('bad_option', path, `${name}: ${problem}`);
+  // What is wrong with its file is reported there.
+  if (found !== undefined) return;
+  const { text, secret } = file.show(path, name);
+  const near = secret ? undefined : nearest(name, [...custom.keys()]);
+  const known = [...custom.keys()].join(', ') || 'none';
+  file.report(
+    'transform_missing',
+    path,
+    `there is no custom transform ${text} here.${didYouMean(near)} Custom transforms: ${known}; a new one is a file <name>.transform.js`,
+  );
 }

@@ -5,6 +5,7 @@ import { nearest } from '../../domain/values/names.js';
 import { LANGUAGE_FORMATS } from './language-formats.js';
 import { formatPath, type Path } from './place.js';
 import { propertiesOf, requiredOf } from '../definition/target.js';
+import { transformNames } from '../transforms/describe-transforms.js';
 import { TRANSFORMS } from '../transforms/registry.js';
 import type { Transform } from '../transforms/transform.js';
 
@@ -62,8 +63,7 @@ export function violationOf(error: ErrorObject, path: Path, show: Show): Violati
         `must be ${(path.length > 0 && title !== undefined && named(title)) || typesInWords(parent)}; got ${came} (${typeInWords(error.data)})`,
       );
     case 'enum': {
-      const allowed =
-        title === 'transform' ? [...TRANSFORMS.keys()] : (params['allowedValues'] as unknown[]).map(String);
+      const allowed = title === 'transform' ? transformNames() : (params['allowedValues'] as unknown[]).map(String);
       const near = secret || typeof error.data !== 'string' ? undefined : nearest(error.data, allowed);
       const bare = title === 'transform' ? TRANSFORMS.get(String(error.data)) : undefined;
       if (bare !== undefined && !secret) return at('missing_key', needsOptions(bare));

@@ -5,6 +5,37 @@
 import type { JsonObject } from '../../domain/values/json.js';
 import { TRANSFORMS } from './registry.js';
 
+/** The name by which mappings call the transforms of a sync's own files. */
+export const CUSTOM = 'custom';
+
+/** Every name that may be written where a transform is. */
+export const transformNames = (): string[] => [...TRANSFORMS.keys(), CUSTOM];
+
+const CUSTOM_NAME: JsonObject = {
+  type: 'string',
+  minLength: 1,
+  title: 'text (the name of a custom transform)',
+  description: 'Name of the transform; its file is <name>.transform.js in the same folder.',
+  examples: ['loyaltyTier'],
+};
+
+/** `custom: loyaltyTier`, or with options. Which options there are, only the transform's file says. */
+const CUSTOM_CALL: JsonObject = {
+  description: "A transform of the sync's own: its code is in the file <name>.transform.js.",
+  anyOf: [
+    CUSTOM_NAME,
+    {
+      type: 'object',
+      properties: {
+        name: CUSTOM_NAME,
+        options: { type: 'object', description: 'Options that the file declares.' },
+      },
+      required: ['name'],
+      additionalProperties: false,
+    },
+  ],
+};
+
 /**
  * `definitions.transform`: a name alone if no option is required, otherwise `{ name: { option: value } }`. Whether the
  * options agree with each other is left to each transform's `check`.
@@ -26,7 +57,10 @@ export function transformDefinition(): JsonObject {
       {
         title: 'transform',
         type: 'object',
-        properties: Object.fromEntries(all.map((transform) => [transform.name, withOptions(transform)])),
+        properties: {
+          ...Object.fromEntries(all.map((transform) => [transform.name, withOptions(transform)])),
+          [CUSTOM]: CUSTOM_CALL,
+        },
         additionalProperties: false,
         minProperties: 1,
         maxProperties: 1,
@@ -44,4 +78,5 @@ export const transformTable = (): string =>
       const names = Object.keys(options.properties).map((option) => `\`${option}\``);
       return `| \`${name}\` | ${description} | ${names.join(', ')} |`;
     }),
+    `| [\`${CUSTOM}\`](#custom-transforms) | Applies a function of your own. | \`name\`, \`options\` |`,
   ].join('\n');

@@ -1,4 +1,5 @@
 /** Shapes of single fields that several groups of operations share. */
+import type { JsonObject } from '../../domain/values/json.js';
 import { Type, type Static, type TSchema } from 'typebox';
 
 /** Text of at least one character. */
@@ -17,6 +18,10 @@ export const Maybe = <S extends TSchema>(schema: S) => Type.Optional(Type.Union(
 
 /** An object whose members the document leaves open. */
 export const OpenObject = (description: string) => Type.Object({}, { additionalProperties: true, description });
+
+/** The same in a response, whose members can be read. A request takes any object, also one of a declared type. */
+export const OpenRecord = (description: string) =>
+  Type.Unsafe<JsonObject>({ type: 'object', properties: {}, additionalProperties: true, description });
 
 /** "boolean or null", "integer or null": a query can express null only by an empty value or the word `null`. */
 export const NullableBoolean = (options: { description: string; default?: boolean }) =>

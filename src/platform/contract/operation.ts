@@ -55,9 +55,9 @@ export interface Operation {
   readonly data: TSchema;
   /** Only on paginated lists. */
   readonly pages?: Pages;
-  /** Its rejections, besides those of every operation, see {@link COMMON_REFUSALS}. */
+  /** Its rejections, besides those of every operation, see `COMMON_REFUSALS`. */
   readonly refusals: Refusals;
-  /** Refusals whose status the document shows (7.3, 7.4): always that of {@link REFUSAL_STATUSES}. */
+  /** Refusals whose status the document shows (7.3, 7.4): always that of `REFUSAL_STATUSES`. */
   readonly shownStatuses?: readonly RefusalKind[];
   /** Whether errors may also have the alternative shape (section 1). */
   readonly alternativeErrors?: true;
@@ -66,8 +66,11 @@ export interface Operation {
 /** Keeps the literal types of an entry while checking its shape. */
 export const defineOperation = <const O extends Operation>(operation: O): O => operation;
 
-/** The static types of an operation's parts. */
+/** The type of an operation's parameters in the path. */
 export type ParamsOf<O extends Operation> = Static<O['params']>;
+/** The type of its query; all parameters may be left out. */
 export type QueryOf<O extends Operation> = Partial<Static<O['query']>>;
+/** The type of its body; undefined if it has none. */
 export type BodyOf<O extends Operation> = O['body'] extends TSchema ? Static<O['body']> : undefined;
+/** The type of `data` in its response. */
 export type DataOf<O extends Operation> = Static<O['data']>;

@@ -23,6 +23,7 @@ export const operations = {
   ...reportOperations,
 } as const satisfies Record<string, Operation>;
 
+/** The operations with their parts, by name. */
 export type Operations = typeof operations;
 /** The operation's id in the OpenAPI document, and the name of the client's method. */
 export type OperationName = keyof Operations;

@@ -1,6 +1,6 @@
 /** Resources: section 2, the uploads 4.5 and 4.8, and reading one, 4.10. */
 import { Type, type Static } from 'typebox';
-import { Maybe, NullableBoolean, NullableInteger, OneOf, OpenObject, Text } from './fields.js';
+import { Maybe, NullableBoolean, NullableInteger, OneOf, OpenObject, OpenRecord, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 import { RESOURCE_ALIASES } from './aliases.js';
 
@@ -8,7 +8,7 @@ import { RESOURCE_ALIASES } from './aliases.js';
 export const ResourceRecord = Type.Object(
   {
     resourceExternalId: Type.String(),
-    data: OpenObject("the resource's own fields"),
+    data: OpenRecord("the resource's own fields"),
     id: Maybe(Type.String()),
     schemaDefinitionId: Maybe(Type.String()),
     platformId: Maybe(Type.String()),

@@ -5,6 +5,7 @@ import type { PositionedChunk } from '../chunk.js';
 import { reusedRecords } from '../chunk-builder.js';
 import { prepareMapping, type PreparedMapping } from '../prepared-mapping.js';
 import { openReader, type Reader } from '../reader.js';
+import { loadTransformsOf } from '../../mapping/transforms/custom/loaded-transforms.js';
 import { connect } from './remote-calls.js';
 import type { MainThreadMethods, PostedMapping, ReadingThreadMethods } from './thread-protocol.js';
 
@@ -56,7 +57,8 @@ const { call } = connect<MainThreadMethods, ReadingThreadMethods>(parentPort!, {
     readers.delete(reader);
     await source.close();
   },
-  openStream(stream, reader, mapping, partition) {
+  async openStream(stream, reader, mapping, partition) {
+    await loadTransformsOf(mapping.spec);
     const nextReadSeq = () => call('nextReadSeq', stream);
     // A chunk has been copied to the main thread before the next one is requested, so all of them can use the same memory.
     const chunks = readers.get(reader)!.chunks(compiled(mapping), partition, nextReadSeq, reusedRecords());

@@ -28,8 +28,8 @@ export type ReadingThreadMethods = {
   open: (reader: number, config: SourceConfig) => void;
   source: (reader: number, method: SourceMethod, args: readonly unknown[]) => Promise<unknown>;
   close: (reader: number) => Promise<void>;
-  /** Opens a stream of a partition's chunks. */
-  openStream: (stream: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => void;
+  /** Opens a stream of a partition's chunks; the mapping's custom transforms are loaded first. */
+  openStream: (stream: number, reader: number, mapping: PostedMapping, partition: ReadPartition) => Promise<void>;
   /** The next chunk of the stream; null after the last one. */
   nextChunk: (stream: number) => Promise<PostedChunk | null>;
   /** Closes a stream, at its end or not, and releases what it uses. */

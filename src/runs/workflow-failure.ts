@@ -6,8 +6,8 @@ import {
   WorkflowFailedError,
   type WorkflowHandle,
 } from '@temporalio/client';
-import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
-import type { RunReport } from '../../domain/run/run.js';
+import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
+import type { RunReport } from '../domain/run/run.js';
 
 /** The failure for which an activity of the run is being retried; null if there is none or Temporal cannot say. */
 export async function retriedFailureOf(handle: WorkflowHandle): Promise<string | null> {
@@ -16,6 +16,20 @@ export async function retriedFailureOf(handle: WorkflowHandle): Promise<string |
     return pendingActivities?.find((activity) => (activity.attempt ?? 1) > 1)?.lastFailure?.message ?? null;
   } catch {
     return null;
+  }
+}
+
+/**
+ * The report of a run, once it has ended, also of one that failed only because of its undelivered records. Throws the run's
+ * failure with its code.
+ */
+export async function reportOf(handle: Pick<WorkflowHandle, 'result'>): Promise<RunReport> {
+  try {
+    return (await handle.result()) as RunReport;
+  } catch (error) {
+    const report = reportIn(error);
+    if (report !== undefined) return report;
+    throw fromWorkflow(error);
   }
 }
 
