@@ -11,6 +11,7 @@ import { openPartitions, type Partitions } from './runs/partitions.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
+import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
@@ -28,6 +29,7 @@ export interface LedgerView {
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
+  readonly runHistories: RunHistories;
   readonly syncStates: SyncStates;
   readonly alerts: Pick<Alerts, 'unfinished'>;
   readonly deadLetters: DeadLetterView;
@@ -60,6 +62,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
     partitions: withLedgerErrors(openPartitions(knex)),
     counts: withLedgerErrors(openCounts(knex)),
+    runHistories: withLedgerErrors(openRunHistories(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
     deadLetters: withLedgerErrors(openDeadLetterView(knex)),
