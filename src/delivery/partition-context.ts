@@ -1,4 +1,5 @@
 /** What the steps of a delivery share: one partition of a mapping, as this attempt has acquired it. */
+import { EffortMeter } from '../domain/run/effort.js';
 import type { GuardLimits } from '../domain/sync/guard.js';
 import type { PartitionRef } from '../domain/run/work.js';
 import { workOf, type AcquiredPartition } from '../ledger/runs/partitions.js';
@@ -15,6 +16,8 @@ export interface PartitionContext {
   /** The limits of a guarded run; undefined for rows that are read again, for first passes and for removals. */
   readonly guard?: GuardLimits | undefined;
   readonly earlierChunks: EarlierChunks;
+  /** What is done in this attempt; its checkpoints write it to the ledger. */
+  readonly effort: EffortMeter;
   /** Aborts when the activity is cancelled or has lost its worker. */
   readonly signal: AbortSignal;
 }
@@ -44,9 +47,20 @@ export async function acquirePartition(
   signal.throwIfAborted();
   const partition = await deps.ledger.partitions.acquire(ref.partitionId);
   const mapping = await sync.mapping(ref.mapping);
-  return { deps, sync, mapping, partition, earlierChunks: new EarlierChunks(), signal };
+  return { deps, sync, mapping, partition, earlierChunks: new EarlierChunks(), effort: new EffortMeter(), signal };
 }
 
 /** The chunks of a partition of rows that are still to be read, in reading order. */
-export const chunksOf = ({ deps, sync, mapping, partition }: PartitionContext): AsyncGenerator<PositionedChunk> =>
-  sync.chunks(mapping, workOf(partition, 'rows'), () => deps.ledger.nextReadSeq());
+export async function* chunksOf(context: PartitionContext): AsyncGenerator<PositionedChunk> {
+  const { deps, sync, mapping, partition, effort } = context;
+  const chunks = sync.chunks(mapping, workOf(partition, 'rows'), () => deps.ledger.nextReadSeq());
+  try {
+    while (true) {
+      const next = await effort.measure('readingMs', () => chunks.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await chunks.return(undefined);
+  }
+}

@@ -11,6 +11,7 @@ import { openPartitions, type Partitions } from './runs/partitions.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
+import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openFilesOfRuns, type FilesOfRuns } from './runs/sync-files.js';
@@ -30,6 +31,7 @@ export interface LedgerView {
   readonly partitions: Pick<Partitions, 'position'>;
   readonly counts: CountsView;
   readonly tenantCounts: TenantCountsView;
+  readonly runHistories: RunHistories;
   readonly syncStates: SyncStates;
   readonly alerts: Pick<Alerts, 'unfinished'>;
   readonly deadLetters: DeadLetterView;
@@ -63,6 +65,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     partitions: withLedgerErrors(openPartitions(knex)),
     counts: withLedgerErrors(openCounts(knex)),
     tenantCounts: withLedgerErrors(openTenantCounts(knex)),
+    runHistories: withLedgerErrors(openRunHistories(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
     deadLetters: withLedgerErrors(openDeadLetterView(knex)),

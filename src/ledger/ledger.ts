@@ -1,10 +1,11 @@
 /** The ledger: all that is known about runs, partitions, records and batches, in one schema of PostgreSQL. */
 import type { Knex } from 'knex';
+import type { Effort } from '../domain/run/effort.js';
 import { NO_METERS, type LedgerMeter } from '../domain/monitoring/meters.js';
 import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIds, type Ids } from './mappings/ids.js';
-import { checkpoint } from './checkpoint/checkpoint.js';
+import { checkpoint, recordEffort } from './checkpoint/checkpoint.js';
 import type { CheckpointInput } from './checkpoint/checkpoint-input.js';
 import { claimChunk, type Claimed, type ClaimRequest } from './batches/claims.js';
 import { openAudit, type Audit } from './audit.js';
@@ -29,6 +30,7 @@ import { openSchedules, type Schedules } from './schedules.js';
 import { openRecordStates, type RecordStates } from './views/record-states.js';
 import { openAcceptedHashes, type AcceptedHashes } from './views/accepted-hashes.js';
 import { openRemovals, type Removals } from './removals.js';
+import { openRunHistories, type RunHistories } from './views/run-histories.js';
 import { openRuns, type Runs } from './runs/runs.js';
 import { openSchemaIds, type SchemaIds } from './mappings/schema-ids.js';
 import { openSeenColumns, type SeenColumns } from './mappings/seen-columns.js';
@@ -51,6 +53,7 @@ export interface Ledger {
   readonly waiting: Waiting;
   readonly counts: CountsView;
   readonly tenantCounts: TenantCountsView;
+  readonly runHistories: RunHistories;
   readonly syncStates: SyncStates;
   readonly alerts: Alerts;
   readonly schedules: Schedules;
@@ -73,8 +76,14 @@ export interface Ledger {
    * `guard_exceeded` (`GuardExceeded`) if the run is to be put on hold.
    */
   claim(partition: AcquiredPartition, request: ClaimRequest): Promise<Claimed>;
-  /** Writes what became of a chunk and moves the partition's resume point, in one transaction. Throws `fenced_off`. */
-  checkpoint(partition: AcquiredPartition, input: CheckpointInput): Promise<void>;
+  /**
+   * Writes what became of a chunk and moves the partition's resume point, in one transaction. Throws `fenced_off`.
+   *
+   * @param effort what was done for the partition since its last checkpoint
+   */
+  checkpoint(partition: AcquiredPartition, input: CheckpointInput, effort?: Effort): Promise<void>;
+  /** Writes what was done for the partition since its last checkpoint, where no checkpoint will. Throws `fenced_off`. */
+  recordEffort(partition: AcquiredPartition, effort: Effort): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,6 +110,7 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     waiting: withLedgerErrors(openWaiting(knex)),
     counts: withLedgerErrors(openCounts(knex)),
     tenantCounts: withLedgerErrors(openTenantCounts(knex)),
+    runHistories: withLedgerErrors(openRunHistories(knex)),
     syncStates: withLedgerErrors(openSyncStates(knex)),
     alerts: withLedgerErrors(openAlerts(knex)),
     schedules: withLedgerErrors(openSchedules(knex)),
@@ -119,8 +129,9 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
     nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
     claim: (partition, request) =>
       inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),
-    async checkpoint(partition, input) {
-      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, input)));
+    recordEffort: (partition, effort) => inLedger(() => recordEffort(knex, partition, effort)),
+    async checkpoint(partition, input, effort) {
+      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, input, effort)));
       await tellCounts(partition.mappingId, counts);
     },
     close: () => knex.destroy(),

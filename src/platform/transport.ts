@@ -48,6 +48,8 @@ export interface CallOptions {
   readonly before?: () => Promise<void>;
   /** Called when a request has failed and is sent again, and while the call waits for another token. */
   readonly onRetry?: OnRetry;
+  /** Called when a request has ended: with its status, or null if it got no complete response, and milliseconds. */
+  readonly onEnd?: (operation: string, status: number | null, ms: number) => void;
 }
 
 /** A body that is already encoded as JSON (the hot path): as a string, or in UTF-8. */
@@ -176,7 +178,9 @@ export class Transport {
     const signal = call.finish === true ? undefined : call.signal;
     const limit = Math.min(timeout ?? Infinity, this.#settings.requestTimeout);
     const maxBytes = this.#settings.maxResponseBytes;
-    const ended = this.#settings.meter.requestBegins(METERED.get(operation)!);
+    const metered = METERED.get(operation)!;
+    const ended = this.#settings.meter.requestBegins(metered);
+    const began = performance.now();
     let measured: number | null = null;
     try {
       let asked: number | undefined;
@@ -210,6 +214,7 @@ export class Transport {
       });
     } finally {
       ended(measured);
+      call.onEnd?.(metered.operation, measured, performance.now() - began);
     }
   }
 }

@@ -3,6 +3,7 @@
  * with it. Time passes only in the ledger, by the clock that recovery sleeps by.
  */
 import { expect, it, vi } from 'vitest';
+import { EffortMeter } from '../../src/domain/run/effort.js';
 import { recoverPartition } from '../../src/delivery/upload/recover-partition.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
@@ -36,6 +37,7 @@ const contextOf = (partition: AcquiredPartition, platform: object = {}): Partiti
     deps: { ledger: the.ledger, platform },
     sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } }, requestLimit: createRequestLimit(4) },
     partition,
+    effort: new EffortMeter(),
     signal: new AbortController().signal,
     mapping: { spec: { options: { dependencyWaitTimeout: 60 } } },
   }) as unknown as PartitionContext;

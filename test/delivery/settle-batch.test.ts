@@ -2,6 +2,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, it } from 'vitest';
+import { EffortMeter } from '../../src/domain/run/effort.js';
 import { provenByCounters, isProcessed } from '../../src/delivery/upload/batch-status.js';
 import { ALL_ACCEPTED, type BatchOutcomes } from '../../src/delivery/upload/outcome.js';
 import { batchOutcomes } from '../../src/delivery/upload/settle-batch.js';
@@ -89,6 +90,7 @@ async function settled(
     deps: { platform },
     sync: { spec: { name: 'shop', upload: { batchDeadline: 30 }, mappings: [] }, requestLimit: createRequestLimit(4) },
     mapping: { spec: { name: 'customers', schema, options: { onConflict } }, referenceFields: new Set() },
+    effort: new EffortMeter(),
     signal: new AbortController().signal,
     partition: { runId: '1' },
   } as unknown as PartitionContext;

@@ -1,5 +1,6 @@
 /** A POST that is late: its intent is renewed first, so that a successor's wait counts from there, or it is not sent. */
 import { describe, expect, it } from 'vitest';
+import { EffortMeter } from '../../src/domain/run/effort.js';
 import { EarlierChunks, type PartitionContext } from '../../src/delivery/partition-context.js';
 import { NO_METERS } from '../../src/domain/monitoring/meters.js';
 import type { OnRetry } from '../../src/domain/monitoring/retries.js';
@@ -37,6 +38,7 @@ async function contextOf(
     },
     partition,
     earlierChunks: new EarlierChunks(),
+    effort: new EffortMeter(),
     signal,
   };
   return { context: context as unknown as PartitionContext, seen };

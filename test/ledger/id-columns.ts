@@ -33,12 +33,12 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'waiting.content_hash sync_files.hash schema_definitions.definition_hash runs.mapping_version dead_letters.mapping_version alert_deliveries.target',
   'it holds a word of a list or of the error catalogue':
     'audit.action audit.origin alerts.problem alert_deliveries.problem waiting.reason dead_letters.code dead_letters.rule ' +
-    'removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
+    'partition_requests.operation partition_requests.status removal_plans.state runs.kind runs.mode runs.trigger runs.outcome runs.failure_code runs.retrying_code partitions.kind batches.state',
   'it names what files declare: a sync, a mapping, a schema definition, columns, fields':
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
     'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name runs.sync sync_files.sync sync_files.files ' +
-    'sync_leases.sync dead_letters.pointer removal_plans.action',
+    'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action',
   'it names the platform or what it has made':
     'senders.account platform_retry_after.account schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',

@@ -53,6 +53,14 @@ const A_WEEK = `
   ), counted AS (
     INSERT INTO partner_sync.partition_counts (partition_id, tenant_id, read, accepted, unchanged)
     SELECT id, $6, 3, 1, 2 FROM parted
+  ), periods AS (
+    INSERT INTO partner_sync.partition_periods (partition_id, begins_at, read, accepted, unchanged, waiting, dead_lettered,
+      reading_ms, sending_ms, ledger_ms)
+    SELECT id, started_at, 3, 1, 2, 0, 0, 12, 345, 6 FROM parted
+  ), requests AS (
+    INSERT INTO partner_sync.partition_requests (partition_id, begins_at, operation, status, requests, ms)
+    SELECT id, started_at, operation, '2xx', 1, 123 FROM parted, unnest(ARRAY['uploadResources', 'getBatch']) AS operation
+    WHERE no = 1
   )
   INSERT INTO partner_sync.batches (run_id, partition_id, mapping_id, tenant_id, state, platform_batch_id, records,
     read_seq, intended_at, sent_at, settled_at)

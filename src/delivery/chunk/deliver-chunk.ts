@@ -44,8 +44,9 @@ export async function deliverChunk(context: PartitionContext, chunk: Chunk, retr
     dependencyWait: context.mapping.spec.options.dependencyWaitTimeout,
     retry,
   });
-  const batches = await claimRecords(context, chunk, rows, tenantIds, outcomes);
-  await sendBatches(context, chunk.readSeqEnd, batches, outcomes);
+  const { effort } = context;
+  const batches = await effort.measure('ledgerMs', () => claimRecords(context, chunk, rows, tenantIds, outcomes));
+  await effort.measure('sendingMs', () => sendBatches(context, chunk.readSeqEnd, batches, outcomes));
   outcomes.addUnsent(rows);
   return outcomes.result;
 }

@@ -5,6 +5,7 @@ import type { Chunk } from '../../reading/chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 import { countedCheckpointOf } from './deliver-chunk.js';
 import { firstPassCheckpointOf } from './first-pass.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 /**
  * Delivers rows that are read for the first time in their run, and writes their checkpoint.
@@ -18,7 +19,7 @@ export async function deliverRows(
 ): Promise<ChunkResult> {
   await deliverFirstPassOfRows(context, chunk);
   const checkpoint = await countedCheckpointOf(context, chunk, resumePoint);
-  await context.deps.ledger.checkpoint(context.partition, checkpoint);
+  await writeCheckpoint(context, checkpoint);
   return checkpoint.result;
 }
 
@@ -27,5 +28,5 @@ export async function deliverFirstPassOfRows(context: PartitionContext, chunk: C
   if (context.mapping.deferred.size === 0) return;
   // The rows are not done before the second pass, so the partition stays where it is.
   const checkpoint = await firstPassCheckpointOf(context, chunk, null);
-  await context.deps.ledger.checkpoint(context.partition, checkpoint);
+  await writeCheckpoint(context, checkpoint);
 }

@@ -14,6 +14,7 @@ import type { Dependencies, OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { chunksInOrder } from './chunks-in-order.js';
 import { runTimeSlice } from './run-time-slice.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 /** A chunk, and the resume point that the partition gets with its checkpoint. */
 interface NextChunk {
@@ -45,7 +46,7 @@ export const loadPartition = (
             : countedCheckpointOf(guarded, chunk, resumePoint),
         ),
       async finish({ chunk }, checkpoint) {
-        await deps.ledger.checkpoint(partition, checkpoint);
+        await writeCheckpoint(context, checkpoint);
         rowsDone?.(rowsIn(chunk));
       },
     });

@@ -4,6 +4,7 @@ import { GuardExceeded } from '../../ledger/runs/guards.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
 import { timeSlice, timeSliceResult } from '../time-slice.js';
+import { recordingEffort } from '../write-checkpoint.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 
 /**
@@ -19,9 +20,11 @@ export async function runTimeSlice(
   const context = await acquirePartition(deps, ref, signal);
   const { partition } = context;
   if (partition.done) return timeSliceResult(deps, ref, true);
-  await recoverPartition(context);
   try {
-    const done = await work(context, timeSlice(signal));
+    const done = await recordingEffort(context, async () => {
+      await recoverPartition(context);
+      return work(context, timeSlice(signal));
+    });
     signal.throwIfAborted();
     if (done) await deps.ledger.partitions.finish(partition);
     return await timeSliceResult(deps, ref, done);

@@ -39,7 +39,7 @@ export const parentsOf = ({ spec }: OpenMapping, record: MappedRecord): ParentRe
 export const namesOf = (parents: readonly ParentReference[]): ParentName[] =>
   parents.map(({ schemaName, externalId }) => ({ schemaName, externalId }));
 
-type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'signal'>;
+type ParentContext = Pick<PartitionContext, 'deps' | 'sync' | 'mapping' | 'effort' | 'signal'>;
 
 /**
  * {@link parentKey}s of the parents that the platform has. The accepted hashes of the mappings that fill the schema
@@ -77,17 +77,18 @@ const keepsAcceptedHashes = ({ spec }: OpenMapping): boolean => spec.options.led
 
 /** Asks the platform which of the parents it has; returns each of these once. */
 export async function onPlatform(
-  { deps, sync, signal }: ParentContext,
+  { deps, sync, effort, signal }: ParentContext,
   parents: readonly ParentReference[],
 ): Promise<ParentReference[]> {
   const { onRetry } = sync;
+  const onEnd = effort.requestEnded;
   const distinct = distinctParents(parents);
   const found = await allEnded(
     distinct.map(async ({ schemaName, externalId, tenant }) => {
       // No record has a name that cannot be part of a URL.
       if (schemaName === '' || (segmentProblem(schemaName) ?? segmentProblem(externalId)) !== undefined) return null;
       const find = (pace: Pace) =>
-        deps.platform.findResource(schemaName, externalId, { tenant, signal, pace, onRetry });
+        deps.platform.findResource(schemaName, externalId, { tenant, signal, pace, onRetry, onEnd });
       return sync.requestLimit.run({ queue: tenant, signal }, find).catch(notFound);
     }),
   );

@@ -19,6 +19,7 @@ import { provenByCounters, statusOf, type CounterProof } from '../upload/batch-s
 import type { PartitionContext } from '../partition-context.js';
 import { notStored } from '../upload/proven-outcomes.js';
 import { retryDelay } from '../chunk/retry-delay.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 type PolledOutcome = 'accepted' | 'pending' | 'dropped';
 
@@ -86,7 +87,7 @@ async function storedOf(
 }
 
 async function writeChanges(
-  { deps, partition }: PartitionContext,
+  context: PartitionContext,
   batch: OpenBatch,
   rows: ReadonlyMap<string, WaitingRow>,
   outcomes: ReadonlyMap<string, PolledOutcome>,
@@ -113,5 +114,5 @@ async function writeChanges(
       rowOutcomes.push({ tenantId, externalId, sourceKey, outcome: isAwaited ? 'waiting' : 'unchanged' });
     }
   }
-  await deps.ledger.checkpoint(partition, { kind: 'poll', batch, pending, result: { rowOutcomes, sent, waiting } });
+  await writeCheckpoint(context, { kind: 'poll', batch, pending, result: { rowOutcomes, sent, waiting } });
 }

@@ -4,6 +4,7 @@ import type { MappingRef } from '../../domain/run/work.js';
 import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquirePartition, type PartitionContext } from '../partition-context.js';
+import { recordingEffort } from '../write-checkpoint.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { pollBatch, type PendingChild } from './poll-batch.js';
 import { fetchParents, makeReadyChildrenDue, retryDeadLetteredChildren } from './retry-children.js';
@@ -27,6 +28,16 @@ export async function pollMapping(
   if (!(await ledger.waiting.any(mappingId)) && !(await ledger.deadLetters.anyLackingParents(mappingId))) return true;
   const partitionId = await ledger.partitions.forRowsByKey(ref.runId, mappingId);
   const context = await acquirePartition(deps, { ...ref, partitionId }, signal);
+  return recordingEffort(context, () => pollIn(context, shouldContinue));
+}
+
+/** Polls in the partition for rows that are read by their keys. */
+async function pollIn(context: PartitionContext, shouldContinue: () => boolean): Promise<boolean> {
+  const {
+    deps: { ledger },
+    mapping: { mappingId },
+    signal,
+  } = context;
   await recoverPartition(context);
   await fetchParents(context, await pollBatches(context));
   await makeReadyChildrenDue(context, await ledger.waiting.now());

@@ -19,6 +19,7 @@ import { isRowKey, removalOf, removalWithKey } from '../removal-record.js';
 import { vanishedAmong } from '../vanished-among.js';
 import { resolveParents } from './resolve-parents.js';
 import { decideRetry } from './decide-retry.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 /** The due records by the keys of their rows. */
 type DueRows = ReadonlyMap<string, QueuedRow>;
@@ -63,7 +64,6 @@ async function retryTogether(
   due: readonly QueuedRow[],
   read: typeof rowsAnew,
 ): Promise<void> {
-  const { deps, partition } = context;
   const rows: DueRows = new Map(due.map((row) => [sourceKeyText(row), row]));
   const { chunk: found, unsearched } = await read(context, due);
   const decided = await decideRetries(context, found, rows);
@@ -78,7 +78,7 @@ async function retryTogether(
     outcome: 'waiting',
   }));
   const rest = outcomesOfRest(due, [...rowOutcomesOf(delivery), ...stillWaiting]);
-  await deps.ledger.checkpoint(partition, {
+  await writeCheckpoint(context, {
     kind: 'retry',
     readSeqs: chunk,
     result: {

@@ -7,6 +7,7 @@ import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
 import type { PartitionContext } from '../partition-context.js';
 import { vanishedAmong } from '../vanished-among.js';
 import { removalOf } from '../removal-record.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 /**
  * Sends the plan's records from the partition's resume point on, while `shouldContinue` returns true.
@@ -30,7 +31,7 @@ export async function carryOutPlan(
     const gone = await vanishedAmong(sync, mapping, planned);
     const removed = gone.map((record) => removalOf(mapping, record));
     const chunk = withResults({ readSeqStart, readSeqEnd: await ledger.nextReadSeq() }, removed);
-    await ledger.checkpoint(partition, await countedCheckpointOf(context, chunk, { kind: 'record', place: last }));
+    await writeCheckpoint(context, await countedCheckpointOf(context, chunk, { kind: 'record', place: last }));
     after = last;
   }
   return false;

@@ -28,6 +28,7 @@ import { acquirePartition, type PartitionContext } from '../partition-context.js
 import { timeSlice } from '../time-slice.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { smallTenants } from './small-tenants.js';
+import { writeCheckpoint } from '../write-checkpoint.js';
 
 /**
  * One round: goes through the steps in the order given, for one time slice. A mapping that fails keeps no other one
@@ -208,8 +209,7 @@ async function deliverEarly(context: PartitionContext, chunk: Chunk): Promise<nu
     // What is queued is left to the reading in order.
     const pending = waiting.filter((record) => record.kind === 'pending');
     const result: EarlyCheckpoint['result'] = { sent, batches, waiting: pending };
-    const { ledger } = context.deps;
-    await ledger.checkpoint(context.partition, { kind: 'early', readSeqs: chunk, result, resumePoint: null });
+    await writeCheckpoint(context, { kind: 'early', readSeqs: chunk, result, resumePoint: null });
     return sent.length + pending.length;
   } catch (error) {
     if (error instanceof GuardExceeded) return 0;

@@ -36,12 +36,18 @@ export async function pollUntilProcessed(
 
 /** Asks the platform once, within the sync's limit of requests; null if it does not know the batch. */
 export const statusOf = (
-  { deps, sync, signal }: PartitionContext,
+  { deps, sync, effort, signal }: PartitionContext,
   platformBatchId: string,
   tenant: string,
 ): Promise<BatchStatus | null> =>
   sync.requestLimit.run({ queue: tenant, signal }, (pace) =>
-    deps.platform.findBatch(platformBatchId, { tenant, signal, pace, onRetry: sync.onRetry }),
+    deps.platform.findBatch(platformBatchId, {
+      tenant,
+      signal,
+      pace,
+      onRetry: sync.onRetry,
+      onEnd: effort.requestEnded,
+    }),
   );
 
 /** Whether the batch is complete, or no record is open except pending ones. */

@@ -78,14 +78,15 @@ export async function storedOutcomes(
 
 /** Those of the records that the platform has not stored as they were sent. */
 export async function notStored(
-  { deps, sync, mapping, signal }: PartitionContext,
+  { deps, sync, mapping, effort, signal }: PartitionContext,
   tenant: string,
   records: readonly MappedRecord[],
 ): Promise<MappedRecord[]> {
   const { platform } = deps;
   const schema = mapping.spec.schema.name;
   const isStored = async ({ externalId, data }: MappedRecord, pace: Pace): Promise<boolean> => {
-    const stored = await platform.findResource(schema, externalId, { tenant, signal, pace, onRetry: sync.onRetry });
+    const options = { tenant, signal, pace, onRetry: sync.onRetry, onEnd: effort.requestEnded };
+    const stored = await platform.findResource(schema, externalId, options);
     if (stored === null) return false;
     return differingField(data, stored.result.data, mapping.referenceFields) === null;
   };

@@ -157,7 +157,7 @@ async function post(
   pace: Pace,
   before: () => Promise<void>,
 ): Promise<Pick<SentBatch, 'platformBatchId' | 'recorded'>> {
-  const { deps, mapping, sync, signal } = context;
+  const { deps, mapping, sync, effort, signal } = context;
   const query = uploadQuery(mapping.spec.options);
   const accepted = await deps.platform.uploadResources(mapping.spec.schema.name, bodyOf(batch), query, {
     tenant: batch.tenant,
@@ -169,6 +169,7 @@ async function post(
     // doubt. It ends within one delay of its intent, so that a successor knows when it must be over.
     signal,
     onRetry: sync.onRetry,
+    onEnd: effort.requestEnded,
     finish: true,
     timeout: postTimeoutMs(sync.spec.upload.inDoubtDelay),
   });

@@ -130,6 +130,9 @@ export interface Undelivered {
   readonly deadLettered: number;
 }
 
+/** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
+export type EndedRunOutcome = RunOutcome | 'failed';
+
 /**
  * The outcome of a run, from its counts and from what its mappings have not delivered in other runs. Waiting records are
  * retried automatically, but they are not on the platform: a run that leaves some is not complete.

@@ -4,6 +4,7 @@
  * Nothing else moves them.
  */
 import type { Knex } from 'knex';
+import { NO_EFFORT, type Effort } from '../../domain/run/effort.js';
 import { closeBatches } from '../batches/close-batches.js';
 import { readOf, resultOf, resumePointOf, type CheckpointInput, type PollCheckpoint } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
@@ -12,6 +13,7 @@ import { storedResumePoint, type ResumePoint } from '../runs/resume-point.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import { writeSentRecords, type SentBy } from '../outcomes/sent-records.js';
 import { addToCounts, countsOf, type CountsEntry } from './write-counts.js';
+import { writePeriods } from './write-periods.js';
 import { closeDeadLetters, writeDeadLetters } from './write-dead-letters.js';
 import { lockWaitingEntries, writeWaitingEntries } from '../waiting/index.js';
 
@@ -20,6 +22,7 @@ export function checkpoint(
   knex: Knex,
   partition: AcquiredPartition,
   input: CheckpointInput,
+  effort: Effort = NO_EFFORT,
 ): Promise<readonly CountsEntry[]> {
   const { mappingId } = partition;
   const read = readOf(input);
@@ -39,11 +42,19 @@ export function checkpoint(
     const counted = input.kind === 'counted' ? countsOf(partition, input, ended.deliveredSinceClaim) : [];
     const counts = [...counted, ...ended.counts];
     await addToCounts(trx, counts);
+    await writePeriods(trx, partition, counts, effort);
     const resumePoint = resumePointOf(input);
     if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
     return counts;
   });
 }
+
+/** Adds to the period that is now what no checkpoint will. Throws `fenced_off`. */
+export const recordEffort = (knex: Knex, partition: AcquiredPartition, effort: Effort): Promise<void> =>
+  inTransaction(knex, async (trx) => {
+    await lockPartition(trx, partition);
+    await writePeriods(trx, partition, [], effort);
+  });
 
 /** A batch that is polled may have been sent by another run, whose reading of the rows it was. */
 const sentByOf = ({ runId }: AcquiredPartition, input: CheckpointInput): SentBy => ({

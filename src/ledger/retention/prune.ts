@@ -163,14 +163,22 @@ async function deleteRows(knex: Knex, table: string, ids: readonly string[]): Pr
   await knex.raw(`DELETE FROM ${table} WHERE id = ANY (CAST(? AS bigint[]))`, [[...ids]]);
 }
 
+const SOME_OF_THEM = `partition_id = ANY (CAST(? AS bigint[])) LIMIT ${STEP}`;
+/**
+ * What partitions have: counts of each tenant, and many periods, so that those of many partitions are too much for one
+ * statement. By ctid: given keys, PostgreSQL would scan the whole table. Rows of runs that have ended stay where they are.
+ */
+const OF_PARTITIONS: readonly string[] = [
+  `DELETE FROM partition_counts WHERE ctid = ANY (ARRAY(SELECT ctid FROM partition_counts WHERE ${SOME_OF_THEM}))`,
+  `DELETE FROM partition_periods WHERE ctid = ANY (ARRAY(SELECT ctid FROM partition_periods WHERE ${SOME_OF_THEM}))`,
+  `DELETE FROM partition_requests WHERE ctid = ANY (ARRAY(SELECT ctid FROM partition_requests WHERE ${SOME_OF_THEM}))`,
+];
+
 const DELETIONS: Readonly<Record<RetentionKind, Deletion>> = {
   batches: deletion('batches'),
   async partitions(knex, ids) {
-    // A partition has counts of each tenant, so those of many partitions are too many for one statement.
-    // By ctid: given keys, PostgreSQL would scan the whole table. Counts of runs that have ended stay there.
-    const counts = `DELETE FROM partition_counts WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM partition_counts WHERE partition_id = ANY (CAST(? AS bigint[])) LIMIT ${STEP}))`;
-    while ((await retryOnDeadlock(async () => knex.raw<{ rowCount: number }>(counts, [[...ids]]))).rowCount === STEP);
+    for (const sql of OF_PARTITIONS)
+      while ((await retryOnDeadlock(async () => knex.raw<{ rowCount: number }>(sql, [[...ids]]))).rowCount === STEP);
     // The guards of these runs go too, since they contain keys of rows.
     await knex.raw(
       `DELETE FROM guards WHERE run_id = ANY (ARRAY(SELECT run_id FROM partitions WHERE id = ANY (CAST(? AS bigint[]))))`,

@@ -1,7 +1,7 @@
 /** Runs, and the lease that allows one run of a sync at a time. */
 import type { Knex } from 'knex';
 import { foreignText } from '../../domain/values/foreign-text.js';
-import type { RunInput, RunKind, RunOutcome, RunReport } from '../../domain/run/run.js';
+import type { EndedRunOutcome, RunInput, RunKind, RunReport } from '../../domain/run/run.js';
 import type { RunTrigger } from '../../domain/run/search-attributes.js';
 import type { RunFailure, RunStart, Stop } from '../../domain/run/work.js';
 import type { SyncFiles } from '../../domain/sync/sync-files.js';
@@ -10,11 +10,8 @@ import { inTransaction } from '../database/statements.js';
 import type { Actor, NewAuditEntry } from '../../domain/run/audit.js';
 import { writeAudit } from '../audit.js';
 import { COUNT_BOUND } from '../../domain/values/quantity.js';
-import { IS_BAD, IS_GOOD } from './run-conditions.js';
+import { IS_BAD, IS_GOOD, IS_REFUSED } from './run-conditions.js';
 import { keepFiles, noRun, removeUnusedFiles } from './sync-files.js';
-
-/** How a run ended. Those that deliver have an outcome by their counts; `failed`: it stopped before that. */
-export type EndedRunOutcome = RunOutcome | 'failed';
 
 export interface RunRow {
   readonly id: string;
@@ -235,6 +232,7 @@ export function openRuns(knex: Knex): Runs {
           .update({ ended_at: knex.fn.now(), outcome, ...why })
           .returning<{ sync: string }[]>('sync');
         if (ended !== undefined && outcome !== 'failed') await trx.raw(RECORD_READ, { run: runId });
+        if (ended !== undefined) await trx.raw(COUNT_DAY, { run: runId });
         if (ended !== undefined && stop !== null) await writeAudit(trx, endOf(ended.sync, runId, stop));
         await trx('sync_leases').where({ run_id: runId }).delete();
         await removeUnusedFiles(trx, runId);
@@ -249,6 +247,23 @@ const RECORD_READ = `
   FROM (SELECT mapping_id, min(read_until) AS read_until FROM partitions WHERE run_id = :run AND kind = 'planned'
         GROUP BY mapping_id HAVING bool_and(done AND read_until IS NOT NULL)) p
   WHERE m.id = p.mapping_id`;
+
+/** Adds the run that has ended to its day. A run that was refused says nothing about the sync. */
+const COUNT_DAY = `
+  INSERT INTO sync_days AS d (sync, day, complete, complete_with_dead_letters, incomplete, failed, read, accepted, unchanged,
+    waiting, dead_lettered)
+  SELECT sync, (ended_at AT TIME ZONE 'UTC')::date, (outcome = 'complete')::int, (outcome = 'complete_with_dead_letters')::int,
+    (outcome = 'incomplete')::int, (outcome = 'failed')::int, c.*
+  FROM runs CROSS JOIN LATERAL (
+    SELECT coalesce(sum(read), 0), coalesce(sum(accepted), 0), coalesce(sum(unchanged), 0), coalesce(sum(p.waiting), 0),
+      coalesce(sum(dead_lettered), 0)
+    FROM partition_periods p WHERE partition_id IN (SELECT id FROM partitions WHERE run_id = :run)) c
+  WHERE id = :run AND (${IS_REFUSED}) IS NOT TRUE
+  ON CONFLICT (sync, day) DO UPDATE SET complete = d.complete + excluded.complete,
+    complete_with_dead_letters = d.complete_with_dead_letters + excluded.complete_with_dead_letters,
+    incomplete = d.incomplete + excluded.incomplete, failed = d.failed + excluded.failed,
+    read = d.read + excluded.read, accepted = d.accepted + excluded.accepted, unchanged = d.unchanged + excluded.unchanged,
+    waiting = d.waiting + excluded.waiting, dead_lettered = d.dead_lettered + excluded.dead_lettered`;
 
 /** Whether a step of a run is failing: the next attempt comes within a minute, and may take as long to fail. */
 export const IS_RETRYING = `coalesce(last_retry_at > now() - ${seconds('retryingEnds')} * interval '1 second', false)`;

@@ -134,6 +134,52 @@ export const RUN_TABLES = `
     PRIMARY KEY (partition_id, tenant_id)
   );
 
+  -- What became of the rows of a partition, and how long it took, period by period: a period is from a second to five
+  -- minutes long, the longer its run has lasted (src/ledger/runs/periods.ts). The sums over all periods are the counts of the partition.
+  CREATE TABLE partition_periods (
+    partition_id bigint NOT NULL REFERENCES partitions,
+    begins_at timestamptz NOT NULL,
+    read bigint NOT NULL,
+    accepted bigint NOT NULL,
+    unchanged bigint NOT NULL,
+    waiting bigint NOT NULL, -- negative: more rows got another outcome than began to wait
+    dead_lettered bigint NOT NULL,
+    -- How long its chunks took: to be read and mapped, to be sent and settled, and in the ledger. Chunks overlap.
+    reading_ms bigint NOT NULL,
+    sending_ms bigint NOT NULL,
+    ledger_ms bigint NOT NULL,
+    PRIMARY KEY (partition_id, begins_at)
+  );
+  -- The requests to the platform that ended in a period, and how long they took together. Those since the last checkpoint
+  -- of a worker that was killed are missing.
+  CREATE TABLE partition_requests (
+    partition_id bigint NOT NULL REFERENCES partitions,
+    begins_at timestamptz NOT NULL,
+    operation text NOT NULL,
+    -- none: without a complete response
+    status text NOT NULL CHECK (status IN ('2xx', '3xx', '4xx', '5xx', 'none')),
+    requests integer NOT NULL,
+    ms bigint NOT NULL,
+    PRIMARY KEY (partition_id, begins_at, operation, status)
+  );
+
+  -- The runs of a sync that ended on a day (UTC), by outcome, without those that were refused with run_in_progress; and what
+  -- became of the rows that they read. For the trend of weeks, long after the runs themselves were removed.
+  CREATE TABLE sync_days (
+    sync text NOT NULL,
+    day date NOT NULL,
+    complete integer NOT NULL,
+    complete_with_dead_letters integer NOT NULL,
+    incomplete integer NOT NULL,
+    failed integer NOT NULL,
+    read bigint NOT NULL,
+    accepted bigint NOT NULL,
+    unchanged bigint NOT NULL,
+    waiting bigint NOT NULL,
+    dead_lettered bigint NOT NULL,
+    PRIMARY KEY (sync, day)
+  );
+
   -- How far incremental runs have read a mapping.
   CREATE TABLE positions (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
