@@ -10,8 +10,7 @@
 FROM node:20-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Skips install scripts: there are only those of the embedded PostgreSQL, which no image needs, and our own "prepare",
-# whose sources have not been copied yet.
+# Skips install scripts: there are only those of the embedded PostgreSQL, which no image needs.
 RUN npm ci --ignore-scripts
 COPY . .
 # In a clone, the drivers are development dependencies. Their install scripts must run: SQLite's downloads its native part.

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endWithOwner } from '../scripts/end-with-owner.mjs';
+import { endWithOwner } from '../scripts/stack/end-with-owner.mjs';
 
 /** The servers and processes of a run. */
 export class Owned {

@@ -2,8 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { endWithOwner } from './end-with-owner.mjs';
-import { findOnPath } from './get-temporal.mjs';
+import { endWithOwner } from './stack/end-with-owner.mjs';
+import { findOnPath } from './stack/get-temporal.mjs';
 
 let updated = false;
 

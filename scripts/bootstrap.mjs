@@ -2,19 +2,18 @@
  * Runs a command of package.json, also from a fresh clone: installs and builds what is missing or out of date, then runs
  * the command. Plain Node, no dependency.
  *
- *     node scripts/bootstrap.mjs test|test:campaign|bench [arguments]
- *     node scripts/bootstrap.mjs demo|dev <program> [arguments]
+ *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|bench [arguments]
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endWithOwner } from './end-with-owner.mjs';
-import { presentTemporal } from './get-temporal.mjs';
+import { endWithOwner } from './stack/end-with-owner.mjs';
+import { presentTemporal } from './stack/get-temporal.mjs';
 import { isInstalled, npmCi } from './npm-ci.mjs';
-import { holdLock } from './lock-file.mjs';
+import { holdLock } from './stack/lock-file.mjs';
 import { isBuilt } from './is-built.mjs';
-import { whenStarterIsGone } from './watch-npm.mjs';
+import { whenStarterIsGone } from './stack/watch-npm.mjs';
 import { providePrerequisites } from './test-prerequisites.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -34,16 +33,18 @@ const CAMPAIGN = [
   'test/worker/mapping-files.test.ts',
 ];
 
+/** What npm says to programs that it starts: these two watch npm by themselves unless this process does. */
+const WATCHED_HERE = { npm_lifecycle_event: undefined, npm_command: undefined };
+
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 
 /**
- * What each command runs; without `run`, the program that package.json names, since scripts name no module of src.
- * `drains`: it stops gracefully by itself, so a signal must reach it exactly once. `tests`: it runs tests, so programs
- * that these need are provided first. `env`: additional variables.
+ * What each command runs. `drains`: it stops gracefully by itself, so a signal must reach it exactly once. `tests`: it
+ * runs tests, so programs that these need are provided first. `env`: additional variables.
  */
 const COMMANDS = {
-  demo: { drains: true },
-  dev: { drains: true },
+  demo: { run: ['bin/partner-sync.js', 'demo'], drains: true, env: WATCHED_HERE },
+  dev: { run: ['bin/partner-sync.js', 'dev'], drains: true, env: WATCHED_HERE },
   test: { run: VITEST, drains: false, tests: true },
   'test:campaign': {
     run: [...VITEST, ...CAMPAIGN],
@@ -64,16 +65,10 @@ if (major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1
 } else if (command === undefined) {
   console.error(`Unknown command "${name ?? ''}"; known: ${Object.keys(COMMANDS).join(', ')}.`);
   process.exitCode = 1;
-} else if (command.run === undefined && given.length === 0) {
-  console.error(`The program of "${name}" is missing; start it with npm run ${name}.`);
-  process.exitCode = 1;
 } else {
   // Treated like a SIGTERM from outside: it is passed on to the command, or ends this process if none runs.
   whenStarterIsGone(() => process.kill(process.pid, 'SIGTERM'));
-  const [program, ...rest] = given;
-  process.exitCode = await (command.run === undefined
-    ? bootstrap({ ...command, run: [program, name] }, rest)
-    : bootstrap(command, given));
+  process.exitCode = await bootstrap(command, given);
 }
 
 /** Prepares what the command needs and runs it; resolves to the exit code. */
@@ -105,8 +100,7 @@ async function bootstrap({ run, drains, tests, env: own }, args) {
     try {
       let code = 0;
       if (!isInstalled(ROOT)) code = await npmCi(ROOT, runToEnd);
-      // npm ci builds as well (the script "prepare"), unless scripts are switched off.
-      if (code === 0 && !isBuilt(ROOT)) code = await runToEnd(['scripts/build.mjs']);
+      if (code === 0 && !isBuilt(ROOT)) code = await runToEnd(['scripts/build.mjs', '--if-needed']);
       if (code !== 0) temporal?.kill();
       return code;
     } finally {
@@ -123,7 +117,7 @@ function startTemporalBuild() {
   const needed = command.tests || !process.env.TEMPORAL_ADDRESS;
   // With the packages installed, an early start gains nothing.
   if (!needed || existsSync(join(ROOT, 'node_modules')) || presentTemporal()) return undefined;
-  const child = spawn(process.execPath, ['scripts/get-temporal.mjs', '--quiet'], {
+  const child = spawn(process.execPath, ['scripts/stack/get-temporal.mjs', '--quiet'], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

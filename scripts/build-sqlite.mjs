@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { npmCli } from './npm-ci.mjs';
+import { npmCli } from './stack/npm-cli.mjs';
 
 const PACKAGE = fileURLToPath(new URL('../node_modules/better-sqlite3', import.meta.url));
 

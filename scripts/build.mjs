@@ -1,10 +1,10 @@
 /**
- * Builds dist (`npm run build`): compiled TypeScript, the data files that go with it, and the workflow bundle.
- * With `--prepare`, as npm calls it after `npm ci`, it builds only if dist is out of date, and not
- * at all if only the production packages are installed. Types are not checked then, which would take most of the time.
+ * Builds dist (`npm run build`): compiled TypeScript, the data files that go with it, files of other packages, and the
+ * workflow bundle. With `--if-needed` it builds only if dist is out of date, and does not check types, which would take
+ * most of the time.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBuilt, recordBuild, sourceHash } from './is-built.mjs';
@@ -14,13 +14,24 @@ const TSC = 'node_modules/typescript/bin/tsc';
 /** Files beside the code that the program reads at run time: SQL, the demo's data, the sandbox's fixture, styles. */
 const CARRIED = /\.(sql|csv\.gz|json|md|css|js|svg)$/;
 
-const prepare = process.argv.includes('--prepare');
+/**
+ * Files of packages of which the product needs only these, by their names in dist/third-party, with their licences: a
+ * user's project would otherwise get 25 MB. package.json gives the folder the name `#third-party`.
+ */
+const THIRD_PARTY = {
+  'libphonenumber-max.cjs': 'libphonenumber-js/bundle/libphonenumber-max.js',
+  'libphonenumber.LICENSE': 'libphonenumber-js/LICENSE',
+  'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
+  'swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui-favicon.png': 'swagger-ui-dist/favicon-32x32.png',
+  'swagger-ui.LICENSE': 'swagger-ui-dist/LICENSE',
+  'swagger-ui.NOTICE': 'swagger-ui-dist/NOTICE',
+  'swagger-ui-bundle.LICENSE.txt': 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
+};
 
-if (prepare && !existsSync(join(ROOT, TSC))) {
-  console.error('partner-sync: not built, since the development packages are not installed.');
-} else if (!prepare || !isBuilt(ROOT)) {
-  build();
-}
+const ifNeeded = process.argv.includes('--if-needed');
+
+if (!ifNeeded || !isBuilt(ROOT)) build();
 
 /** Builds everything and records the hash of the sources; sets the exit code if a step fails. */
 function build() {
@@ -28,7 +39,7 @@ function build() {
   // Computed first, so that edits during the build make dist out of date.
   const hash = sourceHash(ROOT);
   console.error('Building dist ...');
-  const compile = [TSC, '-p', 'tsconfig.build.json', ...(prepare ? ['--noCheck'] : [])];
+  const compile = [TSC, '-p', 'tsconfig.build.json', ...(ifNeeded ? ['--noCheck'] : [])];
   for (const step of [compile, ['scripts/bundle-workflows.mjs']]) {
     const { status } = spawnSync(process.execPath, step, { cwd: ROOT, stdio: 'inherit' });
     if (status !== 0) {
@@ -41,6 +52,8 @@ function build() {
     recursive: true,
     filter: (source) => !/\.[^/\\]+$/.test(source.slice(ROOT.length)) || CARRIED.test(source),
   });
+  for (const [name, source] of Object.entries(THIRD_PARTY))
+    cpSync(join(ROOT, 'node_modules', source), join(ROOT, 'dist', 'third-party', name));
   recordBuild(ROOT, hash);
   console.error(`Built dist in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
 }

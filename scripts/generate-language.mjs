@@ -13,7 +13,7 @@ const REFERENCE_PAGE = 'docs/reference.md';
 const TIMEOUT_TABLES = /(?<=^<!-- timeouts: .* -->\n).*(?=^<!-- end of timeouts -->$)/ms;
 
 process.chdir(new URL('..', import.meta.url).pathname);
-const built = spawnSync(process.execPath, ['scripts/build.mjs', '--prepare'], { stdio: 'inherit' });
+const built = spawnSync(process.execPath, ['scripts/build.mjs', '--if-needed'], { stdio: 'inherit' });
 if (built.status !== 0) process.exit(built.status ?? 1);
 
 const { mappingSchema } = await import('../dist/src/mapping/language/mapping-schema.js');

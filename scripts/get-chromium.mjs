@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress } from 'node:zlib';
-import { cacheFolder } from './get-temporal.mjs';
-import { npmCli } from './npm-ci.mjs';
+import { cacheFolder } from './stack/get-temporal.mjs';
+import { npmCli } from './stack/npm-cli.mjs';
 
 const VERSION = '153.0.0';
 /** Of the package's archive, in Base64: what is executed must be exactly this version. */

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { aptUnpack } from './apt-get.mjs';
-import { cacheFolder } from './get-temporal.mjs';
+import { cacheFolder } from './stack/get-temporal.mjs';
 
 const FOLDER = join(cacheFolder(), '..', 'prometheus');
 

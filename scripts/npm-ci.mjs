@@ -1,6 +1,7 @@
 /** Checks whether node_modules matches package-lock.json, and runs `npm ci`. Plain Node, no dependency. */
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { npmCli } from './stack/npm-cli.mjs';
 
 /**
  * Compares the lock file with npm's own record of what it installed, which npm writes last, so that an interrupted
@@ -27,19 +28,6 @@ export async function npmCi(root, runNode) {
   const code = await runNode([npmCli(), 'ci']);
   if (code !== 0) console.error(`npm ci failed (exit code ${code}); its own messages are above.`);
   return code;
-}
-
-/** The path of npm's program, for Node to run. Throws if it is not found. */
-export function npmCli() {
-  const besideNode = join(dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js');
-  const onWindows = join(dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
-  // Set by `npm run`; under yarn or pnpm it names their program.
-  const running = process.env.npm_execpath ?? '';
-  const found = [...(running.endsWith('npm-cli.js') ? [running] : []), besideNode, onWindows].find((p) =>
-    existsSync(p),
-  );
-  if (found === undefined) throw new Error('npm was not found beside Node. Run "npm ci", then this command again.');
-  return found;
 }
 
 /** The packages of a lock file by path; undefined if it cannot be read. */

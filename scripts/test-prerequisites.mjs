@@ -8,7 +8,7 @@ import { spawnSync } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { aptGet } from './apt-get.mjs';
 import { buildSqlite, isSqliteBuilt } from './build-sqlite.mjs';
-import { findOnPath } from './get-temporal.mjs';
+import { findOnPath } from './stack/get-temporal.mjs';
 import { getPackagedChromium, packagedChromium } from './get-chromium.mjs';
 import { getPackagedPrometheus, packagedPrometheus } from './get-prometheus.mjs';
 import { filesUsing } from './tests-using.mjs';

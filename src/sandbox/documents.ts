@@ -21,7 +21,7 @@ const PAGE = `<!doctype html>
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>Messaging platform: reference</title>
     <link rel="stylesheet" href="/reference/swagger-ui.css" />
-    <link rel="icon" href="/reference/favicon-32x32.png" />
+    <link rel="icon" href="/reference/swagger-ui-favicon.png" />
   </head>
   <body>
     <div id="reference"></div>
@@ -40,11 +40,11 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** The files of Swagger UI that the page loads, with their content types. */
+/** The files of Swagger UI that the page loads, as the build has copied them, with their content types. */
 const ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
+  'swagger-ui-favicon.png': 'image/png',
 } as const;
 
 /**
@@ -61,6 +61,6 @@ export function registerDocuments(app: FastifyInstance, settings: SandboxSetting
   const { resolve } = createRequire(import.meta.url);
   for (const [file, type] of Object.entries(ASSETS))
     app.get(`/reference/${file}`, async (_request, reply) =>
-      reply.type(type).send(await readFile(resolve(`swagger-ui-dist/${file}`))),
+      reply.type(type).send(await readFile(resolve(`#third-party/${file}`))),
     );
 }

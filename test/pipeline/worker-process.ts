@@ -13,7 +13,7 @@ export const CLI = `${DIST}/src/cli/main.js`;
 /** Builds dist where it is out of date. */
 export async function build(): Promise<void> {
   await oncePerRun('build', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/build.mjs', '--prepare'], { cwd: ROOT });
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/build.mjs', '--if-needed'], { cwd: ROOT });
     if (status !== 0) throw new Error(`the build failed: ${stdout.toString()}${stderr.toString()}`);
     return Promise.resolve('done');
   });
