@@ -20,6 +20,21 @@ export interface WatchedRun {
   readonly report: RunReport;
 }
 
+/** Starts the workflow, and does not wait for it. */
+export async function startRun(
+  { client, taskQueue }: { readonly client: Client; readonly taskQueue: string },
+  kind: RunKind,
+  input: RunInput,
+): Promise<WorkflowHandle> {
+  const workflowId = `${kind}-${input.sync}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
+  return client.workflow.start(kind, {
+    taskQueue,
+    workflowId,
+    args: [input],
+    ...describedStart(kind, input, await usableAttributes(client)),
+  });
+}
+
 /**
  * Starts the workflow, and resolves with the report once it ends. Throws the run's failure with its code. Everything
  * but the start and the result is best effort: a ledger or a query that fails only makes the progress less complete.
@@ -32,13 +47,8 @@ export async function watchRun(
   output: Output,
 ): Promise<WatchedRun> {
   const { client, taskQueue } = temporal;
-  const workflowId = `${kind}-${input.sync}-${new Date().toISOString().replace(/[:.]/g, '-')}`;
-  const handle = await client.workflow.start(kind, {
-    taskQueue,
-    workflowId,
-    args: [input],
-    ...describedStart(kind, input, await usableAttributes(client)),
-  });
+  const handle = await startRun(temporal, kind, input);
+  const { workflowId } = handle;
   output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
   const ended = new AbortController();
   const result = (handle.result() as Promise<RunReport>).catch((error: unknown) => {
@@ -48,7 +58,7 @@ export async function watchRun(
   });
   // It may reject while a query is awaited; it is awaited below.
   result.catch(() => undefined);
-  const display = createProgress();
+  const display = ofWhatIsRead(kind, createProgress());
   const watching = showProgress({ parts, client, taskQueue, handle, display, ended: ended.signal });
   await Promise.race([result.catch(() => undefined), watching]);
   // A query that is still under way would keep the process alive.
@@ -61,6 +71,10 @@ export async function watchRun(
     throw fromWorkflow(error);
   }
 }
+
+/** A backfill, such as a replay of one row, is only about some mappings: the others, of which it reads nothing, are left out. */
+const ofWhatIsRead = (kind: RunKind, display: ProgressDisplay): ProgressDisplay =>
+  kind === 'sync' ? display : { ...display, show: (mappings) => display.show(mappings.filter(({ read }) => read > 0)) };
 
 /** What the steps of watching one run share. */
 interface Watching {
