@@ -113,6 +113,9 @@ async function warnings(env: Env): Promise<(message: string) => void> {
   return (message) => log.warn(message);
 }
 
+/** The command that tells more about an error. */
+const moreOf = (code: ErrorCode): string => `partner-sync explain-code ${code}`;
+
 /**
  * Reports an error on stderr with its remedy, and with --json as a document on stdout too; returns the exit code. An
  * error without a code is unforeseen: it may quote an address, so passwords are removed from its text.
@@ -126,6 +129,8 @@ export function reportError(output: Output, error: unknown): number {
   }
   const { remedy } = ERROR_CATALOGUE[error.code];
   if (output.json) output.result({ error: { code: error.code, message: error.message, remedy } }, () => []);
-  output.note(`error ${error.code}: ${error.message.split('\n').map(printable).join('\n')}\n  ${remedy}`);
+  output.note(
+    `error ${error.code}: ${error.message.split('\n').map(printable).join('\n')}\n  ${remedy}\n  more: ${moreOf(error.code)}`,
+  );
   return USAGE_ERRORS.includes(error.code) ? EXIT.usage : EXIT.failed;
 }

@@ -1,5 +1,5 @@
 /** Counts rows that cannot be mapped by the cause of their failure. */
-import type { ProbeFailure } from '../domain/records/probe.js';
+import { NO_ROWS, withRow, type ProbeFailure } from '../domain/records/probe.js';
 import type { FailedRow } from '../domain/records/record.js';
 
 /** The causes of one mapping's failures, while its rows are read. */
@@ -12,10 +12,11 @@ export interface FailureCauses {
 export function openFailureCauses(): FailureCauses {
   const causes = new Map<string, ProbeFailure>();
   return {
-    add({ code, pointer, rule, reason, shape }) {
+    add({ code, pointer, rule, reason, shape, sourceKey }) {
       const cause = JSON.stringify([code, pointer, rule]);
       const known = causes.get(cause);
-      causes.set(cause, { code, pointer, rule, reason, shape: known?.shape ?? shape, rows: (known?.rows ?? 0) + 1 });
+      const counted = withRow(known ?? NO_ROWS, sourceKey);
+      causes.set(cause, { code, pointer, rule, reason, shape: known?.shape ?? shape, ...counted });
     },
     mostFrequentFirst: () => [...causes.values()].sort((a, b) => b.rows - a.rows),
   };

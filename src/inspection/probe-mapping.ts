@@ -1,5 +1,5 @@
 /** Maps real rows and counts those that would fail: what `check` can tell before a first run. */
-import type { Probe, ProbeBudget } from '../domain/records/probe.js';
+import { NO_ROWS, withRow, type Probe, type ProbeBudget } from '../domain/records/probe.js';
 import type { MapResult } from '../domain/records/record.js';
 import type { KeyRange, Source } from '../domain/source/source.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
@@ -57,9 +57,9 @@ async function placesIn(
 
 function newTally() {
   let rows = 0;
-  let sameKey = 0;
-  let sameExternalId = 0;
-  let nullCursor = 0;
+  let sameKey = NO_ROWS;
+  let sameExternalId = NO_ROWS;
+  let nullCursor = NO_ROWS;
   let lastKey = '';
   const failures = openFailureCauses();
   const ids = new Set<string>();
@@ -69,13 +69,13 @@ function newTally() {
     },
     add(result: MapResult, withoutCursor: boolean): void {
       rows++;
-      if (withoutCursor) nullCursor++;
+      if (withoutCursor) nullCursor = withRow(nullCursor, result.sourceKey);
       const key = JSON.stringify(result.sourceKey);
-      if (key === lastKey) sameKey++;
+      if (key === lastKey) sameKey = withRow(sameKey, result.sourceKey);
       lastKey = key;
       if (result.kind === 'record') {
         const name = `${result.tenant}/${result.externalId}`;
-        if (ids.has(name)) sameExternalId++;
+        if (ids.has(name)) sameExternalId = withRow(sameExternalId, result.sourceKey);
         else if (ids.size < IDS_KEPT) ids.add(name);
         return;
       }

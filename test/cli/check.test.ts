@@ -81,10 +81,28 @@ it('counts the rows that would fail, at the line of the field that causes it, an
     ['warning', 6, 'fields.email'],
     ['warning', 7, 'fields.level'],
   ]);
-  expect(findings[0]!.message).toContain('3 of 40 rows: /email format: email');
-  expect(findings[1]!.message).toContain('1 of 40 rows: /level enum');
+  expect(findings[0]!.message).toMatch(/^3 of 40 rows: \/email format: email \(.*\); id 3, 17, 40\. They/);
+  expect(findings[1]!.message).toMatch(/^1 of 40 rows: \/level enum .*\); id 5\. It/);
   expect(probes).toEqual([{ mapping: 'people', rows: 40, all: true }]);
   expect(code).toBe(0);
+  expect(text).not.toContain('canary');
+});
+
+it('warns of secrets in files, at their places and without showing them', async () => {
+  await people(1);
+  const token = ['ghp', 'canary0123456789abcdef'].join('_');
+  const { port, pathname } = new URL(source.url);
+  const address = `postgres://reader:canary@127.0.0.1:${port}${pathname}`;
+  write('sync.yaml', `source:\n  connection: ${address}\ntenant: north\n`);
+  write('people.mapping.yaml', `${MAPPING}  level2: { constant: ${token} }\n`);
+
+  const { findings, text } = await check('--offline');
+
+  expect(findings.filter((f) => f.kind === 'secret_in_file').map((f) => [f.severity, f.file, f.line])).toEqual([
+    ['warning', 'shop/sync.yaml', 2],
+    ['warning', 'shop/people.mapping.yaml', 8],
+  ]);
+  expect(text).toContain('contains a password in an address');
   expect(text).not.toContain('canary');
 });
 
@@ -135,8 +153,8 @@ it('finds keys and external ids that identify more than one row', async () => {
   const kinds = findings.map((f) => [f.kind, f.line, f.message]);
   expect(kinds).toEqual([
     ['key_not_unique', 3, expect.stringContaining('no primary or unique key of people guarantees')],
-    ['key_not_unique', 3, expect.stringContaining('1 of 3 rows have the same key (id)')],
-    ['external_id_not_unique', 5, expect.stringContaining('1 of 3 rows have the same external id')],
+    ['key_not_unique', 3, expect.stringContaining('1 of 3 rows has the same key (id) as another; id 1;')],
+    ['external_id_not_unique', 5, expect.stringContaining('1 of 3 rows has the same external id as another; id 1;')],
   ]);
 });
 
@@ -145,31 +163,35 @@ describe('findings from the catalog of the database', () => {
     (await check(...args)).findings.map((f) => `${f.severity} ${f.kind} ${f.line} ${f.path}`);
 
   it('reports a cursor without an index that begins with it, or without a value in every row', async () => {
-    await people(2000);
+    await people(50_000);
     await source.query(`ALTER TABLE people ADD COLUMN changed timestamptz DEFAULT now()`);
     write('people.mapping.yaml', MAPPING.replace('fields:', 'cursor: changed\nfields:'));
     const { findings } = await check();
     expect(findings.map((f) => [f.severity, f.kind, f.line])).toEqual([['warning', 'cursor_not_indexed', 4]]);
-    expect(findings[0]!.message).toContain('scans 2,000 rows: CREATE INDEX ON people (changed, id)');
+    expect(findings[0]!.message).toContain(
+      'about 50,000 rows: 25 scans in the first run, and one or more in each run after it: CREATE INDEX people_by_changed_id ON people (changed, id)',
+    );
 
     await source.query(`CREATE INDEX ON people (changed, id)`);
     expect(await kinds()).toEqual([]);
 
     await source.query(`UPDATE people SET changed = NULL WHERE id <= 7`);
     const withNull = await check();
-    expect(withNull.findings[0]!.message).toContain('7 of 2,000 rows have no value in the cursor changed');
+    expect(withNull.findings[0]!.message).toContain(
+      '7 of the 10,000 rows looked at have no value in the cursor changed; id 1, 2, 3 ...',
+    );
     expect(withNull.code).toBe(1);
   });
 
   it('reports an external id without an index if vanished rows are looked up by it', async () => {
-    await people(2000);
+    await people(50_000);
     await source.query(`ALTER TABLE people ADD COLUMN code text`);
     await source.query(`UPDATE people SET code = id::text; ALTER TABLE people ALTER code SET NOT NULL`);
     const byCode = MAPPING.replace('personId: id', 'personId: code');
     write('people.mapping.yaml', byCode.replace('fields:', 'deletes: { action: { clear: [email] } }\nfields:'));
     const { findings } = await check();
     expect(findings.map((f) => [f.severity, f.kind, f.line])).toEqual([['warning', 'external_id_not_indexed', 4]]);
-    expect(findings[0]!.message).toContain('CREATE INDEX ON people (code)');
+    expect(findings[0]!.message).toContain('CREATE INDEX people_by_code ON people (code)');
 
     await source.query(`CREATE INDEX ON people (code)`);
     expect(await kinds()).toEqual([]);

@@ -90,7 +90,11 @@ it('replays dead letters, reports the outcome of each, and exits with 3 while so
   await shop.source.query(`UPDATE shop.customers SET email = NULL`);
   const rest = await deadLetters('replay', SYNC);
   expect(rest.code).toBe(0);
-  expect(rest.stdout).toContain('4 replayed: 4 delivered, 0 with rows that are gone, 0 waiting, 0 dead-lettered again');
+  expect(rest.stdout).toContain(
+    '4 dead letters replayed: 4 delivered, 0 with rows that are gone, 0 waiting, 0 dead-lettered again',
+  );
+  expect(rest.stdout).toMatch(/^customers +4 /m);
+  expect(rest.stdout + rest.stderr).not.toMatch(/orders|lines|^total/m);
   expect((await deadLetters('replay', SYNC)).stdout).toContain('no dead letters of shop to replay');
 });
 
@@ -101,9 +105,9 @@ it('does not report the dead letters of a skipped mapping as replayed, or their 
 
   const { code, stdout } = await deadLetters('replay', SYNC);
 
-  expect(stdout).toContain('0 replayed: 0 delivered, 0 with rows that are gone');
+  expect(stdout).toContain('0 dead letters replayed: 0 delivered, 0 with rows that are gone');
   // Two of the emails, and the two statuses whose dead letters were dropped.
-  expect(stdout).toContain('4 not replayed, as their mappings were skipped because of schema drift');
+  expect(stdout).toContain('4 dead letters not replayed, as the mappings were skipped because of schema drift');
   expect(code).toBe(1);
   expect((await deadLetters('list', SYNC, '--json')).json()).toMatchObject({ total: 4 });
 });
@@ -135,7 +139,9 @@ describe('a replay that frees the children of its rows', () => {
     const { stdout, stderr, code } = await runInProcess(['dead-letters', 'replay', SYNC], own.env);
 
     expect(stderr).not.toContain('error');
-    expect(stdout).toContain('6 replayed: 5 delivered, 1 with rows that are gone, 0 waiting, 0 dead-lettered again');
+    expect(stdout).toContain(
+      '6 dead letters replayed: 5 delivered, 1 with rows that are gone, 0 waiting, 0 dead-lettered again',
+    );
     expect(code).toBe(0);
   });
 });

@@ -42,6 +42,22 @@ it('ends with its run, even right after it began to follow it', async () => {
   expect(stderr).not.toMatch(/\b0 /);
 }, 30_000);
 
+it.each(['run', 'backfill'])(
+  '%s --detach starts the workflow and leaves, before any worker has taken it up',
+  async (command) => {
+    const shop = await openShop();
+    onTestFinished(() => shop.close());
+
+    const { code, json } = await runInProcess([command, SYNC, '--detach', '--json'], shop.env);
+
+    const { workflowId } = json<{ workflowId: string }>();
+    const handle = shop.client.workflow.getHandle(workflowId);
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    expect(code).toBe(0);
+    await handle.terminate();
+  },
+);
+
 it.each([
   { args: ['run', 'no-sync', '--limit', '5', '--mode', 'full'], begins: 'starting a run of no-sync ...' },
   { args: ['backfill', 'no-sync', '--external-id', '7'], begins: 'starting a backfill of no-sync ...' },

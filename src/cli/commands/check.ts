@@ -70,7 +70,7 @@ export function addCheck(program: Command): void {
             ...findings.map((f) => printable(formatFinding(f))),
             ...(findings.length > 0 ? [''] : []),
             ...live.probes.map(probeLine),
-            ...(order.some(({ firstPass }) => firstPass.length > 0) ? [orderLine(order)] : []),
+            ...(order.some(({ firstPass }) => firstPass.length > 0) ? [...cycleLines(order), orderLine(order)] : []),
             `${quantity(errors, 'error')}, ${quantity(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
           ],
         );
@@ -89,7 +89,7 @@ const budgetOf = ({ probeRows }: CheckFlags): ProbeBudget =>
   probeRows === 'all' ? { rows: Infinity, time: Infinity } : { rows: probeRows, time: milliseconds('probeMapping') };
 
 const probeLine = ({ mapping, rows, all }: LiveCheck['probes'][number]): string =>
-  `${mapping}: read ${all ? 'all ' : ''}${rows.toLocaleString('en-GB')} ${rows === 1 ? 'row' : 'rows'}${all ? '' : '; use --probe-rows for more'}`;
+  `${mapping}: read ${all ? 'all ' : ''}${quantity(rows, 'row')}${all ? '' : '; use --probe-rows for more'}`;
 
 /** The stages of a run. In the first of two passes, a mapping's new records are sent without the references listed. */
 function orderOf({ mappings }: SyncSpec) {
@@ -99,6 +99,15 @@ function orderOf({ mappings }: SyncSpec) {
     full,
   }));
 }
+
+/** Which mappings refer to themselves or to each other in a cycle, and how they are loaded. */
+const cycleLines = (order: ReturnType<typeof orderOf>): string[] =>
+  order
+    .flatMap(({ firstPass }) => firstPass)
+    .map(
+      ({ mapping, without }) =>
+        `cycle: ${mapping} refers to itself, or to mappings that refer to it, by ${without.join(', ')}; its new records are sent in two passes, first without ${without.length === 1 ? 'it' : 'them'}`,
+    );
 
 const orderLine = (order: ReturnType<typeof orderOf>): string =>
   `order: ${order

@@ -10,7 +10,7 @@
 import type { Command } from 'commander';
 import { checkRunInput, type RunInput, type RunKind } from '../../domain/run/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
-import { runToEnd } from '../runs/run-to-end.js';
+import { detachedRun, runToEnd } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../composition/parts.js';
@@ -23,6 +23,7 @@ import { assertKnown } from '../known-sync.js';
 
 interface RunOptions {
   plan?: string;
+  detach?: boolean;
   json?: boolean;
   mode?: RunMode;
   mapping?: string[];
@@ -35,6 +36,7 @@ interface RunOptions {
  * input decides which combinations are allowed.
  */
 interface BackfillOptions {
+  detach?: boolean;
   json?: boolean;
   mapping?: string[];
   from?: string;
@@ -60,6 +62,7 @@ export function addRun(program: Command): void {
     )
     .option('--accept-changes', 'accept changed column types, which otherwise stop a mapping')
     .option('--plan <file>', 'run only if what would be sent still matches this plan of preview --out')
+    .option('--detach', 'start it and leave; status shows how it goes')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -80,7 +83,7 @@ export function addRun(program: Command): void {
             '--plan cannot be combined with --mode, --mapping, --approve or --limit: the plan determines them',
           );
         const planned = options.plan === undefined ? {} : await plannedInput(context.parts, sync, options.plan);
-        return start(context, 'sync', {
+        return start(context, options, 'sync', {
           sync,
           ...planned,
           ...(options.mode && { mode: options.mode }),
@@ -105,6 +108,7 @@ export function addBackfill(program: Command): void {
     .option('--external-id <id...>', 'only these records of one mapping')
     .option('--after-key <value...>', 'only rows of one mapping after this key: a value for each key column')
     .option('--through-key <value...>', 'only rows of one mapping up to and including this key')
+    .option('--detach', 'start it and leave; status shows how it goes')
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
@@ -115,8 +119,9 @@ export function addBackfill(program: Command): void {
       announces((sync) => `starting a backfill of ${sync} ...`),
     )
     .action(
-      withParts<[string], BackfillOptions>((context, sync, { mapping, from, to, externalId, afterKey, throughKey }) =>
-        start(context, 'backfill', {
+      withParts<[string], BackfillOptions>((context, sync, options) => {
+        const { mapping, from, to, externalId, afterKey, throughKey } = options;
+        return start(context, options, 'backfill', {
           sync,
           ...(externalId || afterKey || throughKey ? theMapping(mapping) : mapping && { mappings: mapping }),
           ...(externalId !== undefined && { externalIds: externalId }),
@@ -124,8 +129,8 @@ export function addBackfill(program: Command): void {
           ...(throughKey !== undefined && { throughKey }),
           ...(from !== undefined && { from }),
           ...(to !== undefined && { to }),
-        }),
-      ),
+        });
+      }),
     );
 }
 
@@ -159,8 +164,13 @@ async function plannedInput(parts: Parts, name: string, file: string): Promise<P
 }
 
 /** Checks the input here, then runs it. A worker would find the same errors, but later, or never if none is running. */
-async function start(context: CommandContext, kind: RunKind, input: RunInput): Promise<number> {
+async function start(
+  context: CommandContext,
+  { detach }: { readonly detach?: boolean },
+  kind: RunKind,
+  input: RunInput,
+): Promise<number> {
   checkRunInput(kind, input);
   await assertKnown(context.parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
-  return runToEnd(context, kind, input);
+  return detach ? detachedRun(context, kind, input) : runToEnd(context, kind, input);
 }

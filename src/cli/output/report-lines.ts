@@ -40,12 +40,17 @@ export function reportLines(report: RunReport): string[] {
     b.waiting,
     b.deadLettered,
   ];
+  // A backfill, such as a replay of one row, is only about the mappings that it reads.
+  const mappings = report.kind === 'sync' ? report.mappings : report.mappings.filter(({ read }) => read > 0);
   const lines = [
     `run ${report.run} of ${report.sync} (${report.mode})  ${OUTCOMES[report.outcome]}  ${formatSeconds(seconds)}`,
     '',
     ...table(
       ['mapping', 'read', 'accepted', 'unchanged', 'waiting', 'dead-lettered'],
-      [...report.mappings.map((m) => row(m.mapping, m)), row('total', report.total)],
+      [
+        ...mappings.map((m) => row(m.mapping, m)),
+        ...(report.kind !== 'sync' && mappings.length === 1 ? [] : [row('total', report.total)]),
+      ],
     ),
   ];
   if (report.deadLetters.length > 0) {

@@ -6,7 +6,7 @@ import { openTracing } from '../../observability/tracing/open-tracing.js';
 import { connectTemporal } from '../../worker/temporal-connection.js';
 import { EXIT, type CommandContext } from '../command-context.js';
 import { reportLines } from '../output/report-lines.js';
-import { watchRun } from './watch-run.js';
+import { startRun, watchRun } from './watch-run.js';
 
 /** What a command adds to the report of its run: fields of the document, and lines at the end. */
 export interface ReportAddition {
@@ -31,6 +31,25 @@ export async function runToEnd(
     return await tracedToEnd(context, kind, input, addition, tracing?.client);
   } finally {
     await tracing?.close();
+  }
+}
+
+/** Starts the workflow and leaves: it is Temporal's, and goes on without the command. */
+export async function detachedRun(
+  { parts, output }: CommandContext<Parts>,
+  kind: RunKind,
+  input: RunInput,
+): Promise<number> {
+  const temporal = await connectTemporal(parts.env);
+  try {
+    const { workflowId } = await startRun(temporal, kind, input);
+    output.result({ sync: input.sync, workflowId }, () => [
+      `started workflow ${workflowId}`,
+      `watch it: partner-sync status ${input.sync} --follow`,
+    ]);
+    return EXIT.done;
+  } finally {
+    await temporal.close();
   }
 }
 

@@ -22,6 +22,21 @@ export interface WatchedRun {
   readonly report: RunReport;
 }
 
+/** Starts the workflow, and does not wait for it. */
+export async function startRun(
+  { client, taskQueue }: { readonly client: Client; readonly taskQueue: string },
+  kind: RunKind,
+  input: RunInput,
+): Promise<WorkflowHandle> {
+  const workflowId = newWorkflowId(kind, input.sync);
+  return client.workflow.start(kind, {
+    taskQueue,
+    workflowId,
+    args: [input],
+    ...describedStart(kind, input, await usableAttributes(client)),
+  });
+}
+
 /**
  * Starts the workflow, and resolves with the report once it ends. Throws the run's failure with its code. Everything
  * but the start and the result is best effort: a ledger or a query that fails only makes the progress less complete.
@@ -34,19 +49,14 @@ export async function watchRun(
   output: Output,
 ): Promise<WatchedRun> {
   const { client, taskQueue } = temporal;
-  const workflowId = newWorkflowId(kind, input.sync);
-  const handle = await client.workflow.start(kind, {
-    taskQueue,
-    workflowId,
-    args: [input],
-    ...describedStart(kind, input, await usableAttributes(client)),
-  });
+  const handle = await startRun(temporal, kind, input);
+  const { workflowId } = handle;
   output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
   const ended = new AbortController();
   const result = reportOf(handle);
   // It may reject while a query is awaited; it is awaited below.
   result.catch(() => undefined);
-  const display = createProgress();
+  const display = ofWhatIsRead(kind, createProgress());
   const watching = showProgress({ parts, client, taskQueue, handle, display, ended: ended.signal });
   await Promise.race([result.catch(() => undefined), watching]);
   // A query that is still under way would keep the process alive.
@@ -55,6 +65,10 @@ export async function watchRun(
   display.show(report.mappings.map((m) => ({ ...m, inFlight: 0, done: true, expected: null })));
   return { workflowId, report };
 }
+
+/** A backfill, such as a replay of one row, is only about some mappings: the others, of which it reads nothing, are left out. */
+const ofWhatIsRead = (kind: RunKind, display: ProgressDisplay): ProgressDisplay =>
+  kind === 'sync' ? display : { ...display, show: (mappings) => display.show(mappings.filter(({ read }) => read > 0)) };
 
 /** What the steps of watching one run share. */
 interface Watching {

@@ -1,6 +1,7 @@
 /** Turns the result of probing real rows into findings, each at the place of the field in the mapping file. */
 import type { Finding } from '../../domain/sync/finding.js';
-import type { Probe, ProbeFailure } from '../../domain/records/probe.js';
+import type { CountedRows, Probe, ProbeFailure } from '../../domain/records/probe.js';
+import { formatCount, quantity } from '../../domain/values/quantity.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 
@@ -9,7 +10,7 @@ import { formatPath, type Locate, type Path } from '../language/place.js';
  * cursor that does not do its job is always an error: rows would be lost.
  */
 export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): Finding[] {
-  const of = `${probe.all ? '' : 'the '}${count(probe.rows)} rows${probe.all ? '' : ' looked at'}`;
+  const of = `${probe.all ? '' : 'the '}${quantity(probe.rows, 'row')}${probe.all ? '' : ' looked at'}`;
   const finding = (severity: Finding['severity'], kind: string, path: Path, message: string): Finding => {
     const { line, column } = locate(mapping.file, path);
     return { severity, kind, file: mapping.file, line, column, path: formatPath(path), message };
@@ -20,43 +21,38 @@ export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): F
       failure.rows === probe.rows ? 'error' : 'warning',
       'rows_fail',
       placeOf(failure),
-      `${count(failure.rows)} of ${of}: ${failure.pointer} ${failure.rule} (${failure.reason}${failure.shape === '' ? '' : `; such as ${failure.shape}`}). ${REMEDY[failure.rows === probe.rows ? 'every' : 'some']}`,
+      `${formatCount(failure.rows)} of ${of}: ${failure.pointer} ${failure.rule} (${failure.reason}${failure.shape === '' ? '' : `; such as ${failure.shape}`})${named(mapping, failure)}. ${failure.rows === probe.rows ? 'Correct the mapping' : `${failure.rows === 1 ? 'It would become a dead letter' : 'They would become dead letters'}: correct the ${failure.rows === 1 ? 'row' : 'rows'}, or the mapping`}`,
     ),
   );
-  if (probe.sameKey > 0)
+  if (probe.sameKey.rows > 0)
     findings.push(
       finding(
         'error',
         'key_not_unique',
         ['key'],
-        `${count(probe.sameKey)} of ${of} have the same key (${mapping.key.join(', ')}) as another; rows could be lost between pages. Name columns that are unique together`,
+        `${have(probe.sameKey, of)} the same key (${mapping.key.join(', ')}) as another${named(mapping, probe.sameKey)}; rows could be lost between pages. Name columns that are unique together`,
       ),
     );
-  if (probe.nullCursor > 0)
+  if (probe.nullCursor.rows > 0)
     findings.push(
       finding(
         'error',
         'cursor_null',
         ['cursor'],
-        `${count(probe.nullCursor)} of ${of} have no value in the cursor ${mapping.cursor!.column}; incremental runs refuse them, since they would never be read. Fill it, use coalesce in a query, or leave the cursor out`,
+        `${have(probe.nullCursor, of)} no value in the cursor ${mapping.cursor!.column}${named(mapping, probe.nullCursor)}; incremental runs refuse them, since they would never be read. Fill it, use coalesce in a query, or leave the cursor out`,
       ),
     );
-  if (probe.sameExternalId > 0)
+  if (probe.sameExternalId.rows > 0)
     findings.push(
       finding(
         'error',
         'external_id_not_unique',
         ['fields', mapping.schema.externalIdField],
-        `${count(probe.sameExternalId)} of ${of} have the same external id as another; on the platform they would be one record. Make it unique`,
+        `${have(probe.sameExternalId, of)} the same external id as another${named(mapping, probe.sameExternalId)}; on the platform they would be one record. Make it unique`,
       ),
     );
   return findings;
 }
-
-const REMEDY = {
-  every: 'Correct the mapping',
-  some: 'They would become dead letters: correct the rows, or the mapping',
-} as const;
 
 /** `/email` gives `fields.email`. An empty pointer means the tenant, whose column is read from `source`. */
 function placeOf({ pointer }: ProbeFailure): Path {
@@ -64,4 +60,11 @@ function placeOf({ pointer }: ProbeFailure): Path {
   return field === undefined || field === '' ? ['source'] : ['fields', field];
 }
 
-const count = (n: number): string => n.toLocaleString('en-GB');
+const have = ({ rows }: CountedRows, of: string): string =>
+  `${formatCount(rows)} of ${of} ${rows === 1 ? 'has' : 'have'}`;
+
+/** `; customer_id 7, 12, 19`: the rows by the values of their keys, as dead letters show them. */
+function named({ key }: MappingSpec, { rows, examples }: CountedRows): string {
+  const values = examples.map((row) => (row.length === 1 ? row[0] : `(${row.join(', ')})`));
+  return `; ${key.length === 1 ? key[0] : `(${key.join(', ')})`} ${values.join(', ')}${rows > examples.length ? ' ...' : ''}`;
+}

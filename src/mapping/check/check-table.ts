@@ -7,10 +7,13 @@ import type { CatalogColumn, SourceTable } from '../../domain/source/source-cata
 import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../compile/external-id-look-up.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
+import { quantity } from '../../domain/values/quantity.js';
 import { asObject, propertiesOf, requiredOf } from '../definition/target.js';
 
-/** From this many rows on, a missing index is reported; a smaller table is scanned quickly. */
-const WORTH_AN_INDEX = 1000;
+/** From this many rows on, a missing index is reported; a smaller table is scanned and sorted in a moment. */
+const WORTH_AN_INDEX = 50_000;
+/** Rows of a page at most. */
+const PAGE = 2000;
 
 /**
  * The findings about one mapping. `account` is the database user to name in a GRANT, null if it is unknown. `table`
@@ -77,13 +80,28 @@ function checkCursorIndex(sync: SyncSpec, mapping: MappingSpec, table: SourceTab
   if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
   if (table.indexes.some(({ columns }) => columns[0] === cursor)) return;
   const wanted = [cursor, ...mapping.key.filter((name) => name !== cursor)].join(', ');
-  const rows = table.estimatedRows === null ? 'the whole table' : `${table.estimatedRows.toLocaleString('en-GB')} rows`;
   report(
     'warning',
     'cursor_not_indexed',
     ['cursor'],
-    `no index begins with ${cursor}, so each page scans ${rows}: CREATE INDEX ON ${table.table} (${wanted})`,
+    `no index begins with ${cursor}, ${costOf(table)}: ${createIndex(table, wanted)}`,
   );
+}
+
+/** What a run costs without the index, by the size of the table as the catalogue estimates it. */
+function costOf({ estimatedRows }: SourceTable): string {
+  if (estimatedRows === null) return 'so each page of a run scans the whole table';
+  const scans = quantity(Math.ceil(estimatedRows / PAGE), 'scan');
+  return `so each page of a run scans the whole table, about ${quantity(estimatedRows, 'row')}: ${scans} in the first run, and one or more in each run after it`;
+}
+
+/** The longest name of an index that every database takes. */
+const LONGEST_NAME = 60;
+
+/** The statement as every database takes it; PostgreSQL would also make up a name. */
+function createIndex({ table, name }: SourceTable, columns: string): string {
+  const index = `${name}_by_${columns}`.replaceAll(/\W+/g, '_').slice(0, LONGEST_NAME);
+  return `CREATE INDEX ${index} ON ${table} (${columns})`;
 }
 
 /** A mirror run looks up the row of every record by its external id. */
@@ -96,7 +114,7 @@ function checkIdIndex(mapping: MappingSpec, table: SourceTable, report: Report):
     'warning',
     'external_id_not_indexed',
     ['deletes'],
-    `a mirror run looks rows up by ${columns.join(', ')}, and no index begins with it: CREATE INDEX ON ${table.table} (${columns.join(', ')})`,
+    `a mirror run looks rows up by ${columns.join(', ')}, and no index begins with it: ${createIndex(table, columns.join(', '))}`,
   );
 }
 

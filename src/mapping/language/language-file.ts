@@ -9,6 +9,7 @@ import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { asObject } from '../definition/target.js';
 import { jsonFault } from './json-fault.js';
+import { pastedSecrets } from './pasted-secrets.js';
 import { formatPath, type Path, type Place } from './place.js';
 import { readSyncFile } from './read-sync-file.js';
 import { withoutFaults, type PartialFile } from './partial-file.js';
@@ -108,6 +109,14 @@ export class LanguageFile {
       });
     if (this.document.value === undefined) return;
     this.check(this.document.value, kind, env);
+    for (const { path, what } of pastedSecrets(this.document.value, kind === 'sync'))
+      this.report(
+        'secret_in_file',
+        path,
+        `contains ${what}, and files are committed and copied: put it into a variable, write ${'${env:NAME}'} here, and replace the secret if others have seen this file`,
+        'value',
+        'warning',
+      );
   }
 
   /**

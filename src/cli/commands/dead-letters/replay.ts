@@ -10,6 +10,7 @@ import type { Command } from 'commander';
 import type { DeadLetterFilter } from '../../../domain/records/dead-letter.js';
 import type { RunReport } from '../../../domain/run/run.js';
 import type { LedgerView } from '../../../ledger/ledger-view.js';
+import { quantity } from '../../../domain/values/quantity.js';
 import { announces } from '../../announce.js';
 import { withParts, EXIT, EXIT_HELP } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
@@ -80,9 +81,11 @@ async function countsOf(
 
 const replayLines = (sync: string, { fields, delivered }: Replayed, flags: string): string[] => [
   '',
-  `${fields.replayed} replayed: ${delivered} delivered, ${fields.gone} with rows that are gone, ${fields.waiting} waiting, ${fields.stillDead} dead-lettered again`,
+  `${quantity(fields.replayed, 'dead letter')} replayed: ${delivered} delivered, ${fields.gone} with rows that are gone, ${fields.waiting} waiting, ${fields.stillDead} dead-lettered again`,
   ...(fields.leftAlone > 0
-    ? [`${fields.leftAlone} not replayed, as their mappings were skipped because of schema drift`]
+    ? [
+        `${quantity(fields.leftAlone, 'dead letter')} not replayed, as the mappings were skipped because of schema drift`,
+      ]
     : []),
   ...(fields.stillDead > 0 ? [`see: partner-sync dead-letters list ${sync}${flags}`] : []),
 ];
