@@ -15,6 +15,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml';
+import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonValue } from '../../domain/values/json.js';
 import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
 import { nestingAtMost } from './estimate-nesting.js';
@@ -44,7 +45,7 @@ const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** A problem of the text as YAML, before anything is known about its meaning. */
 export interface DocumentProblem extends Place {
-  readonly kind: string;
+  readonly kind: FindingKind;
   readonly message: string;
 }
 
@@ -79,10 +80,10 @@ export function parseYaml(text: string): ParsedDocument {
     // 'silent' would also be silent about a second document.
     logLevel: 'error',
   });
-  const problems = [...document.errors, ...document.warnings]
+  const problems: DocumentProblem[] = [...document.errors, ...document.warnings]
     // The second of two problems at the same place follows from the first.
     .filter(({ pos }, index, all) => all.findIndex((other) => other.pos[0] === pos[0]) === index)
-    .map((error) => ({
+    .map((error): DocumentProblem => ({
       kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
       message: WORDS[error.code] ?? error.message,
       ...at(error.pos[0]),
@@ -115,7 +116,7 @@ const broken = (problem: DocumentProblem): ParsedDocument => ({
 /** Values that YAML would read differently from what is written, and nesting by indentation. */
 function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place): DocumentProblem[] {
   const found: DocumentProblem[] = [];
-  const report = (node: { range?: [number, number, number] | null }, kind: string, message: string): void => {
+  const report = (node: { range?: [number, number, number] | null }, kind: FindingKind, message: string): void => {
     found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
   };
   visit(document, {
