@@ -132,6 +132,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: "call the platform's operations",
       load: async () => (await import('./commands/platform.js')).addPlatform,
     },
+    completion: {
+      summary: 'complete commands with the Tab key',
+      load: async () => (await import('./commands/completion.js')).addCompletion,
+    },
   },
 };
 
