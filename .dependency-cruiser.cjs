@@ -56,6 +56,7 @@ module.exports = {
     only('records-alone', '^src/records', ['^src/domain']),
     only('mapping-alone', '^src/mapping', ['^src/(domain|patterns|records)']),
     only('init-drafts-for-the-language', '^src/init', ['^src/(domain|mapping)']),
+    only('project-alone', '^src/project', ['^src/(domain|config)']),
     only('source-alone', '^src/source', ['^src/(domain|postgres)']),
     only('ledger-alone', '^src/ledger', ['^src/(domain|records|postgres)']),
     {

@@ -11,28 +11,17 @@ import { findEnvironment } from '../config/dev-stack.js';
 import { setEngineFlags } from '../config/engine-flags.js';
 import { ERROR_CATALOGUE, PartnerSyncError, type ErrorCode } from '../domain/errors.js';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
+import { EXIT } from './exit-codes.js';
 import { createOutput, type Output } from './output/output.js';
 import { printable } from './output/text-table.js';
+
+export { EXIT, EXIT_HELP } from './exit-codes.js';
 
 /** What a command's work receives. */
 export interface CommandContext<P extends CommonParts = Parts> {
   readonly parts: P;
   readonly output: Output;
 }
-
-/**
- * The exit codes. `--help` and docs/commands.md list them, and tests compare both with this table.
- * - `failed` covers every error that is not wrong usage, and results that a script must not take for success: findings
- *   of `check`, differences of `reconcile`, a run that ended incomplete.
- * - `deadLetters` is a run in which everything but dead letters was delivered, or a preview with rows that would fail.
- * - `interrupted` is 128 + SIGINT, as shells report it.
- */
-export const EXIT = { done: 0, failed: 1, usage: 2, deadLetters: 3, interrupted: 130 } as const;
-
-/** The paragraph on exit codes at the end of the help of commands that start runs. */
-export const EXIT_HELP = `
-Exit codes: 0 done and complete; 1 failed, wrong, or incomplete; 2 wrong usage or configuration;
-            3 complete with dead letters; 130 interrupted`;
 
 /**
  * Errors that the caller corrects on this machine, in a command line, a file or a variable; all others exit with 1. An

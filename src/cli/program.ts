@@ -1,71 +1,192 @@
 /** The command line's commands, in the groups in which people look for them. */
 import { Command } from 'commander';
-import { EXIT_HELP } from './command-context.js';
+import { EXIT_HELP } from './exit-codes.js';
 import { packageVersion } from '../config/package-version.js';
 
 type Add = (program: Command) => void;
 
+/** What the program's help shows of a command, and what adds it. */
+interface Entry {
+  readonly summary: string;
+  readonly load: () => Promise<Add>;
+}
+
 /** The commands by group, each loaded when it is needed: a worker needs no sandbox, and loading all takes a second. */
-const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  Start: {
+    new: {
+      summary: 'lay out a project of your own',
+      load: async () => (await import('./commands/new.js')).addNew,
+    },
+  },
   Author: {
-    init: async () => (await import('./commands/init.js')).addInit,
-    check: async () => (await import('./commands/check.js')).addCheck,
-    doctor: async () => (await import('./commands/doctor.js')).addDoctor,
-    schema: async () => (await import('./commands/schema.js')).addSchema,
-    mapping: async () => (await import('./commands/mapping.js')).addMapping,
-    preview: async () => (await import('./commands/preview.js')).addPreview,
+    init: {
+      summary: 'write a first sync for a database',
+      load: async () => (await import('./commands/init.js')).addInit,
+    },
+    check: {
+      summary: "find what is wrong in a sync's files",
+      load: async () => (await import('./commands/check.js')).addCheck,
+    },
+    doctor: {
+      summary: 'check everything that a run needs',
+      load: async () => (await import('./commands/doctor.js')).addDoctor,
+    },
+    schema: {
+      summary: 'push and compare schema definitions',
+      load: async () => (await import('./commands/schema.js')).addSchema,
+    },
+    mapping: {
+      summary: 'test mappings',
+      load: async () => (await import('./commands/mapping.js')).addMapping,
+    },
+    preview: {
+      summary: 'show what a run would send',
+      load: async () => (await import('./commands/preview.js')).addPreview,
+    },
   },
   Run: {
-    run: async () => (await import('./commands/run.js')).addRun,
-    backfill: async () => (await import('./commands/run.js')).addBackfill,
-    pause: async () => (await import('./commands/control.js')).addPause,
-    resume: async () => (await import('./commands/control.js')).addResume,
-    'set-rate': async () => (await import('./commands/set-rate.js')).addSetRate,
-    approve: async () => (await import('./commands/approve.js')).addApprove,
-    schedules: async () => (await import('./commands/schedules.js')).addSchedules,
+    run: {
+      summary: 'bring the platform in sync with the source now',
+      load: async () => (await import('./commands/run.js')).addRun,
+    },
+    backfill: {
+      summary: 'load a range or a list of records again',
+      load: async () => (await import('./commands/run.js')).addBackfill,
+    },
+    pause: {
+      summary: 'pause the active run',
+      load: async () => (await import('./commands/control.js')).addPause,
+    },
+    resume: {
+      summary: 'resume a paused run',
+      load: async () => (await import('./commands/control.js')).addResume,
+    },
+    'set-rate': {
+      summary: 'change the request rate of the active run',
+      load: async () => (await import('./commands/set-rate.js')).addSetRate,
+    },
+    approve: {
+      summary: 'let a run on hold continue',
+      load: async () => (await import('./commands/approve.js')).addApprove,
+    },
+    schedules: {
+      summary: 'manage scheduled runs',
+      load: async () => (await import('./commands/schedules.js')).addSchedules,
+    },
   },
   Repair: {
-    removals: async () => (await import('./commands/removals.js')).addRemovals,
-    'dead-letters': async () => (await import('./commands/dead-letters.js')).addDeadLetters,
-    prune: async () => (await import('./commands/prune.js')).addPrune,
-    forget: async () => (await import('./commands/forget.js')).addForget,
-    explain: async () => (await import('./commands/explain.js')).addExplain,
+    removals: {
+      summary: 'show removal plans that are awaiting approval',
+      load: async () => (await import('./commands/removals.js')).addRemovals,
+    },
+    'dead-letters': {
+      summary: 'rows that could not be delivered',
+      load: async () => (await import('./commands/dead-letters.js')).addDeadLetters,
+    },
+    prune: {
+      summary: 'remove old entries from the ledger',
+      load: async () => (await import('./commands/prune.js')).addPrune,
+    },
+    forget: {
+      summary: 'remove what the ledger knows about a person or a tenant',
+      load: async () => (await import('./commands/forget.js')).addForget,
+    },
+    explain: {
+      summary: 'explain why a record is, or is not, on the platform',
+      load: async () => (await import('./commands/explain.js')).addExplain,
+    },
+    'explain-code': {
+      summary: 'explain an error code, an exit code or any other code',
+      load: async () => (await import('./commands/explain-code.js')).addExplainCode,
+    },
   },
   Prove: {
-    reconcile: async () => (await import('./commands/reconcile.js')).addReconcile,
-    status: async () => (await import('./commands/status.js')).addStatus,
-    audit: async () => (await import('./commands/audit.js')).addAudit,
+    reconcile: {
+      summary: 'prove that source and platform agree',
+      load: async () => (await import('./commands/reconcile.js')).addReconcile,
+    },
+    status: {
+      summary: 'show the latest runs and the state of each mapping',
+      load: async () => (await import('./commands/status.js')).addStatus,
+    },
+    audit: {
+      summary: 'show who has done what',
+      load: async () => (await import('./commands/audit.js')).addAudit,
+    },
   },
   Operate: {
-    console: async () => (await import('./commands/console.js')).addConsole,
-    alerts: async () => (await import('./commands/alerts.js')).addAlerts,
-    worker: async () => (await import('./commands/worker.js')).addWorker,
-    sandbox: async () => (await import('./commands/sandbox.js')).addSandbox,
-    platform: async () => (await import('./commands/platform.js')).addPlatform,
+    console: {
+      summary: 'serve web pages about syncs, runs and records',
+      load: async () => (await import('./commands/console.js')).addConsole,
+    },
+    alerts: {
+      summary: 'list alerts, and try out their targets',
+      load: async () => (await import('./commands/alerts.js')).addAlerts,
+    },
+    worker: {
+      summary: 'carry out runs',
+      load: async () => (await import('./commands/worker.js')).addWorker,
+    },
+    sandbox: {
+      summary: 'serve a stand-in for the platform, for development',
+      load: async () => (await import('./commands/sandbox.js')).addSandbox,
+    },
+    platform: {
+      summary: "call the platform's operations",
+      load: async () => (await import('./commands/platform.js')).addPlatform,
+    },
+    completion: {
+      summary: 'complete commands with the Tab key',
+      load: async () => (await import('./commands/completion.js')).addCompletion,
+    },
   },
 };
 
 /**
- * The program with just the command that `first`, the first argument, names; with all commands for the help and for any
- * other word.
+ * The program for these arguments: with the one command that they name, or for the help and for an unknown word with the
+ * names and summaries of all of them, which need no modules.
  */
-export async function createProgram(first?: string): Promise<Command> {
-  const program = new Command('partner-sync')
-    .description("Keeps a messaging platform exactly in sync with a partner's own SQL database.")
-    .version(packageVersion())
-    .showSuggestionAfterError()
-    // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
-    .enablePositionalOptions()
-    .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
-  if (first === '--version' || first === '-V') return program;
-  const named = Object.values(GROUPS).find((commands) => first !== undefined && Object.hasOwn(commands, first));
-  if (named !== undefined) {
-    (await named[first!]!())(program);
+export async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = emptyProgram();
+  const named = args.find((word) => word !== 'help' && word !== '--');
+  const entry = Object.values(GROUPS)
+    .flatMap((commands) => Object.entries(commands))
+    .find(([name]) => name === named)?.[1];
+  if (entry !== undefined) {
+    (await entry.load())(program);
     return program;
   }
   for (const [group, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(`${group}:`);
-    for (const load of Object.values(commands)) (await load())(program);
+    for (const [name, { summary }] of Object.entries(commands)) program.command(name).summary(summary);
   }
   return program;
+}
+
+/** The program with all of its commands, complete, which takes a second to load. */
+export async function createWholeProgram(): Promise<Command> {
+  const program = emptyProgram();
+  for (const commands of Object.values(GROUPS))
+    for (const [name, { summary, load }] of Object.entries(commands)) {
+      (await load())(program);
+      program.commands.find((command) => command.name() === name)!.summary(summary);
+    }
+  return program;
+}
+
+function emptyProgram(): Command {
+  return (
+    new Command('partner-sync')
+      .description("Keeps a messaging platform exactly in sync with a partner's own SQL database.")
+      .version(
+        packageVersion(),
+        '-V, --version',
+        'print the version, and those of what it is made of; also with --json',
+      )
+      .showSuggestionAfterError()
+      // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
+      .enablePositionalOptions()
+      .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`)
+  );
 }

@@ -10,7 +10,8 @@ import { createProgram } from './program.js';
  * whatever a command throws is reported. Without arguments it prints the help.
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
-  const program = strict(await createProgram(args[0]));
+  if (args[0] === '--version' || args[0] === '-V') return printVersions(args.includes('--json'));
+  const program = strict(await createProgram(args));
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: 'user' });
@@ -21,6 +22,13 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     }
     process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
   }
+}
+
+async function printVersions(json: boolean): Promise<void> {
+  const { versionLines, versions } = await import('./versions.js');
+  const { version, parts } = versions();
+  createOutput(json).result({ partnerSync: version, parts }, () => versionLines({ version, parts }));
+  process.exitCode = EXIT.done;
 }
 
 /**

@@ -321,8 +321,13 @@ export async function requireVariable(env: Env, name: VariableName): Promise<str
 }
 
 /** The content of `.env.example`. */
-export function environmentExample(): string {
-  const blocks = Object.entries(VARIABLES).map(([name, variable]: [string, Variable]) => {
+export const environmentFile = (): string =>
+  `# Copy to .env; the command line reads it from the current folder. Generated from src/config/environment.ts.\n\n${environmentExample()}`;
+
+/** Lines of an example `.env`, each variable under its description: of these variables, or of all. */
+export function environmentExample(names: readonly VariableName[] = Object.keys(VARIABLES) as VariableName[]): string {
+  const blocks = names.map((name) => {
+    const variable: Variable = VARIABLES[name];
     const secret = variable.secret ? ` (or ${name}_FILE)` : '';
     const given =
       variable.default === undefined && variable.rare === undefined
@@ -330,5 +335,5 @@ export function environmentExample(): string {
         : `# ${name}=${variable.default ?? variable.example}`;
     return `# ${variable.description}${secret}\n${given}\n`;
   });
-  return `# Copy to .env; the command line reads it from the current folder. Generated from src/config/environment.ts.\n\n${blocks.join('\n')}`;
+  return blocks.join('\n');
 }

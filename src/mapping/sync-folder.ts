@@ -1,7 +1,7 @@
 /** Sorts the files of a sync's folder by kind, and reports those that are misnamed, duplicate or missing. */
 import { readdir, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Finding } from '../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../domain/sync/finding.js';
 import { isSyncName, SYNC_NAME_PATTERN } from '../domain/values/names.js';
 
 /** The files of a sync. All paths are relative to the mappings folder. */
@@ -33,7 +33,7 @@ const KINDS = [
  */
 export async function readSyncFolder(folder: string, sync: string): Promise<SyncFolder> {
   const findings: Finding[] = [];
-  const report = (file: string, kind: string, message: string, severity: Finding['severity'] = 'error'): void => {
+  const report = (file: string, kind: FindingKind, message: string, severity: Finding['severity'] = 'error'): void => {
     findings.push({ severity, kind, file, line: 0, column: 0, path: '', message });
   };
   const found = {
@@ -90,7 +90,7 @@ export async function readSyncFolder(folder: string, sync: string): Promise<Sync
   };
 }
 
-type Report = (file: string, kind: string, message: string) => void;
+type Report = (file: string, kind: FindingKind, message: string) => void;
 
 async function namesIn(folder: string, sync: string, report: Report): Promise<string[]> {
   if (!isSyncName(sync)) {

@@ -1,7 +1,7 @@
 /** Help, wrong usage and missing configuration: what people see first. */
 import type { Command } from 'commander';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createProgram } from '../../src/cli/program.js';
+import { createWholeProgram } from '../../src/cli/program.js';
 import { build } from '../pipeline/worker-process.js';
 import { partnerSync } from './command-line.js';
 import { runInProcess } from './in-process.js';
@@ -12,7 +12,7 @@ function pathsOf(command: Command, path: readonly string[] = []): string[][] {
   return [[...path], ...command.commands.flatMap((sub) => pathsOf(sub, [...path, sub.name()]))];
 }
 
-const program = await createProgram();
+const program = await createWholeProgram();
 
 describe('--help', () => {
   for (const path of pathsOf(program))

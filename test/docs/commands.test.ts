@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/command-context.js';
-import { createProgram } from '../../src/cli/program.js';
+import { createWholeProgram } from '../../src/cli/program.js';
 import { PAGES, readPage, sectionOf, tableIn, withoutTicks } from './pages.js';
 
 interface Known {
@@ -28,7 +28,7 @@ function commandsOf(parent: Command, before: readonly string[] = []): Known[] {
   });
 }
 
-const COMMANDS = commandsOf(await createProgram());
+const COMMANDS = commandsOf(await createWholeProgram());
 /** Those of `platform` are listed on a page of their own. */
 const OWN = COMMANDS.filter(({ name }) => !name.startsWith('platform '));
 const page = readPage('docs/commands.md');

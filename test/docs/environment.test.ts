@@ -1,6 +1,6 @@
 /** docs/configuration.md and .env.example name the variables that the program reads. */
 import { describe, expect, it } from 'vitest';
-import { environmentExample, VARIABLES } from '../../src/config/environment.js';
+import { environmentFile, VARIABLES } from '../../src/config/environment.js';
 import { readPage, sectionOf, tableIn } from './pages.js';
 
 interface Variable {
@@ -21,6 +21,6 @@ describe('the environment variables', () => {
   });
 
   it('are all in .env.example, ready to copy', () => {
-    expect(readPage('.env.example').text).toBe(environmentExample());
+    expect(readPage('.env.example').text).toBe(environmentFile());
   });
 });

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createProgram } from '../../src/cli/program.js';
+import { createWholeProgram } from '../../src/cli/program.js';
 import { HEALTH_TRIGGERS } from '../../src/domain/monitoring/sync-health.js';
 import { ROOT, sectionOf, tableIn } from './pages.js';
 import { commandLinesOf, entryOf, headingsUnder, SOMETHING_IS_WRONG as page } from './runbook.js';
 
-const program = await createProgram();
+const program = await createWholeProgram();
 const { groups } = parse(readFileSync(join(ROOT, 'deploy/prometheus/alerts.yml'), 'utf8')) as {
   groups: { rules: { alert: string; annotations: { runbook: string } }[] }[];
 };

@@ -19,7 +19,7 @@ import { assertKnown } from '../known-sync.js';
 import { printable, table } from '../output/text-table.js';
 
 export function addAlerts(program: Command): void {
-  const alerts = program.command('alerts').summary('list alerts, and try out their targets');
+  const alerts = program.command('alerts');
   alerts
     .command('list')
     .description(

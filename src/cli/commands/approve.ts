@@ -27,7 +27,6 @@ interface ApproveOptions {
 export function addApprove(program: Command): void {
   program
     .command('approve')
-    .summary('let a run on hold continue')
     .description(
       'Shows why the `guard` has put a run of the sync on hold, with the keys of some rows, and lets it continue after asking. A removal plan of a run that has ended is approved by `run --approve`.',
     )

@@ -22,7 +22,6 @@ const SHOWN = 50;
 export function addAudit(program: Command): void {
   program
     .command('audit')
-    .summary('show who has done what')
     .description(
       'Shows what people and commands have done, newest first: runs started, paused and resumed, removal plans and holds approved, dead letters dropped and replayed, schedules changed, schema definitions pushed, records forgotten. Runs that a schedule starts are shown by status.',
     )

@@ -5,11 +5,12 @@
  * nothing. Exit codes: 0 without errors (warnings do not count), 1 with errors, 2 for wrong usage or configuration.
  */
 import type { Command } from 'commander';
-import { formatFinding } from '../../domain/sync/finding.js';
+import type { Env } from '../../config/environment.js';
+import { formatFinding, type Finding } from '../../domain/sync/finding.js';
 import type { ProbeBudget } from '../../domain/records/probe.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { withoutPasswords } from '../../domain/values/without-passwords.js';
-import { checkSyncFiles } from '../../mapping/load-sync.js';
+import { checkSyncFiles, listSyncs } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
@@ -33,12 +34,11 @@ const PROBE_ROWS = 10_000;
 export function addCheck(program: Command): void {
   program
     .command('check')
-    .summary("find what is wrong in a sync's files")
     .description(
       "Checks a sync's files, and compares its mappings with the live source: columns, keys, and real rows, counting those that would fail. Sends and writes nothing.",
     )
-    .argument('<sync>', 'folder in the mappings folder')
-    .option('--offline', 'do not connect to the source')
+    .argument('[sync]', 'folder in the mappings folder; by default each')
+    .option('--offline', 'do not connect to the source; variables that are not set are only warned of')
     .option(
       '--probe-rows <all|N>',
       'rows of each mapping to read, from several places of a large table; 0 reads none',
@@ -51,33 +51,50 @@ export function addCheck(program: Command): void {
       `\nExamples:\n  partner-sync check online-retail\n  partner-sync check online-retail --probe-rows all\n  partner-sync check online-retail --offline --json\n\nExit codes: 0 no errors; 1 errors found; 2 wrong usage or configuration`,
     )
     .action(
-      withViewParts<[string], CheckFlags>(async ({ parts, output }, given, options) => {
+      withViewParts<[string | undefined], CheckFlags>(async ({ parts, output }, given, options) => {
+        const folder = await parts.mappingsFolder();
         // Somebody may pass an address by mistake, and the name is printed. The name of a sync is not affected.
-        const name = withoutPasswords(given);
-        const lint = await checkSyncFiles(await parts.mappingsFolder(), name, parts.env);
-        const skipped = skippedOf(lint.sync, options);
-        const live: LiveCheck =
-          lint.sync === null || skipped !== null
-            ? { findings: [], probes: [] }
-            : await checkLive(lint.sync, lint.locate, budgetOf(options));
-        const findings = [...lint.findings, ...live.findings];
-        const order = lint.sync === null ? [] : orderOf(lint.sync);
-        const errors = findings.filter((f) => f.severity === 'error').length;
-        const warnings = findings.length - errors;
-        output.result(
-          { sync: name, findings, errors, warnings, probes: live.probes, order, ...(skipped && { skipped }) },
-          () => [
-            ...findings.map((f) => printable(formatFinding(f))),
-            ...(findings.length > 0 ? [''] : []),
-            ...live.probes.map(probeLine),
-            ...(order.some(({ firstPass }) => firstPass.length > 0) ? [...cycleLines(order), orderLine(order)] : []),
-            `${quantity(errors, 'error')}, ${quantity(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
-          ],
+        const names = given === undefined ? await listSyncs(folder) : [withoutPasswords(given)];
+        const checked: CheckedSync[] = [];
+        for (const name of names) checked.push(await checkOne(folder, name, parts.env, options));
+        output.result(given === undefined ? { syncs: checked } : checked[0]!, () =>
+          checked.length === 0
+            ? [`There is no sync in ${folder} yet; draft one with partner-sync init.`]
+            : checked.flatMap((each) => linesOf(each, given === undefined)),
         );
-        return errors > 0 ? EXIT.failed : EXIT.done;
+        return checked.some(({ errors }) => errors > 0) ? EXIT.failed : EXIT.done;
       }),
     );
 }
+
+/** What `--json` prints of one sync. */
+type CheckedSync = Awaited<ReturnType<typeof checkOne>>;
+
+async function checkOne(folder: string, name: string, env: Env, options: CheckFlags) {
+  const lint = await checkSyncFiles(folder, name, env);
+  const skipped = skippedOf(lint.sync, options);
+  const live: LiveCheck =
+    lint.sync === null || skipped !== null
+      ? { findings: [], probes: [] }
+      : await checkLive(lint.sync, lint.locate, budgetOf(options));
+  const findings = [...(options.offline === true ? lint.findings.map(offline) : lint.findings), ...live.findings];
+  const order = lint.sync === null ? [] : orderOf(lint.sync);
+  const errors = findings.filter((f) => f.severity === 'error').length;
+  const warnings = findings.length - errors;
+  return { sync: name, findings, errors, warnings, probes: live.probes, order, ...(skipped && { skipped }) };
+}
+
+/** The variables of a sync are set where it runs, which is not where its files are checked offline. */
+const offline = (finding: Finding): Finding =>
+  finding.kind === 'env_missing' ? { ...finding, severity: 'warning' } : finding;
+
+const linesOf = ({ sync, findings, errors, warnings, probes, order, skipped }: CheckedSync, named: boolean) => [
+  ...findings.map((f) => printable(formatFinding(f))),
+  ...(findings.length > 0 ? [''] : []),
+  ...probes.map(probeLine),
+  ...(order.some(({ firstPass }) => firstPass.length > 0) ? [...cycleLines(order), orderLine(order)] : []),
+  `${named ? `${sync}: ` : ''}${quantity(errors, 'error')}, ${quantity(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
+];
 
 /** Why the live source is left out; null if it is not. */
 function skippedOf(sync: SyncSpec | null, { offline }: CheckFlags): string | null {

@@ -17,24 +17,20 @@ interface ControlOptions {
   readonly workflow?: string;
 }
 
-/** The commands, each named like its Update. */
+/** The commands with their descriptions, each named like its Update. */
 const CONTROLS = {
-  pause: {
-    summary: 'pause the active run',
-    description:
-      'Pauses the active run: activities that it has started end by themselves, usually within 15 seconds, and it starts no other until it is resumed. The run keeps its lease, and loses nothing.',
-  },
-  resume: { summary: 'resume a paused run', description: 'Resumes a paused run where it stopped.' },
+  pause:
+    'Pauses the active run: activities that it has started end by themselves, usually within 15 seconds, and it starts no other until it is resumed. The run keeps its lease, and loses nothing.',
+  resume: 'Resumes a paused run where it stopped.',
 } as const;
 
 export const addPause = (program: Command): void => addControl(program, 'pause');
 export const addResume = (program: Command): void => addControl(program, 'resume');
 
 function addControl(program: Command, name: keyof typeof CONTROLS): void {
-  const { summary, description } = CONTROLS[name];
+  const description = CONTROLS[name];
   program
     .command(name)
-    .summary(summary)
     .description(description)
     .argument('<sync>', 'folder in the mappings folder')
     .option('--workflow <id>', 'which run, if several are active')

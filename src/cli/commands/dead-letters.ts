@@ -6,7 +6,7 @@ import { addList, addShow } from './dead-letters/list.js';
 import { addReplay } from './dead-letters/replay.js';
 
 export function addDeadLetters(program: Command): void {
-  const deadLetters = program.command('dead-letters').summary('rows that could not be delivered');
+  const deadLetters = program.command('dead-letters');
   addList(deadLetters);
   addShow(deadLetters);
   addExport(deadLetters);

@@ -21,7 +21,6 @@ import type { SyncSpec } from '../../domain/sync/sync.js';
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .summary('check everything that a run needs')
     .description(
       'Checks source, ledger, platform, Temporal, clocks and privileges, and asks each worker whether it has what it needs: one line each, with a remedy where something is wrong. Sends nothing to the platform; writes nothing, unless --fix asks for it.',
     )

@@ -22,7 +22,6 @@ interface ExplainFlags {
 export function addExplain(program: Command): void {
   program
     .command('explain')
-    .summary('explain why a record is, or is not, on the platform')
     .description(
       'Shows what source, ledger and platform say about one record now, and what happens next. Values are masked. Sends and writes nothing.',
     )

@@ -28,7 +28,6 @@ interface ForgetFlags {
 export function addForget(program: Command): void {
   program
     .command('forget')
-    .summary('remove what the ledger knows about a person or a tenant')
     .description(
       'Removes what the ledger knows about a record, or about all records of a tenant: what was accepted, waiting records, dead letters, entries of removal plans. Source and platform are not touched.',
     )

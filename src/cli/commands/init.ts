@@ -9,7 +9,13 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
-import { isSyncName, isTenantId, SYNC_NAME_PATTERN, TENANT_ID_PATTERN } from '../../domain/values/names.js';
+import {
+  isSyncName,
+  isTenantId,
+  sourceVariableOf,
+  SYNC_NAME_PATTERN,
+  TENANT_ID_PATTERN,
+} from '../../domain/values/names.js';
 import { dialectOf, SOURCE_ADDRESSES } from '../../domain/source/source-address.js';
 import type { SourceConfig } from '../../domain/sync/sync.js';
 import { chosenTables } from '../../init/choose-tables.js';
@@ -34,7 +40,6 @@ interface InitFlags {
 export function addInit(program: Command): void {
   program
     .command('init')
-    .summary('write a first sync for a database')
     .description(
       'Inspects the tables, keys, foreign keys, types and comments of a database, and writes mappings and schema definitions for it, with comments on what is left to decide. The database is only read; existing files are not changed.',
     )
@@ -112,7 +117,7 @@ const writtenLines = ({ files, leftOut, next }: Written): string[] => [
  */
 function addressOf(given: string, sync: string, env: Readonly<Record<string, string | undefined>>) {
   const variable = /^[A-Z_][A-Z0-9_]*$/.test(given) ? given : null;
-  if (variable === null) return { address: given, variable: `${sync.toUpperCase().replaceAll('-', '_')}_URL` };
+  if (variable === null) return { address: given, variable: sourceVariableOf(sync) };
   const address = env[variable];
   if (address === undefined || address === '')
     throw new PartnerSyncError('config_invalid', `${variable} is not set; it must hold the database's URL`);

@@ -8,6 +8,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import type { Env } from '../../config/environment.js';
 import { readTenantList } from '../../reading/read-tenant-list.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { PartnerSyncError } from '../../domain/errors.js';
@@ -16,7 +17,9 @@ import type { SyncSpec } from '../../domain/sync/sync.js';
 import { runExamples } from '../../mapping/check/run-examples.js';
 import { readExampleRows } from '../../inspection/example-rows.js';
 import { makeExamples } from '../../mapping/check/make-examples.js';
-import { readSyncFolder } from '../../mapping/sync-folder.js';
+import { loadSync } from '../../mapping/load-sync.js';
+import { listSyncs, readSyncFolder } from '../../mapping/sync-folder.js';
+import { withStandIns } from '../../mapping/check/stand-ins.js';
 import { openSource } from '../../source/open-source.js';
 import { count } from '../arguments.js';
 import { mappingsInOrder } from '../../mapping/order/mappings-in-order.js';
@@ -39,14 +42,14 @@ interface Tested {
 }
 
 export function addMapping(program: Command): void {
-  const mapping = program.command('mapping').summary('test mappings').description('Tests mappings.');
+  const mapping = program.command('mapping').description('Tests mappings.');
   mapping
     .command('test')
     .summary('run the examples beside the mappings')
     .description(
       'Runs <mapping>.examples.yaml beside each mapping: rows in, records out. Needs no database, except with --record.',
     )
-    .argument('<sync>', 'folder in the mappings folder')
+    .argument('[sync]', 'folder in the mappings folder; by default each')
     .option('--mapping <name...>', 'only these mappings')
     .option('--record <N>', 'first add examples from N rows of the source, with masked values', count)
     .option('--json', 'print one JSON document')
@@ -55,23 +58,43 @@ export function addMapping(program: Command): void {
       `\nExamples:\n  partner-sync mapping test online-retail\n  partner-sync mapping test online-retail --mapping customers --record 3\n\nExit codes: 0 all examples pass; 1 some fail; 2 wrong usage or configuration`,
     )
     .action(
-      withViewParts<[string], MappingTestFlags>(async ({ parts, output }, name, options) => {
+      withViewParts<[string | undefined], MappingTestFlags>(async ({ parts, output }, given, options) => {
         const folder = await parts.mappingsFolder();
-        const { spec: sync } = await parts.loadSync(name);
-        const chosen = mappingsInOrder(sync, options.mapping);
-        if (options.record !== undefined) await record(folder, sync, chosen, options.record, output);
-        const { examples } = await readSyncFolder(folder, name);
-        const tested: Tested[] = [];
-        for (const mapping of sync.mappings.filter((m) => chosen.includes(m.name))) {
-          const file = examples.get(mapping.name);
-          const { passed, findings } =
-            file === undefined ? { passed: 0, findings: [] } : await runExamples(folder, file, mapping, sync.tenant);
-          tested.push({ mapping: mapping.name, passed, failed: findings.length, findings });
+        if (given === undefined && (options.mapping ?? options.record) !== undefined)
+          throw new PartnerSyncError('input_invalid', '--mapping and --record need the name of a sync');
+        if (options.record !== undefined) {
+          const { spec } = await parts.loadSync(given!);
+          await record(folder, spec, mappingsInOrder(spec, options.mapping), options.record, output);
         }
-        output.result({ sync: name, mappings: tested }, () => tested.flatMap(linesOf));
-        return tested.some(({ failed }) => failed > 0) ? EXIT.failed : EXIT.done;
+        const syncs: { sync: string; mappings: Tested[] }[] = [];
+        for (const name of given === undefined ? await listSyncs(folder) : [given])
+          syncs.push({ sync: name, mappings: await testOne(folder, name, parts.env, options.mapping) });
+        output.result(given === undefined ? { syncs } : syncs[0]!, () =>
+          syncs.length === 0
+            ? [`There is no sync in ${folder} yet; draft one with partner-sync init.`]
+            : syncs.flatMap(({ sync, mappings }) => [
+                ...(given === undefined ? [`${sync}:`] : []),
+                ...mappings.flatMap(linesOf),
+              ]),
+        );
+        return syncs.some(({ mappings }) => mappings.some(({ failed }) => failed > 0)) ? EXIT.failed : EXIT.done;
       }),
     );
+}
+
+/** Runs the examples of a sync; the variables that its files name need not be set. */
+async function testOne(folder: string, name: string, env: Env, mappings: readonly string[] | undefined) {
+  const { spec: sync } = await loadSync(folder, name, await withStandIns(folder, name, env));
+  const chosen = mappingsInOrder(sync, mappings);
+  const { examples } = await readSyncFolder(folder, name);
+  const tested: Tested[] = [];
+  for (const mapping of sync.mappings.filter((m) => chosen.includes(m.name))) {
+    const file = examples.get(mapping.name);
+    const { passed, findings } =
+      file === undefined ? { passed: 0, findings: [] } : await runExamples(folder, file, mapping, sync.tenant);
+    tested.push({ mapping: mapping.name, passed, failed: findings.length, findings });
+  }
+  return tested;
 }
 
 const linesOf = ({ mapping, passed, failed, findings }: Tested): string[] => [

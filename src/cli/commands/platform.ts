@@ -17,7 +17,6 @@ import { addWait } from '../platform/wait.js';
 export function addPlatform(program: Command): void {
   const platform = program
     .command('platform')
-    .summary("call the platform's operations")
     .description(
       "Calls any operation of the platform's interface. The token comes from PLATFORM_TOKEN, or from the file that PLATFORM_TOKEN_FILE names.",
     );

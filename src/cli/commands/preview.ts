@@ -36,7 +36,6 @@ const EXAMPLES = 3;
 export function addPreview(program: Command): void {
   program
     .command('preview')
-    .summary('show what a run would send')
     .description(
       'Reads rows as the next run would, maps them, and compares them with what the platform accepted last: new, changed, unchanged, would fail. Sends and writes nothing.',
     )

@@ -32,7 +32,6 @@ const WORDS: Readonly<Record<RetentionKind, string>> = {
 export function addPrune(program: Command): void {
   program
     .command('prune')
-    .summary('remove old entries from the ledger')
     .description(
       'Removes from the ledger, in small steps, what is older than `retention` of sync.yaml allows; runs do the same at their end. Positions, dead letters, waiting records and accepted hashes stay.',
     )

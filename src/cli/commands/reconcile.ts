@@ -31,7 +31,6 @@ interface ReconcileFlags {
 export function addReconcile(program: Command): void {
   program
     .command('reconcile')
-    .summary('prove that source and platform agree')
     .description(
       "Reads and maps every row, and compares counts and hashes with the ledger's accepted hashes, interval by interval; where they differ, row by row: missing, stale, extra. With --read-back it also compares with what the platform returns. Sends and writes nothing.",
     )

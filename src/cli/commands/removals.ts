@@ -27,7 +27,6 @@ const AT_ONCE = 1000;
 export function addRemovals(program: Command): void {
   program
     .command('removals')
-    .summary('show removal plans that are awaiting approval')
     .description(
       'Lists the removal plans of mirror runs that are awaiting approval; with a plan, the records whose rows are gone. Sends and writes nothing.',
     )

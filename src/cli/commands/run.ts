@@ -49,7 +49,6 @@ interface BackfillOptions {
 export function addRun(program: Command): void {
   program
     .command('run')
-    .summary('bring the platform in sync with the source now')
     .description('Starts the sync workflow, shows its progress and prints its report. Ctrl-C leaves it running.')
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
@@ -99,7 +98,6 @@ export function addRun(program: Command): void {
 export function addBackfill(program: Command): void {
   program
     .command('backfill')
-    .summary('load a range or a list of records again')
     .description('Starts the backfill workflow, which runs beside scheduled runs and does not move their position.')
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mapping <name...>', 'only these mappings')

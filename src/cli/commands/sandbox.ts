@@ -40,7 +40,6 @@ const STATE_URL =
 export function addSandbox(program: Command): void {
   const sandbox = program
     .command('sandbox')
-    .summary('serve a stand-in for the platform, for development')
     .description("Serves the platform's interface from a PostgreSQL database of its own. Not for production.")
     .option('--port <number>', '0 takes a free port', port, 8080)
     .option('--host <address>', 'address to listen on', '127.0.0.1')

@@ -28,7 +28,7 @@ import { applyWatch, findWatch } from '../schedules/watch-schedule.js';
 import { table } from '../output/text-table.js';
 
 export function addSchedules(program: Command): void {
-  const schedules = program.command('schedules').summary('manage scheduled runs');
+  const schedules = program.command('schedules');
   schedules
     .command('apply')
     .description(

@@ -18,7 +18,7 @@ import { schemaStatuses, type SchemaStatus, type Status } from '../../schema-pus
 import { printable, table } from '../output/text-table.js';
 
 export function addSchema(program: Command): void {
-  const schema = program.command('schema').summary('push and compare schema definitions');
+  const schema = program.command('schema');
   schema
     .command('push')
     .description(

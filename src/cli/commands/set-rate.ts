@@ -22,7 +22,6 @@ interface SetRateOptions {
 export function addSetRate(program: Command): void {
   program
     .command('set-rate')
-    .summary('change the request rate of the active run')
     .description(
       'Limits the requests of the active run, across all workers, until the next run begins. Without options, it restores the limits of sync.yaml.',
     )

@@ -30,7 +30,6 @@ interface StatusOptions {
 export function addStatus(program: Command): void {
   program
     .command('status')
-    .summary('show the latest runs and the state of each mapping')
     .description(
       'Shows the latest runs in the ledger, and those that only Temporal knows; with a sync also the positions, waiting records and dead letters of its mappings.',
     )

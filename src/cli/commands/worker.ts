@@ -15,7 +15,6 @@ import { EXIT, withWorkerParts } from '../command-context.js';
 export function addWorker(program: Command): void {
   program
     .command('worker')
-    .summary('carry out runs')
     .description(
       'Runs a worker with the configuration of the environment. The first signal drains it (it finishes what it has begun), a second one ends it at once.',
     )

@@ -1,8 +1,14 @@
-/** What `check` reports: one place, what was found there, and what was expected. All findings are reported at once. */
+/** What `check` reports. All findings are reported at once. */
+import type { ErrorCode } from '../errors.js';
+import type { FINDING_KINDS } from './finding-kinds.js';
+
+/** A kind of the catalogue; for an error of the source, its code. */
+export type FindingKind = keyof typeof FINDING_KINDS | ErrorCode;
+
+/** One place, what was found there, and what was expected. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
-  /** Stable kind, as docs/mapping.md lists them: `unknown_key`, `wrong_type`, `column_missing` ... */
-  readonly kind: string;
+  readonly kind: FindingKind;
   /** Path relative to the mappings folder, e.g. `online-retail/customers.mapping.yaml`. */
   readonly file: string;
   /** 1-based; 0 if the file as a whole is meant. */

@@ -15,6 +15,9 @@ export const isSyncName = (text: string): boolean => new RegExp(SYNC_NAME_PATTER
 /** Whether the text is a UUID of any version, in either case, with its hyphens. */
 export const isUuid = (text: string): boolean => UUID.test(text);
 
+/** The variable that holds the address of a sync's source unless another one is named: `SHOP_URL` for `shop`. */
+export const sourceVariableOf = (sync: string): string => `${sync.toUpperCase().replaceAll('-', '_')}_URL`;
+
 /** The known name nearest to `name` (at most two edits away), for "did you mean"; undefined if none is near. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;

@@ -6,11 +6,11 @@ import type { LedgerMeter } from '../../domain/monitoring/meters.js';
 import { limitResponseTime } from '../../postgres/response-deadline.js';
 import { migrateSchema } from '../../postgres/migrate.js';
 import { assertMigratable, assertNotNewer, sessionName, type LedgerMigration } from './ledger-versions.js';
-import * as ledger from '../migrations/0001-ledger.js';
+import { MIGRATIONS as ALL_MIGRATIONS } from '../migrations/all.js';
 import { milliseconds, times } from '../../domain/timeouts.js';
 
 export const STATE_SCHEMA = 'partner_sync';
-const MIGRATIONS: readonly LedgerMigration[] = [ledger];
+const MIGRATIONS: readonly LedgerMigration[] = ALL_MIGRATIONS;
 /** An arbitrary number: the advisory lock under which workers that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_160_345_201;
 

@@ -1,5 +1,5 @@
 /** Turns the result of probing real rows into findings, each at the place of the field in the mapping file. */
-import type { Finding } from '../../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import type { CountedRows, Probe, ProbeFailure } from '../../domain/records/probe.js';
 import { formatCount, quantity } from '../../domain/values/quantity.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
@@ -11,7 +11,7 @@ import { formatPath, type Locate, type Path } from '../language/place.js';
  */
 export function checkRows(mapping: MappingSpec, probe: Probe, locate: Locate): Finding[] {
   const of = `${probe.all ? '' : 'the '}${quantity(probe.rows, 'row')}${probe.all ? '' : ' looked at'}`;
-  const finding = (severity: Finding['severity'], kind: string, path: Path, message: string): Finding => {
+  const finding = (severity: Finding['severity'], kind: FindingKind, path: Path, message: string): Finding => {
     const { line, column } = locate(mapping.file, path);
     return { severity, kind, file: mapping.file, line, column, path: formatPath(path), message };
   };

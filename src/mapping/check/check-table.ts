@@ -2,7 +2,7 @@
  * Checks a mapping against the source's catalog: privileges, keys, indexes, NULL, lengths and foreign keys. Everything
  * but a missing privilege is a warning, since the catalog shows what may happen, not what the rows are like.
  */
-import type { Finding } from '../../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import type { CatalogColumn, SourceTable } from '../../domain/source/source-catalog.js';
 import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../compile/external-id-look-up.js';
@@ -27,7 +27,7 @@ export function checkTable(
   locate: Locate,
 ): Finding[] {
   const findings: Finding[] = [];
-  const report = (severity: Finding['severity'], kind: string, path: Path, message: string): void => {
+  const report = (severity: Finding['severity'], kind: FindingKind, path: Path, message: string): void => {
     const { line, column } = locate(mapping.file, path);
     findings.push({ severity, kind, file: mapping.file, line, column, path: formatPath(path), message });
   };
@@ -52,9 +52,9 @@ export function checkTable(
   return findings;
 }
 
-type Report = (severity: Finding['severity'], kind: string, path: Path, message: string) => void;
+type Report = (severity: Finding['severity'], kind: FindingKind, path: Path, message: string) => void;
 interface Problem {
-  readonly kind: string;
+  readonly kind: FindingKind;
   readonly text: string;
 }
 

@@ -2,7 +2,7 @@
  * Checks a mapping against the columns that the source really has, before any row is read: by `check`, by compiling,
  * and so by every run.
  */
-import type { Finding } from '../../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import { nearest } from '../../domain/values/names.js';
 import { referencesOf } from '../../domain/records/references.js';
 import type { SourceColumn } from '../../domain/source/source.js';
@@ -56,7 +56,7 @@ export function checkColumns(
   return findings;
 }
 
-type Report = (kind: string, path: Path, message: string) => void;
+type Report = (kind: FindingKind, path: Path, message: string) => void;
 type Columns = ReadonlyMap<string, SourceColumn>;
 
 function checkDuplicates(columns: readonly SourceColumn[], relation: string, report: Report): void {

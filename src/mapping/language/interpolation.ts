@@ -1,5 +1,6 @@
 /** `${env:NAME}` inside text values. It is filled in after parsing, so that a value can never become syntax. */
 import { readFileSync } from 'node:fs';
+import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import type { Path } from './place.js';
 
@@ -11,7 +12,7 @@ export interface FilledIn {
   readonly value: JsonValue;
   /** The texts as written, if something was filled in, by path (as JSON): what messages quote instead of the value. */
   readonly written: ReadonlyMap<string, string>;
-  readonly problems: readonly { readonly path: Path; readonly kind: string; readonly message: string }[];
+  readonly problems: readonly { readonly path: Path; readonly kind: FindingKind; readonly message: string }[];
 }
 
 const PLACEHOLDER = /\$\{env:([^}]*)\}/g;
@@ -25,7 +26,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
  */
 export function fillIn(value: JsonValue, env: Environment): FilledIn {
   const written = new Map<string, string>();
-  const problems: { path: Path; kind: string; message: string }[] = [];
+  const problems: { path: Path; kind: FindingKind; message: string }[] = [];
 
   function text(path: Path, original: string): string {
     if (!original.includes('${env:')) return original;
@@ -61,6 +62,10 @@ export function fillIn(value: JsonValue, env: Environment): FilledIn {
 
   return { value: walk([], value), written, problems };
 }
+
+/** The variable that a finding `env_missing` says is not set; undefined if it is set to a file that cannot be read. */
+export const unsetVariable = (message: string): string | undefined =>
+  /^the environment variable (\w+) is not set$/.exec(message)?.[1];
 
 /** The value of a variable, or why there is none. */
 function valueOf(env: Environment, name: string): { readonly found?: string; readonly missing: string } {

@@ -1,7 +1,7 @@
 /**
  * One file of a sync: read, parsed, with environment variables filled in, and validated. Each finding has its place.
  */
-import type { Finding } from '../../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import type { JsonValue } from '../../domain/values/json.js';
 import type { ParsedFile } from '../../domain/sync/sync-files.js';
 import { withoutPasswords } from '../../domain/values/without-passwords.js';
@@ -61,7 +61,7 @@ export class LanguageFile {
    * Adds a finding. `at`: whether it is about the key or its value. Passwords are removed, whoever made the message.
    */
   report(
-    kind: string,
+    kind: FindingKind,
     path: Path,
     message: string,
     at: 'key' | 'value' = 'value',

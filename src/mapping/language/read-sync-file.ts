@@ -1,12 +1,13 @@
 /** Reads one file of a sync, and rejects whatever the author of a mapping could aim at the rest of the machine. */
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { relative, isAbsolute, join } from 'node:path';
+import type { FindingKind } from '../../domain/sync/finding.js';
 
 /** Far above any real mapping; the time to parse grows with the text. */
 const LARGEST = 1024 * 1024;
 
 /** The text, or why it was not read, with the kind of the finding. */
-export type SyncFileText = { readonly text: string } | { readonly problem: string; readonly kind: string };
+export type SyncFileText = { readonly text: string } | { readonly problem: string; readonly kind: FindingKind };
 
 /**
  * The text of `file` (relative to `folder`). Symbolic links out of the folder, devices, large files and text that is

