@@ -34,6 +34,7 @@ const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
   Prove: {
     reconcile: async () => (await import('./commands/reconcile.js')).addReconcile,
     status: async () => (await import('./commands/status.js')).addStatus,
+    report: async () => (await import('./commands/report.js')).addReport,
     audit: async () => (await import('./commands/audit.js')).addAudit,
   },
   Operate: {
