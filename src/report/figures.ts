@@ -2,6 +2,9 @@
 
 export const count = (n: number): string => n.toLocaleString('en-GB');
 
+/** For axes: `1.2K`, `3M`. */
+export const compact = (n: number): string => n.toLocaleString('en-GB', { notation: 'compact' });
+
 /** Rows in a second, with as many digits as say something. */
 export const perSecond = (rate: number): string => `${rate >= 10 ? count(Math.round(rate)) : rate.toFixed(1)} rows/s`;
 
@@ -12,4 +15,4 @@ export const milliseconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s
 
 export const timeText = (iso: string): string => `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 
-export const isoDay = (date: Date): string => date.toISOString().slice(0, 10);
+export const dayOf = (date: Date): string => date.toISOString().slice(0, 10);

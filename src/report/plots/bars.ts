@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { EarlierRun, MappingHistory, RunCause, SyncDay } from '../../domain/run/run-history.js';
-import { count, isoDay } from '../figures.js';
+import { compact, count, dayOf } from '../figures.js';
 import { draw, HEIGHT } from './draw.js';
 import { colorsOf, nameOf, PARTS, RUN_OUTCOMES } from './series.js';
 
@@ -28,7 +28,7 @@ export function causesBar(causes: readonly RunCause[]): string {
     height: 40 + data.length * ROW_HEIGHT,
     marginLeft: 260,
     marginRight: 60,
-    x: { label: 'rows', grid: true, tickFormat: 's' },
+    x: { label: 'rows', grid: true, tickFormat: compact },
     y: { label: null, domain: data.map(({ no }) => no), tickFormat: (no: string) => data[Number(no)]!.label },
     marks: [
       Plot.barX(data, { x: 'count', y: 'no', fill: 'var(--plot-bad)' }),
@@ -54,7 +54,7 @@ export function timeOfMappings(mappings: readonly MappingHistory[]): string {
     ariaLabel: `Time that chunks took. ${slowest.map((each) => `${each.mapping}: ${formatSeconds(totalMs(each) / 1000)}`).join('; ')}.`,
     height: 40 + slowest.length * ROW_HEIGHT,
     marginLeft: 260,
-    x: { label: 'seconds, over all chunks', grid: true, tickFormat: 's' },
+    x: { label: 'time, over all chunks', grid: true, ticks: 6, tickFormat: formatSeconds },
     y: { label: null, domain: slowest.map(({ mapping }) => mapping), tickFormat: shortened },
     color: colorsOf(PARTS),
     marks: [
@@ -80,7 +80,7 @@ export function comparison(runs: readonly EarlierRun[]): string {
     ariaLabel: `How long the runs took. ${data.map(({ run, seconds, ended }) => `Run ${run}: ${formatSeconds(seconds)}, ${ended}`).join('; ')}.`,
     height: HEIGHT,
     x: { label: 'run', domain: data.map(({ run }) => run) },
-    y: { label: 'seconds', grid: true, tickFormat: 's' },
+    y: { label: 'duration', grid: true, ticks: 6, tickFormat: formatSeconds },
     color: colorsOf(RUN_OUTCOMES),
     marks: [
       Plot.barY(data, {
@@ -101,7 +101,7 @@ export function comparison(runs: readonly EarlierRun[]): string {
 export function sparkline(days: readonly SyncDay[], today: Date, length = 30): string {
   const byDay = new Map(days.map((day) => [day.day, day]));
   const data = Array.from({ length }, (_, i) => {
-    const day = isoDay(new Date(today.getTime() - (length - 1 - i) * DAY));
+    const day = dayOf(new Date(today.getTime() - (length - 1 - i) * DAY));
     const known = byDay.get(day);
     return { no: i, accepted: known?.accepted ?? 0, bad: (known?.runs.failed ?? 0) + (known?.runs.incomplete ?? 0) };
   });

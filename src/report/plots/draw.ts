@@ -4,7 +4,7 @@
  * properties of the stylesheet.
  */
 import * as Plot from '@observablehq/plot';
-import { DOMImplementation, XMLSerializer, type Element, type Node } from '@xmldom/xmldom';
+import { DOMImplementation, XMLSerializer, type Element } from '@xmldom/xmldom';
 
 const XHTML = 'http://www.w3.org/1999/xhtml';
 const ELEMENT = 1;
@@ -32,7 +32,7 @@ export function draw({ classes = 'plot', ...options }: Drawing): string {
   plot.setAttribute('class', classes);
   plot.setAttribute('role', 'img');
   for (const child of [...childrenOf(plot)]) clean(plot, child);
-  return new XMLSerializer().serializeToString(plot as unknown as Node);
+  return new XMLSerializer().serializeToString(plot);
 }
 
 const childrenOf = (element: Element): Element[] =>

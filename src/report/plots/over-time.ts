@@ -5,7 +5,7 @@ import type { RunHistory } from '../../domain/run/run-history.js';
 import { groupBy } from '../../domain/values/group-by.js';
 import { draw } from './draw.js';
 import { colorsOf, nameOf, OUTCOMES, STATUSES } from './series.js';
-import { count, perSecond } from '../figures.js';
+import { compact, count, perSecond } from '../figures.js';
 
 /** A run's time on the axis: from its beginning to its end, or to now. */
 const TIME = { type: 'utc', label: 'time (UTC)' } as const;
@@ -61,7 +61,7 @@ export function outcomesOverTime(history: RunHistory): string {
   return draw({
     ariaLabel: `Rows by outcome over time: ${OUTCOMES.map(({ key, name }) => `${count(sum[key])} ${name}`).join(', ')} at the end.`,
     x: { ...TIME, domain: [from, to] },
-    y: { label: 'rows so far', grid: true, tickFormat: 's' },
+    y: { label: 'rows so far', grid: true, tickFormat: compact },
     color: colorsOf(OUTCOMES),
     marks: [
       Plot.areaY(data, { x: 'at', y: 'rows', fill: 'outcome', z: 'outcome', order, stroke: 'var(--plot-ground)' }),
@@ -78,7 +78,7 @@ export function rateOverTime(history: RunHistory): string {
   return draw({
     ariaLabel: `Rows read in a second over time: ${perSecond(most)} at most.`,
     x: { ...TIME, domain: [from, to] },
-    y: { label: 'rows a second', grid: true, tickFormat: 's' },
+    y: { label: 'rows a second', grid: true, tickFormat: compact },
     marks: [
       Plot.rectY(periods, {
         x1: 'from',
@@ -106,7 +106,7 @@ export function requestsByStatus(history: RunHistory): string {
   return draw({
     ariaLabel: `Requests to the platform over time: ${count(all)}, of which ${count(all - good)} without success.`,
     x: { ...TIME, domain: [from, to] },
-    y: { label: 'requests', grid: true, tickFormat: 's' },
+    y: { label: 'requests', grid: true, tickFormat: compact },
     color: colorsOf(STATUSES),
     marks: [
       Plot.rectY(data, {
