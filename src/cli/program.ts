@@ -106,6 +106,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: 'prove that source and platform agree',
       load: async () => (await import('./commands/reconcile.js')).addReconcile,
     },
+    report: {
+      summary: 'show what a run did over time, also as an HTML file',
+      load: async () => (await import('./commands/report.js')).addReport,
+    },
     status: {
       summary: 'show the latest runs and the state of each mapping',
       load: async () => (await import('./commands/status.js')).addStatus,

@@ -6,10 +6,11 @@ interface Content {
   readonly title: string;
   /** Elements for the head, such as the stylesheet. */
   readonly head?: ComponentChildren;
+  readonly bodyClass?: string;
   readonly children: ComponentChildren;
 }
 
-export const HtmlDocument = ({ title, head, children }: Content) => (
+export const HtmlDocument = ({ title, head, bodyClass = '', children }: Content) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -18,7 +19,7 @@ export const HtmlDocument = ({ title, head, children }: Content) => (
       <title>{title}</title>
       {head}
     </head>
-    <body>{children}</body>
+    <body class={bodyClass}>{children}</body>
   </html>
 );
 

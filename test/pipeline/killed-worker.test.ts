@@ -1,6 +1,6 @@
 /** A worker that dies during its work, repeatedly: the run continues where it was. */
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import type { RunReport } from '../../src/domain/run/run.js';
+import { addCounts, NO_COUNTS, type RunReport } from '../../src/domain/run/run.js';
 import { eventually, fill, NO_OPEN_ENDS, openEnds, openShop } from './shop.js';
 import { noteWhatComes, twiceAtOnce, twiceInLedger } from './twice-at-once.js';
 import { build, startWorkerProcess } from './worker-process.js';
@@ -34,6 +34,8 @@ it('finishes a run whose worker is killed three times, with no record ever in tw
   expect(await last.ended, last.output()).toBe(0);
 
   expect(report).toMatchObject({ outcome: 'complete', total: { read: 3600, accepted: 3600 } });
+  const { periods } = (await (await shop.parts.ledger()).runHistories.of(report.run))!;
+  expect(periods.reduce(addCounts, NO_COUNTS)).toEqual(report.total);
   expect(await twiceAtOnce(shop)).toEqual([]);
   expect(await openEnds(shop)).toEqual(NO_OPEN_ENDS);
   expect(await shop.differences()).toBe(0);
