@@ -142,7 +142,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     },
     completion: {
       summary: 'complete commands with the Tab key',
-      load: async () => (await import('./commands/completion.js')).addCompletion,
+      load: async () => (await import('./commands/completion.js')).addCompletion(createWholeProgram),
     },
   },
 };

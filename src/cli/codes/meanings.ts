@@ -64,38 +64,50 @@ export const PROBLEM_MEANINGS: Readonly<Record<HealthTrigger, string>> = {
 const CORRECT = 'Correct the row or the mapping; a run that reads the row again delivers it.';
 
 /** The `rule` of a dead letter. Those that end with a colon are followed by a value. */
-export const RULE_MEANINGS: Readonly<Record<string, Meaning>> = {
-  required: { meaning: 'The record lacks a field that the schema definition requires.', remedy: CORRECT },
-  'type:': { meaning: 'The value is of another type than the schema definition says.', remedy: CORRECT },
-  'format:': { meaning: 'The text does not have the format of the schema definition.', remedy: CORRECT },
-  'pattern:': { meaning: 'The text does not match the pattern of the schema definition.', remedy: CORRECT },
-  'minLength:': { meaning: 'The text is shorter than the schema definition allows.', remedy: CORRECT },
-  'maxLength:': { meaning: 'The text is longer than the schema definition allows.', remedy: CORRECT },
-  'minimum:': { meaning: 'The number is smaller than the schema definition allows.', remedy: CORRECT },
-  'maximum:': { meaning: 'The number is larger than the schema definition allows.', remedy: CORRECT },
-  'multipleOf:': { meaning: 'The number is no multiple of what the schema definition says.', remedy: CORRECT },
-  enum: { meaning: 'The value is none of those that the schema definition lists.', remedy: CORRECT },
-  const: { meaning: 'The value is not the one that the schema definition allows.', remedy: CORRECT },
-  'transform:': { meaning: 'A transform of the mapping does not accept the value.', remedy: CORRECT },
-  'external id': { meaning: 'The row has no external id that can be used.', remedy: CORRECT },
-  'unique external id': {
-    meaning: 'Another row has the same external id.',
-    remedy: 'Make the external id unique in the mapping.',
-  },
-  'reference to': {
-    meaning: 'A parent that the record refers to is not on the platform.',
-    remedy: 'Deliver the parent: the record is then sent automatically.',
-  },
-  encodable: { meaning: 'The value cannot be represented exactly in JSON.', remedy: CORRECT },
-  'refused by the platform': {
-    meaning: 'The platform has rejected the record; the reason has its message, masked.',
-    remedy: 'Correct the row, the mapping or the schema definition, then replay the dead letter.',
-  },
-  'failed without a reason': {
-    meaning: 'The platform has rejected the record and has not said why.',
-    remedy: 'Contact the platform, then replay the dead letter.',
-  },
-};
+export const RULE_MEANINGS: readonly (readonly [rule: string, Meaning])[] = [
+  ['required', { meaning: 'The record lacks a field that the schema definition requires.', remedy: CORRECT }],
+  ['type:', { meaning: 'The value is of another type than the schema definition says.', remedy: CORRECT }],
+  ['format:', { meaning: 'The text does not have the format of the schema definition.', remedy: CORRECT }],
+  ['pattern:', { meaning: 'The text does not match the pattern of the schema definition.', remedy: CORRECT }],
+  ['minLength:', { meaning: 'The text is shorter than the schema definition allows.', remedy: CORRECT }],
+  ['maxLength:', { meaning: 'The text is longer than the schema definition allows.', remedy: CORRECT }],
+  ['minimum:', { meaning: 'The number is smaller than the schema definition allows.', remedy: CORRECT }],
+  ['maximum:', { meaning: 'The number is larger than the schema definition allows.', remedy: CORRECT }],
+  ['multipleOf:', { meaning: 'The number is no multiple of what the schema definition says.', remedy: CORRECT }],
+  ['enum', { meaning: 'The value is none of those that the schema definition lists.', remedy: CORRECT }],
+  ['const', { meaning: 'The value is not the one that the schema definition allows.', remedy: CORRECT }],
+  ['transform:', { meaning: 'A transform of the mapping does not accept the value.', remedy: CORRECT }],
+  ['external id', { meaning: 'The row has no external id that can be used.', remedy: CORRECT }],
+  [
+    'unique external id',
+    {
+      meaning: 'Another row has the same external id.',
+      remedy: 'Make the external id unique in the mapping.',
+    },
+  ],
+  [
+    'reference to',
+    {
+      meaning: 'A parent that the record refers to is not on the platform.',
+      remedy: 'Deliver the parent: the record is then sent automatically.',
+    },
+  ],
+  ['encodable', { meaning: 'The value cannot be represented exactly in JSON.', remedy: CORRECT }],
+  [
+    'refused by the platform',
+    {
+      meaning: 'The platform has rejected the record; the reason has its message, masked.',
+      remedy: 'Correct the row, the mapping or the schema definition, then replay the dead letter.',
+    },
+  ],
+  [
+    'failed without a reason',
+    {
+      meaning: 'The platform has rejected the record and has not said why.',
+      remedy: 'Contact the platform, then replay the dead letter.',
+    },
+  ],
+];
 
 /** The statuses of responses, with the error that each becomes. */
 export const STATUS_CODES: Readonly<Record<number, { readonly code: ErrorCode; readonly meaning: string }>> = {

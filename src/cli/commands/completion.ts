@@ -3,17 +3,19 @@ import { Argument, type Command } from 'commander';
 import { SHELLS, shellScript, type Shell } from '../completion/shell-script.js';
 import { wordsOf } from '../completion/words.js';
 
-export function addCompletion(program: Command): void {
-  program
-    .command('completion')
-    .description('Prints a script that lets a shell complete commands, options, syncs and mappings.')
-    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  partner-sync completion bash >> ~/.bashrc\n  partner-sync completion zsh >> ~/.zshrc\n  partner-sync completion fish > ~/.config/fish/completions/partner-sync.fish',
-    )
-    .action(async (shell: Shell) => {
-      const { createWholeProgram } = await import('../program.js');
-      process.stdout.write(shellScript(shell, wordsOf(await createWholeProgram())));
-    });
-}
+/** `createWhole` makes the program with all of its commands. */
+export const addCompletion =
+  (createWhole: () => Promise<Command>) =>
+  (program: Command): void => {
+    program
+      .command('completion')
+      .description('Prints a script that lets a shell complete commands, options, syncs and mappings.')
+      .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+      .addHelpText(
+        'after',
+        '\nExamples:\n  partner-sync completion bash >> ~/.bashrc\n  partner-sync completion zsh >> ~/.zshrc\n  partner-sync completion fish > ~/.config/fish/completions/partner-sync.fish',
+      )
+      .action(async (shell: Shell) => {
+        process.stdout.write(shellScript(shell, wordsOf(await createWhole())));
+      });
+  };

@@ -9,7 +9,7 @@ import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { isSyncName, sourceVariableOf, SYNC_NAME_PATTERN } from '../../domain/values/names.js';
-import { dependsOnUs, parsePackageJson } from '../../project/package-json.js';
+import { dependsOnPackage, parsePackageJson } from '../../project/package-json.js';
 import { writeProject, type LaidOutFile } from '../../project/write-project.js';
 import { EXIT, reportError } from '../command-context.js';
 import { createOutput } from '../output/output.js';
@@ -56,7 +56,7 @@ export function addNew(program: Command): void {
 /** Whether the folder is a project that depends on partner-sync, as after `npm install partner-sync`. */
 function isProject(folder: string): boolean {
   const file = join(folder, 'package.json');
-  return existsSync(file) && dependsOnUs(parsePackageJson(readFileSync(file, 'utf8')));
+  return existsSync(file) && dependsOnPackage(parsePackageJson(readFileSync(file, 'utf8')));
 }
 
 const fileLine = ({ file, action, added }: LaidOutFile): string =>
