@@ -7,6 +7,7 @@ import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog
 import { DECIDE, type DraftField, type ZoneGuess } from './draft.js';
 import { bytesForm, instantForm, passesNumbers } from './draft-values.js';
 import { isEmail, isPersonal, isPhone } from './guesses.js';
+import { phoneComment } from './guess-country.js';
 import type { Sample } from './sample.js';
 import { scalar } from './yaml-text.js';
 
@@ -51,8 +52,7 @@ export function draftField(column: CatalogColumn, context: FieldContext): DraftF
     transforms.push('trim', 'lowercase', 'emptyToNull');
     required = false;
   }
-  if (isPhone(column))
-    comments.push(`${DECIDE} the transform phone: { country: GB } would write every number in one form, E.164.`);
+  if (isPhone(column)) comments.push(phoneComment(table, column.name, context.sample));
   if (column.type === 'timestamp' && transforms.length === 0) {
     transforms.push(`{ dateTime: { zone: ${scalar(zone.name)} } }`);
     comments.push(`${DECIDE} the column has no zone; ${zone.name} ${zone.why}.`);

@@ -38,6 +38,10 @@ export const isPersonal = (table: SourceTable, { name }: CatalogColumn): boolean
 /** Whether a text column seems to hold phone numbers. */
 export const isPhone = ({ name, type }: CatalogColumn): boolean => type === 'text' && matches(PERSONAL[1]!, name);
 
+/** Whether a text column seems to name countries. */
+export const isCountry = ({ name, type }: CatalogColumn): boolean =>
+  type === 'text' && /^(.*_)?country(_?(code|iso|iso2))?$/i.test(name.replace(/(\p{Ll})(\p{Lu})/gu, '$1_$2'));
+
 /** The category of the schema definition (section 2), from the table's name. */
 export function categoryOf(table: SourceTable): SchemaDefinitionFile['category'] {
   if (matches(PEOPLE, table.name)) return 'contacts_schema';

@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { CatalogColumn, SourceTable } from '../domain/source/source-catalog.js';
 import type { KeyRange, ReadPlan, Source, SourceRow } from '../domain/source/source.js';
+import { isCountry, isPhone } from './guesses.js';
 import { keyOf } from './draft-references.js';
 
 /** The sampled non-NULL values of a column, as text; empty if none were read. */
@@ -24,7 +25,11 @@ type SampledSource = Pick<Source, 'readPage' | 'splitKeys'>;
 export async function sampleOf(source: SampledSource, table: SourceTable, dynamic: boolean): Promise<Sample> {
   const named = (wanted: (column: CatalogColumn) => boolean) => table.columns.filter(wanted).map(({ name }) => name);
   const telling = named(
-    ({ type }) => /^(integer|decimal)$/.test(type) || (dynamic && /^(text|float|timestamp)$/.test(type)),
+    (column) =>
+      /^(integer|decimal)$/.test(column.type) ||
+      (dynamic && /^(text|float|timestamp)$/.test(column.type)) ||
+      isPhone(column) ||
+      isCountry(column),
   );
   const bytes = named(({ type, databaseType }) => type === 'bytes' && declaredBytes(databaseType) === null);
   const values = new Map<string, string[]>();

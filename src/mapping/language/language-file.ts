@@ -9,7 +9,7 @@ import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { asObject } from '../definition/target.js';
 import { jsonFault } from './json-fault.js';
-import { pastedSecrets } from './pasted-secrets.js';
+import { secretsInFile } from './secrets-in-file.js';
 import { formatPath, type Path, type Place } from './place.js';
 import { readSyncFile } from './read-sync-file.js';
 import { withoutFaults, type PartialFile } from './partial-file.js';
@@ -109,7 +109,7 @@ export class LanguageFile {
       });
     if (this.document.value === undefined) return;
     this.check(this.document.value, kind, env);
-    for (const { path, what } of pastedSecrets(this.document.value, kind === 'sync'))
+    for (const { path, what } of secretsInFile(this.document.value, kind === 'sync'))
       this.report(
         'secret_in_file',
         path,

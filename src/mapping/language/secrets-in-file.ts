@@ -17,7 +17,7 @@ const FORMS: readonly (readonly [form: RegExp, what: string])[] = [
 const NAMES = /^(password|passwd|passphrase|secret|client_?secret|token|access_?token|api_?key|private_?key)$/i;
 
 /** A text that is a secret, and where it is. */
-export interface PastedSecret {
+export interface SecretInFile {
   readonly path: Path;
   /** What it is, never the secret itself. */
   readonly what: string;
@@ -28,7 +28,7 @@ export interface PastedSecret {
  *
  * @param named whether a key may tell that its value is a secret: in a mapping, keys are names of fields
  */
-export function pastedSecrets(value: JsonValue, named: boolean, path: Path = []): PastedSecret[] {
+export function secretsInFile(value: JsonValue, named: boolean, path: Path = []): SecretInFile[] {
   if (typeof value === 'string') {
     const what = whatSecret(value, named ? path.at(-1) : undefined);
     return what === undefined ? [] : [{ path, what }];
@@ -36,7 +36,7 @@ export function pastedSecrets(value: JsonValue, named: boolean, path: Path = [])
   if (value === null || typeof value !== 'object') return [];
   const isList = Array.isArray(value);
   return Object.entries(value as JsonObject).flatMap(([key, inner]) =>
-    pastedSecrets(inner, named, [...path, isList ? Number(key) : key]),
+    secretsInFile(inner, named, [...path, isList ? Number(key) : key]),
   );
 }
 
