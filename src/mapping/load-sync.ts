@@ -247,8 +247,8 @@ function unusedTransforms(
   mappingFiles: readonly NamedLanguageFile[],
   mappings: readonly CheckedMapping[],
 ): Finding[] {
-  // A mapping that cannot be read may be the one that calls it.
-  if (mappingFiles.some(([, file]) => file.value === undefined)) return [];
+  // A mapping with a mistake may be the one that means to call it.
+  if (mappingFiles.some(([, file]) => file.value === undefined || file.findings.length > 0)) return [];
   const used = new Set(
     mappings.flatMap(({ spec }) => [...spec.fields.values()].flatMap(codesOf)).map(({ name }) => name),
   );
