@@ -2,12 +2,8 @@
  * What programs import from the package: workers, runs, and the platform client with its errors and its contract. Workers and
  * runs load Temporal and the drivers on first use.
  */
-export {
-  createWorker,
-  type CreateWorkerOptions,
-  type EmbeddedWorker,
-  type WorkerLogger,
-} from './embedding/create-worker.js';
+export { createWorker, type CreateWorkerOptions, type EmbeddedWorker } from './embedding/create-worker.js';
+export type { WorkerLogger } from './observability/worker-logger.js';
 export {
   findRun,
   startRun,

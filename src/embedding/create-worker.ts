@@ -1,9 +1,6 @@
 /** A worker inside a program of its user's. */
 import type { Env } from '../config/environment.js';
-import type { WorkerLog } from '../worker/open-worker.js';
-
-/** Takes the log entries of an embedded worker. A logger of pino is one. */
-export type WorkerLogger = WorkerLog;
+import type { WorkerLogger } from '../observability/worker-logger.js';
 
 /** Settings of {@link createWorker}. */
 export interface CreateWorkerOptions {

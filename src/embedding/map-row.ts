@@ -5,7 +5,7 @@ import type { JsonObject } from '../domain/values/json.js';
 import { nearest } from '../domain/values/names.js';
 import { mapRow as mapTexts } from '../mapping/check/run-examples.js';
 import { didYouMean } from '../mapping/language/violation-message.js';
-import type { TestSync } from './open-sync.js';
+import { testMapping, type TestSync } from './open-sync.js';
 
 /**
  * A value of a row. A text is taken as the database writes it, as in examples; docs/mapping.md shows the texts of all kinds.
@@ -68,7 +68,7 @@ export interface RejectedTestRow {
  *   column; `config_invalid` if the mapping does not fit the columns.
  */
 export function mapRow(sync: TestSync, mapping: string, row: TestRow): MappedTestRow | RejectedTestRow {
-  const { columns, compiled } = sync.mapping(mapping);
+  const { columns, compiled } = testMapping(sync, mapping);
   const texts = Object.fromEntries(
     Object.entries(row).map(([name, value]): [string, string | null] => {
       if (!Object.hasOwn(columns, name)) throw unknownColumn(mapping, name, Object.keys(columns));

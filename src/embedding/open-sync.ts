@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding } from '../domain/sync/finding.js';
 import type { JsonValue } from '../domain/values/json.js';
+import { getOrInsert } from '../domain/values/get-or-insert.js';
 import { nearest } from '../domain/values/names.js';
 import type { SourceType } from '../domain/source/source.js';
 import type { MappingSpec, SyncSpec, TenantRule } from '../domain/sync/sync.js';
@@ -31,19 +32,24 @@ export interface OpenSyncOptions {
 
 /** A sync whose files are valid. */
 export interface TestSync {
-  /** The sync as its files declare it. */
-  readonly spec: SyncSpec;
+  readonly name: string;
+  /** The hash of everything that decides what is sent. */
+  readonly version: string;
   /** The names of its mappings. */
   readonly mappings: readonly string[];
-  /** A mapping, compiled on first use; see {@link mapRow}. Throws `input_invalid` if there is none with this name. */
-  mapping(name: string): TestMapping;
 }
 
 /** A mapping of a {@link TestSync}. */
-export interface TestMapping {
+interface TestMapping {
   readonly columns: TestColumns;
   readonly compiled: CompiledMapping;
 }
+
+/** Of each sync, what compiles a mapping on first use. */
+const compiling = new WeakMap<TestSync, (mapping: string) => TestMapping>();
+
+/** A mapping of the sync. Throws `input_invalid` if there is none with this name. */
+export const testMapping = (sync: TestSync, mapping: string): TestMapping => compiling.get(sync)!(mapping);
 
 /**
  * Loads the sync in a folder such as `mappings/shop`, with everything that `partner-sync check --offline` checks.
@@ -63,21 +69,16 @@ export async function openSync(folder: string, options: OpenSyncOptions = {}): P
     ofExamples.set(mapping, 'columns' in found ? found.columns : found.findings.map(formatFinding).join('\n'));
   }
   const compiled = new Map<string, TestMapping>();
-  return {
-    spec,
-    mappings: spec.mappings.map((mapping) => mapping.name),
-    mapping(mappingName) {
-      const known = compiled.get(mappingName);
-      if (known !== undefined) return known;
-      const mapping = spec.mappings.find((each) => each.name === mappingName);
-      if (mapping === undefined) throw noMapping(spec, mappingName);
-      const kinds = columnsFor(mapping, columns[mappingName] ?? ofExamples.get(mappingName));
-      const described = Object.entries(kinds).map(([column, type]) => ({ name: column, type, databaseType: type }));
-      const opened = { columns: kinds, compiled: compileMapping(mapping, tenantRule(spec, tenants), described) };
-      compiled.set(mappingName, opened);
-      return opened;
-    },
+  const compile = (mappingName: string): TestMapping => {
+    const mapping = spec.mappings.find((each) => each.name === mappingName);
+    if (mapping === undefined) throw noMapping(spec, mappingName);
+    const kinds = columnsFor(mapping, columns[mappingName] ?? ofExamples.get(mappingName));
+    const described = Object.entries(kinds).map(([column, type]) => ({ name: column, type, databaseType: type }));
+    return { columns: kinds, compiled: compileMapping(mapping, tenantRule(spec, tenants), described) };
   };
+  const sync = { name, version: spec.version, mappings: spec.mappings.map((mapping) => mapping.name) };
+  compiling.set(sync, (mapping) => getOrInsert(compiled, mapping, () => compile(mapping)));
+  return sync;
 }
 
 function noMapping({ name, mappings }: SyncSpec, wanted: string): PartnerSyncError {

@@ -17,7 +17,7 @@ import { readDefinition } from './language/read-definition.js';
 import { readMapping, type TransformFiles } from './language/read-mapping.js';
 import { readSync } from './language/read-sync.js';
 import { readTransform, transformOf, type TransformFile } from './language/read-transform.js';
-import { knownCode } from './transforms/custom/loaded-transforms.js';
+import { codesOf, knownCode } from './transforms/custom/loaded-transforms.js';
 import { readSyncFolder } from './sync-folder.js';
 import { syncVersion, type VersionedSettings } from './sync-version.js';
 import { didYouMean } from './language/violation-message.js';
@@ -170,6 +170,7 @@ function checkFileContents(
     ...found,
     ...files.flatMap((file) => inOrder(file.findings)),
     ...transformFiles.flatMap(([, file]) => file.findings),
+    ...unusedTransforms(transformFiles, mappingFiles, mappings),
   ];
   const failed = head === null || findings.some((finding) => finding.severity === 'error');
   const contents = new Map([
@@ -239,6 +240,29 @@ function checkedMapping(
   }
   return schema === undefined || schema === null ? [] : [{ spec: { ...draft, schema }, file }];
 }
+
+/** A warning for each custom transform that no mapping calls: its code is part of the version for nothing. */
+function unusedTransforms(
+  transforms: readonly NamedTransform[],
+  mappingFiles: readonly NamedLanguageFile[],
+  mappings: readonly CheckedMapping[],
+): Finding[] {
+  // A mapping with a mistake may be the one that means to call it.
+  if (mappingFiles.some(([, file]) => file.value === undefined || file.findings.length > 0)) return [];
+  const used = new Set(
+    mappings.flatMap(({ spec }) => [...spec.fields.values()].flatMap(codesOf)).map(({ name }) => name),
+  );
+  return transforms
+    .filter(([name]) => !used.has(name))
+    .map(([, { file }]) => ({
+      ...NOWHERE,
+      file,
+      kind: 'unused_transform',
+      message: 'no mapping calls this transform',
+    }));
+}
+
+const NOWHERE = { severity: 'warning', line: 0, column: 0, path: '' } as const;
 
 /** A warning for each schema definition that no mapping uses: it would be pushed for nothing. */
 function reportUnused(

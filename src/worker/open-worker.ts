@@ -8,6 +8,7 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { foreignText } from '../domain/values/foreign-text.js';
 import { compileLanguage } from '../mapping/language/language-schema.js';
 import { packageVersion } from '../config/package-version.js';
+import type { WorkerLogger } from '../observability/worker-logger.js';
 import { dataConverterOf } from './data-converter.js';
 import { deploymentOf } from './deployment.js';
 import { openReadiness } from './readiness.js';
@@ -17,11 +18,6 @@ import { temporalTarget, unreachable } from './temporal-connection.js';
 import { createWorkers } from './workers.js';
 import { workflowBundle } from './workflow-bundle.js';
 import { milliseconds } from '../domain/timeouts.js';
-
-/** Takes log entries: what they are about, then a sentence. A logger of pino is one. */
-export type WorkerLog = Readonly<
-  Record<'trace' | 'debug' | 'info' | 'warn' | 'error', (fields: object, message: string) => void>
->;
 
 /** A worker that has taken no task yet. */
 export interface OpenedWorker {
@@ -44,7 +40,7 @@ export type WorkerPlace = 'own-process' | 'host';
  * Connects and creates the workers. Throws `config_invalid` for a configuration that cannot work, and without a Temporal
  * server; nothing stays open then but `parts`.
  */
-export async function openWorker(parts: WorkerParts, log: WorkerLog, place: WorkerPlace): Promise<OpenedWorker> {
+export async function openWorker(parts: WorkerParts, log: WorkerLogger, place: WorkerPlace): Promise<OpenedWorker> {
   const target = temporalTarget(parts.env);
   const taskQueue = await requireVariable(parts.env, 'PARTNER_SYNC_TASK_QUEUE');
   const deployment = await deploymentOf(parts.env, taskQueue, packageVersion());
@@ -136,7 +132,7 @@ async function monitor(
 }
 
 /** Sets up Temporal's core. Its metrics have a port of their own, as it takes no registry of ours. A host may have set it up. */
-async function installRuntime(env: Env, log: WorkerLog, place: WorkerPlace): Promise<void> {
+async function installRuntime(env: Env, log: WorkerLogger, place: WorkerPlace): Promise<void> {
   const port = await readVariable(env, 'PARTNER_SYNC_TEMPORAL_METRICS_PORT');
   const host = await requireVariable(env, 'PARTNER_SYNC_METRICS_HOST');
   const prometheus = {
@@ -167,7 +163,7 @@ async function installRuntime(env: Env, log: WorkerLog, place: WorkerPlace): Pro
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** Temporal's own log entries, as ours: failures in them have our codes and scrubbed messages only. */
-function forward(log: WorkerLog, entry: LogEntry): void {
+function forward(log: WorkerLogger, entry: LogEntry): void {
   const { error, ...meta } = entry.meta ?? {};
   const failure = error instanceof Error ? { failure: error.name, message: error.message } : {};
   log[LEVELS[entry.level]]({ ...meta, ...failure }, entry.message);

@@ -83,7 +83,7 @@ describe('a custom transform', () => {
     ['returns nothing', '', 'returned nothing instead of a text'],
     ['returns another type', 'return value.length', 'returned a number instead of a text'],
     ['returns a promise', 'return Promise.resolve(value)', 'returned a promise; it must be synchronous'],
-    ['rejects for a reason that is not declared', `return reject(value)`, 'returned an object instead of a text'],
+    ['rejects for a reason that is not declared', `return reject(value)`, 'threw RangeError'],
   ])('that %s makes the row a dead letter without its value', async (_, statement, reason) => {
     const map = await mapped(
       tier({
@@ -184,12 +184,15 @@ describe('check refuses', () => {
     expect(finding).toContain(problem);
   });
 
-  it('a name without a file, options that the file does not declare, and TypeScript', async () => {
+  it('a name without a file, options that the file does not declare, and files that are not used', async () => {
     expect(await findingsOf(files(tier(), '{ custom: teir }'))).toEqual([
       'people.mapping.yaml:6:50 error transform_missing fields.name.transforms[0].custom: there is no custom transform "teir" here. Did you mean "tier"? Custom transforms: tier; a new one is a file <name>.transform.js',
     ]);
     expect(await findingsOf(files(tier(), '{ custom: { name: tier, options: { gold: many } } }'))).toEqual([
       'people.mapping.yaml:6:50 error bad_option fields.name.transforms[0].custom: tier: options/gold must be integer',
+    ]);
+    expect(await findingsOf({ 'tier.transform.js': tier() })).toEqual([
+      'tier.transform.js warning unused_transform no mapping calls this transform',
     ]);
     expect(await findingsOf({ 'tier.transform.ts': '' })).toEqual([
       'tier.transform.ts warning unknown_file is not read: compile it to tier.transform.js, beside it',

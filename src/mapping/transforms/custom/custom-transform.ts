@@ -52,7 +52,11 @@ export function customTransform(name: string, definition: CustomTransform): Tran
   const { taken, kind, words } = RESULTS[gives];
   const reasons = new Map(Object.entries(rejections));
   const own = new Map(Array.from(reasons.keys(), (rejection) => [rejection, Object.freeze({ rejection })]));
-  const reject = (reason: string): TransformRejection => own.get(reason) ?? { rejection: reason };
+  const reject = (reason: string): TransformRejection => {
+    const rejection = own.get(reason);
+    if (rejection === undefined) throw new RangeError('the reason is not declared');
+    return rejection;
+  };
 
   return {
     name,

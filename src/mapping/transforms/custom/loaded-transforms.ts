@@ -38,7 +38,8 @@ export async function loadTransformsOf({ fields }: MappingSpec): Promise<void> {
   await Promise.all([...fields.values()].flatMap(codesOf).map(loadTransform));
 }
 
-const codesOf = (field: FieldSpec): TransformCode[] =>
+/** The code of the custom transforms that a field calls. */
+export const codesOf = (field: FieldSpec): TransformCode[] =>
   field.kind === 'constant' ? [] : field.transforms.flatMap(({ code }) => code ?? []);
 
 /** The transform of a code that {@link loadTransform} has loaded. */
