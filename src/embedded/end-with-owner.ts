@@ -16,7 +16,7 @@ interface Script {
 }
 
 // A plain Node script, because scripts/bootstrap.mjs needs it before anything is built.
-const file = pathToFileURL(join(packageRoot(), 'scripts', 'end-with-owner.mjs')).href;
+const file = pathToFileURL(join(packageRoot(), 'scripts', 'stack', 'end-with-owner.mjs')).href;
 
 /**
  * Registers a child process. Call it as soon as the process has started; processes are ended in reverse order of

@@ -27,7 +27,7 @@ export interface FindTemporalInput {
  * before `npm ci` has installed anything. A second search waits for the build of the first.
  */
 export async function findTemporal({ log, env = process.env }: FindTemporalInput): Promise<TemporalCli> {
-  const child = spawn(process.execPath, [join(packageRoot(), 'scripts', 'get-temporal.mjs')], {
+  const child = spawn(process.execPath, [join(packageRoot(), 'scripts', 'stack', 'get-temporal.mjs')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

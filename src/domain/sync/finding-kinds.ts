@@ -34,6 +34,10 @@ export const FINDING_KINDS = {
     meaning: 'The file of a custom transform cannot be used: it fails to load, or does not export what it should.',
     remedy: 'Correct the file as the message says.',
   },
+  unused_transform: {
+    meaning: 'No mapping calls this custom transform.',
+    remedy: 'Remove the file, or name it in the `transforms` of a field.',
+  },
   unused_schema: {
     meaning: 'No mapping uses this schema definition, so it would be pushed for nothing.',
     remedy: 'Remove the file, or name it in the `schema` of a mapping.',
