@@ -179,7 +179,7 @@ describe.skipIf(!isHere('Chromium'))('the console', () => {
     await open('/syncs/shop/tenants');
     await page.getByRole('row', { name: /^north \d+ \d+ 5$/ }).waitFor();
     await page.getByRole('link', { name: 'south' }).click();
-    await page.getByRole('row', { name: /^\/email format 2 customers record_invalid/ }).waitFor();
+    await page.getByRole('row', { name: /^\/email format: email 2 customers record_invalid/ }).waitFor();
     await page.getByRole('link', { name: '/email format' }).click();
     expect(
       await page
@@ -294,7 +294,7 @@ describe.skipIf(!isHere('Chromium'))('an action of the console', () => {
   it('lets a run continue that the guard holds, pauses and resumes it', async () => {
     shop.write(
       'sync.yaml',
-      `${filesOf({ guard: '{ changed: 10 %, records: 1, wait: 1h }' })['sync.yaml']!}${schedules}`,
+      `${filesOf({ guard: '{ changed: 10 %, deadLettered: 100 %, records: 1, wait: 1h }' })['sync.yaml']!}${schedules}`,
     );
     await shop.source.query(`UPDATE shop.customers SET name = 'Changed', updated_at = clock_timestamp()`);
     const run = await shop.start('sync', { sync: SYNC });
@@ -314,7 +314,7 @@ describe.skipIf(!isHere('Chromium'))('an action of the console', () => {
     await page.getByLabel('Reason').fill('new names');
     expect(await confirm('Let the run of shop continue')).toContain('approved');
     await reportOf(run);
-  });
+  }, 120_000);
 
   it('shows a command that fails as failed, with its message', async () => {
     await open('/actions/pause?sync=shop');
