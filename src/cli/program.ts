@@ -7,6 +7,10 @@ type Add = (program: Command) => void;
 
 /** The commands by group, each loaded when it is needed: a worker needs no sandbox, and loading all takes a second. */
 const GROUPS: Record<string, Record<string, () => Promise<Add>>> = {
+  Start: {
+    dev: async () => (await import('./commands/dev.js')).addDev,
+    demo: async () => (await import('./commands/demo.js')).addDemo,
+  },
   Author: {
     init: async () => (await import('./commands/init.js')).addInit,
     check: async () => (await import('./commands/check.js')).addCheck,
@@ -55,7 +59,10 @@ export async function createProgram(first?: string): Promise<Command> {
     .showSuggestionAfterError()
     // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
     .enablePositionalOptions()
-    .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`);
+    .addHelpText(
+      'after',
+      `\nFirst steps: npx partner-sync demo (everything on this machine), then npx partner-sync dev.\n${EXIT_HELP}`,
+    );
   if (first === '--version' || first === '-V') return program;
   const named = Object.values(GROUPS).find((commands) => first !== undefined && Object.hasOwn(commands, first));
   if (named !== undefined) {
