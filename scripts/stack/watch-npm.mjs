@@ -9,11 +9,11 @@ import { clearInterval, setInterval } from 'node:timers';
 const LOOK_MS = 500;
 
 /**
- * Calls `callback` once when npm has ended; never if npm did not start this process. Returns a function that stops
- * watching.
+ * Calls `callback` once when npm has ended, be it `npm run`, `npm exec` or `npx`; never if npm did not start this
+ * process. Returns a function that stops watching.
  */
 export function whenStarterIsGone(callback) {
-  if (process.env.npm_lifecycle_event === undefined) return () => {};
+  if (process.env.npm_lifecycle_event === undefined && process.env.npm_command !== 'exec') return () => {};
   // A shell between npm and this process may outlive npm, so the parent's parent is watched too.
   const parent = process.ppid;
   const above = parentOf(parent);

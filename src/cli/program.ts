@@ -18,6 +18,14 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: 'lay out a project of your own',
       load: async () => (await import('./commands/new.js')).addNew,
     },
+    dev: {
+      summary: 'keep ledger, Temporal, sandbox and a worker up for your syncs',
+      load: async () => (await import('./commands/dev.js')).addDev,
+    },
+    demo: {
+      summary: 'sync a real shop and verify every record, on this machine',
+      load: async () => (await import('./commands/demo.js')).addDemo,
+    },
   },
   Author: {
     init: {
@@ -191,6 +199,9 @@ function emptyProgram(): Command {
       .showSuggestionAfterError()
       // Options after a subcommand belong to it: `sandbox load --state-url` would otherwise set the option of `sandbox`.
       .enablePositionalOptions()
-      .addHelpText('after', `\nFirst steps: npm run demo (everything on this machine), then npm run dev.\n${EXIT_HELP}`)
+      .addHelpText(
+        'after',
+        `\nFirst steps: npx partner-sync demo (everything on this machine), then npx partner-sync dev.\n${EXIT_HELP}`,
+      )
   );
 }

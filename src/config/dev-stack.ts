@@ -3,7 +3,7 @@
  * this folder.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Env } from './environment.js';
 
@@ -12,10 +12,18 @@ export interface FoundEnvironment {
   readonly env: Env;
   /** Whether the addresses are those of this folder's dev stack. */
   readonly devStack: boolean;
+  /** Variables of {@link WORKER_CHOICES} that are set to other values here than the stack's worker runs with. */
+  readonly unlikeWorker: readonly string[];
 }
 
 /**
- * The variables of a running stack, written by `npm run dev` and `npm run demo`.
+ * Variables that override what the stack would set by itself. Its worker keeps those that it was started with, so what a
+ * command sets differently later reaches only the command.
+ */
+export const WORKER_CHOICES = ['PARTNER_SYNC_MAPPINGS', 'PARTNER_SYNC_TASK_QUEUE', 'PLATFORM_TENANT', 'SOURCE_URL'];
+
+/**
+ * The variables of a running stack, written by `partner-sync dev` and `partner-sync demo`.
  *
  * They are used only if neither the environment nor .env names a server, so that the stack's servers are used
  * together or not at all: a sandbox's token combined with another platform's address would send data to the wrong
@@ -26,11 +34,24 @@ export const DEV_STACK_FILE = join('.partner-sync', 'dev.env');
 /** The variables for a command that runs in `folder`. */
 export function findEnvironment(folder: string, env: Env): FoundEnvironment {
   const own = ownEnvironment(folder, env);
-  const configured = ['PARTNER_SYNC_STATE_URL', 'PARTNER_SYNC_STATE_URL_FILE', 'PLATFORM_BASE_URL', 'TEMPORAL_ADDRESS'];
-  if (configured.some((name) => own[name])) return { env: own, devStack: false };
+  if (ownServers(own).length > 0) return { env: own, devStack: false, unlikeWorker: [] };
   const stack = isUp(folder) ? readFile(folder, DEV_STACK_FILE) : {};
-  return { env: { ...own, ...missingFrom(stack, own) }, devStack: Object.keys(stack).length > 0 };
+  const devStack = Object.keys(stack).length > 0;
+  const meant = (name: string, value: string | undefined): string | undefined =>
+    name === 'PARTNER_SYNC_MAPPINGS' && value ? resolve(folder, value) : value;
+  const differs = (name: string): boolean => !!own[name] && meant(name, own[name]) !== meant(name, stack[name]);
+  return {
+    env: { ...own, ...missingFrom(stack, own) },
+    devStack,
+    unlikeWorker: devStack ? WORKER_CHOICES.filter(differs) : [],
+  };
 }
+
+/** The variables among these that name a server of the user's own, so that no stack is used. */
+export const ownServers = (own: Env): string[] =>
+  ['PARTNER_SYNC_STATE_URL', 'PARTNER_SYNC_STATE_URL_FILE', 'PLATFORM_BASE_URL', 'TEMPORAL_ADDRESS'].filter(
+    (name) => own[name],
+  );
 
 /** The environment, completed from .env. */
 export function ownEnvironment(folder: string, env: Env): Env {

@@ -67,9 +67,10 @@ export const ERROR_CATALOGUE = {
   },
   package_missing: {
     retry: 'never',
-    meaning: 'Traces are switched on, but a package for them is not installed.',
+    meaning:
+      'An optional package is not installed: one that traces need, which are switched on, or the embedded PostgreSQL of dev and demo.',
     remedy:
-      'Run the command in the message wherever partner-sync is installed, also on each worker; or switch traces off with OTEL_TRACES_EXPORTER=none.',
+      'Run the command in the message wherever partner-sync is installed; for traces, also on each worker, or switch them off with OTEL_TRACES_EXPORTER=none.',
   },
   source_unreachable: {
     retry: 'later',

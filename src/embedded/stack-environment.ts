@@ -1,5 +1,6 @@
 /** The environment of the stack's child processes: addresses, files with secrets, and the sandbox's tenant. */
 import { join, resolve } from 'node:path';
+import { WORKER_CHOICES } from '../config/dev-stack.js';
 import type { Env } from '../config/environment.js';
 import { packageRoot } from '../config/package-root.js';
 import { secretFile, writePrivate } from './stack-folder.js';
@@ -15,25 +16,29 @@ const FIXTURE = { id: TENANT, name: 'Online Retail (demo)', externalId: 'online-
 /** The bundled mappings folder, which contains the demo's sync. */
 export const SHIPPED_MAPPINGS = join(packageRoot(), 'mappings');
 
-/** Variables that override what the stack would set by itself. */
-const CHOICES = ['PARTNER_SYNC_MAPPINGS', 'PARTNER_SYNC_TASK_QUEUE', 'PLATFORM_TENANT', 'SOURCE_URL'];
-
 /**
  * The variables of an environment that override the stack's. The mappings folder is made absolute, since the stack's
  * processes run in a folder of their own.
  */
 export function choicesOf(env: Env): Record<string, string> {
-  const given = CHOICES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
+  const given = WORKER_CHOICES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
   const choices = Object.fromEntries(given) as Record<string, string>;
   const mappings = choices['PARTNER_SYNC_MAPPINGS'];
   return mappings === undefined ? choices : { ...choices, PARTNER_SYNC_MAPPINGS: resolve(mappings) };
 }
 
-/** Writes the sandbox's fixture, which includes the tenant that the stack works for, and returns the file's path. */
+/** A fixture of the sandbox with these tenants and the demo's. */
+export const fixtureOf = (tenants: Iterable<string>) => ({
+  tenants: [
+    FIXTURE,
+    ...[...new Set(tenants)].filter((id) => id !== TENANT).map((id) => ({ id, name: id, externalId: id })),
+  ],
+});
+
+/** Writes the sandbox's fixture with the tenant that the stack works for, and returns the file's path. */
 export function sandboxFixture(folder: string, tenant = TENANT): string {
   const file = join(folder, 'sandbox-fixture.json');
-  const others = tenant === TENANT ? [] : [{ id: tenant, name: tenant, externalId: tenant }];
-  writePrivate(file, `${JSON.stringify({ tenants: [FIXTURE, ...others] }, null, 2)}\n`);
+  writePrivate(file, `${JSON.stringify(fixtureOf([tenant]), null, 2)}\n`);
   return file;
 }
 
@@ -45,8 +50,14 @@ export async function stackEnvironment(
   {
     folder,
     mintToken,
+    mappings,
     choices,
-  }: { readonly folder: string; readonly mintToken: MintToken; readonly choices?: Readonly<Record<string, string>> },
+  }: {
+    readonly folder: string;
+    readonly mintToken: MintToken;
+    readonly mappings: string;
+    readonly choices?: Readonly<Record<string, string>>;
+  },
   servers: StackServers,
   sandboxUrl: string,
 ): Promise<Record<string, string>> {
@@ -58,13 +69,13 @@ export async function stackEnvironment(
   );
   return {
     PARTNER_SYNC_STATE_URL: servers.postgres.url('partner_sync'),
-    PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS,
+    PARTNER_SYNC_MAPPINGS: mappings,
     PARTNER_SYNC_TASK_QUEUE: 'partner-sync',
     PLATFORM_BASE_URL: sandboxUrl,
     PLATFORM_TOKEN_FILE: tokenFile,
     PLATFORM_TENANT: TENANT,
     SANDBOX_JWT_SECRET_FILE: jwt.file,
-    SOURCE_URL: servers.sourceUrl,
+    ...(servers.sourceUrl !== undefined && { SOURCE_URL: servers.sourceUrl }),
     TEMPORAL_ADDRESS: servers.temporalAddress,
     TEMPORAL_NAMESPACE: servers.temporalNamespace,
     ...choices,
@@ -72,17 +83,18 @@ export async function stackEnvironment(
 }
 
 /**
- * This process's environment with the stack's variables, and without those that would point elsewhere.
+ * The user's variables with the stack's, and without those that would point elsewhere.
  *
- * A PLATFORM_TOKEN of the real platform in the user's shell would otherwise take precedence over the sandbox's token
- * and be sent to the sandbox. `ownTemporal` says that the stack runs its own Temporal server.
+ * A PLATFORM_TOKEN of the real platform among the user's would otherwise take precedence over the sandbox's token and be
+ * sent to the sandbox. `ownTemporal` says that the stack runs its own Temporal server.
  */
 export function childEnvironment(
+  own: Env,
   env: Readonly<Record<string, string>>,
   { ownTemporal }: { readonly ownTemporal: boolean },
 ): Record<string, string | undefined> {
   const elsewhere = /^(PLATFORM_|SANDBOX_|PARTNER_SYNC_(?!LOG_LEVEL$))/;
-  const inherited = Object.entries(process.env).filter(
+  const inherited = Object.entries(own).filter(
     ([name]) => !elsewhere.test(name) && !(ownTemporal && name.startsWith('TEMPORAL_')),
   );
   return { ...Object.fromEntries(inherited), ...env };

@@ -35,6 +35,8 @@ export function makeStackFolder(folder: string): void {
   mkdirSync(join(folder, 'logs'), { recursive: true, mode: 0o700 });
   chmodSync(join(folder, 'logs'), 0o700);
   chmodSync(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
+  // The folder is in a project of the user's, and contains secrets.
+  writeFileSync(join(folder, '.gitignore'), '*\n');
 }
 
 /** A random secret in a file of its own, created on first use; returns the path and the secret. */

@@ -1,5 +1,6 @@
 /** Starts and stops the whole stack for `demo` and `dev`: PostgreSQL, Temporal, the sandbox and a worker. */
 import { join } from 'node:path';
+import type { Env } from '../config/environment.js';
 import { ENGINE_OPTIONS } from '../config/engine-flags.js';
 import { startManagedProcess, type ManagedProcess, type ManagedProcessInput } from './managed-process.js';
 import { packageRoot } from '../config/package-root.js';
@@ -15,8 +16,14 @@ export interface StartStackInput {
   /** `<project>/.partner-sync`, which contains everything that the stack stores. */
   readonly folder: string;
   readonly log: (line: string) => void;
-  /** The child processes to run in addition to the servers. */
-  readonly processes: readonly ('sandbox' | 'worker')[];
+  /** Whether to start a worker now; it needs at least one sync. Otherwise `startWorker` does it later. */
+  readonly worker: boolean;
+  /** Whether to load the demo's shop and to let SOURCE_URL name it. */
+  readonly shop: boolean;
+  /** Absolute path of the mappings folder. */
+  readonly mappings: string;
+  /** The variables of the user, which the processes get unless they point elsewhere. */
+  readonly own: Env;
   /** `mintToken` of src/sandbox/token.ts. It is passed in because src/embedded knows the sandbox only as a process. */
   readonly mintToken: MintToken;
   /** Overrides of the stack's own variables, from `choicesOf`. */
@@ -29,13 +36,17 @@ export interface StartStackInput {
 export interface Stack {
   /** The variables for state, source, platform and Temporal. */
   readonly env: Readonly<Record<string, string>>;
+  /** What the processes run with: these variables and those of the user. */
+  readonly processEnv: Env;
   readonly sandboxUrl: string;
+  /** The sandbox's database. */
+  readonly sandboxStateUrl: string;
   readonly temporalAddress: string;
   readonly uiUrl: string | undefined;
-  readonly sandbox: ManagedProcess | undefined;
+  readonly sandbox: ManagedProcess;
   readonly worker: ManagedProcess | undefined;
-  /** Drains the worker and starts it again; does nothing if the stack has none. */
-  restartWorker(): Promise<void>;
+  /** Starts the worker unless the stack has one already. */
+  startWorker(): Promise<void>;
   /** Resolves with a message when a child process ends unexpectedly; never rejects. */
   readonly failed: Promise<string>;
   /** Drains the worker, then stops the rest. A second call kills the child processes at once. */
@@ -47,7 +58,7 @@ export interface Stack {
  * stopped and the failure is thrown.
  */
 export async function startStack(input: StartStackInput): Promise<Stack> {
-  const { folder, log, processes } = input;
+  const { folder, log, own } = input;
   refuseSecondOwner(folder);
   makeStackFolder(folder);
   const servers = await startServers(input);
@@ -63,42 +74,40 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       join(packageRoot(), 'dist', 'src', 'cli', 'main.js'),
     ];
     const death = firstDeath(log);
-    const shared: ChildOptions = {
-      env: childEnvironment(env, { ownTemporal: servers.temporal !== undefined }),
-      cwd: folder,
-      folder,
-      log,
-      onDeath: death.report,
-    };
-    if (processes.includes('sandbox')) {
-      const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
-      children.sandbox = await startManagedProcess({
-        ...shared,
-        name: 'sandbox',
-        command: [...cli, 'sandbox', '--port', String(port), '--fixture', fixture],
-        // In the environment, because an argument would show the password in the list of processes.
-        env: { ...shared.env, SANDBOX_STATE_URL: servers.postgres.url('sandbox') },
-        isReady: async () => (await fetch(`${sandboxUrl}/health`)).ok,
-        drainMs: milliseconds('stackSandboxDrain'),
-      });
-      log(`The sandbox is up: ${sandboxUrl}`);
-    }
-    if (processes.includes('worker')) {
-      children.worker = await startManagedProcess({
+    const processEnv = childEnvironment(own, env, { ownTemporal: servers.temporal !== undefined });
+    const shared: ChildOptions = { env: processEnv, cwd: folder, folder, log, onDeath: death.report };
+    const sandboxStateUrl = servers.postgres.url('sandbox');
+    const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
+    const sandbox = await startManagedProcess({
+      ...shared,
+      name: 'sandbox',
+      command: [...cli, 'sandbox', '--port', String(port), '--fixture', fixture],
+      // In the environment, because an argument would show the password in the list of processes.
+      env: { ...shared.env, SANDBOX_STATE_URL: sandboxStateUrl },
+      isReady: async () => (await fetch(`${sandboxUrl}/health`)).ok,
+      drainMs: milliseconds('stackSandboxDrain'),
+    });
+    children.sandbox = sandbox;
+    log(`The sandbox is up: ${sandboxUrl}`);
+    let starting: Promise<void> | undefined;
+    const startWorker = (): Promise<void> =>
+      (starting ??= startManagedProcess({
         ...shared,
         name: 'worker',
         command: [...cli, 'worker'],
         onDeath: restarter(() => children.worker, shared),
         isReady: (started) => isWorkerPolling({ ...servers, taskQueue: env['PARTNER_SYNC_TASK_QUEUE']!, ...started }),
         drainMs: milliseconds('stackWorkerDrain'),
-      });
-      log('The worker is up');
-    }
+      }).then((worker) => {
+        children.worker = worker;
+        log('The worker is up');
+      }));
+    if (input.worker) await startWorker();
     const { temporalAddress, temporal } = servers;
     const facts = { sandboxUrl, temporalAddress, ...(temporal && { uiUrl: temporal.uiUrl }) };
     const serverPids = [servers.postgres.pid, ...(temporal ? [temporal.pid] : [])];
     // The shop's owner, for the demo's example changes; the child processes do not receive it.
-    const published = { ...env, DEMO_SHOP_URL: servers.postgres.url('shop') };
+    const published = { ...env, ...(input.shop && { DEMO_SHOP_URL: servers.postgres.url('shop') }) };
     publishStack(
       folder,
       {
@@ -112,14 +121,18 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
     );
     return {
       env: published,
+      processEnv,
       sandboxUrl,
+      sandboxStateUrl,
       temporalAddress,
       uiUrl: temporal?.uiUrl,
       failed: death.message,
       stop,
-      sandbox: children.sandbox,
-      worker: children.worker,
-      restartWorker: async () => children.worker?.restart(),
+      sandbox,
+      get worker() {
+        return children.worker;
+      },
+      startWorker,
     };
   } catch (error) {
     await stop();

@@ -1,10 +1,9 @@
 /** Finds the Temporal CLI, which includes Temporal's dev server: installed, cached, downloaded, or built with Go. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { endWithOwner } from './end-with-owner.js';
-import { packageRoot } from '../config/package-root.js';
+import { plainScript } from './plain-script.js';
 
 /** An executable Temporal CLI. */
 export interface TemporalCli {
@@ -23,11 +22,11 @@ export interface FindTemporalInput {
 /**
  * Finds or obtains the CLI; a build can take minutes. Throws `config_invalid` with the ways that failed.
  *
- * The search itself is scripts/get-temporal.mjs, a plain Node script, since a first `npm run demo` starts the build
+ * The search itself is scripts/stack/get-temporal.mjs, a plain Node script, since a first `npm run demo` starts the build
  * before `npm ci` has installed anything. A second search waits for the build of the first.
  */
 export async function findTemporal({ log, env = process.env }: FindTemporalInput): Promise<TemporalCli> {
-  const child = spawn(process.execPath, [join(packageRoot(), 'scripts', 'stack', 'get-temporal.mjs')], {
+  const child = spawn(process.execPath, [plainScript('get-temporal.mjs')], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

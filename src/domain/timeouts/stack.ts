@@ -122,4 +122,22 @@ export const STACK = {
     bounds: 'the life of the token that the stack makes for its sandbox',
     why: 'longer than anybody keeps it running; each start makes a new one',
   },
+  devLook: {
+    value: 2,
+    unit: 's',
+    bounds: 'the time between two looks of `dev` at the latest runs and the log of its worker',
+    why: 'the display seems live',
+  },
+  devSettle: {
+    value: 150,
+    unit: 'ms',
+    bounds: 'the time that `dev` waits after a file was saved before it checks the files',
+    why: 'an editor writes several files at once, or one in several steps',
+  },
+  signalRepeat: {
+    value: 500,
+    unit: 'ms',
+    bounds: 'the time in which `dev` and `demo` take two signals for one',
+    why: 'npm passes on a signal that a terminal has sent to all processes',
+  },
 } as const satisfies Readonly<Record<string, TimeoutEntry>>;

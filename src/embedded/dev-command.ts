@@ -1,0 +1,112 @@
+/** `partner-sync dev`: a stack for the syncs of this project, whose files are checked as they are saved. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { watch } from 'chokidar';
+import { EXIT } from '../cli/command-context.js';
+import { composeView } from '../composition/compose.js';
+import { ownEnvironment, ownServers } from '../config/dev-stack.js';
+import { milliseconds } from '../domain/timeouts.js';
+import { listSyncs } from '../mapping/sync-folder.js';
+import { loadInto } from '../sandbox/fixture/load.js';
+import { pushDemoSchemas } from './demo.js';
+import { openDevDisplay, type DevDisplay } from './dev-display.js';
+import { providePostgres } from './postgres-package.js';
+import { devFolder, inClone } from './project.js';
+import type { Stack } from './stack.js';
+import { choicesOf, fixtureOf, SHIPPED_MAPPINGS } from './stack-environment.js';
+import { openSyncBoard, runLines, type BoardEntry, type SyncBoard } from './sync-board.js';
+import { withStack } from './with-stack.js';
+import { followWorkerLog } from './worker-log.js';
+
+/** What the command was given. */
+export interface DevFlags {
+  /** Whether to install the embedded PostgreSQL without asking. */
+  readonly install?: boolean;
+}
+
+/** Keeps the stack up until a signal arrives, and returns the exit code. */
+export async function dev({ install = false }: DevFlags): Promise<number> {
+  const own = ownEnvironment(process.cwd(), process.env);
+  const choices = choicesOf(own);
+  const folder = devFolder();
+  const mappings = choices['PARTNER_SYNC_MAPPINGS'] ?? join(process.cwd(), 'mappings');
+  await providePostgres(install);
+  const display = openDevDisplay();
+  const log = (line: string): void => display.event(line.split('\n'));
+  log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
+  if (Object.keys(choices).length > 0) log(`From the environment: ${Object.keys(choices).join(', ')}`);
+  const apart = ownServers(own);
+  if (apart.length > 0)
+    log(`Commands in this folder do not use these servers, because ${apart.join(', ')} names others of yours.`);
+  mkdirSync(mappings, { recursive: true });
+  const shop = inClone();
+  const worker = (await listSyncs(mappings)).length > 0;
+  return withStack(
+    { folder, log, worker, shop, mappings, own, choices },
+    EXIT.done,
+    async (stack) => {
+      if (shop) await pushDemoSchemas({ ...stack.processEnv, PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS });
+      log('The stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
+      return followSyncs({ stack, folder, mappings, display });
+    },
+    () => display.end(),
+  );
+}
+
+interface Following {
+  readonly stack: Stack;
+  readonly folder: string;
+  readonly mappings: string;
+  readonly display: DevDisplay;
+}
+
+/** Shows files and runs as they change; never resolves, and rejects only for what is a defect here. */
+async function followSyncs({ stack, folder, mappings, display }: Following): Promise<never> {
+  const addresses = {
+    ...(stack.uiUrl !== undefined && { 'Temporal Web UI': stack.uiUrl }),
+    Sandbox: `${stack.sandboxUrl}/reference`,
+    Mappings: mappings,
+  };
+  const lines = Object.entries(addresses).map(([name, address]) => `${name}: ${address}`);
+  display.event(lines);
+  const board = openSyncBoard(mappings, stack.processEnv, composeView(stack.processEnv));
+  const logged = followWorkerLog(join(folder, 'logs', 'worker.log'));
+  const known = new Set<string>();
+  const show = (): void => display.show({ addresses, entries: board.entries });
+  const files = async (): Promise<void> => {
+    const changed = await board.readFiles();
+    for (const entry of changed) display.event(filesLines(entry));
+    await provideTenants(stack, board, known);
+    if (board.entries.length > 0) await stack.startWorker();
+    show();
+  };
+  // One after the other, so that the last one to finish has read the latest files.
+  let last = Promise.resolve();
+  const again = (): void => {
+    last = last.then(files).catch((error: unknown) => display.event([`The files could not be read: ${String(error)}`]));
+  };
+  let settling: NodeJS.Timeout | undefined;
+  watch(mappings, { ignoreInitial: true }).on('all', () => {
+    clearTimeout(settling);
+    settling = setTimeout(again, milliseconds('devSettle'));
+  });
+  again();
+  while (true) {
+    await last;
+    const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
+    if (news.length > 0) display.event(news);
+    show();
+    await sleep(milliseconds('devLook'));
+  }
+}
+
+const filesLines = ({ sync, files, findings }: BoardEntry): string[] => [`${sync}: files ${files}`, ...findings];
+
+/** Adds to the sandbox the tenants that the files name, so that a first run finds them. */
+async function provideTenants(stack: Stack, board: SyncBoard, known: Set<string>): Promise<void> {
+  const missing = board.entries.flatMap(({ tenants }) => tenants).filter((tenant) => !known.has(tenant));
+  if (missing.length === 0) return;
+  await loadInto(stack.sandboxStateUrl, fixtureOf(missing));
+  for (const tenant of missing) known.add(tenant);
+}

@@ -1,0 +1,58 @@
+/** Keeps a stack up for as long as some work needs it, and ends it with all that it started, whatever ends the work. */
+import { EXIT } from '../cli/command-context.js';
+import { milliseconds } from '../domain/timeouts.js';
+import { mintToken } from '../sandbox/token.js';
+import { loadPlainScript } from './plain-script.js';
+import { startStack, type Stack, type StartStackInput } from './stack.js';
+
+/** What scripts/stack/watch-npm.mjs exports. */
+interface WatchNpm {
+  readonly whenStarterIsGone: (callback: () => void) => () => void;
+}
+
+/**
+ * Starts a stack and runs `work` with it, until the work ends, a signal arrives, npm is gone or a child process dies.
+ * Whichever comes first determines the exit code; a signal's is `onSignal`. Then the stack is drained and stopped; a
+ * second signal stops it at once. `ending` is called before anything is stopped.
+ */
+export async function withStack(
+  input: Omit<StartStackInput, 'mintToken'>,
+  onSignal: number,
+  work: (stack: Stack) => Promise<number>,
+  ending: () => void = () => undefined,
+): Promise<number> {
+  let up: Stack | undefined;
+  const asked = untilAsked(() => {
+    // While servers are starting nothing can be drained; what was started ends with this process.
+    if (up === undefined) process.exit(onSignal);
+    void up.stop();
+  });
+  const first = await Promise.race([asked, startStack({ ...input, mintToken })]);
+  if (first === undefined) return process.exit(onSignal);
+  up = first;
+  try {
+    return await Promise.race([asked.then(() => onSignal), up.failed.then(() => EXIT.failed), work(up)]);
+  } finally {
+    ending();
+    await up.stop();
+  }
+}
+
+/** Resolves at the first signal, or when npm is gone; calls `again` at each further signal. */
+async function untilAsked(again: () => void): Promise<undefined> {
+  const { whenStarterIsGone } = await loadPlainScript<WatchNpm>('watch-npm.mjs');
+  return new Promise((resolve) => {
+    let last = 0;
+    let signals = 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        const now = Date.now();
+        // npm passes on a signal that the terminal has sent to this process as well.
+        if (now - last < milliseconds('signalRepeat')) return;
+        last = now;
+        if (++signals === 1) resolve(undefined);
+        else again();
+      });
+    whenStarterIsGone(() => resolve(undefined));
+  });
+}
