@@ -4,7 +4,7 @@
  * most of the time.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBuilt, recordBuild, sourceHash } from './is-built.mjs';
@@ -29,12 +29,18 @@ const THIRD_PARTY = {
   'swagger-ui-bundle.LICENSE.txt': 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
 };
 
+/** Packages that become one file each with all that they bring, for the same reason, by the names of the files. */
+const BUNDLED = {
+  'plot.cjs': `export * as Plot from '@observablehq/plot'; export { DOMImplementation, XMLSerializer } from '@xmldom/xmldom';`,
+  'ohm.cjs': `export { grammar } from 'ohm-js';`,
+};
+
 const ifNeeded = process.argv.includes('--if-needed');
 
-if (!ifNeeded || !isBuilt(ROOT)) build();
+if (!ifNeeded || !isBuilt(ROOT)) await build();
 
 /** Builds everything and records the hash of the sources; sets the exit code if a step fails. */
-function build() {
+async function build() {
   const started = Date.now();
   // Computed first, so that edits during the build make dist out of date.
   const hash = sourceHash(ROOT);
@@ -54,6 +60,32 @@ function build() {
   });
   for (const [name, source] of Object.entries(THIRD_PARTY))
     cpSync(join(ROOT, 'node_modules', source), join(ROOT, 'dist', 'third-party', name));
+  for (const [name, code] of Object.entries(BUNDLED)) await bundle(name, code);
   recordBuild(ROOT, hash);
   console.error(`Built dist in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
+}
+
+/** Makes one file of what `code` exports, and another of the licences of all that is in it. */
+async function bundle(name, code) {
+  const { rolldown } = await import('rolldown');
+  const file = join(ROOT, 'dist', 'third-party', name);
+  const entry = `${file}.entry.mjs`;
+  writeFileSync(entry, code);
+  const made = await rolldown({ input: entry, platform: 'node', logLevel: 'silent' });
+  const { output } = await made.write({ file, format: 'cjs' });
+  await made.close();
+  rmSync(entry);
+  writeFileSync(file.replace(/\.cjs$/, '.LICENSE'), licencesOf(output[0].moduleIds));
+}
+
+/** The licences of the packages that these modules are of. */
+function licencesOf(modules) {
+  const folders = modules.flatMap((module) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(module)?.[0] ?? []);
+  return [...new Set(folders)]
+    .map((folder) => {
+      const file = readdirSync(folder).find((name) => /^licen[cs]e/i.test(name));
+      const text = file === undefined ? 'see its package.json' : readFileSync(join(folder, file), 'utf8').trim();
+      return `${folder.split('/node_modules/').at(-1)}\n\n${text}\n`;
+    })
+    .join('\n----\n\n');
 }

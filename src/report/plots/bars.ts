@@ -1,9 +1,9 @@
 /** Plots that compare: causes of dead letters, mappings by the time that they took, runs, and the days of a sync. */
-import * as Plot from '@observablehq/plot';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { EarlierRun, MappingHistory, RunCause, SyncDay } from '../../domain/run/run-history.js';
 import { compact, count, dayOf } from '../figures.js';
 import { draw, HEIGHT } from './draw.js';
+import { Plot } from './library.js';
 import { colorsOf, nameOf, PARTS, RUN_OUTCOMES } from './series.js';
 
 /** Most bars of a plot; the table beside it has all of them. */

@@ -3,13 +3,14 @@
  * the same text. There is no style in it, which the console's Content-Security-Policy would refuse: colours are custom
  * properties of the stylesheet.
  */
-import * as Plot from '@observablehq/plot';
-import { DOMImplementation, XMLSerializer, type Element } from '@xmldom/xmldom';
+import type { PlotOptions } from '@observablehq/plot';
+import type { Element } from '@xmldom/xmldom';
+import { DOMImplementation, Plot, XMLSerializer } from './library.js';
 
 const XHTML = 'http://www.w3.org/1999/xhtml';
 const ELEMENT = 1;
 
-export interface Drawing extends Plot.PlotOptions {
+export interface Drawing extends PlotOptions {
   /** What it shows, in a sentence, for those who do not see it. */
   readonly ariaLabel: string;
   /** Classes of the SVG; by default `plot`. */

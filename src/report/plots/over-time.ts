@@ -1,9 +1,9 @@
 /** Plots of a run over its time. */
-import * as Plot from '@observablehq/plot';
 import { addCounts, NO_COUNTS, type Counts } from '../../domain/run/run.js';
 import type { RunHistory } from '../../domain/run/run-history.js';
 import { groupBy } from '../../domain/values/group-by.js';
 import { draw } from './draw.js';
+import { Plot } from './library.js';
 import { colorsOf, nameOf, OUTCOMES, STATUSES } from './series.js';
 import { compact, count, perSecond } from '../figures.js';
 

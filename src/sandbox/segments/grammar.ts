@@ -1,8 +1,11 @@
 /** The grammar of segment descriptions, for the parser generator Ohm. Forms and phrases of operators are rules of it. */
-import { grammar } from 'ohm-js';
+import { createRequire } from 'node:module';
+import type * as Ohm from 'ohm-js';
 import { MEASURES } from './condition.js';
 import { OPERATOR_NAMES, OPERATORS, type FieldKind } from './operators.js';
 import { UNITS } from './operator-values.js';
+
+const { grammar } = createRequire(import.meta.url)('#third-party/ohm.cjs') as typeof Ohm;
 
 /** The forms of conditions by the name of their rule. The words in braces are rules too. */
 export const FORMS = {
