@@ -107,8 +107,8 @@ async function warnings(env: Env): Promise<(message: string) => void> {
   return (message) => log.warn(message);
 }
 
-/** The command that tells more about an error. */
-const moreOf = (code: ErrorCode): string => `partner-sync explain-code ${code}`;
+/** The command that tells more about a code of `explain-code`: of an error, or the kind of a finding. */
+export const moreOf = (code: string): string => `partner-sync explain-code ${code}`;
 
 /**
  * Reports an error on stderr with its remedy, and with --json as a document on stdout too; returns the exit code. An

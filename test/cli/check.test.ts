@@ -115,6 +115,20 @@ it('reports an error if every row fails, since the mapping must be wrong', async
   expect(code).toBe(1);
 });
 
+it('names at its end the command that explains the most severe finding, once', async () => {
+  await people(40);
+  const env = { PARTNER_SYNC_MAPPINGS: folder, SOURCE_URL: source.url };
+  expect((await runInProcess(['check', 'shop'], env)).stdout).not.toContain('more:');
+
+  await source.query(`UPDATE people SET email = 'nobody' WHERE id = 3`);
+  write('people.mapping.yaml', MAPPING.replace('level: level', 'level: { column: level, transforms: [uppercase] }'));
+  const { stdout } = await runInProcess(['check', 'shop'], env);
+
+  // The warning of one row's email stands before it.
+  expect(stdout.match(/more:.*/g)).toEqual(['more: partner-sync explain-code rows_fail']);
+  expect(stdout.trimEnd().endsWith('explain-code rows_fail')).toBe(true);
+});
+
 it('calls custom transforms twice with each value, and finds those that are not pure', async () => {
   await people(40);
   const apply = `(value) => (value === 'gold' ? String(Date.now()) : value)`;

@@ -80,6 +80,14 @@ it('drops only the selected dead letters, and only after confirmation', async ()
   );
 });
 
+it('starts a replay of the selected dead letters and leaves', async () => {
+  const { code, json } = await deadLetters('replay', SYNC, '--field', '/email', '--detach', '--json');
+
+  expect(code).toBe(0);
+  const { workflowId } = json<{ workflowId: string }>();
+  expect(await shop.client.workflow.getHandle(workflowId).result()).toMatchObject({ mode: 'replay', total: { read: 25, deadLettered: 25 } });
+});
+
 it('replays dead letters, reports the outcome of each, and exits with 3 while some fail again', async () => {
   await shop.source.query(`UPDATE shop.customers SET email = 'fixed@example.org' WHERE id <= 20`);
   await shop.source.query(`DELETE FROM shop.customers WHERE id = 21`);

@@ -14,7 +14,7 @@ import { checkSyncFiles, listSyncs } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
-import { EXIT, withViewParts } from '../command-context.js';
+import { EXIT, moreOf, withViewParts } from '../command-context.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { printable } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
@@ -60,7 +60,7 @@ export function addCheck(program: Command): void {
         output.result(given === undefined ? { syncs: checked } : checked[0]!, () =>
           checked.length === 0
             ? [`There is no sync in ${folder} yet; draft one with partner-sync init.`]
-            : checked.flatMap((each) => linesOf(each, given === undefined)),
+            : [...checked.flatMap((each) => linesOf(each, given === undefined)), ...moreLines(checked)],
         );
         return checked.some(({ errors }) => errors > 0) ? EXIT.failed : EXIT.done;
       }),
@@ -95,6 +95,13 @@ const linesOf = ({ sync, findings, errors, warnings, probes, order, skipped }: C
   ...(order.some(({ firstPass }) => firstPass.length > 0) ? [...cycleLines(order), orderLine(order)] : []),
   `${named ? `${sync}: ` : ''}${quantity(errors, 'error')}, ${quantity(warnings, 'warning')}${skipped ? `; ${skipped}` : ''}. Nothing was sent.`,
 ];
+
+/** The command that explains the most severe finding: the first error, otherwise the first warning. */
+function moreLines(checked: readonly CheckedSync[]): string[] {
+  const findings = checked.flatMap((each) => each.findings);
+  const gravest = findings.find(({ severity }) => severity === 'error') ?? findings[0];
+  return gravest === undefined ? [] : [`more: ${moreOf(gravest.kind)}`];
+}
 
 /** Why the live source is left out; null if it is not. */
 function skippedOf(sync: SyncSpec | null, { offline }: CheckFlags): string | null {

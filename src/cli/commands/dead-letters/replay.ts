@@ -4,7 +4,8 @@
  * Needs the ledger, Temporal and a worker. Reads the ledger for the counts; everything else happens in the run, which
  * maps the rows with the current files and closes the dead letters of rows that are delivered or gone. Without dead
  * letters no run is started. Exit codes: those of the run's outcome (0 complete, 1 incomplete or failed, 3 dead letters
- * again), 2 for wrong usage or configuration, 130 when interrupted, which leaves the run going.
+ * again; with --detach 0 once it is started), 2 for wrong usage or configuration, 130 when interrupted, which leaves the
+ * run going.
  */
 import type { Command } from 'commander';
 import type { DeadLetterFilter } from '../../../domain/records/dead-letter.js';
@@ -14,8 +15,12 @@ import { quantity } from '../../../domain/values/quantity.js';
 import { announces } from '../../announce.js';
 import { withParts, EXIT, EXIT_HELP } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
-import { runToEnd } from '../../runs/run-to-end.js';
+import { detachedRun, runToEnd } from '../../runs/run-to-end.js';
 import { filterOf, flagsOf, withFilter, type FilterFlags } from './filter.js';
+
+interface ReplayFlags extends FilterFlags {
+  detach?: boolean;
+}
 
 export function addReplay(parent: Command): void {
   withFilter(parent.command('replay'))
@@ -23,6 +28,7 @@ export function addReplay(parent: Command): void {
     .description(
       'Starts a run that reads the rows of dead letters again by key, maps them with the current mapping and delivers them. A dead letter closes when its row is delivered or gone.',
     )
+    .option('--detach', 'start it and leave; status shows how it goes')
     .addHelpText(
       'after',
       `\nExamples:\n  partner-sync dead-letters replay online-retail\n  partner-sync dead-letters replay online-retail --mapping customers --field /email\n${EXIT_HELP}`,
@@ -32,7 +38,7 @@ export function addReplay(parent: Command): void {
       announces((sync) => `starting a replay of dead letters of ${sync} ...`),
     )
     .action(
-      withParts<[string], FilterFlags>(async (context, sync, flags) => {
+      withParts<[string], ReplayFlags>(async (context, sync, flags) => {
         const { parts, output } = context;
         const { mappings, ...filter } = filterOf(flags);
         const ledger = await parts.ledger();
@@ -43,6 +49,7 @@ export function addReplay(parent: Command): void {
           return EXIT.done;
         }
         const input = { sync, ...(mappings && { mappings }), replay: filter };
+        if (flags.detach) return detachedRun(context, 'backfill', input);
         return runToEnd(context, 'backfill', input, async (report) => {
           const counts = await countsOf(ledger, report, filter, selected);
           return { fields: counts.fields, lines: replayLines(sync, counts, flagsOf(filterOf(flags))) };
