@@ -35,7 +35,7 @@ export interface PostgresInstallation {
 export async function preparePostgres(wanted: string, log: (line: string) => void): Promise<PostgresInstallation> {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
-  const installed = await findPostgres();
+  const installed = findPostgres();
   if (installed === undefined) throw postgresMissing();
   const postgres = reachableBinary(installed, account, log);
   return { folder, account, postgres, initdb: join(dirname(postgres), 'initdb') };

@@ -1,11 +1,10 @@
 /** The npm package with PostgreSQL's programs: optional, because only `dev`, `demo` and the tests need it. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { PartnerSyncError } from '../domain/errors.js';
 import { confirmed } from '../cli/output/confirmed.js';
+import { packageRoot } from '../config/package-root.js';
 import { endWithOwner } from './end-with-owner.js';
 import { loadPlainScript } from './plain-script.js';
 
@@ -26,19 +25,27 @@ interface NpmScript {
 
 /**
  * The path of PostgreSQL's server, from a package that this one or the current folder can load; undefined if there is
- * none.
+ * none. Looked for among files: Node remembers that it has not found a package, also after that was installed.
  */
-export async function findPostgres(): Promise<string | undefined> {
+export function findPostgres(): string | undefined {
   // The current folder: npx may run this package from npm's cache. The package that brings it: pnpm shows it to no other.
-  const places = [import.meta.url, pathToFileURL(join(process.cwd(), 'package.json')).href];
-  for (const place of [...places, ...places.map((from) => resolvedFrom(from, POSTGRES_PACKAGE.name))]) {
-    const found = place === undefined ? undefined : resolvedFrom(place, OF_PLATFORM);
+  const places = [packageRoot(), process.cwd()];
+  for (const place of [...places, ...places.map((from) => folderOf(from, POSTGRES_PACKAGE.name))]) {
+    const found = place === undefined ? undefined : folderOf(place, OF_PLATFORM);
     if (found === undefined) continue;
-    const { postgres } = (await import(/* @vite-ignore */ pathToFileURL(found).href)) as { postgres: string };
-    linkLibraries(dirname(dirname(postgres)));
-    return postgres;
+    linkLibraries(join(found, 'native'));
+    return join(found, 'native', 'bin', `postgres${process.platform === 'win32' ? '.exe' : ''}`);
   }
   return undefined;
+}
+
+/** The folder of the package that a module in the folder `from` would load. */
+function folderOf(from: string, name: string): string | undefined {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const found = join(folder, 'node_modules', name);
+    if (existsSync(join(found, 'package.json'))) return realpathSync(found);
+    if (folder === dirname(folder)) return undefined;
+  }
 }
 
 /** The error for a missing package, with the command that installs it. */
@@ -54,7 +61,7 @@ export const postgresMissing = (): PartnerSyncError =>
  * Otherwise throws `package_missing`.
  */
 export async function providePostgres(install: boolean): Promise<void> {
-  if ((await findPostgres()) !== undefined) return;
+  if (findPostgres() !== undefined) return;
   const question = `The embedded PostgreSQL is not installed (60 MB). Run npm install --save-dev ${WANTED}?`;
   if (!install && !(process.stdin.isTTY && (await confirmed(question)))) throw postgresMissing();
   const { npmCli } = await loadPlainScript<NpmScript>('npm-cli.mjs');
@@ -66,15 +73,7 @@ export async function providePostgres(install: boolean): Promise<void> {
     npm.once('error', reject);
     npm.once('close', resolve);
   });
-  if (code !== 0 || (await findPostgres()) === undefined) throw postgresMissing();
-}
-
-function resolvedFrom(place: string, name: string): string | undefined {
-  try {
-    return createRequire(place).resolve(name);
-  } catch {
-    return undefined;
-  }
+  if (code !== 0 || findPostgres() === undefined) throw postgresMissing();
 }
 
 /**
