@@ -33,6 +33,7 @@ export async function dev({ install = false }: DevFlags): Promise<number> {
   const mappings = choices['PARTNER_SYNC_MAPPINGS'] ?? join(process.cwd(), 'mappings');
   await providePostgres(install);
   const display = openDevDisplay();
+  const ended = new AbortController();
   const log = (line: string): void => display.event(line.split('\n'));
   log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
   if (Object.keys(choices).length > 0) log(`From the environment: ${Object.keys(choices).join(', ')}`);
@@ -48,9 +49,13 @@ export async function dev({ install = false }: DevFlags): Promise<number> {
     async (stack) => {
       if (shop) await pushDemoSchemas({ ...stack.processEnv, PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS });
       log('The stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
-      return followSyncs({ stack, folder, mappings, display });
+      await followSyncs({ stack, folder, mappings, display, ended: ended.signal });
+      return EXIT.done;
     },
-    () => display.end(),
+    () => {
+      ended.abort();
+      display.end();
+    },
   );
 }
 
@@ -59,10 +64,12 @@ interface Following {
   readonly folder: string;
   readonly mappings: string;
   readonly display: DevDisplay;
+  /** Aborted when the stack is about to stop. */
+  readonly ended: AbortSignal;
 }
 
-/** Shows files and runs as they change; never resolves, and rejects only for what is a defect here. */
-async function followSyncs({ stack, folder, mappings, display }: Following): Promise<never> {
+/** Shows files and runs as they change, until the stack is about to stop; rejects only for what is a defect here. */
+async function followSyncs({ stack, folder, mappings, display, ended }: Following): Promise<void> {
   const addresses = {
     ...(stack.uiUrl !== undefined && { 'Temporal Web UI': stack.uiUrl }),
     Sandbox: `${stack.sandboxUrl}/reference`,
@@ -70,7 +77,8 @@ async function followSyncs({ stack, folder, mappings, display }: Following): Pro
   };
   const lines = Object.entries(addresses).map(([name, address]) => `${name}: ${address}`);
   display.event(lines);
-  const board = openSyncBoard(mappings, stack.processEnv, composeView(stack.processEnv));
+  const views = composeView(stack.processEnv);
+  const board = openSyncBoard(mappings, stack.processEnv, views);
   const logged = followWorkerLog(join(folder, 'logs', 'worker.log'));
   const known = new Set<string>();
   const show = (): void => display.show({ addresses, entries: board.entries });
@@ -87,18 +95,21 @@ async function followSyncs({ stack, folder, mappings, display }: Following): Pro
     last = last.then(files).catch((error: unknown) => display.event([`The files could not be read: ${String(error)}`]));
   };
   let settling: NodeJS.Timeout | undefined;
-  watch(mappings, { ignoreInitial: true }).on('all', () => {
+  const watcher = watch(mappings, { ignoreInitial: true }).on('all', () => {
     clearTimeout(settling);
     settling = setTimeout(again, milliseconds('devSettle'));
   });
   again();
-  while (true) {
+  while (!ended.aborted) {
     await last;
     const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
     if (news.length > 0) display.event(news);
     show();
-    await sleep(milliseconds('devLook'));
+    await sleep(milliseconds('devLook'), undefined, { signal: ended }).catch(() => undefined);
   }
+  clearTimeout(settling);
+  await watcher.close();
+  await views.close();
 }
 
 const filesLines = ({ sync, files, findings }: BoardEntry): string[] => [`${sync}: files ${files}`, ...findings];
