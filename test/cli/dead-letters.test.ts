@@ -85,7 +85,10 @@ it('starts a replay of the selected dead letters and leaves', async () => {
 
   expect(code).toBe(0);
   const { workflowId } = json<{ workflowId: string }>();
-  expect(await shop.client.workflow.getHandle(workflowId).result()).toMatchObject({ mode: 'replay', total: { read: 25, deadLettered: 25 } });
+  expect(await shop.client.workflow.getHandle(workflowId).result()).toMatchObject({
+    mode: 'replay',
+    total: { read: 25, deadLettered: 25 },
+  });
 });
 
 it('replays dead letters, reports the outcome of each, and exits with 3 while some fail again', async () => {

@@ -12,7 +12,7 @@ import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineVersions } from './examine-versions.js';
 import { examineWatch } from './examine-watch.js';
-import { examineWorkers } from './examine-workers.js';
+import { examineWorkers, type AskingWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
 /** Turns an error with a code into a failed check with the code's remedy. An unforeseen error is thrown. */
@@ -122,16 +122,10 @@ export const examineSchemas = (parts: ViewParts, sync: SyncSpec): Promise<Examin
     return found.length > 0 ? found : [ok('schemas', 'all schema definitions are on the platform')];
   });
 
-/**
- * Temporal and its workers. `asked` is the name of the sync that the workers are asked about. It is given even if the
- * sync's files have errors here (`sync` is null then), since the workers have files of their own. `fix`: register
- * missing search attributes.
- */
+/** Temporal and its workers. `fix`: register missing search attributes. */
 export const examineTemporal = (
   parts: ViewParts,
-  sync: SyncSpec | null,
-  asked: string | null,
-  fix: boolean,
+  asking: AskingWorkers & { readonly fix: boolean },
 ): Promise<Examined[]> =>
   examined('temporal', async () => {
     const temporal = await connectTemporal(parts.env);
@@ -141,11 +135,11 @@ export const examineTemporal = (
       const { serverVersion } = await client.workflowService.getSystemInfo({});
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
-        ...(await examineSearchAttributes(client, fix)),
-        ...(await examineWatch(parts, client, taskQueue, asked)),
+        ...(await examineSearchAttributes(client, asking.fix)),
+        ...(await examineWatch(parts, client, taskQueue, asking.asked)),
         ...versions.examined,
         ...(versions.reachable
-          ? await examineWorkers(client, taskQueue, sync, asked)
+          ? await examineWorkers(client, taskQueue, asking)
           : [skip('workers', 'were not asked, as they get no work')]),
       ];
     } finally {
