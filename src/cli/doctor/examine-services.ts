@@ -2,6 +2,7 @@
  * Doctor's checks of the services: the ledger's database, the platform, Temporal and its workers. Each becomes lines of
  * the report, also if the service is down.
  */
+import { quantity } from '../../domain/values/quantity.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
@@ -66,7 +67,9 @@ export const examinePlatform = (parts: ViewParts, sync: SyncSpec | null): Promis
 const TENANTS_ASKED = 20;
 const namesOf = (tenants: readonly string[]): string =>
   tenants.slice(0, TENANTS_ASKED).join(', ') +
-  (tenants.length > TENANTS_ASKED ? `; the other ${tenants.length - TENANTS_ASKED} tenants were not tried` : '');
+  (tenants.length > TENANTS_ASKED
+    ? `; ${quantity(tenants.length - TENANTS_ASKED, 'other tenant was', 'other tenants were')} not tried`
+    : '');
 
 /**
  * When the token expires; null if it does not say so. Only the claim `exp` is read, and the signature is not checked:

@@ -50,7 +50,7 @@ function byVersion(answered: WorkerStates, kind: 'program' | 'version'): Map<str
 /** Only variables that are set here: what only a worker has is no problem of its runs. */
 function ofVariables(
   identity: string,
-  texpected: ExpectedWorker['variables'],
+  there: ExpectedWorker['variables'],
   here: ExpectedWorker['variables'],
 ): Examined[] {
   const set = Object.keys(there).filter((name) => here[name] != null);
