@@ -15,12 +15,12 @@ export interface ExpectedWorker {
 export const workerDifferences = (answered: WorkerStates, expected: ExpectedWorker): Examined[] => [
   ...ofVersions('of partner-sync', byVersion(answered, 'program'), expected.program, {
     all: 'install the same version for all workers',
-    here: 'use the same version here and on the workers',
+    workers: 'use the same version here and on the workers',
   }),
   // With different files it is left to chance by which of them the next run goes.
   ...ofVersions('of the files', byVersion(answered, 'version'), expected.files, {
     all: 'give all workers the same files',
-    here: 'give the workers these files',
+    workers: 'give the workers these files',
   }),
   ...answered.flatMap(({ identity, state }) => ofVariables(identity, state!.variables, expected.variables)),
 ];
@@ -29,12 +29,12 @@ function ofVersions(
   what: string,
   workers: ReadonlyMap<string, readonly string[]>,
   here: string | null,
-  remedy: { readonly all: string; readonly here: string },
+  remedy: { readonly all: string; readonly workers: string },
 ): Examined[] {
   const told = [...workers].map(([version, identities]) => `${version} on ${identities.join(', ')}`).join('; ');
   if (workers.size > 1) return [fail('worker', `the workers have different versions ${what}: ${told}`, remedy.all)];
   if (here === null || workers.size === 0 || workers.has(here)) return [];
-  return [warn('worker', `the workers have another version ${what}: ${told}; here it is ${here}`, remedy.here)];
+  return [warn('worker', `the workers have another version ${what}: ${told}; here it is ${here}`, remedy.workers)];
 }
 
 /** Identities by their version; those that have none, as they could not load their files, are left out. */
