@@ -1,18 +1,23 @@
 /** Examines one worker for `partner-sync doctor`: its files and variables, and what it can reach. Writes nothing. */
 import { PartnerSyncError } from '../src/domain/errors.js';
-import type { WorkerState, WorkerFailure } from '../src/domain/run/work.js';
+import type { ExamineWorkerInput, WorkerState, WorkerFailure } from '../src/domain/run/work.js';
 import type { Dependencies, OpenSync } from '../src/delivery/dependencies.js';
 import { milliseconds, seconds } from '../src/domain/timeouts.js';
+import { namedVariables } from '../src/mapping/kept-files.js';
 import { within } from '../src/observability/within.js';
 
 /** No batch has this id: any token may ask for it, and asking changes nothing. */
 const NO_BATCH = '00000000-0000-4000-8000-000000000000';
 
 /**
- * What is wrong with this worker, for the sync named, or for its ledger alone if `name` is null. `version` is that of
- * its files, null if they cannot be loaded. Never throws: each failure is an entry of the result.
+ * What this worker is, and what is wrong with it, for the sync named, or for its ledger alone if `sync` is null. Never
+ * throws: each failure is an entry of the result. Only variables of the program and of the sync's files are hashed,
+ * whoever asks.
  */
-export async function examineWorker(deps: Dependencies, name: string | null): Promise<WorkerState> {
+export async function examineWorker(
+  deps: Dependencies,
+  { sync: name, salt }: ExamineWorkerInput,
+): Promise<WorkerState> {
   const failures: WorkerFailure[] = [];
   const tried = async <T>(part: WorkerFailure['part'], work: () => Promise<T>): Promise<T | null> => {
     try {
@@ -24,13 +29,15 @@ export async function examineWorker(deps: Dependencies, name: string | null): Pr
       return null;
     }
   };
-  const [sync] = await Promise.all([
-    name === null ? null : tried('files', () => deps.openSync(name)),
+  const loaded = name === null ? null : await tried('files', () => deps.loadSync(name));
+  const [sync, variables] = await Promise.all([
+    loaded === null ? null : tried('files', () => deps.openSync(loaded.spec.name)),
+    deps.hashedVariables(loaded === null ? [] : namedVariables(loaded.files), salt),
     tried('ledger', () => deps.ledger.runs.latest(name ?? undefined, 1)),
   ]);
   if (sync !== null)
     await Promise.all([tried('source', () => sync.source.server()), tried('platform', () => ask(deps, sync))]);
-  return { version: sync?.spec.version ?? null, failures };
+  return { version: loaded?.spec.version ?? null, program: deps.programVersion, variables, failures };
 }
 
 /** One tenant is enough: all go through the same address and token. */

@@ -17,21 +17,22 @@ import { closeRun } from '../src/delivery/run/close-run.js';
 import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
 import { setRate } from '../src/delivery/run/set-rate.js';
 import type {
-  FailRunInput,
   ApproveHoldInput,
   CloseRunInput,
   DeliverNotificationsInput,
   DetectSchemaDriftInput,
+  ExamineWorkerInput,
+  FailRunInput,
   MappingRef,
   OpenRunInput,
   PartitionRef,
   PollPendingInput,
   PruneInput,
   RecordFailureInput,
+  RecoverSmallTenantsInput,
   ReplayRef,
   RunRef,
   SetRateActivityInput,
-  RecoverSmallTenantsInput,
   SmallTenantsInput,
   SweepInput,
 } from '../src/domain/run/work.js';
@@ -66,7 +67,7 @@ export const createActivities = (deps: Dependencies) => ({
   recoverSmallTenants: (input: RecoverSmallTenantsInput) =>
     longActivity(deps, input, (signal) => recoverSmallTenants(deps, input, signal)),
   removeVanished: (input: MappingRef) => longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
-  examineWorker: (sync: string | null) => runActivity(() => examineWorker(deps, sync)),
+  examineWorker: (input: ExamineWorkerInput) => runActivity(() => examineWorker(deps, input)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => failsRun(deps, input.input.sync, () => recordFailure(deps, input)),
   closeRun: (input: CloseRunInput) => endsRun(deps, input.sync, () => closeRun(deps, input)),

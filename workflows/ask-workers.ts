@@ -8,7 +8,7 @@ import { milliseconds, times } from '../src/domain/timeouts.js';
  * One state for each worker, in the order of `identities`; null for one that is frozen or gone and did not respond in
  * time.
  */
-export const askWorkers = ({ sync, taskQueue, identities }: AskWorkersInput): Promise<WorkerStates> =>
+export const askWorkers = ({ sync, salt, taskQueue, identities }: AskWorkersInput): Promise<WorkerStates> =>
   Promise.all(
     identities.map(async (identity) => {
       const { examineWorker } = proxyActivities<Activities>({
@@ -16,6 +16,6 @@ export const askWorkers = ({ sync, taskQueue, identities }: AskWorkersInput): Pr
         scheduleToCloseTimeout: milliseconds('doctorWorker'),
         retry: { maximumAttempts: times('doctorWorkerAttempts') },
       });
-      return { identity, state: await examineWorker(sync).catch(() => null) };
+      return { identity, state: await examineWorker({ sync, salt }).catch(() => null) };
     }),
   );

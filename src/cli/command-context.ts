@@ -108,7 +108,7 @@ async function warnings(env: Env): Promise<(message: string) => void> {
 }
 
 /** The command that tells more about a code of `explain-code`: of an error, or the kind of a finding. */
-export const moreOf = (code: string): string => `partner-sync explain-code ${code}`;
+export const explainCommand = (code: string): string => `partner-sync explain-code ${code}`;
 
 /**
  * Reports an error on stderr with its remedy, and with --json as a document on stdout too; returns the exit code. An
@@ -124,7 +124,7 @@ export function reportError(output: Output, error: unknown): number {
   const { remedy } = ERROR_CATALOGUE[error.code];
   if (output.json) output.result({ error: { code: error.code, message: error.message, remedy } }, () => []);
   output.note(
-    `error ${error.code}: ${error.message.split('\n').map(printable).join('\n')}\n  ${remedy}\n  more: ${moreOf(error.code)}`,
+    `error ${error.code}: ${error.message.split('\n').map(printable).join('\n')}\n  ${remedy}\n  more: ${explainCommand(error.code)}`,
   );
   return USAGE_ERRORS.includes(error.code) ? EXIT.usage : EXIT.failed;
 }

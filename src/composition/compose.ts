@@ -3,6 +3,8 @@
  * first use, too: together they take a third of a second, and some commands need none of them.
  */
 import { readVariable, type Env } from '../config/environment.js';
+import { hashedVariables } from '../config/hashed-variables.js';
+import { packageVersion } from '../config/package-version.js';
 import { recordingInPlace } from '../delivery/retries-in-place.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -30,6 +32,8 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       alerting: (await import('../alerts/open-alerting.js')).openAlerting(env, parts.mappingsFolder),
       retentionOf: async (sync) =>
         (await import('../mapping/load-retention.js')).loadRetention(await parts.mappingsFolder(), sync, env),
+      programVersion: packageVersion(),
+      hashedVariables: (named, salt) => hashedVariables(env, named, salt),
     }),
   };
 }

@@ -294,12 +294,17 @@ export function assertValid(name: VariableName, value: string | undefined, place
   if (problem !== undefined) throw new PartnerSyncError('config_invalid', `${place} ${problem}`);
 }
 
-async function valueOf(env: Env, name: VariableName): Promise<string | undefined> {
-  const variable: Variable = VARIABLES[name];
+/**
+ * The value of any variable, unchecked. One that is not declared here may also come from a file, as a secret may. Throws
+ * `config_invalid` if that file cannot be read.
+ */
+export async function valueOf(env: Env, name: string): Promise<string | undefined> {
+  const declared: Readonly<Record<string, Variable>> = VARIABLES;
+  const variable = Object.hasOwn(declared, name) ? declared[name] : undefined;
   const value = env[name];
   if (value !== undefined && value !== '') return value;
-  const file = variable.secret ? env[`${name}_FILE`] : undefined;
-  if (file === undefined || file === '') return variable.default;
+  const file = variable === undefined || variable.secret ? env[`${name}_FILE`] : undefined;
+  if (file === undefined || file === '') return variable?.default;
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {

@@ -58,6 +58,10 @@ export interface Dependencies {
    * its tenants are listed in the source, the list is read once for each `runId` (and process).
    */
   openSync(name: string, runId?: string): Promise<OpenSync>;
+  /** The version of this program. */
+  readonly programVersion: string;
+  /** Salted hashes of the variables of this process, and of those in `named`; null for one that is not set. */
+  hashedVariables(named: readonly string[], salt: string): Promise<Readonly<Record<string, string | null>>>;
 }
 
 /** The same for work that only reads: nothing in it can write to the ledger or the platform. */

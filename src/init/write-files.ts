@@ -1,4 +1,5 @@
 /** Produces the files of a drafted sync, with comments that say what to decide. */
+import { quantity } from '../domain/values/quantity.js';
 import type { SourceTable } from '../domain/source/source-catalog.js';
 import { DECIDE, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
@@ -15,7 +16,7 @@ export interface DraftedFile {
 /** The mapping file of a table, in YAML. */
 export function mappingFile(draft: DraftMapping): DraftedFile {
   const { table, name, key, cursor, fields, leftOut } = draft;
-  const rows = table.estimatedRows === null ? '' : ` (about ${table.estimatedRows.toLocaleString('en-GB')} rows)`;
+  const rows = table.estimatedRows === null ? '' : ` (about ${quantity(table.estimatedRows, 'row')})`;
   const references = fields.some((field) => '$ref' in field.property);
   const lines = [
     '# yaml-language-server: $schema=../mapping.schema.json',

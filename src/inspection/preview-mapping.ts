@@ -14,6 +14,7 @@ import { keyRangeBounds } from '../reading/read-bounds.js';
 import { inKeyOrder } from '../reading/reading-order.js';
 import { readMappedPages, type MappedRow, type MappingWithSource } from '../reading/read-mapped-pages.js';
 import { openFailureCauses } from './failure-causes.js';
+import { WaitingChildren, type MissingParents, type WaitingRows } from './waiting-children.js';
 import { compareStored, type StoredRecord } from './stored-record.js';
 import { partitionsOf } from '../delivery/run/partitions-of.js';
 import { acceptedHashesOf } from '../delivery/accepted-hashes-of.js';
@@ -30,6 +31,8 @@ export interface PreviewedRow {
   readonly result: MappedRecord | FailedRow;
   /** The platform's record and the fields that differ from it; null if it was not read or does not exist. */
   readonly stored: StoredRecord | null;
+  /** Of the rows that were read: those that would wait for this one, which fails. */
+  readonly waiting: readonly WaitingRows[];
 }
 
 /** What a run would do with one mapping: counts, reasons and a few examples. */
@@ -41,6 +44,9 @@ export interface Preview {
   readonly all: boolean;
   readonly counts: Readonly<Record<Prediction, number>>;
   readonly failures: readonly (Pick<FailedRow, 'code' | 'pointer' | 'rule' | 'reason'> & { rows: number })[];
+  /** Of the rows that were read: those that would wait for the rows of this mapping that fail. */
+  readonly waiting: readonly WaitingRows[];
+  readonly missingParents: readonly MissingParents[];
   /** The first few rows of each prediction but `unchanged`. */
   readonly examples: readonly PreviewedRow[];
   /** Over everything that would be sent, whatever its order: equal digests mean equal records. */
@@ -65,7 +71,12 @@ export interface PreviewOptions {
  *
  * @throws PartnerSyncError whatever planning and reading throw; failures of the platform are ignored
  */
-export async function previewMapping(sync: OpenSync, mapping: OpenMapping, options: PreviewOptions): Promise<Preview> {
+export async function previewMapping(
+  sync: OpenSync,
+  mapping: OpenMapping,
+  options: PreviewOptions,
+  children = new WaitingChildren(sync, options.ledger),
+): Promise<Preview> {
   const { ledger } = options;
   const position = (await ledger?.partitions.position(mapping.mappingId)) ?? null;
   const partitions = await partitionsOf(
@@ -85,11 +96,25 @@ export async function previewMapping(sync: OpenSync, mapping: OpenMapping, optio
     )) {
       const predictions = await predict(ledger, mapping, rows);
       rows.forEach((row, i) => tally.add(columns, row, predictions[i]!));
+      // What is unchanged is on the platform: it waits for nothing, and nothing waits for it.
+      const sent = rows.filter((_, i) => predictions[i] !== 'unchanged');
+      await children.add(
+        mapping,
+        sent.map(({ result }) => result),
+      );
     }
     if (tally.rows >= options.rows) break;
   }
+  if (tally.rows < options.rows) children.complete(mapping);
   const examples = await Promise.all(tally.examples.map((row) => withStored(row, mapping, options.platform)));
-  return { mapping: mapping.spec.name, ...tally.totals(), all: tally.rows < options.rows, examples };
+  return {
+    mapping: mapping.spec.name,
+    ...tally.totals(),
+    all: tally.rows < options.rows,
+    waiting: [],
+    missingParents: [],
+    examples,
+  };
 }
 
 const boundsOf = ({ afterKey, cursorFrom, cursorBefore, throughKey }: NewPartition) => ({
@@ -149,6 +174,7 @@ function newTally(examplesKept: number) {
           row,
           result: result.kind === 'record' ? aloneOf(result) : result,
           stored: null,
+          waiting: [],
         });
     },
     totals: () => ({

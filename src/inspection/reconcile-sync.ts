@@ -1,4 +1,5 @@
 /** Reconciles several mappings of a sync. */
+import { quantity } from '../domain/values/quantity.js';
 import type { OpenSync, Views } from '../delivery/dependencies.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { Difference } from './differences.js';
@@ -32,7 +33,7 @@ export async function reconcileSync(
   const progress = (mapping: string, rows: number): void => {
     if (Date.now() - lastNote < milliseconds('reconcileProgress')) return;
     lastNote = Date.now();
-    note(`  ${mapping}: compared ${rows.toLocaleString('en-GB')} rows`);
+    note(`  ${mapping}: compared ${quantity(rows, 'row')}`);
   };
   for (const mapping of mappings) {
     const options = { ...how, progress, tell: (difference: Difference) => tell?.(mapping, difference) };

@@ -45,8 +45,11 @@ export async function completedFiles(
 export const hashOfFiles = (files: SyncFiles): string => hash('sha256', JSON.stringify(files), 'hex');
 
 /** The variables that decide what is sent: all that are named anywhere but in the connection; sorted. */
-export function variablesOf(files: SyncFiles): string[] {
-  const text = JSON.stringify(withConnection(filesOfRun(files), undefined));
+export const variablesOf = (files: SyncFiles): string[] => namedVariables(withConnection(filesOfRun(files), undefined));
+
+/** All variables that the files name; sorted. */
+export function namedVariables(files: SyncFiles): string[] {
+  const text = JSON.stringify(files);
   return [...new Set([...text.matchAll(/\$\{env:([^}]*)\}/g)].map(([, name]) => name!))].sort();
 }
 

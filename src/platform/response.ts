@@ -1,4 +1,5 @@
 /** Turns an HTTP response into data of the contract, or into an error that says what came instead. */
+import { quantity } from '../domain/values/quantity.js';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { foreignText } from '../domain/values/foreign-text.js';
 import { getOrInsert } from '../domain/values/get-or-insert.js';
@@ -159,5 +160,5 @@ function kindOf({ status, text, contentType }: RawResponse, body: unknown): stri
           : /^\s*[{[]/.test(text)
             ? 'JSON that is cut off or malformed'
             : 'text that is not JSON';
-  return `${status} with ${what} (${contentType || 'no content type'}, ${text.length} characters)`;
+  return `${status} with ${what} (${contentType || 'no content type'}, ${quantity(text.length, 'character')})`;
 }

@@ -1,8 +1,9 @@
 /** The sections of a run's report. A section says so where there is nothing to show. */
+import { quantity } from '../domain/values/quantity.js';
 import { formatSeconds } from '../domain/values/duration.js';
 import { groupBy } from '../domain/values/group-by.js';
 import { secondsOf, type EarlierRun, type RunHistory } from '../domain/run/run-history.js';
-import { count, milliseconds, perSecond, rateText, timeText } from './figures.js';
+import { milliseconds, perSecond, rateText, timeText } from './figures.js';
 import { Figure, Section, Table } from './parts.js';
 import { causesBar, comparison, timeOfMappings, totalMs } from './plots/bars.js';
 import { outcomesOverTime, periodTotals, rateOverTime, requestsByStatus } from './plots/over-time.js';
@@ -192,5 +193,8 @@ export function Comparison({ history }: OfHistory) {
 function againstMedian(self: EarlierRun, before: readonly EarlierRun[]): string {
   const median = (of: (run: EarlierRun) => number): number => before.map(of).sort((a, b) => a - b)[before.length >> 1]!;
   const runs = before.length === 1 ? 'the run before read' : `the median of the ${before.length} runs before is`;
-  return `It read ${count(self.read)} rows in ${formatSeconds(self.seconds)}; ${runs} ${count(median((run) => run.read))} rows in ${formatSeconds(median((run) => run.seconds))}.`;
+  return `It read ${quantity(self.read, 'row')} in ${formatSeconds(self.seconds)}; ${runs} ${quantity(
+    median((run) => run.read),
+    'row',
+  )} in ${formatSeconds(median((run) => run.seconds))}.`;
 }

@@ -1,4 +1,5 @@
 /** Limits how often one token may call. Section 8 shows no limit, so it is a setting, and off by default. */
+import { quantity } from '../domain/values/quantity.js';
 import { Refusal } from './refusal.js';
 import type { SandboxSettings } from './settings.js';
 
@@ -25,7 +26,7 @@ export function createRateLimit({ requests, seconds, retryAfter }: SandboxSettin
     counts.set(credentials, count);
     if (count <= requests) return;
     const next = (current + 1) * length;
-    throw new Refusal('busy', `more than ${requests} requests within ${seconds} s`, [], {
+    throw new Refusal('busy', `more than ${quantity(requests, 'request')} within ${seconds} s`, [], {
       ...(retryAfter === 'seconds' && { 'retry-after': String(Math.ceil((next - now) / 1000)) }),
       // HTTP dates have whole seconds. Rounding up keeps a client from returning before the next window.
       ...(retryAfter === 'date' && { 'retry-after': new Date(Math.ceil(next / 1000) * 1000).toUTCString() }),

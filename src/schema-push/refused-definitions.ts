@@ -2,6 +2,7 @@
  * Why schema definitions were rejected: the platform's message for each, and which of them refer to each other in a
  * cycle.
  */
+import { quantity } from '../domain/values/quantity.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import type { SchemaDefinitionFile } from '../domain/sync/sync.js';
 import { cycleOf } from '../mapping/order/stages.js';
@@ -23,7 +24,7 @@ export function refusalOf(
   return new PartnerSyncError(
     'platform_refused',
     [
-      `the platform rejected ${refused.length} of ${pushed.length} schema definitions; it accepted ${taken.join(', ') || 'none'}`,
+      `the platform rejected ${refused.length} of ${quantity(pushed.length, 'schema definition')}; it accepted ${taken.join(', ') || 'none'}`,
       ...refused.map(({ definition, error }) => `${definition.name}: ${responseText(error)}`),
       ...refused
         .filter(({ definition }) => !cycles.some((cycle) => cycle.includes(definition.name)))

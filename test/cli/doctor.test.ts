@@ -136,10 +136,16 @@ it('says that the platform cannot change a schema definition that was edited aft
 });
 
 /** What doctor says of the workers, line by line. */
-async function ofWorkers(): Promise<{ code: number; lines: Examined[] }> {
-  const { code, json, stdout } = await runInProcess(['doctor', SYNC, '--json'], shop.env);
+async function ofWorkers(
+  more: Record<string, string> = {},
+): Promise<{ code: number; stderr: string; lines: Examined[] }> {
+  const { code, json, stdout, stderr } = await runInProcess(['doctor', SYNC, '--json'], { ...shop.env, ...more });
   expect(stdout).not.toContain(shop.token);
-  return { code, lines: json<{ examined: Examined[] }>().examined.filter(({ name }) => /^workers?$/.test(name)) };
+  return {
+    code,
+    stderr,
+    lines: json<{ examined: Examined[] }>().examined.filter(({ name }) => /^workers?$/.test(name)),
+  };
 }
 async function worker(more: Record<string, string> = {}): Promise<WorkerProcess & { readonly identity: string }> {
   const started = await startWorkerProcess(shop, more);
@@ -147,7 +153,7 @@ async function worker(more: Record<string, string> = {}): Promise<WorkerProcess 
   return { ...started, identity: `${started.child.pid}@${hostname()}` };
 }
 
-it('examines the workers: one lacks a variable, one has other files, one is frozen', async () => {
+it('examines the workers: one lacks a variable, one has other files and another value, one is frozen', async () => {
   const good = await worker();
   expect(await ofWorkers()).toMatchObject({ code: 0, lines: [{ name: 'workers', health: 'ok' }] });
 
@@ -157,8 +163,8 @@ it('examines the workers: one lacks a variable, one has other files, one is froz
   cpSync(join(shop.folder, SYNC), join(folder, SYNC), { recursive: true });
   const file = join(folder, SYNC, 'orders.mapping.yaml');
   writeFileSync(file, readFileSync(file, 'utf8').replace('total: total', 'total: { constant: 1 }'));
-  const other = await worker({ PARTNER_SYNC_MAPPINGS: folder });
-  const wrong = await ofWorkers();
+  const other = await worker({ PARTNER_SYNC_MAPPINGS: folder, PLATFORM_TOKEN_WAIT: '7s' });
+  const wrong = await ofWorkers({ PLATFORM_REQUESTS_PER_SECOND: '50' });
   expect(wrong.code).toBe(1);
   const said = wrong.lines.map(({ health, what }) => `${health} ${what}`);
   expect(said).toContainEqual(expect.stringMatching(/^ok 3 on task queue/));
@@ -170,9 +176,16 @@ it('examines the workers: one lacks a variable, one has other files, one is froz
   expect(said).toContainEqual(expect.stringContaining('FAIL the workers have different versions of the files'));
   expect(said.join()).toContain(` on ${other.identity}`);
 
+  // Names only, and no variable that is the same, such as the token.
+  expect(said).toContainEqual(`warn ${other.identity} has other values than this machine: PLATFORM_TOKEN_WAIT`);
+  expect(said).toContainEqual(`warn ${good.identity} lacks variables that are set here: PLATFORM_REQUESTS_PER_SECOND`);
+  expect(said.filter((line) => line.includes(good.identity))).toHaveLength(2);
+
   other.child.kill('SIGSTOP');
   lacking.child.kill('SIGSTOP');
-  const frozen = (await ofWorkers()).lines.filter(({ health }) => health === 'FAIL').map(({ what }) => what);
+  const some = await ofWorkers();
+  const frozen = some.lines.filter(({ health }) => health === 'FAIL').map(({ what }) => what);
+  expect(some.stderr).toContain('1 of 3 workers answered; waiting for at most 40 s for the rest ...');
   expect(frozen.sort()).toEqual(
     [lacking, other].map(({ identity }) => `${identity} does not respond: it is frozen, or ended a moment ago`).sort(),
   );
@@ -180,5 +193,6 @@ it('examines the workers: one lacks a variable, one has other files, one is froz
   good.child.kill('SIGSTOP');
   const none = await ofWorkers();
   expect(none.lines[0]).toMatchObject({ health: 'FAIL', what: expect.stringContaining('responds') as string });
+  expect(none.stderr).toContain('no worker has answered yet; waiting for at most 40 s ...');
   expect(none.code).toBe(1);
 }, 300_000);

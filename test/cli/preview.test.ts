@@ -134,6 +134,41 @@ it('accepts only a plan that covers every row, and only for its own sync', async
   expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('is not a plan')]);
 });
 
+it('says what would wait for a row that fails, and for a parent that is nowhere, among the rows that it read', async () => {
+  await shop.source.query(`
+    INSERT INTO shop.customers (id, name, email, status) VALUES (31, 'Ida', 'canary', 'P');
+    INSERT INTO shop.orders (no, customer_id, total) VALUES ('w1', 31, 1), ('w2', 31, 1), ('w3', 999, 1);
+    INSERT INTO shop.lines (order_no, line, sku) VALUES ('w1', 1, 'a'), ('w1', 2, 'b'), ('w3', 1, 'c');`);
+  const preview = (...args: string[]) => runInProcess(['preview', SYNC, ...args, '--mode', 'full'], shop.env);
+  const { stdout } = await preview();
+  const { json } = await preview('--json');
+  const alone = await preview('customers');
+  await shop.source.query(`DELETE FROM shop.customers WHERE id = 31;
+    DELETE FROM shop.orders WHERE no LIKE 'w%'; DELETE FROM shop.lines WHERE order_no LIKE 'w%'`);
+
+  const [customers, orders] = json<{ mappings: object[] }>().mappings;
+  const waiting = [
+    { mapping: 'orders', rows: 2 },
+    { mapping: 'lines', rows: 2 },
+  ];
+  expect(customers).toMatchObject({ waiting, missingParents: [] });
+  expect(orders).toMatchObject({
+    missingParents: [
+      {
+        schema: 'customer',
+        parents: 1,
+        waiting: [
+          { mapping: 'orders', rows: 1 },
+          { mapping: 'lines', rows: 1 },
+        ],
+      },
+    ],
+  });
+  expect(stdout).toContain('would wait for it, of the rows read: 2 rows of orders, 2 rows of lines');
+  expect(stdout).toContain('would wait for it, of the rows read: 1 row of orders, 1 row of lines');
+  expect(alone.stdout).toContain('would wait for them: perhaps rows of orders, which were not read');
+});
+
 it('names the mappings for an unknown one', async () => {
   const { code, stderr } = await runInProcess(['preview', SYNC, 'custmers'], shop.env);
   expect(code).toBe(2);

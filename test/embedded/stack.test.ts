@@ -116,7 +116,7 @@ describe('the stack', () => {
   });
 
   it('reports a sandbox that dies, since nothing works without it', async () => {
-    process.kill(stack.sandbox!.pid, 'SIGKILL');
+    process.kill(stack.sandbox.pid, 'SIGKILL');
     expect(await stack.failed).toBe('The sandbox ended by itself (SIGKILL).\nsandbox started');
   });
 

@@ -72,7 +72,7 @@ export async function runWith(
     approveHold: () => Promise.resolve(),
     setRate: () => Promise.resolve(),
     closeRun: () => Promise.resolve({ outcome: 'complete', mappings: [], total: NO_COUNTS } as unknown as RunReport),
-    examineWorker: () => Promise.resolve({ version: null, failures: [] }),
+    examineWorker: () => Promise.resolve({ version: null, program: '0.1.0', variables: {}, failures: [] }),
     recordFailure: ({ failure }) => Promise.resolve(void notes.push(`noted ${failure.code}`)),
     pruneLedger: () => Promise.resolve(void notes.push('prune')),
     recordAction: () => Promise.resolve(),

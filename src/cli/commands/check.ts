@@ -14,7 +14,7 @@ import { checkSyncFiles, listSyncs } from '../../mapping/load-sync.js';
 import { deferredReferences, runningOrder } from '../../mapping/order/running-order.js';
 import { allOrNone } from '../arguments.js';
 import { checkLive, type LiveCheck } from '../../inspection/check-live.js';
-import { EXIT, moreOf, withViewParts } from '../command-context.js';
+import { EXIT, explainCommand, withViewParts } from '../command-context.js';
 import { quantity } from '../../domain/values/quantity.js';
 import { printable } from '../output/text-table.js';
 import { milliseconds } from '../../domain/timeouts.js';
@@ -100,7 +100,7 @@ const linesOf = ({ sync, findings, errors, warnings, probes, order, skipped }: C
 function moreLines(checked: readonly CheckedSync[]): string[] {
   const findings = checked.flatMap((each) => each.findings);
   const gravest = findings.find(({ severity }) => severity === 'error') ?? findings[0];
-  return gravest === undefined ? [] : [`more: ${moreOf(gravest.kind)}`];
+  return gravest === undefined ? [] : [`more: ${explainCommand(gravest.kind)}`];
 }
 
 /** Why the live source is left out; null if it is not. */

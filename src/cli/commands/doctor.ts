@@ -8,6 +8,7 @@
  */
 import type { Command } from 'commander';
 import { formatFinding } from '../../domain/sync/finding.js';
+import { namedVariables } from '../../mapping/kept-files.js';
 import { checkSyncFiles } from '../../mapping/load-sync.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { fail, ok, type Examined } from '../doctor/examination.js';
@@ -43,7 +44,14 @@ export function addDoctor(program: Command): void {
             ...(await examineState(parts)),
             ...(await examinePlatform(parts, sync)),
             ...(sync === null ? [] : await examineSchemas(parts, sync)),
-            ...(await examineTemporal(parts, sync, name ?? null, fix)),
+            ...(await examineTemporal(parts, {
+              asked: name ?? null,
+              sync,
+              variables: files?.variables ?? [],
+              env: parts.env,
+              note: (line) => output.note(line),
+              fix,
+            })),
           ];
           const failed = examined.filter((e) => e.health === 'FAIL').length;
           const warned = examined.filter((e) => e.health === 'warn').length;
@@ -58,12 +66,19 @@ export function addDoctor(program: Command): void {
     );
 }
 
+interface ExaminedFiles {
+  readonly examined: readonly Examined[];
+  readonly sync: SyncSpec | null;
+  /** The variables that the files name. */
+  readonly variables: readonly string[];
+}
+
 /**
  * The sync as loaded from its files, or null if they have errors; the checks of the source are then skipped, as they
  * cannot be made without them.
  */
-async function examineFiles(parts: ViewParts, name: string): Promise<{ examined: Examined[]; sync: SyncSpec | null }> {
-  const { sync, findings } = await checkSyncFiles(await parts.mappingsFolder(), name, parts.env);
+async function examineFiles(parts: ViewParts, name: string): Promise<ExaminedFiles> {
+  const { sync, files, findings } = await checkSyncFiles(await parts.mappingsFolder(), name, parts.env);
   const errors = findings.filter((f) => f.severity === 'error');
   const examined =
     errors.length === 0
@@ -73,7 +88,7 @@ async function examineFiles(parts: ViewParts, name: string): Promise<{ examined:
           `${quantity(errors.length, 'error')}, first:  ${formatFinding(errors[0]!)}`,
           `partner-sync check ${name}`,
         );
-  return { examined: [examined], sync };
+  return { examined: [examined], sync, variables: files === null ? [] : namedVariables(files) };
 }
 
 const examinedLines = ({ name, health, what, remedy }: Examined): string[] => [

@@ -2,6 +2,7 @@
  * Doctor's checks of the services: the ledger's database, the platform, Temporal and its workers. Each becomes lines of
  * the report, also if the service is down.
  */
+import { quantity } from '../../domain/values/quantity.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { readVariable } from '../../config/environment.js';
 import { ERROR_CATALOGUE, PartnerSyncError } from '../../domain/errors.js';
@@ -12,7 +13,7 @@ import { fail, ok, skip, warn, type Examined } from './examination.js';
 import { examineSearchAttributes } from './examine-search-attributes.js';
 import { examineVersions } from './examine-versions.js';
 import { examineWatch } from './examine-watch.js';
-import { examineWorkers } from './examine-workers.js';
+import { examineWorkers, type AskingWorkers } from './examine-workers.js';
 import { seconds } from '../../domain/timeouts.js';
 
 /** Turns an error with a code into a failed check with the code's remedy. An unforeseen error is thrown. */
@@ -66,7 +67,9 @@ export const examinePlatform = (parts: ViewParts, sync: SyncSpec | null): Promis
 const TENANTS_ASKED = 20;
 const namesOf = (tenants: readonly string[]): string =>
   tenants.slice(0, TENANTS_ASKED).join(', ') +
-  (tenants.length > TENANTS_ASKED ? `; the other ${tenants.length - TENANTS_ASKED} tenants were not tried` : '');
+  (tenants.length > TENANTS_ASKED
+    ? `; ${quantity(tenants.length - TENANTS_ASKED, 'other tenant was', 'other tenants were')} not tried`
+    : '');
 
 /**
  * When the token expires; null if it does not say so. Only the claim `exp` is read, and the signature is not checked:
@@ -122,16 +125,10 @@ export const examineSchemas = (parts: ViewParts, sync: SyncSpec): Promise<Examin
     return found.length > 0 ? found : [ok('schemas', 'all schema definitions are on the platform')];
   });
 
-/**
- * Temporal and its workers. `asked` is the name of the sync that the workers are asked about. It is given even if the
- * sync's files have errors here (`sync` is null then), since the workers have files of their own. `fix`: register
- * missing search attributes.
- */
+/** Temporal and its workers. `fix`: register missing search attributes. */
 export const examineTemporal = (
   parts: ViewParts,
-  sync: SyncSpec | null,
-  asked: string | null,
-  fix: boolean,
+  asking: AskingWorkers & { readonly fix: boolean },
 ): Promise<Examined[]> =>
   examined('temporal', async () => {
     const temporal = await connectTemporal(parts.env);
@@ -141,11 +138,11 @@ export const examineTemporal = (
       const { serverVersion } = await client.workflowService.getSystemInfo({});
       return [
         ok('temporal', `server ${serverVersion ?? 'of unknown version'}, namespace ${client.options.namespace}`),
-        ...(await examineSearchAttributes(client, fix)),
-        ...(await examineWatch(parts, client, taskQueue, asked)),
+        ...(await examineSearchAttributes(client, asking.fix)),
+        ...(await examineWatch(parts, client, taskQueue, asking.asked)),
         ...versions.examined,
         ...(versions.reachable
-          ? await examineWorkers(client, taskQueue, sync, asked)
+          ? await examineWorkers(client, taskQueue, asking)
           : [skip('workers', 'were not asked, as they get no work')]),
       ];
     } finally {

@@ -1,14 +1,35 @@
 /**
  * Doctor's checks of the workers of a task queue. Each is asked on a queue of its own whether it responds, has the
- * files, and reaches what it needs: a run could be taken up by any of them.
+ * files, versions and variables of this machine, and reaches what it needs: a run could be taken up by any of them.
  */
-import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Env } from '../../config/environment.js';
+import { hashedVariables } from '../../config/hashed-variables.js';
+import { packageVersion } from '../../config/package-version.js';
 import { ERROR_CATALOGUE, type ErrorCode } from '../../domain/errors.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { loadQueueOf, type AskWorkersInput, type WorkerStates } from '../../domain/run/work.js';
 import { fail, ok, warn, type Examined } from './examination.js';
-import { milliseconds } from '../../domain/timeouts.js';
+import { quantity } from '../../domain/values/quantity.js';
+import { milliseconds, seconds } from '../../domain/timeouts.js';
+import { workerDifferences } from './worker-differences.js';
+
+/** What the workers are asked, and with what their answers are compared. */
+export interface AskingWorkers {
+  /**
+   * The sync that they are asked about; null for none. It is given even if its files have errors here (`sync` is null
+   * then), since the workers have files of their own.
+   */
+  readonly asked: string | null;
+  readonly sync: SyncSpec | null;
+  /** The variables that its files name here. */
+  readonly variables: readonly string[];
+  readonly env: Env;
+  /** Receives a line for the person who waits. */
+  readonly note: (line: string) => void;
+}
 
 /**
  * One line for the workers as a whole, and one for each that has a problem. Temporal lists those that polled within the
@@ -17,12 +38,15 @@ import { milliseconds } from '../../domain/timeouts.js';
 export async function examineWorkers(
   client: Client,
   taskQueue: string,
-  sync: SyncSpec | null,
-  asked: string | null,
+  { asked, sync, variables, env, note }: AskingWorkers,
 ): Promise<Examined[]> {
   const pollers = await pollersOf(client, taskQueue);
   if (pollers.size === 0) return [warn('workers', `none polls task queue ${taskQueue}`, 'partner-sync worker')];
-  const states = await ask(client, { taskQueue, sync: asked, identities: [...pollers.keys()] });
+  const salt = randomBytes(16).toString('hex');
+  const [states, hashes] = await Promise.all([
+    ask(client, { taskQueue, sync: asked, salt, identities: [...pollers.keys()] }, note),
+    hashedVariables(env, variables, salt),
+  ]);
   const answered = states.filter((worker) => worker.state !== null);
   const silent = states.filter(({ state }) => state === null).map(({ identity }) => identity);
   const recent = silent.filter((identity) => Date.now() - pollers.get(identity)! < milliseconds('doctorWorkerGone'));
@@ -36,7 +60,11 @@ export async function examineWorkers(
         fail('worker', `${identity}: ${part}: ${message}`, remedyOf(code)),
       ),
     ),
-    ...versions(answered, sync),
+    ...workerDifferences(answered, {
+      files: sync?.version ?? null,
+      program: packageVersion(),
+      variables: hashes,
+    }),
     ...gone.map((identity) =>
       warn(
         'worker',
@@ -92,7 +120,7 @@ async function pollersOf(client: Client, taskQueue: string): Promise<Map<string,
  * Starts the workflow `askWorkers` and awaits the states. If nothing takes it up in time, none of the workers responds,
  * which is a result and not an error.
  */
-async function ask(client: Client, input: AskWorkersInput): Promise<WorkerStates> {
+async function ask(client: Client, input: AskWorkersInput, note: AskingWorkers['note']): Promise<WorkerStates> {
   const handle = await client.workflow.start('askWorkers', {
     taskQueue: input.taskQueue,
     workflowId: `doctor-${randomUUID()}`,
@@ -101,35 +129,40 @@ async function ask(client: Client, input: AskWorkersInput): Promise<WorkerStates
     workflowExecutionTimeout: milliseconds('doctorAll'),
     staticSummary: 'partner-sync doctor asks the workers',
   });
+  const ended = new AbortController();
+  void tellWaiting(handle, input.identities.length, note, ended.signal);
   try {
     return (await handle.result()) as WorkerStates;
   } catch {
     return input.identities.map((identity) => ({ identity, state: null }));
+  } finally {
+    ended.abort();
   }
 }
 
-/** With different files it is left to chance by which of them the next run goes. */
-function versions(answered: WorkerStates, sync: SyncSpec | null): Examined[] {
-  const byVersion = grouped(answered);
-  const told = [...byVersion].map(([version, identities]) => `${version} on ${identities.join(', ')}`).join('; ');
-  if (byVersion.size > 1)
-    return [
-      fail('worker', `the workers have different versions of the files: ${told}`, 'give all workers the same files'),
-    ];
-  if (sync === null || byVersion.size === 0 || byVersion.has(sync.version)) return [];
-  return [
-    warn(
-      'worker',
-      `the workers have another version of the files: ${told}; here it is ${sync.version}`,
-      'give the workers these files',
-    ),
-  ];
-}
-
-/** Identities by the version of the files that they have; those that could not load them are left out. */
-function grouped(answered: WorkerStates): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const { identity, state } of answered)
-    if (state?.version != null) found.set(state.version, [...(found.get(state.version) ?? []), identity]);
-  return found;
+/**
+ * Says how many workers have answered, first after about a second, until `ended`. The server counts them: a query would have to
+ * be answered by one of the workers.
+ */
+async function tellWaiting(
+  handle: WorkflowHandle,
+  workers: number,
+  note: AskingWorkers['note'],
+  ended: AbortSignal,
+): Promise<void> {
+  const limit = `waiting for at most ${seconds('doctorAll')} s`;
+  try {
+    for (let pause = milliseconds('doctorFirstNote'); ; pause = milliseconds('doctorNotes')) {
+      await sleep(pause, undefined, { signal: ended });
+      const { events } = await handle.fetchHistory();
+      const answered = events?.filter((event) => event.activityTaskCompletedEventAttributes).length ?? 0;
+      if (ended.aborted) return;
+      const those = `${answered} of ${quantity(workers, 'worker')}`;
+      note(
+        answered === 0 ? `no worker has answered yet; ${limit} ...` : `${those} answered; ${limit} for the rest ...`,
+      );
+    }
+  } catch {
+    // They have answered, or the server cannot be asked, which the result will show.
+  }
 }

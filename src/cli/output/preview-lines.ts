@@ -4,6 +4,8 @@ import type { JsonValue } from '../../domain/values/json.js';
 import type { FieldSpec, MappingSpec } from '../../domain/sync/sync.js';
 import { fieldColumns } from '../../mapping/compile/read-plan.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
+import { formatCount, quantity } from '../../domain/values/quantity.js';
+import type { WaitingRows } from '../../inspection/waiting-children.js';
 import { table } from './text-table.js';
 
 /** Prints a value. Masked by default: others see a terminal, and its text is pasted into tickets. */
@@ -21,19 +23,34 @@ const SIGNS: Readonly<Record<Prediction, string>> = {
   fails: '! would fail',
 };
 
-const count = (n: number): string => n.toLocaleString('en-GB');
-
 /** The preview for people: counts, reasons of failures with the number of their rows, and examples. */
 export function previewLines(preview: Preview, spec: MappingSpec, show: Show): string[] {
-  const heading = `read ${count(preview.rows)} ${preview.rows === 1 ? 'row' : 'rows'}${preview.all ? ', all that a run would read' : '; use --limit for more'}`;
+  const heading = `read ${quantity(preview.rows, 'row')}${preview.all ? ', all that a run would read' : '; use --limit for more'}`;
   return [
     `${preview.mapping} -> ${spec.schema.name}: ${heading}`,
     ...Object.entries(SIGNS).map(
-      ([prediction, sign]) => `  ${sign.padEnd(14)} ${count(preview.counts[prediction as Prediction])}`,
+      ([prediction, sign]) => `  ${sign.padEnd(14)} ${formatCount(preview.counts[prediction as Prediction])}`,
     ),
-    ...preview.failures.map((f) => `      ${count(f.rows)}: ${f.pointer} ${f.rule} (${f.reason})`),
+    ...preview.failures.map((f) => `      ${formatCount(f.rows)}: ${f.pointer} ${f.rule} (${f.reason})`),
+    ...waitingLines('      would wait for them', preview.waiting),
+    ...preview.missingParents.flatMap(({ schema, parents, waiting }) => [
+      `  ! missing       ${quantity(parents, 'parent')} of schema ${schema}: neither on the platform nor among the rows that a run would read`,
+      ...waitingLines(`      would wait for ${parents === 1 ? 'it' : 'them'}`, waiting),
+    ]),
     ...preview.examples.flatMap((row) => ['', ...rowLines(row, spec, show)]),
     '',
+  ];
+}
+
+/** What would wait, by mapping: only among the rows that were read, so there may be more. */
+function waitingLines(begin: string, waiting: readonly WaitingRows[]): string[] {
+  const read = waiting.filter(({ rows }) => rows !== null);
+  const unread = waiting.filter(({ rows }) => rows === null).map(({ mapping }) => mapping);
+  return [
+    ...(read.length === 0
+      ? []
+      : [`${begin}, of the rows read: ${read.map((w) => `${quantity(w.rows!, 'row')} of ${w.mapping}`).join(', ')}`]),
+    ...(unread.length === 0 ? [] : [`${begin}: perhaps rows of ${unread.join(', ')}, which were not read`]),
   ];
 }
 
@@ -59,6 +76,7 @@ function rowLines(row: PreviewedRow, spec: MappingSpec, show: Show): string[] {
           ]),
         ),
       ),
+      ...waitingLines('      would wait for it', row.waiting),
     ];
   const fields = [...spec.fields].filter(([field]) => stored === null || stored.differs.includes(field));
   const now = (field: string): string => (field in result.data ? show(result.data[field]) : '(left out)');
@@ -100,14 +118,14 @@ const indented = (lines: readonly string[]): string[] => lines.map((line) => `  
 export const previewJson = ({ examples, ...rest }: Preview, spec: MappingSpec, show: Show): object => ({
   ...rest,
   schema: spec.schema.name,
-  examples: examples.map(({ prediction, columns, row, result, stored }) => ({
+  examples: examples.map(({ prediction, columns, row, result, stored, waiting }) => ({
     prediction,
     tenant: result.tenant,
     externalId: show(result.externalId),
     row: Object.fromEntries(columns.map((column, i) => [column.name, show(row[i])])),
     ...(result.kind === 'record'
       ? { record: Object.fromEntries(Object.entries(result.data).map(([field, value]) => [field, show(value)])) }
-      : { pointer: result.pointer, rule: result.rule, reason: result.reason }),
+      : { pointer: result.pointer, rule: result.rule, reason: result.reason, waiting }),
     ...(stored !== null && { differs: stored.differs }),
   })),
 });

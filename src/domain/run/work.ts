@@ -90,10 +90,16 @@ export interface DeliverNotificationsInput {
 export const alertsWorkflowId = (taskQueue: string, { sync, target }: DeliverNotificationsInput): string =>
   `alerts/${taskQueue}/${sync}/${target}`;
 
-/** Input of the workflow `askWorkers`. */
-export interface AskWorkersInput {
+/** Input of `examineWorker`. */
+export interface ExamineWorkerInput {
   /** The sync to check; null for the ledger alone. */
   readonly sync: string | null;
+  /** With it the values of variables are hashed. */
+  readonly salt: string;
+}
+
+/** Input of the workflow `askWorkers`. */
+export interface AskWorkersInput extends ExamineWorkerInput {
   readonly taskQueue: string;
   readonly identities: readonly string[];
 }
@@ -107,6 +113,10 @@ export interface WorkerFailure extends RunFailure {
 export interface WorkerState {
   /** The version of its files; null if they cannot be used, or no sync was named. */
   readonly version: string | null;
+  /** The version of the program. */
+  readonly program: string;
+  /** Salted hashes of its variables, by their names: of the program and of its files; null for one that is not set. */
+  readonly variables: Readonly<Record<string, string | null>>;
   readonly failures: readonly WorkerFailure[];
 }
 

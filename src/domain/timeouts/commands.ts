@@ -141,6 +141,18 @@ export const COMMANDS = {
     bounds: 'the time that all workers together are given',
     why: 'if none is running, nothing even picks up the request',
   },
+  doctorFirstNote: {
+    value: 1,
+    unit: 's',
+    bounds: 'the time after which `doctor` says that workers have not answered yet',
+    why: 'workers that are well have answered by then, and somebody is watching',
+  },
+  doctorNotes: {
+    value: 5,
+    unit: 's',
+    bounds: 'the time between two such notes',
+    why: 'often enough to see that it still waits',
+  },
   doctorTask: {
     value: 2,
     unit: 's',

@@ -1,4 +1,5 @@
 /** Turns ajv's errors about a record into a message without any value of the record. */
+import { quantity } from '../../domain/values/quantity.js';
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../../domain/values/json.js';
 import { asObject, propertiesOf } from '../definition/target.js';
@@ -62,9 +63,9 @@ function inWords(error: ErrorObject): { rule: string; reason: string } {
     case 'pattern':
       return { rule: `pattern: ${String(p['pattern'])}`, reason: `does not match the pattern ${String(p['pattern'])}` };
     case 'minLength':
-      return { rule: `minLength: ${limit}`, reason: `shorter than ${limit} characters` };
+      return { rule: `minLength: ${limit}`, reason: `shorter than ${quantity(Number(limit), 'character')}` };
     case 'maxLength':
-      return { rule: `maxLength: ${limit}`, reason: `longer than ${limit} characters` };
+      return { rule: `maxLength: ${limit}`, reason: `longer than ${quantity(Number(limit), 'character')}` };
     case 'minimum':
     case 'maximum':
     case 'exclusiveMinimum':

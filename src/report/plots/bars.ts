@@ -1,4 +1,5 @@
 /** Plots that compare: causes of dead letters, mappings by the time that they took, runs, and the days of a sync. */
+import { quantity } from '../../domain/values/quantity.js';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { EarlierRun, MappingHistory, RunCause, SyncDay } from '../../domain/run/run-history.js';
 import { compact, count, dayOf } from '../figures.js';
@@ -109,7 +110,7 @@ export function sparkline(days: readonly SyncDay[], today: Date, length = 30): s
   const most = Math.max(1, ...data.map((each) => each.accepted));
   const bad = data.filter((each) => each.bad > 0);
   return draw({
-    ariaLabel: `The last ${length} days: ${count(accepted)} rows accepted; runs failed or ended incomplete on ${bad.length} of them.`,
+    ariaLabel: `The last ${length} days: ${quantity(accepted, 'row')} accepted; runs failed or ended incomplete on ${bad.length} of them.`,
     classes: 'plot sparkline',
     width: 150,
     height: 28,

@@ -1,4 +1,5 @@
 /** 4.14: reads the status of a batch. All counters come from one row, so they always add up. */
+import { quantity } from '../../domain/values/quantity.js';
 import { isUuid } from '../../domain/values/names.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { Queryable } from '../database.js';
@@ -101,7 +102,7 @@ async function errorsOf(db: Queryable, batch: BatchRow, naming: Naming): Promise
     summary: { failed: batch.failed, byRule },
     details: {},
     recordErrors: naming === 'none' ? [] : naming === 'counted' ? counted(rows) : rows.map(NAMED[naming]),
-    message: `${batch.failed} of ${batch.total} records failed`,
+    message: `${batch.failed} of ${quantity(batch.total, 'record')} failed`,
   };
 }
 

@@ -1,4 +1,5 @@
 /** 4.6: copies library items into a tenant and removes others from it, all in one transaction. */
+import { quantity } from '../../domain/values/quantity.js';
 import { randomUUID } from 'node:crypto';
 import type { LibraryItemResult } from '../../platform/contract/library.js';
 import { inTransaction, type Queryable } from '../database.js';
@@ -51,7 +52,7 @@ export const syncLibrary: Handler<'syncLibrary'> = async ({ params, body }, serv
     ]);
     return done;
   });
-  return { message: `${results.length} library items synced or unsynced`, data: { results, jobId } };
+  return { message: `${quantity(results.length, 'library item')} synced or unsynced`, data: { results, jobId } };
 };
 
 /** Each id once, in lower case and in the order of the request. */

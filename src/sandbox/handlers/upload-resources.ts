@@ -1,4 +1,5 @@
 /** 4.5 and 4.8: accepts an upload and leaves its processing to the batch workers. */
+import { quantity } from '../../domain/values/quantity.js';
 import { acceptBatch } from '../processing/accept-batch.js';
 import { unknownFieldsOf } from '../processing/incoming.js';
 import { Refusal } from '../refusal.js';
@@ -50,7 +51,7 @@ async function upload(
     recordCount: resources.length,
   });
   services.workers.notify();
-  const message = `${resources.length} resources accepted for processing`;
+  const message = `${quantity(resources.length, 'resource')} accepted for processing`;
   return { message, data: { batchId, message, recordCount: resources.length, schemaDefinitionId: schema.id } };
 }
 
