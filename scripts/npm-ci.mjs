@@ -1,5 +1,5 @@
 /** Checks whether node_modules matches package-lock.json, and runs `npm ci`. Plain Node, no dependency. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npmCli } from './stack/npm-cli.mjs';
 

@@ -21,20 +21,20 @@ export async function withStack(
   work: (stack: Stack) => Promise<number>,
   ending: () => void = () => undefined,
 ): Promise<number> {
-  let up: Stack | undefined;
+  const running: { stack?: Stack } = {};
   const asked = untilAsked(() => {
     // While servers are starting nothing can be drained; what was started ends with this process.
-    if (up === undefined) process.exit(onSignal);
-    void up.stop();
+    if (running.stack === undefined) process.exit(onSignal);
+    void running.stack.stop();
   });
-  const first = await Promise.race([asked, startStack({ ...input, mintToken })]);
-  if (first === undefined) return process.exit(onSignal);
-  up = first;
+  const stack = await Promise.race([asked, startStack({ ...input, mintToken })]);
+  if (stack === undefined) process.exit(onSignal);
+  running.stack = stack;
   try {
-    return await Promise.race([asked.then(() => onSignal), up.failed.then(() => EXIT.failed), work(up)]);
+    return await Promise.race([asked.then(() => onSignal), stack.failed.then(() => EXIT.failed), work(stack)]);
   } finally {
     ending();
-    await up.stop();
+    await stack.stop();
   }
 }
 

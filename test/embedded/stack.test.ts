@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isAlive } from '../../src/embedded/detached-process.js';
 import { findEnvironment } from '../../src/config/dev-stack.js';
-import { choicesOf } from '../../src/embedded/stack-environment.js';
+import { choicesOf, SHIPPED_MAPPINGS } from '../../src/embedded/stack-environment.js';
 import { startStack, type Stack } from '../../src/embedded/stack.js';
 import { attachStack } from '../../src/embedded/stack-folder.js';
 
@@ -26,7 +26,10 @@ describe('the stack', () => {
       folder,
       choices,
       log: (line) => void said.push(line),
-      processes: ['sandbox', 'worker'],
+      worker: true,
+      shop: true,
+      mappings: SHIPPED_MAPPINGS,
+      own: process.env,
       mintToken: ({ scope }) => Promise.resolve(`token for ${scope}`),
       cli: [process.execPath, FAKE_CLI],
     });
@@ -113,7 +116,7 @@ describe('the stack', () => {
   });
 
   it('reports a sandbox that dies, since nothing works without it', async () => {
-    process.kill(stack.sandbox!.pid, 'SIGKILL');
+    process.kill(stack.sandbox.pid, 'SIGKILL');
     expect(await stack.failed).toBe('The sandbox ended by itself (SIGKILL).\nsandbox started');
   });
 
