@@ -32,10 +32,10 @@ export interface PostgresInstallation {
  * Prepares the folder `wanted` and the binaries for the account. Folder or binaries are moved or copied under the
  * temporary folder if the account cannot reach them. Throws `config_invalid`, and `package_missing`.
  */
-export async function preparePostgres(wanted: string, log: (line: string) => void): Promise<PostgresInstallation> {
+export function preparePostgres(wanted: string, log: (line: string) => void): PostgresInstallation {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
-  const installed = await findPostgres();
+  const installed = findPostgres();
   if (installed === undefined) throw postgresMissing();
   const postgres = reachableBinary(installed, account, log);
   return { folder, account, postgres, initdb: join(dirname(postgres), 'initdb') };

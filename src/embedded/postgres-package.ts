@@ -1,9 +1,7 @@
 /** The npm package with PostgreSQL's programs: optional, because only `dev`, `demo` and the tests need it. */
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { PartnerSyncError } from '../domain/errors.js';
 import { confirmed } from '../cli/output/confirmed.js';
 import { endWithOwner } from './end-with-owner.js';
@@ -28,15 +26,15 @@ interface NpmScript {
  * The path of PostgreSQL's server, from a package that this one or the current folder can load; undefined if there is
  * none.
  */
-export async function findPostgres(): Promise<string | undefined> {
+export function findPostgres(): string | undefined {
   // The current folder: npx may run this package from npm's cache. The package that brings it: pnpm shows it to no other.
-  const places = [import.meta.url, pathToFileURL(join(process.cwd(), 'package.json')).href];
-  for (const place of [...places, ...places.map((from) => resolvedFrom(from, POSTGRES_PACKAGE.name))]) {
-    const found = place === undefined ? undefined : resolvedFrom(place, OF_PLATFORM);
+  const places = [import.meta.dirname, process.cwd()];
+  const bringing = places.map((place) => installedPackage(place, POSTGRES_PACKAGE.name));
+  for (const place of [...places, ...bringing]) {
+    const found = place === undefined ? undefined : installedPackage(place, OF_PLATFORM);
     if (found === undefined) continue;
-    const { postgres } = (await import(/* @vite-ignore */ pathToFileURL(found).href)) as { postgres: string };
-    linkLibraries(dirname(dirname(postgres)));
-    return postgres;
+    linkLibraries(join(found, 'native'));
+    return join(found, 'native', 'bin', process.platform === 'win32' ? 'postgres.exe' : 'postgres');
   }
   return undefined;
 }
@@ -54,7 +52,7 @@ export const postgresMissing = (): PartnerSyncError =>
  * Otherwise throws `package_missing`.
  */
 export async function providePostgres(install: boolean): Promise<void> {
-  if ((await findPostgres()) !== undefined) return;
+  if (findPostgres() !== undefined) return;
   const question = `The embedded PostgreSQL is not installed (60 MB). Run npm install --save-dev ${WANTED}?`;
   if (!install && !(process.stdin.isTTY && (await confirmed(question)))) throw postgresMissing();
   const { npmCli } = await loadPlainScript<NpmScript>('npm-cli.mjs');
@@ -66,14 +64,18 @@ export async function providePostgres(install: boolean): Promise<void> {
     npm.once('error', reject);
     npm.once('close', resolve);
   });
-  if (code !== 0 || (await findPostgres()) === undefined) throw postgresMissing();
+  if (code !== 0 || findPostgres() === undefined) throw postgresMissing();
 }
 
-function resolvedFrom(place: string, name: string): string | undefined {
-  try {
-    return createRequire(place).resolve(name);
-  } catch {
-    return undefined;
+/**
+ * The folder of a package that modules in `place` can load; undefined if there is none. Looks itself, because Node's
+ * resolver remembers what it has not found, and the package may have been installed since.
+ */
+function installedPackage(place: string, name: string): string | undefined {
+  for (let folder = place; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return realpathSync(candidate);
+    if (folder === dirname(folder)) return undefined;
   }
 }
 

@@ -62,7 +62,7 @@ const SHUT_DOWN: readonly EndingStep[] = [
  * Throws `state_unreachable` with the end of the log if the server does not start.
  */
 export async function startPostgres({ folder, log, settings = {} }: StartPostgresInput): Promise<EmbeddedPostgres> {
-  const home = await preparePostgres(folder, log);
+  const home = preparePostgres(folder, log);
   const data = join(home.folder, 'data');
   const password = initialiseCluster(home, data);
   const living = leftoverServer(join(data, 'postmaster.pid'), data);
