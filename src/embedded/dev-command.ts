@@ -42,15 +42,19 @@ export async function dev({ install = false }: DevFlags): Promise<number> {
   mkdirSync(mappings, { recursive: true });
   const shop = inClone();
   const worker = (await listSyncs(mappings)).length > 0;
+  const ending = new AbortController();
   return withStack(
     { folder, log, worker, shop, mappings, own, choices },
     EXIT.done,
     async (stack) => {
       if (shop) await pushDemoSchemas({ ...stack.processEnv, PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS });
       log('The stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
-      return followSyncs({ stack, folder, mappings, display });
+      return followSyncs({ stack, folder, mappings, display, signal: ending.signal });
     },
-    () => display.end(),
+    () => {
+      display.end();
+      ending.abort();
+    },
   );
 }
 
@@ -59,10 +63,12 @@ interface Following {
   readonly folder: string;
   readonly mappings: string;
   readonly display: DevDisplay;
+  /** Ends the following: otherwise its timers and its watcher would keep this process alive. */
+  readonly signal: AbortSignal;
 }
 
-/** Shows files and runs as they change; never resolves, and rejects only for what is a defect here. */
-async function followSyncs({ stack, folder, mappings, display }: Following): Promise<never> {
+/** Shows files and runs as they change, until `signal` is aborted. */
+async function followSyncs({ stack, folder, mappings, display, signal }: Following): Promise<number> {
   const addresses = {
     ...(stack.uiUrl !== undefined && { 'Temporal Web UI': stack.uiUrl }),
     Sandbox: `${stack.sandboxUrl}/reference`,
@@ -70,15 +76,22 @@ async function followSyncs({ stack, folder, mappings, display }: Following): Pro
   };
   const lines = Object.entries(addresses).map(([name, address]) => `${name}: ${address}`);
   display.event(lines);
-  const board = openSyncBoard(mappings, stack.processEnv, composeView(stack.processEnv));
+  const parts = composeView(stack.processEnv);
+  const board = openSyncBoard(mappings, stack.processEnv, parts);
   const logged = followWorkerLog(join(folder, 'logs', 'worker.log'));
   const known = new Set<string>();
-  const show = (): void => display.show({ addresses, entries: board.entries });
+  const show = (): void => {
+    if (!signal.aborted) display.show({ addresses, entries: board.entries });
+  };
   const files = async (): Promise<void> => {
     const changed = await board.readFiles();
     for (const entry of changed) display.event(filesLines(entry));
     await provideTenants(stack, board, known);
-    if (board.entries.length > 0) await stack.startWorker();
+    if (board.entries.length > 0 && stack.worker === undefined) {
+      await stack.startWorker();
+      // What a worker says while it starts is of no interest once it is up.
+      logged();
+    }
     show();
   };
   // One after the other, so that the last one to finish has read the latest files.
@@ -87,17 +100,24 @@ async function followSyncs({ stack, folder, mappings, display }: Following): Pro
     last = last.then(files).catch((error: unknown) => display.event([`The files could not be read: ${String(error)}`]));
   };
   let settling: NodeJS.Timeout | undefined;
-  watch(mappings, { ignoreInitial: true }).on('all', () => {
+  const watcher = watch(mappings, { ignoreInitial: true }).on('all', () => {
     clearTimeout(settling);
     settling = setTimeout(again, milliseconds('devSettle'));
   });
-  again();
-  while (true) {
-    await last;
-    const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
-    if (news.length > 0) display.event(news);
-    show();
-    await sleep(milliseconds('devLook'));
+  try {
+    again();
+    while (!signal.aborted) {
+      await last;
+      const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
+      if (news.length > 0 && !signal.aborted) display.event(news);
+      show();
+      await sleep(milliseconds('devLook'), undefined, { signal }).catch(() => undefined);
+    }
+    return EXIT.done;
+  } finally {
+    clearTimeout(settling);
+    await watcher.close();
+    await parts.close();
   }
 }
 
