@@ -15,7 +15,7 @@ import { providePostgres } from './postgres-package.js';
 import { devFolder, inClone } from './project.js';
 import type { Stack } from './stack.js';
 import { choicesOf, fixtureOf, SHIPPED_MAPPINGS } from './stack-environment.js';
-import { openSyncBoard, runLines, type BoardEntry, type SyncBoard } from './sync-board.js';
+import { openSyncBoard, runLines, type SyncBoard } from './sync-board.js';
 import { withStack } from './with-stack.js';
 import { followWorkerLog } from './worker-log.js';
 
@@ -85,13 +85,9 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
   };
   const files = async (): Promise<void> => {
     const changed = await board.readFiles();
-    for (const entry of changed) display.event(filesLines(entry));
+    for (const { sync, files, findings } of changed) display.event([`${sync}: files ${files}`], findings);
     await provideTenants(stack, board, known);
-    if (board.entries.length > 0 && stack.worker === undefined) {
-      await stack.startWorker();
-      // What a worker says while it starts is of no interest once it is up.
-      logged();
-    }
+    if (board.entries.length > 0) await stack.startWorker();
     show();
   };
   // One after the other, so that the last one to finish has read the latest files.
@@ -120,8 +116,6 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
     await parts.close();
   }
 }
-
-const filesLines = ({ sync, files, findings }: BoardEntry): string[] => [`${sync}: files ${files}`, ...findings];
 
 /** Adds to the sandbox the tenants that the files name, so that a first run finds them. */
 async function provideTenants(stack: Stack, board: SyncBoard, known: Set<string>): Promise<void> {
