@@ -15,7 +15,7 @@ import { providePostgres } from './postgres-package.js';
 import { devFolder, inClone } from './project.js';
 import type { Stack } from './stack.js';
 import { choicesOf, fixtureOf, SHIPPED_MAPPINGS } from './stack-environment.js';
-import { openSyncBoard, runLines, type SyncBoard } from './sync-board.js';
+import { openSyncOverview, runLines, type SyncOverview } from './sync-overview.js';
 import { withStack } from './with-stack.js';
 import { followWorkerLog } from './worker-log.js';
 
@@ -77,17 +77,17 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
   const lines = Object.entries(addresses).map(([name, address]) => `${name}: ${address}`);
   display.event(lines);
   const parts = composeView(stack.processEnv);
-  const board = openSyncBoard(mappings, stack.processEnv, parts);
+  const overview = openSyncOverview(mappings, stack.processEnv, parts);
   const logged = followWorkerLog(join(folder, 'logs', 'worker.log'));
   const known = new Set<string>();
   const show = (): void => {
-    if (!signal.aborted) display.show({ addresses, entries: board.entries });
+    if (!signal.aborted) display.show({ addresses, entries: overview.entries });
   };
   const files = async (): Promise<void> => {
-    const changed = await board.readFiles();
+    const changed = await overview.readFiles();
     for (const { sync, files, findings } of changed) display.event([`${sync}: files ${files}`], findings);
-    await provideTenants(stack, board, known);
-    if (board.entries.length > 0) await stack.startWorker();
+    await provideTenants(stack, overview, known);
+    if (overview.entries.length > 0) await stack.startWorker();
     show();
   };
   // One after the other, so that the last one to finish has read the latest files.
@@ -104,7 +104,7 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
     again();
     while (!signal.aborted) {
       await last;
-      const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
+      const news = [...logged(), ...(await overview.readRuns().catch(() => [])).flatMap(runLines)];
       if (news.length > 0 && !signal.aborted) display.event(news);
       show();
       await sleep(milliseconds('devLook'), undefined, { signal }).catch(() => undefined);
@@ -118,8 +118,8 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
 }
 
 /** Adds to the sandbox the tenants that the files name, so that a first run finds them. */
-async function provideTenants(stack: Stack, board: SyncBoard, known: Set<string>): Promise<void> {
-  const missing = board.entries.flatMap(({ tenants }) => tenants).filter((tenant) => !known.has(tenant));
+async function provideTenants(stack: Stack, overview: SyncOverview, known: Set<string>): Promise<void> {
+  const missing = overview.entries.flatMap(({ tenants }) => tenants).filter((tenant) => !known.has(tenant));
   if (missing.length === 0) return;
   await loadInto(stack.sandboxStateUrl, fixtureOf(missing));
   for (const tenant of missing) known.add(tenant);

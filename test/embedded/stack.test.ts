@@ -103,13 +103,15 @@ describe('the stack', () => {
   });
 
   it('tells of values that a command sets differently from the worker that is up', () => {
-    const unlike = (own: Record<string, string>) => findEnvironment(root, own).unlikeWorker;
+    const differing = (own: Record<string, string>) => findEnvironment(root, own).notInWorker;
 
-    expect(unlike({})).toEqual([]);
-    expect(unlike({ PARTNER_SYNC_MAPPINGS: './mine', SOURCE_URL: stack.env.SOURCE_URL! })).toEqual([
+    expect(differing({})).toEqual([]);
+    expect(differing({ PARTNER_SYNC_MAPPINGS: './mine', SOURCE_URL: stack.env.SOURCE_URL! })).toEqual([
       'PARTNER_SYNC_MAPPINGS',
     ]);
-    expect(unlike({ PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS, PLATFORM_TENANT: 'acme' })).toEqual(['PLATFORM_TENANT']);
+    expect(differing({ PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS, PLATFORM_TENANT: 'acme' })).toEqual([
+      'PLATFORM_TENANT',
+    ]);
   });
 
   it('refuses a second owner of the same folder', async () => {
