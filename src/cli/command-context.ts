@@ -83,11 +83,11 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
     let parts: P | undefined;
     try {
       setDefaultResultOrder('ipv4first');
-      const { env, devStack, unlikeWorker } = findEnvironment(process.cwd(), process.env);
+      const { env, devStack, notInWorker } = findEnvironment(process.cwd(), process.env);
       if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
-      if (unlikeWorker.length > 0)
+      if (notInWorker.length > 0)
         output.note(
-          `warning: ${unlikeWorker.join(', ')} as set here: this command uses it, but the worker that is up does not. ` +
+          `warning: ${notInWorker.join(', ')} as set here: this command uses it, but the worker that is up does not. ` +
             'Start the stack again with the same values to run syncs with them.',
         );
       parts = await open(env, output);

@@ -13,7 +13,7 @@ export interface FoundEnvironment {
   /** Whether the addresses are those of this folder's dev stack. */
   readonly devStack: boolean;
   /** Variables of {@link WORKER_CHOICES} that are set to other values here than the stack's worker runs with. */
-  readonly unlikeWorker: readonly string[];
+  readonly notInWorker: readonly string[];
 }
 
 /**
@@ -34,7 +34,7 @@ export const DEV_STACK_FILE = join('.partner-sync', 'dev.env');
 /** The variables for a command that runs in `folder`. */
 export function findEnvironment(folder: string, env: Env): FoundEnvironment {
   const own = ownEnvironment(folder, env);
-  if (ownServers(own).length > 0) return { env: own, devStack: false, unlikeWorker: [] };
+  if (ownServers(own).length > 0) return { env: own, devStack: false, notInWorker: [] };
   const stack = isUp(folder) ? readFile(folder, DEV_STACK_FILE) : {};
   const devStack = Object.keys(stack).length > 0;
   const meant = (name: string, value: string | undefined): string | undefined =>
@@ -43,7 +43,7 @@ export function findEnvironment(folder: string, env: Env): FoundEnvironment {
   return {
     env: { ...own, ...missingFrom(stack, own) },
     devStack,
-    unlikeWorker: devStack ? WORKER_CHOICES.filter(differs) : [],
+    notInWorker: devStack ? WORKER_CHOICES.filter(differs) : [],
   };
 }
 

@@ -15,7 +15,7 @@ import { providePostgres } from './postgres-package.js';
 import { devFolder, inClone } from './project.js';
 import type { Stack } from './stack.js';
 import { choicesOf, fixtureOf, SHIPPED_MAPPINGS } from './stack-environment.js';
-import { openSyncBoard, runLines, type BoardEntry, type SyncBoard } from './sync-board.js';
+import { openSyncOverview, runLines, type SyncOverview } from './sync-overview.js';
 import { withStack } from './with-stack.js';
 import { followWorkerLog } from './worker-log.js';
 
@@ -33,7 +33,6 @@ export async function dev({ install = false }: DevFlags): Promise<number> {
   const mappings = choices['PARTNER_SYNC_MAPPINGS'] ?? join(process.cwd(), 'mappings');
   await providePostgres(install);
   const display = openDevDisplay();
-  const ended = new AbortController();
   const log = (line: string): void => display.event(line.split('\n'));
   log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
   if (Object.keys(choices).length > 0) log(`From the environment: ${Object.keys(choices).join(', ')}`);
@@ -43,18 +42,18 @@ export async function dev({ install = false }: DevFlags): Promise<number> {
   mkdirSync(mappings, { recursive: true });
   const shop = inClone();
   const worker = (await listSyncs(mappings)).length > 0;
+  const ending = new AbortController();
   return withStack(
     { folder, log, worker, shop, mappings, own, choices },
     EXIT.done,
     async (stack) => {
       if (shop) await pushDemoSchemas({ ...stack.processEnv, PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS });
       log('The stack is up. Ctrl-C drains and stops it; a second Ctrl-C stops it at once.');
-      await followSyncs({ stack, folder, mappings, display, ended: ended.signal });
-      return EXIT.done;
+      return followSyncs({ stack, folder, mappings, display, signal: ending.signal });
     },
     () => {
-      ended.abort();
       display.end();
+      ending.abort();
     },
   );
 }
@@ -64,12 +63,12 @@ interface Following {
   readonly folder: string;
   readonly mappings: string;
   readonly display: DevDisplay;
-  /** Aborted when the stack is about to stop. */
-  readonly ended: AbortSignal;
+  /** Ends the following: otherwise its timers and its watcher would keep this process alive. */
+  readonly signal: AbortSignal;
 }
 
-/** Shows files and runs as they change, until the stack is about to stop; rejects only for what is a defect here. */
-async function followSyncs({ stack, folder, mappings, display, ended }: Following): Promise<void> {
+/** Shows files and runs as they change, until `signal` is aborted. */
+async function followSyncs({ stack, folder, mappings, display, signal }: Following): Promise<number> {
   const addresses = {
     ...(stack.uiUrl !== undefined && { 'Temporal Web UI': stack.uiUrl }),
     Sandbox: `${stack.sandboxUrl}/reference`,
@@ -77,16 +76,18 @@ async function followSyncs({ stack, folder, mappings, display, ended }: Followin
   };
   const lines = Object.entries(addresses).map(([name, address]) => `${name}: ${address}`);
   display.event(lines);
-  const views = composeView(stack.processEnv);
-  const board = openSyncBoard(mappings, stack.processEnv, views);
+  const parts = composeView(stack.processEnv);
+  const overview = openSyncOverview(mappings, stack.processEnv, parts);
   const logged = followWorkerLog(join(folder, 'logs', 'worker.log'));
   const known = new Set<string>();
-  const show = (): void => display.show({ addresses, entries: board.entries });
+  const show = (): void => {
+    if (!signal.aborted) display.show({ addresses, entries: overview.entries });
+  };
   const files = async (): Promise<void> => {
-    const changed = await board.readFiles();
-    for (const entry of changed) display.event(filesLines(entry));
-    await provideTenants(stack, board, known);
-    if (board.entries.length > 0) await stack.startWorker();
+    const changed = await overview.readFiles();
+    for (const { sync, files, findings } of changed) display.event([`${sync}: files ${files}`], findings);
+    await provideTenants(stack, overview, known);
+    if (overview.entries.length > 0) await stack.startWorker();
     show();
   };
   // One after the other, so that the last one to finish has read the latest files.
@@ -99,24 +100,26 @@ async function followSyncs({ stack, folder, mappings, display, ended }: Followin
     clearTimeout(settling);
     settling = setTimeout(again, milliseconds('devSettle'));
   });
-  again();
-  while (!ended.aborted) {
-    await last;
-    const news = [...logged(), ...(await board.readRuns().catch(() => [])).flatMap(runLines)];
-    if (news.length > 0) display.event(news);
-    show();
-    await sleep(milliseconds('devLook'), undefined, { signal: ended }).catch(() => undefined);
+  try {
+    again();
+    while (!signal.aborted) {
+      await last;
+      const news = [...logged(), ...(await overview.readRuns().catch(() => [])).flatMap(runLines)];
+      if (news.length > 0 && !signal.aborted) display.event(news);
+      show();
+      await sleep(milliseconds('devLook'), undefined, { signal }).catch(() => undefined);
+    }
+    return EXIT.done;
+  } finally {
+    clearTimeout(settling);
+    await watcher.close();
+    await parts.close();
   }
-  clearTimeout(settling);
-  await watcher.close();
-  await views.close();
 }
 
-const filesLines = ({ sync, files, findings }: BoardEntry): string[] => [`${sync}: files ${files}`, ...findings];
-
 /** Adds to the sandbox the tenants that the files name, so that a first run finds them. */
-async function provideTenants(stack: Stack, board: SyncBoard, known: Set<string>): Promise<void> {
-  const missing = board.entries.flatMap(({ tenants }) => tenants).filter((tenant) => !known.has(tenant));
+async function provideTenants(stack: Stack, overview: SyncOverview, known: Set<string>): Promise<void> {
+  const missing = overview.entries.flatMap(({ tenants }) => tenants).filter((tenant) => !known.has(tenant));
   if (missing.length === 0) return;
   await loadInto(stack.sandboxStateUrl, fixtureOf(missing));
   for (const tenant of missing) known.add(tenant);

@@ -3,8 +3,8 @@ import { clock, screenLines, type DevState } from './dev-screen.js';
 
 /** Where `dev` shows what happens. */
 export interface DevDisplay {
-  /** Something has happened: lines for people. */
-  event(lines: readonly string[]): void;
+  /** Something has happened: lines for people. `details` are left out on a screen, which shows them in another place. */
+  event(lines: readonly string[], details?: readonly string[]): void;
   /** Shows the state as it is now, from now on as a screen. */
   show(state: Omit<DevState, 'events'>): void;
   /** Back to plain lines: what follows is shown below what is there. */
@@ -19,7 +19,7 @@ export const openDevDisplay = (stream: NodeJS.WriteStream = process.stdout): Dev
   stream.isTTY ? redrawn(stream) : plain(stream);
 
 const plain = (stream: NodeJS.WriteStream): DevDisplay => ({
-  event: (lines) => void stream.write(lines.map((line) => `${line}\n`).join('')),
+  event: (lines, details = []) => void stream.write([...lines, ...details].map((line) => `${line}\n`).join('')),
   show: () => undefined,
   end: () => undefined,
 });

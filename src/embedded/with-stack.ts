@@ -21,15 +21,15 @@ export async function withStack(
   work: (stack: Stack) => Promise<number>,
   ending: () => void = () => undefined,
 ): Promise<number> {
-  const started: { stack?: Stack } = {};
+  const running: { stack?: Stack } = {};
   const asked = untilAsked(() => {
     // While servers are starting nothing can be drained; what was started ends with this process.
-    if (started.stack === undefined) process.exit(onSignal);
-    void started.stack.stop();
+    if (running.stack === undefined) process.exit(onSignal);
+    void running.stack.stop();
   });
   const stack = await Promise.race([asked, startStack({ ...input, mintToken })]);
-  if (stack === undefined) return process.exit(onSignal);
-  started.stack = stack;
+  if (stack === undefined) process.exit(onSignal);
+  running.stack = stack;
   try {
     return await Promise.race([asked.then(() => onSignal), stack.failed.then(() => EXIT.failed), work(stack)]);
   } finally {

@@ -2,10 +2,10 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { printable } from '../cli/output/text-table.js';
 
-/** Pino's number for warnings; errors have higher ones. */
-const WARNING = 40;
+/** Pino's number for errors. Warnings are left out: Temporal's SDK writes some whenever a worker starts. */
+const ERROR = 50;
 
-/** Returns a function that reads what was added since the last call: the messages of warnings and errors. */
+/** Returns a function that reads what was added since the last call: the messages of errors. */
 export function followWorkerLog(file: string): () => string[] {
   let at = sizeOf(file);
   let rest = '';
@@ -21,7 +21,7 @@ export function followWorkerLog(file: string): () => string[] {
 function messageOf(line: string): string[] {
   try {
     const { level, msg } = JSON.parse(line) as { level?: unknown; msg?: unknown };
-    const severe = typeof level === 'number' ? level >= WARNING : level === 'warn' || level === 'error';
+    const severe = typeof level === 'number' ? level >= ERROR : level === 'error';
     return severe && typeof msg === 'string' ? [`worker: ${printable(msg)}`] : [];
   } catch {
     // A line of Node or of Temporal's SDK, which is no JSON.

@@ -26,7 +26,7 @@ export interface InstalledProject {
 export function installedProject(): InstalledProject {
   const folder = mkdtempSync(join(tmpdir(), 'partner-sync-installed-'));
   const modules = join(folder, 'node_modules');
-  for (const part of ['package.json', 'bin', 'dist', 'mappings'])
+  for (const part of ['package.json', 'bin', 'dist', 'mappings', 'scripts/stack'])
     cpSync(join(ROOT, part), join(modules, 'partner-sync', part), { recursive: true });
   for (const name of Object.keys(PACKAGE.dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });

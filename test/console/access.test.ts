@@ -7,7 +7,7 @@ import type { ConsoleSettings } from '../../src/console/console-settings.js';
 import { serveConsole } from '../../src/console/server.js';
 import { runInProcess } from '../cli/in-process.js';
 import { CLIENT, startIdentityProvider } from './identity-provider.js';
-import { SETTINGS } from './open-console.js';
+import { SETTINGS } from './settings.js';
 
 const TOKEN = 'a token of sixteen characters and more';
 

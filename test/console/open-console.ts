@@ -9,18 +9,7 @@ import type { ConsoleSettings } from '../../src/console/console-settings.js';
 import { serveConsole, type Console } from '../../src/console/server.js';
 import { CLI } from '../pipeline/worker-process.js';
 import type { Shop } from '../pipeline/shop.js';
-
-/** What an operator who says nothing gets, on any free port. */
-export const SETTINGS: ConsoleSettings = {
-  host: '127.0.0.1',
-  port: 0,
-  allowActions: false,
-  showValues: false,
-  login: null,
-  allowedHosts: [],
-  temporalUi: null,
-  temporalNamespace: 'default',
-};
+import { SETTINGS } from './settings.js';
 
 /** Actions run the built command line. */
 export async function openConsole(

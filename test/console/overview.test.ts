@@ -8,7 +8,7 @@ import { openJobs } from '../../src/console/actions/jobs.js';
 import { serveConsole } from '../../src/console/server.js';
 import { copyDatabase, STATE } from '../databases.js';
 import { filesOf } from '../pipeline/shop-files.js';
-import { SETTINGS } from './open-console.js';
+import { SETTINGS } from './settings.js';
 
 const SYNCS = 100;
 const name = (i: number): string => `partner-${String(i).padStart(3, '0')}`;

@@ -96,7 +96,7 @@ it('stops the stack of npm run dev if npm or the process that runs the stack is 
     seen.clear();
     const parts = [
       'bootstrap.mjs dev',
-      'bin/partner-sync.js dev',
+      'partner-sync.js dev',
       'main.js worker',
       'main.js sandbox',
       'postgres -D',
@@ -114,7 +114,7 @@ it('stops the stack of npm run dev if npm or the process that runs the stack is 
   expect(output()).toContain('Draining the worker');
 
   await dev();
-  process.kill([...seen].find(([, args]) => args.includes('bin/partner-sync.js dev'))![0], 'SIGKILL');
+  process.kill([...seen].find(([, args]) => args.includes('partner-sync.js dev'))![0], 'SIGKILL');
   await none();
 }, 240_000);
 

@@ -102,6 +102,18 @@ describe('the stack', () => {
     expect(findEnvironment(root, { PLATFORM_TOKEN_FILE: '/mine' }).env).not.toHaveProperty('PLATFORM_TOKEN');
   });
 
+  it('tells of values that a command sets differently from the worker that is up', () => {
+    const differing = (own: Record<string, string>) => findEnvironment(root, own).notInWorker;
+
+    expect(differing({})).toEqual([]);
+    expect(differing({ PARTNER_SYNC_MAPPINGS: './mine', SOURCE_URL: stack.env.SOURCE_URL! })).toEqual([
+      'PARTNER_SYNC_MAPPINGS',
+    ]);
+    expect(differing({ PARTNER_SYNC_MAPPINGS: SHIPPED_MAPPINGS, PLATFORM_TENANT: 'acme' })).toEqual([
+      'PLATFORM_TENANT',
+    ]);
+  });
+
   it('refuses a second owner of the same folder', async () => {
     await expect(start()).rejects.toThrow(`kept by process ${process.pid}`);
   });

@@ -11,7 +11,7 @@ import { checkSyncFiles } from '../mapping/load-sync.js';
 import { listSyncs } from '../mapping/sync-folder.js';
 
 /** One sync. */
-export interface BoardEntry {
+export interface OverviewEntry {
   readonly sync: string;
   /** The findings of `check --offline`, as it prints them; the errors first. */
   readonly findings: readonly string[];
@@ -23,20 +23,23 @@ export interface BoardEntry {
 }
 
 /** All syncs of the folder, by name. */
-export interface SyncBoard {
-  readonly entries: readonly BoardEntry[];
+export interface SyncOverview {
+  readonly entries: readonly OverviewEntry[];
   /** Checks all files again. Returns an entry for each sync whose findings have changed, or that is new. */
-  readFiles(): Promise<readonly BoardEntry[]>;
+  readFiles(): Promise<readonly OverviewEntry[]>;
   /** Looks up the latest runs. Returns those that have begun or ended since the last call. */
   readRuns(): Promise<readonly ShownRun[]>;
 }
 
-/** A board that is empty at first. `env` are the variables of the worker, which files may name. */
-export function openSyncBoard(folder: string, env: Env, parts: Pick<ViewParts, 'ledgerIfAny'>): SyncBoard {
-  let checked: Omit<BoardEntry, 'latest'>[] = [];
+/** An overview that is empty at first. `env` are the variables of the worker, which files may name. */
+export function openSyncOverview(folder: string, env: Env, parts: Pick<ViewParts, 'ledgerIfAny'>): SyncOverview {
+  let checked: Omit<OverviewEntry, 'latest'>[] = [];
   let latest = new Map<string, ShownRun>();
   let looked = false;
-  const entryOf = (entry: Omit<BoardEntry, 'latest'>): BoardEntry => ({ ...entry, latest: latest.get(entry.sync) });
+  const entryOf = (entry: Omit<OverviewEntry, 'latest'>): OverviewEntry => ({
+    ...entry,
+    latest: latest.get(entry.sync),
+  });
   return {
     get entries() {
       return checked.map(entryOf);
@@ -63,7 +66,7 @@ export function openSyncBoard(folder: string, env: Env, parts: Pick<ViewParts, '
   };
 }
 
-async function check(folder: string, sync: string, env: Env): Promise<Omit<BoardEntry, 'latest'>> {
+async function check(folder: string, sync: string, env: Env): Promise<Omit<OverviewEntry, 'latest'>> {
   const { findings, sync: spec } = await checkSyncFiles(folder, sync, env);
   const ofSeverity = (severity: Finding['severity']): Finding[] => findings.filter((f) => f.severity === severity);
   const [errors, warnings] = [ofSeverity('error'), ofSeverity('warning')];
