@@ -81,6 +81,7 @@ export const Document = ({ title, children }: { readonly title: string; readonly
     head={
       <>
         <link rel="icon" href="/assets/icon.svg" />
+        <link rel="stylesheet" href="/assets/report.css" />
         <link rel="stylesheet" href="/assets/console.css" />
         <script src="/assets/live.js" defer></script>
       </>

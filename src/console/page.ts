@@ -2,12 +2,17 @@
 import type { ComponentChildren } from 'preact';
 import type { ViewParts } from '../composition/parts.js';
 import type { SyncHealth } from '../cli/runs/sync-healths.js';
+import type { SyncDay } from '../domain/run/run-history.js';
 import type { ConsoleSettings } from './console-settings.js';
 
 /** What the overview shows. */
 export interface Overview {
   /** The worst first. */
   readonly healths: readonly SyncHealth[];
+  /** The last days of each sync, by its name. */
+  readonly days: ReadonlyMap<string, readonly SyncDay[]>;
+  /** `2026-11-26`, in UTC. */
+  readonly today: string;
   /** Names of syncs with an active run. */
   readonly active: ReadonlySet<string>;
 }

@@ -41,15 +41,22 @@ function Outcome({ history }: { readonly history: RunHistory }) {
   );
 }
 
-/** The body of the report, for the HTML file and the console. */
-export function RunReportPage({ history }: { readonly history: RunHistory }) {
-  const { run, sync, kind, mode, startedAt, endedAt, filesVersion, failure, mappings, total, report } = history;
+/** The report as the one thing on a page. */
+export const RunReportPage = ({ history }: { readonly history: RunHistory }) => (
+  <main class="report">
+    <h1>
+      Run {history.run} of {history.sync}
+    </h1>
+    <RunReportContent history={history} />
+  </main>
+);
+
+/** What the report says, under a heading that names the run. */
+export function RunReportContent({ history }: { readonly history: RunHistory }) {
+  const { kind, mode, startedAt, endedAt, filesVersion, failure, mappings, total, report } = history;
   const seconds = secondsOf(history);
   return (
-    <main class="report">
-      <h1>
-        Run {run} of {sync}
-      </h1>
+    <>
       <Outcome history={history} />
       {failure !== null && (
         <p>
@@ -125,6 +132,6 @@ export function RunReportPage({ history }: { readonly history: RunHistory }) {
       <p class="quiet">
         Read from the ledger at {timeText(history.asOf)}. Periods of {quantity(history.periodSeconds, 'second')}.
       </p>
-    </main>
+    </>
   );
 }

@@ -33,6 +33,9 @@ async function manySyncs(): Promise<Record<string, string>> {
         now() - h * interval '1 hour', now() - h * interval '1 hour' + interval '1 minute',
         CASE WHEN s % 10 = 0 AND h < 5 THEN 'failed' ELSE 'complete' END, CASE WHEN s % 10 = 0 AND h < 5 THEN 'source_unreachable' END
       FROM generate_series(1, ${SYNCS}) s, generate_series(1, 720) h;
+    INSERT INTO sync_days (sync, day, complete, complete_with_dead_letters, incomplete, failed, read, accepted, unchanged, waiting, dead_lettered)
+      SELECT 'partner-' || lpad(s::text, 3, '0'), current_date - d, 24, 0, 0, CASE WHEN (s + d) % 7 = 0 THEN 1 ELSE 0 END, 9, 9, 0, 0, 0
+      FROM generate_series(1, ${SYNCS}) s, generate_series(0, 29) d;
     ANALYZE runs;`);
   return {
     PARTNER_SYNC_STATE_URL: state.url,
@@ -52,7 +55,7 @@ it('shows a hundred syncs in less than 100 kB with all that the page loads, the 
     await views.close();
   });
   const sizes = await Promise.all(
-    ['/', '/assets/console.css', '/assets/live.js', '/assets/icon.svg'].map(async (path) => {
+    ['/', '/assets/console.css', '/assets/report.css', '/assets/live.js', '/assets/icon.svg'].map(async (path) => {
       const response = await fetch(`${console.url}${path}`);
       expect(response.status, path).toBe(200);
       return (await response.arrayBuffer()).byteLength;

@@ -1,12 +1,12 @@
-/** One run: its report, or how far it has come. */
-import { reportLines } from '../../cli/output/report-lines.js';
-import { shownRun } from '../../cli/runs/run-status.js';
+/** One run: its report with plots, and how far it has come while it goes on. */
+import { assertKnown } from '../../cli/known-sync.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { seconds } from '../../domain/timeouts.js';
+import { RunReportContent } from '../../report/run-report-page.js';
 import { links } from '../links.js';
 import type { Page } from '../page.js';
+import { CommandLine } from '../parts/command-line.js';
 import { TemporalLink } from '../parts/temporal-link.js';
-import { Age, Moment, State } from '../parts/values.js';
 import { WorkingRun } from '../parts/working-run.js';
 
 export const runPage: Page = {
@@ -14,10 +14,13 @@ export const runPage: Page = {
   async load({ parts, params, settings }) {
     const [sync, id] = [params['sync']!, params['run']!];
     const ledger = await parts.ledger();
-    const row = /^\d{1,18}$/.test(id) ? await ledger.runs.find(id) : undefined;
-    if (row?.sync !== sync) throw new PartnerSyncError('input_invalid', `${sync} has no run ${id}`);
-    const run = shownRun(row);
-    const progress = row.ended_at === null ? await ledger.counts.progress(id) : [];
+    const isId = /^\d{1,18}$/.test(id);
+    const [row, history] = isId ? await Promise.all([ledger.runs.find(id), ledger.runHistories.of(id)]) : [];
+    if (row?.sync !== sync || history === undefined) {
+      await assertKnown(parts, sync);
+      throw new PartnerSyncError('input_invalid', `${sync} has no run ${id}`);
+    }
+    const isActive = row.ended_at === null;
     return {
       title: `Run ${id} of ${sync}`,
       crumbs: [
@@ -25,41 +28,22 @@ export const runPage: Page = {
         { label: `run ${id}`, href: links.run(sync, id) },
       ],
       sync,
-      ...(row.ended_at === null && { refresh: seconds('consoleSync') }),
+      ...(isActive && { refresh: seconds('consoleSync') }),
       body: (
-        <div id="run" data-live>
-          <dl class="facts">
-            <dt>outcome</dt>
-            <dd>
-              <State name={run.outcome} />
-              {run.failure === null ? '' : ` ${run.failure.code}: ${run.failure.message}`}
-            </dd>
-            <dt>mode</dt>
-            <dd>{run.mode}</dd>
-            <dt>started (UTC)</dt>
-            <dd>
-              <Moment at={run.startedAt} /> by {run.startedBy ?? 'somebody'}
-            </dd>
-            <dt>took</dt>
-            <dd>
-              <Age
-                seconds={row.ended_at === null ? null : (row.ended_at.getTime() - row.started_at.getTime()) / 1000}
-              />
-            </dd>
-            <dt>version of the files</dt>
-            <dd>{row.mapping_version}</dd>
-            <dt>workflow</dt>
-            <dd>
-              <TemporalLink run={row} settings={settings} />
-            </dd>
-          </dl>
-          {row.ended_at === null ? <WorkingRun run={row} mappings={progress} settings={settings} /> : null}
-          {row.report === null ? null : (
-            <pre tabIndex={0} aria-label="The report of the run">
-              {reportLines(row.report).join('\n')}
-            </pre>
-          )}
-        </div>
+        <>
+          <p>
+            Workflow <TemporalLink run={row} settings={settings} />
+          </p>
+          {isActive ? (
+            <div id="progress" data-live>
+              <WorkingRun run={row} mappings={await ledger.counts.progress(id)} settings={settings} />
+            </div>
+          ) : null}
+          <div class="report">
+            <RunReportContent history={history} />
+          </div>
+          <CommandLine args={['report', sync, id, '--html', `run-${id}.html`]} />
+        </>
       ),
     };
   },
