@@ -241,7 +241,9 @@ describe.skipIf(!isHere('Chromium'))("Temporal's Web UI", () => {
     });
 
     await ui.workflow(held.workflowId, 'User Metadata');
-    await current.getByText(/^order-lines: reading, \d+ % of about [\d,]+ rows, about [\dhms ]+ left; [\d,]+ read, /).waitFor();
+    await current
+      .getByText(/^order-lines: reading, \d+ % of about [\d,]+ rows, about [\dhms ]+ left; [\d,]+ read, /)
+      .waitFor();
     await ui.picture('running-sync', 900);
     await ui.page.getByRole('tab', { name: 'History' }).click();
     await ui.page.getByText('order-lines: keys 250001 to 500000').first().waitFor();
