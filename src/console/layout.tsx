@@ -36,11 +36,13 @@ export function Layout({ content, settings, path, user }: LayoutProps) {
                 {PRODUCT}
               </a>
             </li>
-            {crumbs.map(({ label, href }) => (
-              <li key={href}>
-                <a href={href}>{label}</a>
-              </li>
-            ))}
+            {[...(sync === undefined ? [] : [{ label: sync, href: links.sync(sync) }]), ...crumbs].map(
+              ({ label, href }) => (
+                <li key={href}>
+                  <a href={href}>{label}</a>
+                </li>
+              ),
+            )}
           </ol>
         </nav>
         <p class="mode">

@@ -38,7 +38,7 @@ export interface Crumb {
 /** A page as it is shown. */
 export interface PageContent {
   readonly title: string;
-  /** The pages above it, without the overview. */
+  /** The path to it below the overview and the sync. */
   readonly crumbs: readonly Crumb[];
   readonly body: ComponentChildren;
   /** The sync that it is about: its sections are linked. */

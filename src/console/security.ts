@@ -1,5 +1,7 @@
 /** What browsers are told, and which requests are turned away, so that no other page can use the console. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { createOwnHost } from '../domain/values/own-host.js';
+import type { ConsoleSettings } from './console-settings.js';
 import { TurnedAway } from './turned-away.js';
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, no other page may frame the console or post to it. */
@@ -25,31 +27,25 @@ const HEADERS = {
   'cache-control': 'no-store',
 } as const;
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-
 /** Whether only this machine can reach an address to listen on. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/.test(host);
 
 /** Adds the headers to every response, and the checks to every request. */
-export function secure(app: FastifyInstance, allowedHosts: readonly string[]): void {
-  const names = new Set([...LOOPBACK, ...allowedHosts].map((name) => name.toLowerCase()));
+export function secure(
+  app: FastifyInstance,
+  { host, allowedHosts }: Pick<ConsoleSettings, 'host' | 'allowedHosts'>,
+): void {
+  const isOwn = createOwnHost(host, allowedHosts);
   app.addHook('onRequest', (request, reply, done) => {
     void reply.headers(HEADERS);
-    assertHost(request, names);
+    if (!isOwn(request.headers.host)) throw new TurnedAway(403, ANOTHER_HOST);
     if (request.method !== 'GET' && request.method !== 'HEAD') assertSameOrigin(request);
     done();
   });
 }
 
-/** The Host header must name this console: a page of another name that resolves to this address could read it otherwise. */
-function assertHost({ headers }: FastifyRequest, names: ReadonlySet<string>): void {
-  const name = (headers.host ?? '').replace(/:\d*$/, '').toLowerCase();
-  if (!names.has(name))
-    throw new TurnedAway(
-      403,
-      'the Host header names another server: open the console by localhost, or start it with --allow-host',
-    );
-}
+const ANOTHER_HOST =
+  'the Host header names another server: open the console by localhost, or start it with --allow-host';
 
 /** A form of another site must not do anything here. Browsers send `Origin` with every POST. */
 function assertSameOrigin({ headers }: FastifyRequest): void {

@@ -35,7 +35,7 @@ export async function serveConsole(settings: ConsoleSettings, parts: ConsolePart
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
     done(null, Object.fromEntries(new URLSearchParams(body as string))),
   );
-  secure(app, [settings.host, ...settings.allowedHosts]);
+  secure(app, settings);
   const send: SendPage = (request, reply, content, status = 200) =>
     reply
       .status(status)

@@ -22,7 +22,6 @@ const EVENTS_KEPT = 6;
 
 const NO_SYNC = [
   'No sync yet. In another terminal, in this folder:',
-  '  npx partner-sync new shop      starts one from a template',
   '  npx partner-sync init --help   drafts one from the tables of your database',
 ];
 

@@ -12,7 +12,7 @@ export function actionPage(name: string, action: Action, values: ActionValues): 
   const fields = Object.entries(action.fields);
   return {
     title: action.title(values),
-    crumbs: [{ label: sync!, href: links.sync(sync!) }],
+    crumbs: [],
     sync: sync!,
     body: (
       <form method="post" action={`/actions/${name}`}>
@@ -75,7 +75,7 @@ export function jobPage(job: Job): PageContent {
   const working = exitCode === null;
   return {
     title,
-    crumbs: [{ label: sync, href: links.sync(sync) }],
+    crumbs: [],
     sync,
     ...(working && { refresh: 1 }),
     body: (

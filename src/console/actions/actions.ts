@@ -5,7 +5,6 @@
 import { isSyncName } from '../../domain/values/names.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { RUN_MODES } from '../../domain/sync/sync.js';
-import { TurnedAway } from '../turned-away.js';
 
 /** Something that a person fills in, or that the link to the action has filled in. */
 export interface ActionField {
@@ -155,35 +154,4 @@ export type ActionName = keyof typeof ACTIONS;
 export function actionNamed(name: string): Action {
   if (Object.hasOwn(ACTIONS, name)) return ACTIONS[name as ActionName];
   throw new PartnerSyncError('input_invalid', `the console has no action "${name}"`);
-}
-
-const LONGEST_VALUE = 500;
-
-/**
- * The values that were given for an action's fields, checked. Throws {@link TurnedAway} for a value that cannot be, for an
- * unknown field and, if `complete`, for one that is missing.
- */
-export function valuesOf(
-  { fields }: Action,
-  given: Readonly<Record<string, unknown>>,
-  { complete }: { readonly complete: boolean },
-): ActionValues {
-  const invalid = (label: string, problem: string): TurnedAway => new TurnedAway(400, `${label} ${problem}`);
-  const values: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) throw invalid(`"${name}"`, 'is not a field of this action');
-    if (typeof value !== 'string') throw invalid(field.label, 'was given more than once');
-    if (value.trim() === '') continue;
-    if (value.length > LONGEST_VALUE) throw invalid(field.label, `has more than ${LONGEST_VALUE} characters`);
-    // eslint-disable-next-line no-control-regex
-    if (/[\u0000-\u001f\u007f]/.test(value)) throw invalid(field.label, 'has a control character');
-    const problem =
-      field.choices?.includes(value) === false ? `must be ${field.choices.join(', ')}` : field.problem?.(value);
-    if (problem !== undefined) throw invalid(field.label, problem);
-    values[name] = value.trim();
-  }
-  for (const [name, { label, required, fixed }] of Object.entries(fields))
-    if (required && values[name] === undefined && (complete || fixed)) throw invalid(label, 'is missing');
-  return values;
 }

@@ -6,7 +6,8 @@ import { links } from '../links.js';
 import { userOf } from '../login/open-login.js';
 import type { SendPage } from '../send-page.js';
 import { actionPage, jobPage } from './action-pages.js';
-import { actionNamed, valuesOf } from './actions.js';
+import { valuesOf } from './action-values.js';
+import { actionNamed } from './actions.js';
 import type { Jobs } from './jobs.js';
 
 /** What actions are done with. */

@@ -17,10 +17,7 @@ export const auditPage: Page = {
     if (entries.length === 0) await assertKnown(parts, sync);
     return {
       title: `Audit of ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'audit', href: links.audit(sync) },
-      ],
+      crumbs: [{ label: 'audit', href: links.audit(sync) }],
       sync,
       body: (
         <>

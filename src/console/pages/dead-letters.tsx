@@ -33,10 +33,7 @@ export const deadLettersPage: Page = {
     const chosen = Object.entries(choice).map(([name, value]) => `${name} ${value}`);
     return {
       title: chosen.length === 0 ? `Dead letters of ${sync}` : `Dead letters of ${sync}: ${chosen.join(', ')}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'dead letters', href: links.deadLetters(sync) },
-      ],
+      crumbs: [{ label: 'dead letters', href: links.deadLetters(sync) }],
       sync,
       body: (
         <>

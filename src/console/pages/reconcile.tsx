@@ -12,10 +12,7 @@ export const reconcilePage: Page = {
     await assertKnown(parts, sync);
     return {
       title: `Reconcile ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'reconcile', href: links.reconcile(sync) },
-      ],
+      crumbs: [{ label: 'reconcile', href: links.reconcile(sync) }],
       sync,
       body: (
         <>

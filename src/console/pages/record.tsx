@@ -16,10 +16,7 @@ export const recordPage: Page = {
     const { mapping, id } = query;
     return {
       title: `Find a record of ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'record', href: links.record(sync) },
-      ],
+      crumbs: [{ label: 'record', href: links.record(sync) }],
       sync,
       body: (
         <>

@@ -12,10 +12,7 @@ import { count, numbers, State } from '../parts/values.js';
 
 const SHOWN = 200;
 
-const crumbsOf = (sync: string) => [
-  { label: sync, href: links.sync(sync) },
-  { label: 'removals', href: links.removals(sync) },
-];
+const crumbsOf = (sync: string) => [{ label: 'removals', href: links.removals(sync) }];
 
 export const removalsPage: Page = {
   path: '/syncs/:sync/removals',

@@ -23,10 +23,7 @@ export const runPage: Page = {
     const isActive = row.ended_at === null;
     return {
       title: `Run ${id} of ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: `run ${id}`, href: links.run(sync, id) },
-      ],
+      crumbs: [{ label: `run ${id}`, href: links.run(sync, id) }],
       sync,
       ...(isActive && { refresh: seconds('consoleSync') }),
       body: (

@@ -20,10 +20,7 @@ export const schedulesPage: Page = {
     if (schedules.length === 0) await assertKnown(parts, sync);
     return {
       title: `Schedules of ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'schedules', href: links.schedules(sync) },
-      ],
+      crumbs: [{ label: 'schedules', href: links.schedules(sync) }],
       sync,
       body: (
         <>

@@ -41,7 +41,7 @@ export const syncPage: Page = {
         : await Promise.all([ledger.counts.statuses(sync), unrecordedRuns(parts, sync)]);
     return {
       title: sync,
-      crumbs: [{ label: sync, href: links.sync(sync) }],
+      crumbs: [],
       sync,
       refresh: seconds('consoleSync'),
       body: (

@@ -20,10 +20,7 @@ export const tenantsPage: Page = {
     if (tenants.length === 0) await assertKnown(parts, sync);
     return {
       title: `Tenants of ${sync}`,
-      crumbs: [
-        { label: sync, href: links.sync(sync) },
-        { label: 'tenants', href: links.tenants(sync) },
-      ],
+      crumbs: [{ label: 'tenants', href: links.tenants(sync) }],
       sync,
       body: (
         <>
@@ -73,7 +70,6 @@ export const tenantPage: Page = {
     return {
       title: `Tenant ${tenant} of ${sync}`,
       crumbs: [
-        { label: sync, href: links.sync(sync) },
         { label: 'tenants', href: links.tenants(sync) },
         { label: tenant, href: links.tenant(sync, tenant) },
       ],
