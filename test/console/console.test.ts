@@ -1,11 +1,9 @@
 /** What people see and do in the console, in a real browser, of a shop with everything that can need them. */
-import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Console } from '../../src/console/server.js';
-import { openBrowser } from '../browser.js';
+import { openBrowser, takePicture } from '../browser.js';
 import { runInProcess } from '../cli/in-process.js';
-import { ROOT } from '../docs/pages.js';
 import { isHere } from '../here.js';
 import { eventually, fill, openShop, reportOf, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
@@ -128,8 +126,10 @@ describe.skipIf(!isHere('Chromium'))('the console', () => {
   it('leads from the overview to the rows of a cause, and says what to do', async () => {
     await open('/');
     await page.getByText('0 of 1 are well').waitFor();
+    await takePicture(page, 'console-overview');
     await rowWith('shop').getByRole('link', { name: '7' }).click();
     await heading('Dead letters of shop').waitFor();
+    await takePicture(page, 'console-dead-letters');
     await page.getByRole('link', { name: '/email format' }).click();
     await rowWith('905').getByText('north').waitFor();
     // The shape of the value, and never the value.
@@ -160,6 +160,7 @@ describe.skipIf(!isHere('Chromium'))('the console', () => {
   it('shows a sync: its stages, its runs with a link to Temporal, and how many records each mapping has', async () => {
     await open('/syncs/shop');
     await heading('shop').waitFor();
+    await takePicture(page, 'console-sync');
     const stages = page.getByRole('list').filter({ hasText: 'Stage 1' });
     expect(await stages.getByRole('listitem').allInnerTexts()).toEqual([
       expect.stringMatching(/^Stage 1\s+customers$/),
@@ -325,18 +326,4 @@ describe.skipIf(!isHere('Chromium'))('an action of the console', () => {
   /** Waits until no run of the shop is active. */
   const untilIdle = () =>
     eventually('no run is active', async () => (await (await shop.parts.ledger()).runs.notEnded(SYNC)).length === 0);
-});
-
-it.runIf(process.env['RECORD_SCREENSHOTS'] === '1')('has its picture taken for the documentation', async () => {
-  const picture = (name: string) => page.screenshot({ path: join(ROOT, `docs/images/${name}.png`), fullPage: true });
-  await page.setViewportSize({ width: 1100, height: 700 });
-  for (const [name, path] of [
-    ['console-overview', '/'],
-    ['console-sync', '/syncs/shop'],
-    ['console-dead-letters', '/syncs/shop/dead-letters'],
-  ] as const) {
-    await page.goto(`${readOnly.url}${path}`);
-    await page.waitForLoadState('networkidle');
-    await picture(name);
-  }
 });

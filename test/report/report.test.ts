@@ -11,13 +11,10 @@ import type { RunHistory } from '../../src/domain/run/run-history.js';
 import { outcomesOverTime } from '../../src/report/plots/over-time.js';
 import { sparkline } from '../../src/report/plots/bars.js';
 import { reportFile } from '../../src/report/report-file.js';
-import { openBrowser } from '../browser.js';
+import { openBrowser, RECORDS, takePicture } from '../browser.js';
 import { runInProcess } from '../cli/in-process.js';
-import { ROOT } from '../docs/pages.js';
 import { isHere } from '../here.js';
 import { fill, openShop, type Shop } from '../pipeline/shop.js';
-
-const RECORDS = process.env['RECORD_SCREENSHOTS'] === '1';
 
 let shop: Shop;
 let folder: string;
@@ -158,8 +155,7 @@ describe.runIf(isHere('Chromium'))('the HTML file', () => {
       const background = await page.evaluate('getComputedStyle(document.body).backgroundColor');
       expect(background).toBe(scheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(20, 23, 26)');
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
-      if (RECORDS && scheme === 'light')
-        await page.screenshot({ path: join(ROOT, 'docs/images/run-report.png'), fullPage: true });
+      if (scheme === 'light') await takePicture(page, 'run-report');
       expect(await violations(page)).toEqual([]);
       await page.close();
     },

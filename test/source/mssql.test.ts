@@ -197,8 +197,6 @@ describe('an error', () => {
     Object.assign(new tedious.RequestError('quotes a row', 'EREQUEST'), { number, class: severity });
 
   it.each([
-    [208, 16, 'source_relation_missing'],
-    [207, 16, 'source_relation_missing'],
     [229, 14, 'config_invalid'],
     [102, 15, 'config_invalid'],
     [8169, 16, 'config_invalid'],
@@ -212,6 +210,14 @@ describe('an error', () => {
     [99_999, 16, 'source_query_failed'],
   ])('of number %i and severity %i is %s', (number, severity, code) => {
     expect(mssql.classify(server(number, severity))).toEqual({ code, shown: `error ${number}, severity ${severity}` });
+  });
+
+  it.each([207, 208])('of number %i is source_relation_missing, with the name that it does not know', (number) => {
+    expect(mssql.classify(server(number, 16))).toEqual({
+      code: 'source_relation_missing',
+      shown: `error ${number}, severity 16`,
+      unknownName: 'quotes a row',
+    });
   });
 
   it('asks for fewer rows after a statement timed out, but not after a connection did', () => {

@@ -1,7 +1,6 @@
 /** Temporal's Web UI, used like a person would: by what is written on it. */
-import { join } from 'node:path';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { ROOT } from '../docs/pages.js';
+import { takePicture } from '../browser.js';
 
 /** The tabs of a workflow's page. */
 type Tab = 'History' | 'User Metadata';
@@ -102,8 +101,7 @@ export class WebUi {
 
   /** With RECORD_SCREENSHOTS=1, takes the picture `docs/images/<name>.png` of the upper part of the window. */
   async picture(name: string, height: number): Promise<void> {
-    if (!process.env['RECORD_SCREENSHOTS']) return;
     const clip = { x: 64, y: 48, width: this.page.viewportSize()!.width - 64, height };
-    await this.page.screenshot({ path: join(ROOT, 'docs/images', `${name}.png`), clip, animations: 'disabled' });
+    await takePicture(this.page, name, { clip });
   }
 }
