@@ -126,7 +126,6 @@ describe.skipIf(!isHere('Chromium'))('the console', () => {
   it('leads from the overview to the rows of a cause, and says what to do', async () => {
     await open('/');
     await page.getByText('0 of 1 are well').waitFor();
-    await takePicture(page, 'console-overview');
     await rowWith('shop').getByRole('link', { name: '7' }).click();
     await heading('Dead letters of shop').waitFor();
     await takePicture(page, 'console-dead-letters');

@@ -2,25 +2,44 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { composeView } from '../../src/composition/compose.js';
 import { openJobs } from '../../src/console/actions/jobs.js';
-import { serveConsole } from '../../src/console/server.js';
-import { copyDatabase, STATE } from '../databases.js';
+import { serveConsole, type Console } from '../../src/console/server.js';
+import { openBrowser, takePicture } from '../browser.js';
+import { copyDatabase, STATE, type Database } from '../databases.js';
+import { isHere } from '../here.js';
 import { filesOf } from '../pipeline/shop-files.js';
+import { expectAccessible, fits, strictPage } from './open-console.js';
 import { SETTINGS } from './settings.js';
 
 const SYNCS = 100;
+
+let state: Database;
+let folder: string;
+let views: ReturnType<typeof composeView>;
+let console: Console;
+
+beforeAll(async () => {
+  views = composeView(await manySyncs());
+  console = await serveConsole(SETTINGS, {
+    views,
+    actions: { jobs: openJobs(['/bin/false'], {}), audit: () => Promise.reject(new Error()), operator: 'nobody' },
+  });
+});
+afterAll(async () => {
+  await console?.close();
+  await views?.close();
+  await state?.drop();
+  rmSync(folder, { recursive: true });
+});
+
 const name = (i: number): string => `partner-${String(i).padStart(3, '0')}`;
 
 /** Syncs that have run each hour for a month, a tenth of them failing now, with waiting records and dead letters. */
 async function manySyncs(): Promise<Record<string, string>> {
-  const state = await copyDatabase(STATE);
-  const folder = mkdtempSync(join(tmpdir(), 'many-syncs-'));
-  onTestFinished(async () => {
-    rmSync(folder, { recursive: true });
-    await state.drop();
-  });
+  state = await copyDatabase(STATE);
+  folder = mkdtempSync(join(tmpdir(), 'many-syncs-'));
   for (let i = 1; i <= SYNCS; i++) {
     mkdirSync(join(folder, name(i)));
     for (const [file, content] of Object.entries(filesOf({}))) writeFileSync(join(folder, name(i), file), content);
@@ -45,15 +64,6 @@ async function manySyncs(): Promise<Record<string, string>> {
 }
 
 it('shows a hundred syncs in less than 100 kB with all that the page loads, the worst first', async () => {
-  const views = composeView(await manySyncs());
-  const console = await serveConsole(SETTINGS, {
-    views,
-    actions: { jobs: openJobs(['/bin/false'], {}), audit: () => Promise.reject(new Error()), operator: 'nobody' },
-  });
-  onTestFinished(async () => {
-    await console.close();
-    await views.close();
-  });
   const sizes = await Promise.all(
     ['/', '/assets/console.css', '/assets/report.css', '/assets/live.js', '/assets/icon.svg'].map(async (path) => {
       const response = await fetch(`${console.url}${path}`);
@@ -67,4 +77,19 @@ it('shows a hundred syncs in less than 100 kB with all that the page loads, the 
   const shown = [...page.matchAll(/href="\/syncs\/(partner-\d+)"/g)].map(([, sync]) => sync);
   expect(shown).toHaveLength(SYNCS);
   expect(shown.slice(0, 11)).toEqual([...Array.from({ length: 10 }, (_, i) => name(10 * (i + 1))), name(1)]);
+});
+
+it.skipIf(!isHere('Chromium')).each([
+  ['light', 1280],
+  ['dark', 360],
+] as const)('can be read by everybody in %s, %i wide', async (colorScheme, width) => {
+  const browser = await openBrowser();
+  onTestFinished(() => browser.close());
+  const { page, wrong } = await strictPage(browser, console.url, { colorScheme, width });
+  await page.goto(console.url);
+  await page.waitForLoadState('networkidle');
+  if (width > 1000) await takePicture(page, 'console-overview', { clip: { x: 0, y: 0, width, height: 700 } });
+  await expectAccessible(page);
+  expect(await fits(page)).toBe(true);
+  expect(wrong).toEqual([]);
 });

@@ -1,5 +1,6 @@
 /** Runs of a sync, the latest first. */
 import { shownRun } from '../../cli/runs/run-status.js';
+import { rateText } from '../../report/figures.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 import type { ConsoleSettings } from '../console-settings.js';
 import { links } from '../links.js';
@@ -24,12 +25,13 @@ export const RunTable = ({ runs, sync, settings }: RunTableProps) => (
       'mode',
       'started (UTC)',
       'by',
-      ...numbers('took', 'read', 'accepted', 'unchanged', 'waiting', 'dead'),
+      ...numbers('took', 'rate', 'read', 'accepted', 'unchanged', 'waiting', 'dead'),
       'workflow',
     ]}
     rows={runs.map((row) => {
       const { run, outcome, failure, mode, startedAt, startedBy } = shownRun(row);
       const total = row.report?.total;
+      const seconds = row.ended_at === null ? null : (row.ended_at.getTime() - row.started_at.getTime()) / 1000;
       return [
         <a href={links.run(sync, run)}>{run}</a>,
         <>
@@ -39,7 +41,8 @@ export const RunTable = ({ runs, sync, settings }: RunTableProps) => (
         mode,
         <Moment at={startedAt} />,
         startedBy ?? '-',
-        <Age seconds={row.ended_at === null ? null : (row.ended_at.getTime() - row.started_at.getTime()) / 1000} />,
+        <Age seconds={seconds} />,
+        total === undefined || seconds === null ? '-' : rateText(total.read, seconds),
         ...COUNTS.map((name) => (total === undefined ? '-' : count(total[name]))),
         <TemporalLink run={row} settings={settings} />,
       ];
