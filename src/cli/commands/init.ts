@@ -6,7 +6,7 @@
  * changes an existing file. Needs neither ledger, platform nor Temporal. Exit codes: 0 written, 1 failed, 2 wrong usage
  * or configuration, including a folder that exists and is not empty.
  */
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { PartnerSyncError } from '../../domain/errors.js';
 import {
@@ -78,7 +78,7 @@ export function addInit(program: Command): void {
             : []),
           ...(flags.tenant === undefined ? ['fill in the tenant in sync.yaml'] : []),
           ...(decisions.some((d) => d.decisions > 0)
-            ? [`decide on the lines marked ${DECIDE} grep -n '${DECIDE}' ${join(folder, name)}/*`]
+            ? [`decide on the lines marked ${DECIDE} grep -n '${DECIDE}' ${shown(join(folder, name))}/*`]
             : []),
           `partner-sync check ${name}`,
           `partner-sync preview ${name}`,
@@ -98,10 +98,16 @@ interface Written {
   readonly next: readonly string[];
 }
 
+/** A path as people type it: relative to the folder that they are in, unless it is elsewhere. */
+const shown = (path: string): string => {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') ? path : fromHere;
+};
+
 const writtenLines = ({ files, leftOut, next }: Written): string[] => [
   ...table(
     ['file', 'to decide'],
-    files.map((f) => [f.file, f.decisions]),
+    files.map((f) => [shown(f.file), f.decisions]),
   ),
   '',
   ...(leftOut.length === 0
