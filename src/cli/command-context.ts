@@ -81,9 +81,9 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
     const options = args.at(-1) as O;
     const output = createOutput(options.json === true);
     let parts: P | undefined;
+    const { env, devStack, devStackIsDown, notInWorker } = findEnvironment(process.cwd(), process.env);
     try {
       setDefaultResultOrder('ipv4first');
-      const { env, devStack, notInWorker } = findEnvironment(process.cwd(), process.env);
       if (devStack) output.note('using the dev stack of this folder (.partner-sync/dev.env)');
       if (notInWorker.length > 0)
         output.note(
@@ -94,6 +94,8 @@ function withOpened<P extends CommonParts, A extends unknown[], O extends { json
       process.exitCode = await work({ parts, output }, ...args);
     } catch (error) {
       process.exitCode = reportError(output, error);
+      if (devStackIsDown && error instanceof PartnerSyncError && error.code === 'config_invalid')
+        output.note('  The servers of this folder are down: npx partner-sync dev starts them.');
     } finally {
       await parts?.close();
     }

@@ -12,6 +12,8 @@ export interface FoundEnvironment {
   readonly env: Env;
   /** Whether the addresses are those of this folder's dev stack. */
   readonly devStack: boolean;
+  /** Whether this folder has a dev stack that is down, and no other servers are named. */
+  readonly devStackIsDown: boolean;
   /** Variables of {@link WORKER_CHOICES} that are set to other values here than the stack's worker runs with. */
   readonly notInWorker: readonly string[];
 }
@@ -34,15 +36,15 @@ export const DEV_STACK_FILE = join('.partner-sync', 'dev.env');
 /** The variables for a command that runs in `folder`. */
 export function findEnvironment(folder: string, env: Env): FoundEnvironment {
   const own = ownEnvironment(folder, env);
-  if (ownServers(own).length > 0) return { env: own, devStack: false, notInWorker: [] };
+  if (ownServers(own).length > 0) return { env: own, devStack: false, devStackIsDown: false, notInWorker: [] };
   const stack = isUp(folder) ? readFile(folder, DEV_STACK_FILE) : {};
   const devStack = Object.keys(stack).length > 0;
-  const meant = (name: string, value: string | undefined): string | undefined =>
-    name === 'PARTNER_SYNC_MAPPINGS' && value ? resolve(folder, value) : value;
-  const differs = (name: string): boolean => !!own[name] && meant(name, own[name]) !== meant(name, stack[name]);
+  const meant = (variables: Env, name: string): string | undefined => resolvedValue(name, variables[name], folder);
+  const differs = (name: string): boolean => !!own[name] && meant(own, name) !== meant(stack, name);
   return {
     env: { ...own, ...missingFrom(stack, own) },
     devStack,
+    devStackIsDown: !devStack && existsSync(join(folder, '.partner-sync', 'ports.json')),
     notInWorker: devStack ? WORKER_CHOICES.filter(differs) : [],
   };
 }
@@ -56,6 +58,16 @@ export const ownServers = (own: Env): string[] =>
 /** The environment, completed from .env. */
 export function ownEnvironment(folder: string, env: Env): Env {
   return { ...env, ...missingFrom(readFile(folder, '.env'), env) };
+}
+
+/**
+ * The value of a variable; if it is a path, of a file, a folder or an SQLite database, as an absolute one. The stack's
+ * processes run in a folder of their own, where a path that is relative to the project would lead nowhere.
+ */
+export function resolvedValue(name: string, value: string | undefined, folder = process.cwd()): string | undefined {
+  const sqlite = /^sqlite:(?!\/)(.+)$/i.exec(value ?? '');
+  if (sqlite !== null) return `sqlite:${resolve(folder, sqlite[1]!)}`;
+  return value && (name === 'PARTNER_SYNC_MAPPINGS' || name.endsWith('_FILE')) ? resolve(folder, value) : value;
 }
 
 /** The variables that have no value in `env`. `NAME` and `NAME_FILE` count as the same variable. */

@@ -22,7 +22,7 @@ export const ERROR_CATALOGUE = {
   input_invalid: {
     retry: 'never',
     meaning: 'The input of a workflow, or a command line, is not valid.',
-    remedy: 'Correct the field that the message names; the message also says what is allowed.',
+    remedy: 'Correct what the message names; it also says what is allowed.',
   },
   run_in_progress: {
     retry: 'never',
@@ -70,7 +70,7 @@ export const ERROR_CATALOGUE = {
     meaning:
       'An optional package is not installed: one that traces need, which are switched on, or the embedded PostgreSQL of dev and demo.',
     remedy:
-      'Run the command in the message wherever partner-sync is installed; for traces, also on each worker, or switch them off with OTEL_TRACES_EXPORTER=none.',
+      'Run the command in the message wherever partner-sync is installed, for traces also on each worker. dev and demo install PostgreSQL by themselves with --install; traces are switched off with OTEL_TRACES_EXPORTER=none.',
   },
   source_unreachable: {
     retry: 'later',

@@ -1,6 +1,6 @@
 /** `partner-sync dev`: a stack for the syncs of this project, whose files are checked as they are saved. */
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watch } from 'chokidar';
 import { EXIT } from '../cli/command-context.js';
@@ -83,9 +83,24 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
   const show = (): void => {
     if (!signal.aborted) display.show({ addresses, entries: overview.entries });
   };
+  let isEnvironmentChanged = false;
+  let choices = choicesOf(stack.processEnv);
+  const renewEnvironment = async (): Promise<void> => {
+    const own = ownEnvironment(process.cwd(), process.env);
+    const chosen = { ...choices, ...choicesOf(own) };
+    const fixed = Object.keys(chosen).filter((name) => chosen[name] !== choices[name]);
+    choices = chosen;
+    if (fixed.length > 0) display.event([`.env: ${fixed.join(', ')}: takes effect when dev is started again`]);
+    if (await stack.renewEnvironment(own)) display.event(['.env has changed: the worker was started again with it']);
+  };
   const files = async (): Promise<void> => {
+    if (isEnvironmentChanged) {
+      isEnvironmentChanged = false;
+      await renewEnvironment();
+    }
     const changed = await overview.readFiles();
-    for (const { sync, files, findings } of changed) display.event([`${sync}: files ${files}`], findings);
+    for (const { sync, files, findings } of changed)
+      display.event([`${sync}: files ${files}${findings.length === 0 ? COMPARED : ''}`], findings);
     await provideTenants(stack, overview, known);
     if (overview.entries.length > 0) await stack.startWorker();
     show();
@@ -96,7 +111,9 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
     last = last.then(files).catch((error: unknown) => display.event([`The files could not be read: ${String(error)}`]));
   };
   let settling: NodeJS.Timeout | undefined;
-  const watcher = watch(mappings, { ignoreInitial: true }).on('all', () => {
+  const environment = resolve('.env');
+  const watcher = watch([mappings, environment], { ignoreInitial: true }).on('all', (_, path) => {
+    isEnvironmentChanged ||= path === environment;
     clearTimeout(settling);
     settling = setTimeout(again, milliseconds('devSettle'));
   });
@@ -116,6 +133,9 @@ async function followSyncs({ stack, folder, mappings, display, signal }: Followi
     await parts.close();
   }
 }
+
+/** `dev` looks at files alone: a source may be far away, and is not to be asked at each save. */
+const COMPARED = '; npx partner-sync check compares them with the database';
 
 /** Adds to the sandbox the tenants that the files name, so that a first run finds them. */
 async function provideTenants(stack: Stack, overview: SyncOverview, known: Set<string>): Promise<void> {

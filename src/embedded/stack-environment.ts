@@ -1,6 +1,6 @@
 /** The environment of the stack's child processes: addresses, files with secrets, and the sandbox's tenant. */
-import { join, resolve } from 'node:path';
-import { WORKER_CHOICES } from '../config/dev-stack.js';
+import { join } from 'node:path';
+import { resolvedValue, WORKER_CHOICES } from '../config/dev-stack.js';
 import type { Env } from '../config/environment.js';
 import { packageRoot } from '../config/package-root.js';
 import { secretFile, writePrivate } from './stack-folder.js';
@@ -17,14 +17,11 @@ const FIXTURE = { id: TENANT, name: 'Online Retail (demo)', externalId: 'online-
 export const SHIPPED_MAPPINGS = join(packageRoot(), 'mappings');
 
 /**
- * The variables of an environment that override the stack's. The mappings folder is made absolute, since the stack's
- * processes run in a folder of their own.
+ * The variables of an environment that override the stack's. Paths become absolute.
  */
 export function choicesOf(env: Env): Record<string, string> {
-  const given = WORKER_CHOICES.flatMap((name) => (env[name] ? [[name, env[name]]] : []));
-  const choices = Object.fromEntries(given) as Record<string, string>;
-  const mappings = choices['PARTNER_SYNC_MAPPINGS'];
-  return mappings === undefined ? choices : { ...choices, PARTNER_SYNC_MAPPINGS: resolve(mappings) };
+  const given = WORKER_CHOICES.flatMap((name): [string, string][] => (env[name] ? [[name, env[name]]] : []));
+  return Object.fromEntries(given.map(([name, value]) => [name, resolvedValue(name, value)!]));
 }
 
 /** A fixture of the sandbox with these tenants and the demo's. */
@@ -83,7 +80,7 @@ export async function stackEnvironment(
 }
 
 /**
- * The user's variables with the stack's, and without those that would point elsewhere.
+ * The user's variables with the stack's, and without those that would point elsewhere. Paths in them become absolute.
  *
  * A PLATFORM_TOKEN of the real platform among the user's would otherwise take precedence over the sandbox's token and be
  * sent to the sandbox. `ownTemporal` says that the stack runs its own Temporal server.
@@ -97,5 +94,5 @@ export function childEnvironment(
   const inherited = Object.entries(own).filter(
     ([name]) => !elsewhere.test(name) && !(ownTemporal && name.startsWith('TEMPORAL_')),
   );
-  return { ...Object.fromEntries(inherited), ...env };
+  return { ...Object.fromEntries(inherited.map(([name, value]) => [name, resolvedValue(name, value)])), ...env };
 }

@@ -1,5 +1,6 @@
 /** Starts and stops the whole stack for `demo` and `dev`: PostgreSQL, Temporal, the sandbox and a worker. */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../config/environment.js';
 import { ENGINE_OPTIONS } from '../config/engine-flags.js';
 import { startManagedProcess, type ManagedProcess, type ManagedProcessInput } from './managed-process.js';
@@ -47,6 +48,11 @@ export interface Stack {
   readonly worker: ManagedProcess | undefined;
   /** Starts the worker unless the stack has one already. */
   startWorker(): Promise<void>;
+  /**
+   * Takes over other variables of the user: if anything changes for the processes, the worker is drained and started again with
+   * them. Returns whether it was.
+   */
+  renewEnvironment(own: Env): Promise<boolean>;
   /** Resolves with a message when a child process ends unexpectedly; never rejects. */
   readonly failed: Promise<string>;
   /** Drains the worker, then stops the rest. A second call kills the child processes at once. */
@@ -74,7 +80,9 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
       join(packageRoot(), 'dist', 'src', 'cli', 'main.js'),
     ];
     const death = firstDeath(log);
-    const processEnv = childEnvironment(own, env, { ownTemporal: servers.temporal !== undefined });
+    const envWith = (variables: Env) =>
+      childEnvironment(variables, env, { ownTemporal: servers.temporal !== undefined });
+    const processEnv = envWith(own);
     const shared: ChildOptions = { env: processEnv, cwd: folder, folder, log, onDeath: death.report };
     const sandboxStateUrl = servers.postgres.url('sandbox');
     const fixture = sandboxFixture(folder, env['PLATFORM_TENANT']);
@@ -133,6 +141,16 @@ export async function startStack(input: StartStackInput): Promise<Stack> {
         return children.worker;
       },
       startWorker,
+      async renewEnvironment(variables) {
+        const renewed = envWith(variables);
+        if (isDeepStrictEqual(renewed, processEnv)) return false;
+        // The same object, which those have who work with the stack.
+        for (const name of Object.keys(processEnv)) delete processEnv[name];
+        Object.assign(processEnv, renewed);
+        if (children.worker === undefined) return false;
+        await children.worker.restart();
+        return true;
+      },
     };
   } catch (error) {
     await stop();

@@ -15,7 +15,7 @@ export interface OverviewEntry {
   readonly sync: string;
   /** The findings of `check --offline`, as it prints them; the errors first. */
   readonly findings: readonly string[];
-  /** `ok`, or `2 errors, 1 warning`. */
+  /** `ok`, or `2 errors, 1 warning`; only `check` compares them with the database. */
   readonly files: string;
   /** Tenants that its files name; none while they have errors. */
   readonly tenants: readonly string[];

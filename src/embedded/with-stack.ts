@@ -2,13 +2,8 @@
 import { EXIT } from '../cli/command-context.js';
 import { milliseconds } from '../domain/timeouts.js';
 import { mintToken } from '../sandbox/token.js';
-import { loadPlainScript } from './plain-script.js';
 import { startStack, type Stack, type StartStackInput } from './stack.js';
-
-/** What scripts/stack/watch-npm.mjs exports. */
-interface WatchNpm {
-  readonly whenStarterIsGone: (callback: () => void) => () => void;
-}
+import { watchNpm } from './watch-npm.js';
 
 /**
  * Starts a stack and runs `work` with it, until the work ends, a signal arrives, npm is gone or a child process dies.
@@ -39,8 +34,7 @@ export async function withStack(
 }
 
 /** Resolves at the first signal, or when npm is gone; calls `again` at each further signal. */
-async function untilAsked(again: () => void): Promise<undefined> {
-  const { whenStarterIsGone } = await loadPlainScript<WatchNpm>('watch-npm.mjs');
+function untilAsked(again: () => void): Promise<undefined> {
   return new Promise((resolve) => {
     let last = 0;
     let signals = 0;
@@ -53,6 +47,6 @@ async function untilAsked(again: () => void): Promise<undefined> {
         if (++signals === 1) resolve(undefined);
         else again();
       });
-    whenStarterIsGone(() => resolve(undefined));
+    watchNpm(() => resolve(undefined));
   });
 }

@@ -2,7 +2,7 @@
  * Compares the intervals that differ record by record: their accepted hashes are kept in memory, and their rows are read
  * again by key range (ADR 0015).
  */
-import { isUpToDate, type MappedRecord } from '../domain/records/record.js';
+import { isUpToDate, namesRecord, type MappedRecord } from '../domain/records/record.js';
 import { FIRST_PLACE, recordKey, type RecordPlace } from '../ledger/record-key.js';
 import { keyRangeBounds } from '../reading/read-bounds.js';
 import { readMappedPages } from '../reading/read-mapped-pages.js';
@@ -88,8 +88,15 @@ async function compareRange(
 ): Promise<void> {
   const bounds = keyRangeBounds(differences.ranges[keyRange]!);
   for await (const page of readMappedPages(mappedSource, bounds, Infinity)) {
-    const records = page.rows.map((row) => row.result).filter((result) => result.kind === 'record');
-    const ids = await tenantIds(records);
+    const results = page.rows.map((row) => row.result);
+    const records = results.filter((result) => result.kind === 'record');
+    // A row that cannot be mapped any more is a difference already, and its record has a row.
+    const failed = results.filter(namesRecord);
+    const ids = await tenantIds([...records, ...failed]);
+    for (const { tenant, externalId } of failed) {
+      const accepted = acceptedHashes.get(recordKey({ tenantId: ids.get(tenant) ?? 0, externalId }));
+      if (accepted !== undefined) accepted.seen = true;
+    }
     for (const record of records) {
       const place = { tenantId: ids.get(record.tenant) ?? 0, externalId: record.externalId };
       if (!wanted.has(sums.intervalOf(place))) continue;

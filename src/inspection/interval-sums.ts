@@ -10,6 +10,8 @@ export interface IntervalSums {
   intervalOf(place: RecordPlace): number;
   /** A row of the source, read as part of a key range. */
   addRow(interval: number, tenantId: number, contentHash: string, keyRange: number): void;
+  /** A row that gives no record now but names one, read as part of a key range. */
+  addFailedRow(interval: number, keyRange: number): void;
   /** An accepted hash of the ledger. Both kinds may be added in any order. */
   addAcceptedHash(interval: number, tenantId: number, contentHash: string): void;
   /** Intervals in which the two sides differ, in order. */
@@ -21,7 +23,7 @@ export interface DifferingInterval {
   readonly interval: number;
   /** How many the ledger has in the interval. */
   readonly acceptedHashes: number;
-  /** The first and the last key range with a row in it; null if it has none. */
+  /** The first and the last key range with a row in it, failed or not; null if it has none. */
   readonly keyRanges: readonly [number, number] | null;
 }
 
@@ -56,6 +58,10 @@ export function openIntervalSums(cuts: readonly RecordPlace[]): IntervalSums {
     for (const [i, word] of words.entries())
       sums[interval * SUMS + i] = (sums[interval * SUMS + i]! + sign * word) % MODULUS;
   };
+  const extend = (interval: number, keyRange: number): void => {
+    if (first[interval] === -1) first[interval] = keyRange;
+    last[interval] = keyRange;
+  };
   return {
     intervalOf(place) {
       // Rows in the order of their key mostly stay in the interval of the row before.
@@ -73,9 +79,9 @@ export function openIntervalSums(cuts: readonly RecordPlace[]): IntervalSums {
     addRow(interval, tenantId, contentHash, keyRange) {
       rows[interval]!++;
       add(interval, tenantId, contentHash, 1);
-      if (first[interval] === -1) first[interval] = keyRange;
-      last[interval] = keyRange;
+      extend(interval, keyRange);
     },
+    addFailedRow: extend,
     addAcceptedHash(interval, tenantId, contentHash) {
       acceptedHashes[interval]!++;
       add(interval, tenantId, contentHash, -1);

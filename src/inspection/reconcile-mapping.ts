@@ -4,7 +4,7 @@
  * accepted hashes are read again and compared one by one (drill-down.ts).
  */
 import { PartnerSyncError } from '../domain/errors.js';
-import type { MappedRecord } from '../domain/records/record.js';
+import { namesRecord, type MappedRecord } from '../domain/records/record.js';
 import type { SourceKey } from '../domain/source/source.js';
 import { FIRST_PLACE, type RecordPlace } from '../ledger/record-key.js';
 import type { OpenMapping, OpenSync, Views } from '../delivery/dependencies.js';
@@ -103,11 +103,14 @@ async function sumUpRows(
     through = results.at(-1)!.sourceKey;
     differences.extendKeyRange(keyRange, through, results.length);
     const records = results.filter((result) => result.kind === 'record');
-    const ids = await tenantIds(records);
+    const failed = results.filter(namesRecord);
+    const ids = await tenantIds([...records, ...failed]);
     for (const { tenant, externalId, contentHash } of records) {
       const tenantId = ids.get(tenant) ?? 0;
       sums.addRow(sums.intervalOf({ tenantId, externalId }), tenantId, contentHash, keyRange);
     }
+    for (const { tenant, externalId } of failed)
+      sums.addFailedRow(sums.intervalOf({ tenantId: ids.get(tenant) ?? 0, externalId }), keyRange);
     for (const result of results)
       if (result.kind === 'failed') {
         const { tenant, externalId, sourceKey: key, pointer, reason } = result;

@@ -20,7 +20,7 @@ export interface Reconciling {
   readonly sums: IntervalSums;
   readonly differences: Differences;
   /** The ledger's numbers of the records' tenants; 0 for a tenant to which nothing was ever sent. */
-  readonly tenantIds: (records: readonly MappedRecord[]) => Promise<ReadonlyMap<string, number>>;
+  readonly tenantIds: (records: readonly Pick<MappedRecord, 'tenant'>[]) => Promise<ReadonlyMap<string, number>>;
 }
 
 /** Each takes some dozens of bytes of memory. Up to about four million records, an interval is one block of the ledger. */

@@ -137,7 +137,7 @@ describe('the commands in the order of a first day', () => {
     const { code, stdout } = await callProcess('run', SYNC, '--mapping', 'orders');
     expect(code).toBe(1);
     expect(stdout).toContain('INCOMPLETE');
-    expect(stdout).toContain('1 record waits; a later run delivers it automatically.');
+    expect(stdout).toContain('1 record waits; a later run delivers it once what it waits for is there.');
   });
 
   it('finds a difference, and exits with 1', async () => {

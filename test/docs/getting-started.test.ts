@@ -22,7 +22,7 @@ const OWN_SHOP = `
  */
 const commands = [...readPage('docs/getting-started.md').text.matchAll(/^npx partner-sync (.+)$/gm)]
   .map((m) => m[1]!)
-  .filter((command) => !['new shop', 'dev'].includes(command));
+  .filter((command) => !['new shop', 'dev --install'].includes(command));
 
 let own: Database;
 let stack: Shop;

@@ -78,8 +78,9 @@ async function start(
   args: readonly string[],
   cwd: string,
   words: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Started> {
-  const env = { ...process.env, TMPDIR: folder, TEMPORAL_ADDRESS: '' };
+  const env = { ...process.env, TMPDIR: folder, TEMPORAL_ADDRESS: '', ...variables };
   const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -117,6 +118,16 @@ it('stops the stack of npm run dev if npm or the process that runs the stack is 
   process.kill([...seen].find(([, args]) => args.includes('partner-sync.js dev'))![0], 'SIGKILL');
   await none();
 }, 240_000);
+
+it('ends the console if the npx that has started it is ended', async () => {
+  await build();
+  const args = ['--prefix', ROOT, 'exec', '--', 'partner-sync', 'console', '--port', '0'];
+  const env = { PARTNER_SYNC_STATE_URL: 'postgres://nobody@127.0.0.1:1/nothing', PLATFORM_TOKEN: 'none' };
+  const { child, output } = await start('npm', args, folder, ['partner-sync console'], env);
+  await eventually('the console', () => Promise.resolve(output().includes('console ready')));
+  child.kill('SIGTERM');
+  await none();
+}, 120_000);
 
 it.each([
   { how: 'ends at its first failure', bail: ['--bail', '1'], killed: false },

@@ -144,6 +144,27 @@ describe('the stack', () => {
     expect(stack.env).toEqual(env);
   });
 
+  it('starts the worker again with variables that were changed, and with paths from the folder of the project', async () => {
+    const { pid } = stack.worker!;
+    expect(await stack.renewEnvironment(process.env)).toBe(false);
+    expect(stack.worker!.pid).toBe(pid);
+
+    const own = {
+      ...process.env,
+      SHOP_URL: 'sqlite:data/shop.db',
+      SHOP_TOKEN_FILE: 'secrets/token',
+      PLATFORM_TOKEN: 'real',
+    };
+    expect(await stack.renewEnvironment(own)).toBe(true);
+
+    expect(isAlive(pid)).toBe(false);
+    const environment = readFileSync(`/proc/${stack.worker!.pid}/environ`, 'utf8').split('\0');
+    expect(environment).toContain(`SHOP_URL=sqlite:${resolve('data/shop.db')}`);
+    expect(environment).toContain(`SHOP_TOKEN_FILE=${resolve('secrets/token')}`);
+    expect(environment).not.toContain('PLATFORM_TOKEN=real');
+    expect(stack.processEnv).toMatchObject({ SHOP_URL: `sqlite:${resolve('data/shop.db')}` });
+  });
+
   it('lets the environment choose the mappings, the source, the task queue and the tenant of its worker', async () => {
     await stack.stop();
     const said = {

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { formatFinding } from '../../src/domain/sync/finding.js';
 import { runExamples, type ExampleRow, type ExamplesFile } from '../../src/mapping/check/run-examples.js';
 import { loadSync } from '../../src/mapping/load-sync.js';
-import { makeExamples } from '../../src/mapping/check/make-examples.js';
+import { makeExamples, maskedValue } from '../../src/mapping/check/make-examples.js';
 import { columns, definition, ENV, syncFolder } from './sync-on-disk.js';
 
 const MAPPING = `schema: person
@@ -126,6 +126,13 @@ describe('recording', () => {
     ]);
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=../examples.schema.json');
     expect(await test(text)).toEqual({ passed: 2, findings: [] });
+  });
+
+  it('masks a date and its time so that they stay valid, and keep their zone', () => {
+    expect(maskedValue('1980-01-31', 'date')).toBe('1980-11-11');
+    expect(maskedValue('1980-12-31 23:59:58.5', 'timestamp')).toBe('1980-11-11 11:11:11.1');
+    expect(maskedValue('1980-12-31 23:59:58+05:30', 'timestamptz')).toBe('1980-11-11 11:11:11+05:30');
+    expect(maskedValue('23:59:58', 'time')).toBe('11:11:11');
   });
 
   it('leaves a file alone that cannot be parsed', async () => {

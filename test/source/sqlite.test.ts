@@ -1,4 +1,7 @@
 /** What only SQLite does: values of any type in any column, and texts that are not UTF-8. */
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import BetterSqlite, { type Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Source } from '../../src/domain/source/source.js';
@@ -48,5 +51,22 @@ describe.each(here([sqlite]))('$name', ({ create }) => {
       ['3', 'R\udce9my'],
     ]);
     expect(await readAll(source, plan('latin', ['id']), 10)).toEqual(['1', '2', '3']);
+  });
+
+  it('says that its file is gone, even while a connection has it open', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'partner-sync-sqlite-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'shop.db');
+    new BetterSqlite(file).exec('CREATE TABLE shop (id int PRIMARY KEY); INSERT INTO shop VALUES (1)').close();
+    const shop = open(`sqlite:${file}`);
+    onTestFinished(() => shop.close());
+    expect(await readAll(shop, plan('shop', ['id']), 10)).toEqual(['1']);
+
+    renameSync(file, `${file}.away`);
+
+    await expect(readAll(shop, plan('shop', ['id']), 10)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining(file) as string,
+    });
   });
 });

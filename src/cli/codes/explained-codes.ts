@@ -74,6 +74,6 @@ export function findCode(given: string, all: readonly ExplainedCode[]): readonly
   );
   throw new PartnerSyncError(
     'input_invalid',
-    `there is no code ${shown}${near === undefined ? '' : `; did you mean "${near}"?`} \`partner-sync explain-code\` lists all codes`,
+    `there is no code ${shown}${near === undefined ? '' : `, did you mean "${near}"?`}; partner-sync explain-code lists all codes`,
   );
 }

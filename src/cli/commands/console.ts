@@ -3,10 +3,9 @@
  *
  * Reads the ledger, and for some pages the source, the platform and Temporal. It writes nothing unless it was started with
  * `--allow-actions`: then people can do on its pages what commands do, and each action is such a command. Runs until a
- * signal. Exit codes: 0 ended by a signal, 1 failed, 2 wrong usage or configuration, which includes an address that others
+ * signal, or until npm is gone if npm has started it. Exit codes: 0 ended by a signal, 1 failed, 2 wrong usage or configuration, which includes an address that others
  * can reach without a login.
  */
-import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { readVariable, requireVariable, type Env } from '../../config/environment.js';
@@ -23,6 +22,7 @@ import { port } from '../arguments.js';
 import { EXIT, withViewParts } from '../command-context.js';
 import { packageRoot } from '../../config/package-root.js';
 import { startedBy } from '../runs/described-start.js';
+import { untilAskedToEnd } from '../until-asked-to-end.js';
 
 interface ConsoleFlags {
   readonly json?: boolean;
@@ -68,7 +68,7 @@ export function addConsole(program: Command): void {
           },
         });
         output.note(`console ready at ${server.url}${settings.login === null ? '' : ' (people have to log in)'}`);
-        await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), once(process, 'SIGHUP')]);
+        await untilAskedToEnd();
         await server.close();
         await writing.close();
         return EXIT.done;

@@ -10,7 +10,7 @@
 import type { Command } from 'commander';
 import { checkRunInput, type RunInput, type RunKind } from '../../domain/run/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
-import { detachedRun, runToEnd } from '../runs/run-to-end.js';
+import { detachedRun, runToEnd, type ReportAddition } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
 import { withParts, EXIT_HELP, type CommandContext } from '../command-context.js';
 import type { Parts } from '../../composition/parts.js';
@@ -170,5 +170,17 @@ async function start(
 ): Promise<number> {
   checkRunInput(kind, input);
   await assertKnown(context.parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
-  return detach ? detachedRun(context, kind, input) : runToEnd(context, kind, input);
+  return detach ? detachedRun(context, kind, input) : runToEnd(context, kind, input, () => noteOnFiles(context, input));
+}
+
+/** A mapping that was changed changes what is sent of the rows that a run reads; others are read only by a run that reads all. */
+async function noteOnFiles({ parts }: CommandContext, { sync }: RunInput): Promise<ReportAddition> {
+  const { version } = (await parts.loadSync(sync)).spec;
+  const hasEarlier = await (await parts.ledger()).runs.hasRecordsOfEarlierFiles(sync, version);
+  const lines = [
+    '',
+    'The files of the sync have changed since all rows were last read: records of rows that have not changed are as the',
+    `earlier files made them. Send those that differ now: partner-sync run ${sync} --mode full`,
+  ];
+  return { fields: { recordsOfEarlierFiles: hasEarlier }, lines: hasEarlier ? lines : [] };
 }

@@ -57,7 +57,7 @@ export async function examineWorkers(
     ),
     ...answered.flatMap(({ identity, state }) =>
       state!.failures.map(({ part, code, message }) =>
-        fail('worker', `${identity}: ${part}: ${message}`, remedyOf(code)),
+        fail('worker', `${identity}: ${message.startsWith(`${part}: `) ? '' : `${part}: `}${message}`, remedyOf(code)),
       ),
     ),
     ...workerDifferences(answered, {

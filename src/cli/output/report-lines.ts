@@ -84,8 +84,8 @@ export function reportLines(report: RunReport): string[] {
       '',
       quantity(
         waiting,
-        'record waits; a later run delivers it automatically.',
-        'records wait; a later run delivers them automatically.',
+        'record waits; a later run delivers it once what it waits for is there.',
+        'records wait; a later run delivers them once what they wait for is there.',
       ),
     );
   for (const { mapping, undelivered } of report.mappings)

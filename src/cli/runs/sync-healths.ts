@@ -89,22 +89,24 @@ const ageOf = (time: Date, { now }: SyncState): number => (now.getTime() - time.
 
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>
-  healths.flatMap(({ sync, problems, lastSuccessAge, refused, pausedSchedules, notStarted, defaultLimits }) => [
-    `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
-      defaultLimits ? ' (default limits: its files cannot be read here)' : ''
-    }`,
-    ...problems.map(({ what }) => `  ${what}`),
-    // A problem names them all.
-    ...(problems.some(({ trigger }) => trigger === 'paused')
-      ? []
-      : pausedSchedules.map((schedule) => `  ${pausedSince(schedule)}`)),
-    ...(refused === 0
-      ? []
-      : [
-          `  ${quantityToBound(refused, 'run')} refused${lastSuccessAge === null ? '' : ' since then'}, as another one was working`,
-        ]),
-    ...notStarted.map((schedule) => `  ${notStartedLine(schedule)}`),
-  ]);
+  healths.flatMap(
+    ({ sync, problems, lastSuccessAge, deadLetters, refused, pausedSchedules, notStarted, defaultLimits }) => [
+      `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
+        deadLetters === 0 ? '' : `; ${quantity(deadLetters, 'dead letter')}`
+      }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
+      ...problems.map(({ what }) => `  ${what}`),
+      // A problem names them all.
+      ...(problems.some(({ trigger }) => trigger === 'paused')
+        ? []
+        : pausedSchedules.map((schedule) => `  ${pausedSince(schedule)}`)),
+      ...(refused === 0
+        ? []
+        : [
+            `  ${quantityToBound(refused, 'run')} refused${lastSuccessAge === null ? '' : ' since then'}, as another one was working`,
+          ]),
+      ...notStarted.map((schedule) => `  ${notStartedLine(schedule)}`),
+    ],
+  );
 
 /** `the schedule nightly has skipped 12 runs, as another one was active, and missed 1 run in outages; the last 5m 0s ago`. */
 function notStartedLine({ name, skipped, missed, lastAge }: SyncHealth['notStarted'][number]): string {

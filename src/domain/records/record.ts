@@ -51,3 +51,9 @@ export interface FailedRow {
 }
 
 export type MapResult = MappedRecord | FailedRow;
+
+/** Whether a row that cannot be mapped names its record all the same. */
+export const namesRecord = (
+  result: MapResult,
+): result is FailedRow & { readonly tenant: string; readonly externalId: string } =>
+  result.kind === 'failed' && result.tenant !== null && result.externalId !== null;

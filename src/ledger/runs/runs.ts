@@ -87,6 +87,11 @@ export interface Runs {
   end(runId: string, outcome: EndedRunOutcome, failure?: RunFailure, stop?: Stop | null): Promise<void>;
   /** Keeps the report of a run, for those who look at it later. */
   keepReport(runId: string, report: RunReport): Promise<void>;
+  /**
+   * Whether records may still be as earlier files of the sync made them: a run has used other files than those of this
+   * version, and none has read all rows with these.
+   */
+  hasRecordsOfEarlierFiles(sync: string, version: string): Promise<boolean>;
   /** Those of the ids of first workflow executions of which the ledger has a run. */
   recorded(firstExecutionRunIds: readonly string[]): Promise<ReadonlySet<string>>;
 }
@@ -221,6 +226,10 @@ export function openRuns(knex: Knex): Runs {
         .select('first_execution_run_id');
       return new Set(rows.map((row: Pick<RunRow, 'first_execution_run_id'>) => row.first_execution_run_id));
     },
+    async hasRecordsOfEarlierFiles(sync, version) {
+      const { rows } = await knex.raw<{ rows: { there: boolean }[] }>(HAS_RECORDS_OF_EARLIER_FILES, { sync, version });
+      return rows[0]!.there;
+    },
     async end(runId, outcome, failure, stop = null) {
       const why = failure && {
         failure_code: failure.code,
@@ -247,6 +256,14 @@ const RECORD_READ = `
   FROM (SELECT mapping_id, min(read_until) AS read_until FROM partitions WHERE run_id = :run AND kind = 'planned'
         GROUP BY mapping_id HAVING bool_and(done AND read_until IS NOT NULL)) p
   WHERE m.id = p.mapping_id`;
+
+/** A run has read all rows if it was asked for all mappings, and read none of them only from its position on. */
+const HAS_RECORDS_OF_EARLIER_FILES = `
+  WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
+  SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version) AND NOT EXISTS (
+    SELECT FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
+      AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND p.kind = 'planned' AND p.cursor_from IS NOT NULL)
+  ) AS there`;
 
 /** Adds the run that has ended to its day. A run that was refused says nothing about the sync. */
 const COUNT_DAY = `

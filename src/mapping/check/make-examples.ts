@@ -94,6 +94,8 @@ export function maskedValue(value: string, type: SourceType): string {
     case 'boolean':
       return value;
     case 'date':
+      // Its day would be taken for a zone.
+      return value.replace(/^\d{4}-|(\d)/g, (kept, digit?: string) => (digit ? '1' : kept));
     case 'timestamp':
     case 'timestamptz':
     case 'time':

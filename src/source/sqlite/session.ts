@@ -1,4 +1,6 @@
 /** An SQLite file, opened read-only. The driver is synchronous: a long query blocks its thread. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import knexLibrary from 'knex';
 import type SqliteDatabase from 'better-sqlite3';
 import type { Database, Statement } from 'better-sqlite3';
@@ -17,10 +19,11 @@ type Value = string | number | bigint | Buffer | null;
 /** Throws `config_invalid` for an address that cannot be used, `driver_missing` if the driver is not installed or not built. */
 export function openSqliteSession(config: SourceConfig): Session {
   assertDriverIsBuilt();
+  const filename = resolve(fileOf(config.connection));
   const knex = knexLibrary({
     client: 'better-sqlite3',
     log: SILENT,
-    connection: { filename: fileOf(config.connection), options: { readonly: true } },
+    connection: { filename, options: { readonly: true } },
     useNullAsDefault: true,
     pool: {
       min: 0,
@@ -33,9 +36,16 @@ export function openSqliteSession(config: SourceConfig): Session {
     acquireConnectionTimeout: milliseconds('sourcePool'),
   });
   return {
-    run: ({ sql, bindings }, { budget = Infinity }: PageOptions = {}) =>
+    async run({ sql, bindings }, { budget = Infinity }: PageOptions = {}) {
+      // A file that was moved away would be read on through the connections that have it open.
+      if (!existsSync(filename))
+        throw new PartnerSyncError(
+          'config_invalid',
+          `source: no such file, or none that this account can see: ${filename}`,
+        );
       // In a transaction, so that a second read of the same rows finds them as they were.
-      withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))()),
+      return withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))());
+    },
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),

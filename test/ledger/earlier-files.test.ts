@@ -1,0 +1,33 @@
+/** Whether records may still be as files made them that were changed since. */
+import { expect, it } from 'vitest';
+import { ledgerForTests } from './ledger-for-tests.js';
+import { newRun } from './new-partition.js';
+
+const the = ledgerForTests();
+
+const BOUNDS = { cursorBefore: null, afterKey: null, throughKey: null, externalIds: null, byCursor: true };
+
+/** A run with these files that has read from a cursor on, or everything, and has ended. */
+async function ended(mappingVersion: string, cursorFrom: string | null, input: object = {}, mode = 'incremental') {
+  const run = await newRun(the.ledger, { kind: 'sync', mode, mappingVersion, input: { sync: 'shop', ...input } });
+  const mappingId = await the.ledger.ids.mappingId('shop', 'customers');
+  await the.ledger.partitions.plan(run, mappingId, [{ ...BOUNDS, cursorFrom, movesPosition: true }]);
+  await the.ledger.runs.end(run, 'complete');
+}
+
+it('is so from the first run with changed files on, until a run with these files has read all rows', async () => {
+  const hasEarlier = (version: string): Promise<boolean> => the.ledger.runs.hasRecordsOfEarlierFiles('shop', version);
+
+  expect(await hasEarlier('v1')).toBe(false);
+  await ended('v1', null);
+  expect(await hasEarlier('v1')).toBe(false);
+  expect(await hasEarlier('v2')).toBe(true);
+
+  await ended('v2', '2030-01-01');
+  await ended('v2', null, { mappings: ['customers'] }, 'full');
+  await ended('v2', null, { limit: 10 }, 'sample');
+  expect(await hasEarlier('v2')).toBe(true);
+
+  await ended('v2', null, {}, 'full');
+  expect(await hasEarlier('v2')).toBe(false);
+});
