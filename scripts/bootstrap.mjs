@@ -2,7 +2,7 @@
  * Runs a command of package.json, also from a fresh clone: installs and builds what is missing or out of date, then runs
  * the command. Plain Node, no dependency.
  *
- *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|bench [arguments]
+ *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|simulate|bench [arguments]
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -40,7 +40,8 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 
 /**
  * What each command runs. `drains`: it stops gracefully by itself, so a signal must reach it exactly once. `tests`: it
- * runs tests, so programs that these need are provided first. `env`: additional variables.
+ * runs tests, so programs that these need are provided first. `servers`: false if it needs no Temporal server. `env`: additional
+ * variables.
  */
 const COMMANDS = {
   demo: { run: ['bin/partner-sync.js', 'demo'], drains: true, env: WATCHED_HERE },
@@ -52,6 +53,7 @@ const COMMANDS = {
     tests: true,
     env: { TEST_CAMPAIGN: 'true' },
   },
+  simulate: { run: ['scripts/simulate.mjs'], drains: false, servers: false },
   bench: { run: ['bench/run.mjs'], drains: false },
 };
 
@@ -114,7 +116,7 @@ async function bootstrap({ run, drains, tests, env: own }, args) {
  * get-temporal.mjs). Returns the process, or undefined.
  */
 function startTemporalBuild() {
-  const needed = command.tests || !process.env.TEMPORAL_ADDRESS;
+  const needed = command.servers !== false && (command.tests || !process.env.TEMPORAL_ADDRESS);
   // With the packages installed, an early start gains nothing.
   if (!needed || existsSync(join(ROOT, 'node_modules')) || presentTemporal()) return undefined;
   const child = spawn(process.execPath, ['scripts/stack/get-temporal.mjs', '--quiet'], {

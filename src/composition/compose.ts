@@ -7,7 +7,6 @@ import { hashedVariables } from '../config/hashed-variables.js';
 import { packageVersion } from '../config/package-version.js';
 import { recordingInPlace } from '../delivery/retries-in-place.js';
 import { PartnerSyncError } from '../domain/errors.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import { openParts, openView, type Composing } from './open-parts.js';
 import type { MappingIds } from './compose-sync.js';
@@ -16,8 +15,9 @@ import type { Parts, ViewParts } from './parts.js';
 
 /** Composes a process that may write: opening the ledger creates or upgrades its tables. */
 export function compose(env: Env, composing: Composing = {}): Parts {
-  const open = async (url: string): Promise<Ledger> =>
-    (await import('../ledger/ledger.js')).openLedger(url, composing.meters?.ledger);
+  const open =
+    composing.openLedger ??
+    (async (url) => (await import('../ledger/ledger.js')).openLedger(url, composing.meters?.ledger));
   const onRetry = recordingInPlace(async () => (await parts.ledger()).runs);
   const parts = openParts(env, open, { ...composing, onRetry }, (ledger, isOpen, view) =>
     inFleet(env, { open: ledger, isOpen, view }),

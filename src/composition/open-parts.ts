@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { requireVariable, type Env } from '../config/environment.js';
 import { NO_METERS, type Meters } from '../domain/monitoring/meters.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { OpenReader } from '../reading/reader.js';
 import type { MappingIds } from './compose-sync.js';
@@ -14,6 +15,8 @@ import type { Warn } from './parts.js';
 export interface Composing {
   /** How sources are read; by default in this thread. */
   readonly read?: OpenReader;
+  /** How the ledger is opened for writing; by default its tables are created or upgraded. */
+  readonly openLedger?: (url: string) => Promise<Ledger>;
   /** Called with a sentence for people when requests to the platform have to wait. */
   readonly warn?: Warn;
   /** Told what the parts do; by default nobody is. */

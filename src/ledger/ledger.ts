@@ -92,15 +92,20 @@ export async function openLedger(url: string, meter: LedgerMeter = NO_METERS.led
   // One connection stays open, by which an upgrade sees that this program is at work.
   const knex = openLedgerDatabase(url, { poolMin: 1 });
   if (meter !== NO_METERS.ledger) measure(knex, meter);
-  const inFlight = openInFlightRecords();
-  const ids = withLedgerErrors(openIds(knex));
-  const tellCounts = openTellCounts(meter, ids);
   try {
     await migrateLedger(knex);
   } catch (error) {
     await knex.destroy();
     throw error;
   }
+  return ledgerOn(knex, meter);
+}
+
+/** The ledger in a database that has its tables; closing it closes `knex`. */
+export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Ledger {
+  const inFlight = openInFlightRecords();
+  const ids = withLedgerErrors(openIds(knex));
+  const tellCounts = openTellCounts(meter, ids);
   return {
     runs: withLedgerErrors(openRuns(knex)),
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),

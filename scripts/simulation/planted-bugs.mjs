@@ -1,0 +1,167 @@
+/**
+ * Bugs that the simulation must find, each as a replacement of text in one module: file, text, and what stands there instead.
+ * None of them ships; the text must be in its file exactly once, so that a bug cannot come to nothing unnoticed.
+ */
+export const PLANTED_BUGS = {
+  'the fencing token is ignored': [
+    'src/ledger/runs/partitions.ts',
+    'FROM run WHERE id = ? AND fencing_token = ?`',
+    'FROM run WHERE id = ? AND CAST(? AS bigint) IS NOT NULL`',
+  ],
+  'taking a partition over raises no fencing token': [
+    'src/ledger/runs/partitions.ts',
+    'UPDATE partitions SET fencing_token = fencing_token + 1, started_at = coalesce(started_at, now()),',
+    'UPDATE partitions SET fencing_token = greatest(fencing_token, 1), started_at = coalesce(started_at, now()),',
+  ],
+  'read sequence numbers are not compared': [
+    'src/ledger/batches/claims.ts',
+    "return known.readSeq > Number(readSeqStart) ? 'contended' : undefined;",
+    'return undefined;',
+  ],
+  'open batches hold nothing': [
+    'src/ledger/batches/in-flight-records.ts',
+    'if (batches.size > 0) for (const index of keysIn(',
+    'if (batches.size > 1e9) for (const index of keysIn(',
+  ],
+  'unchanged records are not noted beside another run': [
+    'src/ledger/batches/claims.ts',
+    'if (await lockClaims(trx, partition)) await raiseReadSeqs(',
+    'if ((await lockClaims(trx, partition)) && false) await raiseReadSeqs(',
+  ],
+  'every record that was accepted once counts as unchanged': [
+    'src/ledger/batches/claims.ts',
+    'if (isUpToDate(own, known.contentHash)) return',
+    'if (isUpToDate(own, known.contentHash) || known.contentHash !== null) return',
+  ],
+  'the tenant is left out of the key of claims': [
+    'src/ledger/batches/claims.ts',
+    'tenantId = numbers.get(tenant)!;',
+    'tenantId = [...numbers.values()][0]!;',
+  ],
+  'a batch goes to another tenant': [
+    'src/delivery/upload/upload-batch.ts',
+    "tenant: batch.tenant,\n    // The intent's age",
+    "tenant: context.sync.spec.tenant.kind === 'column' ? [...context.sync.spec.tenant.values.values()][0] : '',\n    // The intent's age",
+  ],
+  'nobody waits after a lost response': [
+    'src/delivery/upload/upload-batch.ts',
+    'return { repeatIn: context.sync.spec.upload.inDoubtDelay * 1000 };',
+    'return { repeatIn: 0 };',
+  ],
+  'an old intent is not renewed before it is sent': [
+    'src/delivery/upload/upload-batch.ts',
+    'if (Date.now() - batch.intendedAt > postTimeoutMs(',
+    'if (Date.now() < 0 && 0 > postTimeoutMs(',
+  ],
+  'a refused batch is halved, and the last record dropped': [
+    'src/delivery/upload/upload-batch.ts',
+    'batch.records.slice(middle),',
+    'batch.records.slice(middle, -1),',
+  ],
+  'the second half of a refused batch is not sent': [
+    'src/delivery/upload/upload-batch.ts',
+    'for (const half of halves) results.push(',
+    'for (const half of halves.slice(0, 1)) results.push(',
+  ],
+  'a batch in doubt is released at once': [
+    'src/delivery/upload/recover-partition.ts',
+    'await sleep(Math.max(0, wait - batch.age), undefined, { signal });',
+    '',
+  ],
+  'a batch in doubt counts as accepted': [
+    'src/delivery/upload/recover-partition.ts',
+    "const outcomes = outcomesOf(batch, () => 'unknown');",
+    "const outcomes = outcomesOf(batch, () => 'accepted');",
+  ],
+  'recovery forgets a batch': [
+    'src/delivery/upload/recover-partition.ts',
+    'open.map((batch) => {',
+    'open.slice(1).map((batch) => {',
+  ],
+  'records that failed count as accepted': [
+    'src/delivery/upload/batch-status.ts',
+    "? 'rejected'\n        : null;",
+    "? 'accepted'\n        : 'accepted';",
+  ],
+  'chunks are finished in any order': [
+    'src/delivery/load/chunks-in-order.ts',
+    'await Promise.allSettled([before, delivery]);',
+    'await Promise.allSettled([Promise.resolve(), delivery]);',
+  ],
+  'the position moves before the outcomes are written': [
+    'src/ledger/checkpoint/checkpoint.ts',
+    'return inTransaction(knex, async (trx) => {\n    await lockPartition(trx, partition);\n    if (result.waiting.length > 0)',
+    `return inTransaction({ transaction: async (work) => {
+      const early = resumePointOf(input);
+      if (early !== null) await moveResumePoint(knex, partition, early);
+      return knex.transaction(work);
+    } }, async (trx) => {
+    await lockPartition(trx, partition);
+    if (result.waiting.length > 0)`,
+  ],
+  'the position moves past what was read': [
+    'src/delivery/run/partitions-of.ts',
+    'const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore };',
+    'const changed = { ...byCursor, movesPosition: true, cursorFrom: position, cursorBefore: null };',
+  ],
+  'a short page counts as the last one': [
+    'src/reading/read-chunks.ts',
+    'if (last === undefined) break;',
+    'if (last === undefined || (position !== null && page.rows.length < 2)) break;',
+  ],
+  'a page begins at the first row of the one before': [
+    'src/reading/read-chunks.ts',
+    'position = positionOf(last);',
+    'position = positionOf(page.rows.at(0)!);',
+  ],
+  'a read sequence number is drawn too early': [
+    'src/reading/read-chunks.ts',
+    'if (isLast) readSeqStart = await nextReadSeq();\n      next = readAhead();',
+    'next = readAhead();\n      if (isLast) readSeqStart = await nextReadSeq();\n      await next.catch(() => undefined);',
+  ],
+  'a change is forgotten while its record is pending': [
+    'src/ledger/waiting/pending-entries.ts',
+    'SET read_again = w.read_again OR w.content_hash IS DISTINCT FROM i.hash,',
+    'SET read_again = w.read_again,',
+  ],
+  'waiting entries stay when their rows are delivered': [
+    'src/ledger/checkpoint/checkpoint.ts',
+    'const ended = await endWaiting(trx, partition, read, result, existing.waiting);',
+    'const ended = await endWaiting(trx, partition, read, result, false);',
+  ],
+  'dead letters stay when their rows are delivered': [
+    'src/ledger/checkpoint/checkpoint.ts',
+    'if (existing.deadLetters) await closeDeadLetters(',
+    'if (existing.deadLetters && false) await closeDeadLetters(',
+  ],
+  'an expired record counts as accepted': [
+    'src/delivery/pending/poll-batch.ts',
+    "    return 'dropped';\n  };",
+    "    return 'accepted';\n  };",
+  ],
+  'a dead letter of a child whose parent came is left': [
+    'src/delivery/pending/poll-mapping.ts',
+    'await makeReadyChildrenDue(context, await ledger.waiting.now());',
+    '',
+  ],
+  'rows that moved to another tenant are not vanished': [
+    'src/delivery/vanished-among.ts',
+    'const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));',
+    'const there = new Set(results.flatMap((r) => sure.filter((s) => s.externalId === r.externalId).map((s) => nameOf(s.tenant, s.externalId))));',
+  ],
+  'a continued run leaves out the rest of a stage': [
+    'workflows/load-stage.ts',
+    '{ stagesDone: stage }',
+    '{ stagesDone: stage + 1 }',
+  ],
+  'a run with waiting records is called complete': [
+    'src/domain/run/run.ts',
+    'if (mappings.some((m) => !isBalanced(m) || m.waiting !== 0 || m.undelivered.waiting !== 0)) return',
+    'if (mappings.some((m) => !isBalanced(m) && m.waiting > 1e9)) return',
+  ],
+  'a lost lease is taken while its run works': [
+    'src/observability/is-running.ts',
+    "if (latest.status.name !== 'RUNNING') return false;",
+    "if (latest.status.name !== 'RUNNING' || latest.runId !== '') return false;",
+  ],
+};

@@ -1,0 +1,151 @@
+/** What must hold of every story: while it is told, when a run ends, and at its end. */
+import { isBalanced, type RunReport } from '../../src/domain/run/run.js';
+import type { Chronicle } from './chronicle.js';
+import type { LedgerDatabase } from './ledger-database.js';
+import { storedKey, type PlatformModel, type StoredRecord } from './platform-model.js';
+import { expectedRecords, faultOf, SHAPES, shopOf, TENANTS, versionOf } from './shop.js';
+import type { Row, SourceModel } from './source-model.js';
+
+export class Checker {
+  readonly #source: SourceModel;
+  readonly #database: LedgerDatabase;
+  readonly #chronicle: Chronicle;
+
+  constructor(source: SourceModel, database: LedgerDatabase, chronicle: Chronicle) {
+    this.#source = source;
+    this.#database = database;
+    this.#chronicle = chronicle;
+  }
+
+  /** Each record that the platform stores: of the right tenant, and never older than what it has. */
+  applied(
+    tenant: string,
+    schema: string,
+    externalId: string,
+    data: Readonly<Record<string, unknown>>,
+    before: StoredRecord | undefined,
+  ): void {
+    const key = storedKey(tenant, schema, externalId);
+    if (data['name'] === undefined) return;
+    if (TENANTS[shopOf(data['name'])] !== tenant)
+      this.#violate(`wrong tenant: ${key} was sent ${JSON.stringify(data)}`);
+    const [now, had] = [versionOf(data['name']), versionOf(before?.data['name'])];
+    if (now < had) this.#violate(`older over newer: ${key} had v${had} and was sent v${now}`);
+  }
+
+  /** No record is in two batches in flight. Nothing can be asked while a session is in a transaction. */
+  async batches(): Promise<void> {
+    if (!this.#database.isFree) return;
+    const { kernel } = this.#database.turns;
+    const twice = await kernel.real(() => this.#database.rows<{ id: string }>(IN_TWO_BATCHES));
+    for (const { id } of twice) this.#violate(`${id} is in two batches in flight`);
+  }
+
+  /** If nothing has changed meanwhile, a run that reads all rows has counted each of them once. */
+  read(workflowId: string, { mappings, removals }: RunReport): void {
+    this.#chronicle.saw('the rows that a run has read were counted');
+    for (const { mapping, read } of mappings) {
+      const removed = removals
+        .filter((plan) => plan.mapping === mapping)
+        .reduce((sum, plan) => sum + plan.marked + plan.waiting + plan.deadLettered, 0);
+      const there = this.#source.rows(mapping).size;
+      if (read - removed !== there)
+        this.#violate(`${workflowId} has read ${read - removed} of ${there} rows of ${mapping}`);
+    }
+  }
+
+  /**
+   * A run that says `complete` has left nothing undelivered, and each row that it has read has its one outcome. A backfill
+   * answers for its own rows only.
+   */
+  report(workflowId: string, report: RunReport): void {
+    this.#chronicle.saw(`a run ended ${report.outcome}`);
+    if (report.outcome === 'incomplete') return;
+    for (const mapping of report.mappings) {
+      const { waiting, deadLettered } = mapping;
+      const undelivered = report.kind === 'sync' ? mapping.undelivered : { waiting: 0, deadLettered: 0 };
+      const isUndelivered = waiting > 0 || undelivered.waiting > 0;
+      const isDead = report.outcome === 'complete' && (deadLettered > 0 || undelivered.deadLettered > 0);
+      if (isUndelivered || isDead || !isBalanced(mapping))
+        this.#violate(`${workflowId} is ${report.outcome}, and has counted ${JSON.stringify(mapping)}`);
+    }
+  }
+
+  /** Whether some rows cannot be delivered: they, or their parents. */
+  hasUndeliverable(): boolean {
+    return Object.keys(SHAPES).some((name) =>
+      [...this.#source.rows(name).values()].some((row) => faultOf(row) !== null || this.#isOrphan(name, row)),
+    );
+  }
+
+  #isOrphan(name: string, row: Row): boolean {
+    const { parent } = SHAPES[name as keyof typeof SHAPES];
+    if (parent === null) return false;
+    const parentRow = this.#source.rows(parent.table).get(`${row['shop']}/${row[parent.column]}`);
+    return parentRow === undefined || faultOf(parentRow) !== null || this.#isOrphan(parent.table, parentRow);
+  }
+
+  /** No row is lost, and nothing stale is left. */
+  records({ stored: all }: PlatformModel): void {
+    const expected = expectedRecords(this.#source);
+    for (const [key, record] of expected) {
+      const stored = all.get(key);
+      if (stored === undefined) this.#violate(`lost: ${key} is not on the platform`);
+      else if (!isEqual(normal(stored.data), record))
+        this.#violate(`stale: ${key} is ${JSON.stringify(stored.data)}, and must be ${JSON.stringify(record)}`);
+    }
+  }
+
+  /** Records without a row are marked as deleted. */
+  vanished({ stored }: PlatformModel): void {
+    const expected = expectedRecords(this.#source);
+    for (const [key, { data }] of stored)
+      if (!expected.has(key) && !this.#isKept(key) && data['status'] !== 'deleted')
+        this.#violate(`left: ${key} has no row, and is ${JSON.stringify(data)}`);
+  }
+
+  /** Whether a record may stay as it is though its row cannot be delivered now: it was delivered before. */
+  #isKept(key: string): boolean {
+    return Object.entries(SHAPES).some(([name, { schema, column }]) =>
+      [...this.#source.rows(name).values()].some(
+        (row) => storedKey(TENANTS[row['shop']!]!, schema, row[column]!) === key,
+      ),
+    );
+  }
+
+  /** No batch is open, no lease is held, and every run has ended. */
+  async ledger(): Promise<void> {
+    const rows = <T>(sql: string): Promise<T[]> => this.#database.turns.kernel.real(() => this.#database.rows<T>(sql));
+    const [open] = await rows<{ n: number }>(
+      `SELECT count(*)::int AS n FROM partner_sync.batches WHERE state IN ('intended', 'sent')`,
+    );
+    if (open!.n > 0) this.#violate(`${open!.n} batches are open at the end`);
+    const [leases] = await rows<{ n: number }>('SELECT count(*)::int AS n FROM partner_sync.sync_leases');
+    if (leases!.n > 0) this.#violate('the lease of the sync is held at the end');
+    const [running] = await rows<{ n: number }>(
+      'SELECT count(*)::int AS n FROM partner_sync.runs WHERE ended_at IS NULL',
+    );
+    if (running!.n > 0) this.#violate(`${running!.n} runs have no end`);
+  }
+
+  #violate(what: string): void {
+    this.#chronicle.violate(what);
+  }
+}
+
+const IN_TWO_BATCHES = `
+  SELECT b.mapping_id || '/' || b.tenant_id || '/' || e.id AS id
+  FROM partner_sync.batches b, json_array_elements_text(b.external_ids) AS e(id)
+  WHERE b.state IN ('intended', 'sent') GROUP BY b.mapping_id, b.tenant_id, e.id HAVING count(*) > 1`;
+
+/** The platform shows references as objects or as ids. */
+const normal = (data: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      typeof value === 'object' && value !== null && 'id' in value ? value.id : value,
+    ]),
+  );
+
+const isEqual = (a: Record<string, unknown>, b: Record<string, unknown>): boolean =>
+  Object.keys(a).length === Object.keys(b).length && Object.keys(a).every((name) => a[name] === b[name]);

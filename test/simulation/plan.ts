@@ -1,0 +1,144 @@
+/** What one seed is about: its sizes, its settings, its faults, and what happens in it. Everything is drawn before it begins. */
+import type { LedgerFaults } from './ledger-database.js';
+import type { PlatformFaults } from './platform-model.js';
+import { randomOf, type Random } from './random.js';
+import type { ShopSettings } from './shop.js';
+import type { SourceFaults } from './source-model.js';
+import type { TemporalFaults } from './temporal-server.js';
+
+/** Constants of the shipping code that would take a million rows to be reached (scripts/simulation/sizes.mjs). */
+export interface Sizes {
+  readonly firstPageRows: number;
+  readonly pageRows: number;
+  readonly firstChunkRows: number;
+  readonly chunkRows: number;
+  readonly partitionRows: number;
+  readonly smallTenantRows: number;
+}
+
+/** Where a worker is hit, and how: at the nth time that something happens. */
+export interface Trap {
+  readonly point: string;
+  readonly nth: number;
+  readonly hit: 'kill' | 'freeze';
+  /** Milliseconds afterwards. */
+  readonly after: number;
+  /** How long it is frozen, in milliseconds. */
+  readonly forMs: number;
+}
+
+/** A run that is started, and what people do to it. */
+export interface PlannedRun {
+  readonly kind: 'incremental' | 'full' | 'mirror' | 'records' | 'replay' | 'range';
+  /** Milliseconds after the run before was started. */
+  readonly startAfter: number;
+  /** Whether it waits for the end of the one before it. */
+  readonly waits: boolean;
+  readonly intervention: 'cancel' | 'terminate' | 'pause' | 'setRate' | null;
+  /** Milliseconds after its start. */
+  readonly interveneAfter: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly sizes: Sizes;
+  readonly settings: ShopSettings;
+  readonly workers: number;
+  readonly longHistory: number;
+  readonly tenants: readonly string[];
+  readonly customers: number;
+  readonly runs: readonly PlannedRun[];
+  readonly traps: readonly Trap[];
+  readonly temporal: TemporalFaults;
+  readonly ledger: LedgerFaults;
+  readonly source: SourceFaults;
+  readonly platform: PlatformFaults;
+  readonly writer: {
+    /** Milliseconds between two changes, on average; null for none. */
+    readonly every: number | null;
+    /** Milliseconds that a transaction takes at most. */
+    readonly longest: number;
+    readonly deletes: boolean;
+    readonly moves: boolean;
+    readonly badRows: boolean;
+    readonly orphans: boolean;
+  };
+}
+
+export const TRAP_POINTS = ['page', 'claim', '202', 'checkpoint', 'begin', 'statement'] as const;
+
+export function planOf(seed: number): Plan {
+  const random = randomOf(seed, 'plan');
+  /** Swarm: each kind of fault is in about half of the seeds. */
+  const some = (probability: number): number => (random.chance(0.5) ? random.next() * probability : 0);
+  const inDoubtDelay = random.pick([4, 10, 30]);
+  return {
+    seed,
+    sizes: {
+      firstPageRows: random.between(2, 5),
+      pageRows: random.between(2, 8),
+      firstChunkRows: random.between(2, 6),
+      chunkRows: random.between(3, 12),
+      partitionRows: random.between(8, 60),
+      smallTenantRows: random.between(1, 8),
+    },
+    settings: {
+      batchSize: random.between(1, 6),
+      requestsAtOnce: random.between(1, 8),
+      inDoubtDelay,
+      batchDeadline: Math.ceil(inDoubtDelay * (1 + random.next())),
+      waitForPending: random.between(1, 20),
+      dependencyWait: random.pick([0, 0, 3, 20]),
+      overlap: random.pick([0, 0, 30]),
+      guard: random.chance(0.2)
+        ? `{ changed: ${random.between(5, 40)} %, records: ${random.between(1, 6)}, wait: 30s }`
+        : null,
+    },
+    workers: random.between(1, 3),
+    longHistory: random.pick([60, 120, 400, 10_000]),
+    tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, 3)),
+    customers: random.between(2, 8),
+    runs: runsOf(random),
+    traps: trapsOf(random),
+    temporal: { deafAttempts: some(0.6) },
+    ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
+    source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(0.3) ? 1500 : 20 },
+    platform: {
+      lostRequest: some(0.1),
+      lostResponse: some(0.1),
+      busy: some(0.15),
+      late: some(0.5),
+      twice: some(0.3),
+      invisible: some(0.3),
+      silent: some(1),
+    },
+    writer: {
+      every: random.chance(0.7) ? random.pick([300, 1000, 4000]) : null,
+      longest: random.pick([10, 2000, 20_000]),
+      deletes: random.chance(0.5),
+      moves: random.chance(0.4),
+      badRows: random.chance(0.4),
+      orphans: random.chance(0.3),
+    },
+  };
+}
+
+function runsOf(random: Random): PlannedRun[] {
+  const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range'] as const;
+  return Array.from({ length: random.between(1, 3) }, (_, i) => ({
+    kind: i === 0 ? random.pick(['incremental', 'full'] as const) : random.pick(kinds),
+    startAfter: random.between(0, 15_000),
+    waits: random.chance(0.6),
+    intervention: random.chance(0.35) ? random.pick(['cancel', 'terminate', 'pause', 'setRate'] as const) : null,
+    interveneAfter: random.between(100, 20_000),
+  }));
+}
+
+const trapsOf = (random: Random): Trap[] =>
+  Array.from({ length: random.chance(0.75) ? random.between(1, 7) : 0 }, () => ({
+    point: random.pick(TRAP_POINTS),
+    nth: random.chance(0.3) ? random.between(1, 400) : random.between(1, 15),
+    hit: random.chance(0.5) ? 'kill' : 'freeze',
+    after: random.chance(0.5) ? 0 : random.next() * 20,
+    forMs: random.pick([3000, 11_000, 14_000, 25_000, 60_000]),
+  }));

@@ -1,0 +1,369 @@
+/** One seed from its beginning to its verified end: the servers, the workers, and the runs that people start. */
+import { createActivities } from '../../activities/index.js';
+import { compose } from '../../src/composition/compose.js';
+import type { RunReport } from '../../src/domain/run/run.js';
+import { loadQueueOf } from '../../src/domain/run/work.js';
+import { milliseconds } from '../../src/domain/timeouts.js';
+import { openLedgerDatabase } from '../../src/ledger/database/connection.js';
+import { ledgerOn } from '../../src/ledger/ledger.js';
+import { readChunks } from '../../src/reading/read-chunks.js';
+import type { OpenReader } from '../../src/reading/reader.js';
+import * as workflows from '../../workflows/run.js';
+import { Checker } from './checker.js';
+import { Chronicle } from './chronicle.js';
+import { START } from './globals.js';
+import { Kernel, NothingScheduled, SimulatedProcess } from './kernel.js';
+import type { LedgerDatabase } from './ledger-database.js';
+import type { Plan, PlannedRun, Sizes, Trap } from './plan.js';
+import { PlatformModel } from './platform-model.js';
+import { randomOf, type Random } from './random.js';
+import { SCHEMAS, SHAPES, TABLES } from './shop.js';
+import { setCurrent } from './simulation.js';
+import { SourceModel } from './source-model.js';
+import { TemporalServer, type SimulatedWorker } from './temporal-server.js';
+import type { WorkflowExecution } from './workflow-execution.js';
+import { Writer } from './writer.js';
+
+export interface SeedResult {
+  readonly seed: number;
+  /** What was found wrong; empty if nothing was. */
+  readonly violations: readonly string[];
+  /** How often something interesting happened. */
+  readonly sometimes: Readonly<Record<string, number>>;
+  /** Of all lines of the trace: the same seed gives the same one. */
+  readonly hash: string;
+  readonly events: number;
+  /** Virtual seconds. */
+  readonly seconds: number;
+  readonly trace: readonly string[];
+  readonly plan: Plan;
+}
+
+const SYNC = 'shop';
+const TASK_QUEUE = 'partner-sync';
+/** No run and no wait may last longer once faults have stopped. */
+const LONGEST_RECOVERY = 2 * 3_600_000;
+/** No seed takes longer; one that does has come to a standstill. */
+const MOST_EVENTS = 400_000;
+
+export class World {
+  readonly #plan: Plan;
+  readonly #kernel = new Kernel(START);
+  readonly #database: LedgerDatabase;
+  readonly #source: SourceModel;
+  readonly #platform: PlatformModel;
+  readonly #temporal: TemporalServer;
+  readonly #workers: SimulatedWorker[] = [];
+  readonly #chronicle = new Chronicle(this.#kernel);
+  readonly #writer: Writer;
+  readonly #checker: Checker;
+  readonly #reached = new Map<string, number>();
+  readonly #mappings: string;
+  readonly #random: Random;
+  #workerNumbers = 0;
+  #areFaultsOver = false;
+
+  /** `mappings`: a folder that contains the sync's folder. */
+  constructor(plan: Plan, database: LedgerDatabase, mappings: string) {
+    const kernel = this.#kernel;
+    const random = (stream: string): Random => randomOf(plan.seed, stream);
+    this.#plan = plan;
+    this.#database = database;
+    this.#mappings = mappings;
+    this.#random = random('world');
+    const { note, saw: sometimes } = this.#chronicle;
+    const happened = (point: string): void => this.#happened(point, kernel.process);
+    this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, happened);
+    this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle);
+    this.#checker = new Checker(this.#source, database, this.#chronicle);
+    this.#platform = new PlatformModel({
+      kernel,
+      random: random('platform'),
+      schemas: SCHEMAS,
+      faults: plan.platform,
+      inDoubtDelay: plan.settings.inDoubtDelay * 1000,
+      mostRecords: 4,
+      happened: (point, process) => this.#happened(point, process),
+      sometimes,
+      note,
+      applied: (...stored) => this.#checker.applied(...stored),
+    });
+    this.#temporal = new TemporalServer({
+      kernel,
+      random: random('temporal'),
+      taskQueue: TASK_QUEUE,
+      longHistory: plan.longHistory,
+      faults: plan.temporal,
+      workflows,
+      note,
+      sometimes,
+    });
+    database.begin({
+      kernel,
+      random: random('ledger'),
+      faults: plan.ledger,
+      idleLimit: milliseconds('ledgerIdleTransaction'),
+      executed: (sql, process) => this.#executed(sql, process),
+    });
+    setSizes(plan.sizes);
+    setCurrent({
+      kernel,
+      random: random('code'),
+      temporal: this.#temporal,
+      platform: (request) => this.#platform.send(request),
+      note,
+    });
+  }
+
+  async run(): Promise<SeedResult> {
+    try {
+      let isOver = false;
+      const end = (): void => void (isOver = true);
+      this.#kernel
+        .within(null, () => this.#story())
+        .then(end, (error: unknown) => {
+          this.#chronicle.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
+          end();
+        });
+      await this.#kernel.run(() => {
+        if (this.#kernel.events > MOST_EVENTS) throw new Error(`no end after ${MOST_EVENTS} events`);
+        return isOver || this.#chronicle.violations.length > 0;
+      });
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      this.#chronicle.violate(error instanceof NothingScheduled ? error.message : (error.stack ?? error.message));
+    } finally {
+      setCurrent(null);
+    }
+    return {
+      seed: this.#plan.seed,
+      violations: this.#chronicle.violations,
+      sometimes: this.#chronicle.sometimes,
+      hash: this.#chronicle.hash,
+      events: this.#kernel.events,
+      seconds: (this.#kernel.now - START) / 1000,
+      trace: this.#chronicle.trace,
+      plan: this.#plan,
+    };
+  }
+
+  async #story(): Promise<void> {
+    const plan = this.#plan;
+    this.#writer.fill();
+    for (let i = 0; i < plan.workers; i++) this.#startWorker();
+    this.#writer.write();
+    this.#watchBatches();
+    let last: Promise<void> = Promise.resolve();
+    const all: Promise<void>[] = [];
+    for (const [no, run] of plan.runs.entries()) {
+      await this.#kernel.sleep(run.startAfter);
+      if (run.waits) await last;
+      last = this.#perform(run, `run-${no + 1}`);
+      all.push(last);
+    }
+    await Promise.all(all);
+    await this.#recover();
+  }
+
+  /** Faults stop, and what is left must come right: the platform has what the source has. */
+  async #recover(): Promise<void> {
+    this.#areFaultsOver = true;
+    this.#writer.stop();
+    this.#chronicle.note('faults are over');
+    this.#temporal.faults = { deafAttempts: 0 };
+    const none = { lostAnswer: 0, lostStatement: 0 };
+    this.#database.turns.faults = none;
+    this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0 };
+    this.#platform.faults = { lostRequest: 0, lostResponse: 0, busy: 0, late: 0, twice: 0, invisible: 0, silent: 0 };
+    while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
+    this.#writer.addLast();
+    await this.#kernel.sleep(70_000);
+    // Incremental runs alone must have missed no row; a mirror run reads all of them, and finds what is gone.
+    if ((await this.#untilSettled('incremental')) === null) return;
+    this.#checker.records(this.#platform);
+    const report = await this.#untilSettled('mirror');
+    if (report === null) return;
+    this.#checker.records(this.#platform);
+    this.#checker.vanished(this.#platform);
+    this.#checker.read('the last run', report);
+    await this.#checker.ledger();
+  }
+
+  /** Runs again and again until one has left nothing open; returns its report, or null if none does. */
+  async #untilSettled(mode: 'incremental' | 'mirror'): Promise<RunReport | null> {
+    const began = this.#kernel.now;
+    for (let no = 1; ; no++) {
+      const ended = await this.#ended(this.#temporal.start('sync', `final-${mode}-${no}`, { sync: SYNC, mode }));
+      const report = ended.status === 'COMPLETED' ? (ended.result as RunReport) : reportOf(ended);
+      if (report !== null) this.#checker.report(ended.name.workflowId, report);
+      if (report !== null && this.#isSettled(mode, report)) return report;
+      if (this.#kernel.now - began > LONGEST_RECOVERY) {
+        const minutes = LONGEST_RECOVERY / 60_000;
+        this.#chronicle.violate(
+          `no ${mode} run has come to its end within ${minutes} minutes without faults: ${ended.status} ${String(ended.failure)} ${JSON.stringify(report)}`,
+        );
+        return null;
+      }
+      // Waiting records are tried again less and less often.
+      await this.#kernel.sleep(Math.min(600_000, 60_000 * no));
+    }
+  }
+
+  /** Whether a run has left nothing but what cannot be delivered. Only a run that reads all rows closes dead letters of vanished ones. */
+  #isSettled(mode: 'incremental' | 'mirror', { outcome }: RunReport): boolean {
+    if (outcome === 'complete_with_dead_letters') return mode === 'incremental' || this.#checker.hasUndeliverable();
+    return outcome === 'complete';
+  }
+
+  async #perform(run: PlannedRun, workflowId: string): Promise<void> {
+    const [type, input] = this.#inputOf(run);
+    this.#chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
+    const execution = this.#temporal.start(type, workflowId, input);
+    const ended = this.#ended(execution);
+    if (run.intervention !== null) {
+      await Promise.race([ended, this.#kernel.sleep(run.interveneAfter)]);
+      if (execution().status === 'RUNNING') await this.#intervene(run.intervention, workflowId);
+    }
+    const { status, result, failure } = await ended;
+    if (status === 'FAILED') this.#chronicle.saw(`a run failed`);
+    const report = status === 'COMPLETED' ? (result as RunReport) : reportOf({ failure });
+    this.#chronicle.note(
+      `${workflowId} ${status}: ${report === null ? String((failure as Error | null)?.message) : JSON.stringify(report)}`,
+    );
+    if (report === null) return;
+    this.#checker.report(workflowId, report);
+    const readsAll = report.kind === 'sync' && report.mode !== 'incremental';
+    if (readsAll && this.#plan.writer.every === null) this.#checker.read(workflowId, report);
+  }
+
+  #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {
+    const random = this.#random;
+    const of = { sync: SYNC };
+    const table = random.pick(Object.keys(SHAPES));
+    if (kind === 'replay') return ['backfill', { ...of, replay: {} }];
+    if (kind === 'range') return ['backfill', { ...of, mappings: [table] }];
+    if (kind === 'records') {
+      const ids = [
+        ...new Set(
+          [...this.#source.rows(table).values()].map((row) => row[SHAPES[table as keyof typeof SHAPES].column]!),
+        ),
+      ];
+      return ['backfill', { ...of, mapping: table, externalIds: random.shuffled([...ids, '99999']).slice(0, 3) }];
+    }
+    return ['sync', { ...of, mode: kind }];
+  }
+
+  async #intervene(what: NonNullable<PlannedRun['intervention']>, workflowId: string): Promise<void> {
+    this.#chronicle.note(`operator: ${what} ${workflowId}`);
+    this.#chronicle.saw(`intervention: ${what}`);
+    if (what === 'cancel') this.#temporal.cancel(workflowId);
+    else if (what === 'terminate') this.#temporal.terminate(workflowId);
+    else if (what === 'setRate') this.#temporal.update(workflowId, 'setRate', { requestsAtOnce: 1 });
+    else if (this.#temporal.update(workflowId, 'pause')) {
+      await this.#kernel.sleep(this.#random.between(1000, 40_000));
+      this.#temporal.update(workflowId, 'resume');
+    }
+  }
+
+  /** Resolves with the last execution once the workflow has ended. Holds are approved after a while, or not. */
+  async #ended(execution: () => WorkflowExecution): Promise<WorkflowExecution> {
+    const { workflowId } = execution().name;
+    const isGuarded = this.#plan.settings.guard !== null;
+    while (execution().status === 'RUNNING' || execution().status === 'CONTINUED_AS_NEW') {
+      await this.#kernel.sleep(500);
+      if (!isGuarded || !this.#random.chance(this.#areFaultsOver ? 0.5 : 0.03)) continue;
+      if (this.#temporal.update(workflowId, 'approve')) this.#chronicle.saw('a hold was approved');
+    }
+    return execution();
+  }
+
+  #startWorker(): void {
+    const process = new SimulatedProcess(`worker-${++this.#workerNumbers}`);
+    this.#chronicle.note(`${process.name} starts`);
+    this.#kernel.after(1, () => void this.#bootWorker(process), process);
+    process.whenKilled(() => this.#kernel.after(500 + this.#random.next() * 8000, () => this.#startWorker(), null));
+  }
+
+  async #bootWorker(process: SimulatedProcess): Promise<void> {
+    const openReader: OpenReader = () => {
+      const source = this.#source.open();
+      return { source, chunks: (...args) => readChunks(source, ...args) };
+    };
+    const parts = compose(
+      {
+        PARTNER_SYNC_STATE_URL: 'postgres://ledger@127.0.0.1:5432/ledger',
+        PARTNER_SYNC_MAPPINGS: this.#mappings,
+        PLATFORM_BASE_URL: 'http://127.0.0.1:9',
+        PLATFORM_TOKEN: 'simulated-token',
+        SOURCE_URL: 'postgres://reader@127.0.0.1:5432/shop',
+      },
+      { read: openReader, openLedger: (url) => Promise.resolve(ledgerOn(openLedgerDatabase(url, { poolMin: 1 }))) },
+    );
+    const activities = createActivities(await parts.dependencies());
+    const worker: SimulatedWorker = {
+      process,
+      free: new Map([
+        [TASK_QUEUE, 16],
+        [loadQueueOf(TASK_QUEUE), 2],
+      ]),
+      polls: true,
+      activities: activities as unknown as SimulatedWorker['activities'],
+    };
+    this.#workers.push(worker);
+    process.whenKilled(() => this.#workers.splice(this.#workers.indexOf(worker), 1));
+    this.#temporal.addWorker(worker);
+  }
+
+  #watchBatches(): void {
+    this.#kernel.after(
+      2000 + this.#random.next() * 5000,
+      () => {
+        if (this.#areFaultsOver) return;
+        void this.#checker.batches();
+        this.#watchBatches();
+      },
+      null,
+    );
+  }
+
+  #hit(process: SimulatedProcess, { point, hit, forMs }: Trap): void {
+    if (!process.alive || this.#areFaultsOver) return;
+    this.#chronicle.note(`${process.name} is hit: ${hit}${hit === 'freeze' ? ` for ${forMs} ms` : ''}`);
+    this.#chronicle.saw(hit === 'kill' ? `a worker was killed at ${point}` : `a worker was frozen at ${point}`);
+    if (hit === 'kill') process.kill();
+    else process.frozenUntil = Math.max(process.frozenUntil, this.#kernel.now + forMs);
+  }
+
+  /** Something happened at which a trap may wait. `process`: whose it is, if that is known. */
+  #happened(point: string, process: SimulatedProcess | null): void {
+    const nth = (this.#reached.get(point) ?? 0) + 1;
+    this.#reached.set(point, nth);
+    for (const trap of this.#plan.traps) {
+      if (trap.point !== point || trap.nth !== nth) continue;
+      const target = process ?? this.#random.pick(this.#workers.length > 0 ? this.#workers : [null])?.process;
+      if (target !== undefined) this.#kernel.after(trap.after, () => this.#hit(target, trap), null);
+    }
+  }
+
+  #executed(sql: string, process: SimulatedProcess | null): void {
+    this.#happened('statement', process);
+    for (const [point, marker] of Object.entries(MARKERS)) if (sql.includes(marker)) this.#happened(point, process);
+  }
+}
+
+/** What tells the statements of a claim and of a checkpoint from others. */
+const MARKERS: Readonly<Record<string, string>> = {
+  claim: 'AS concurrent',
+  checkpoint: 'resume_cursor = ',
+};
+
+/** The report of a run that has failed because it was incomplete. */
+function reportOf({ failure }: Pick<WorkflowExecution, 'failure'>): RunReport | null {
+  const { details } = (failure ?? {}) as { details?: unknown[] };
+  const [report] = details ?? [];
+  return (report as RunReport | undefined) ?? null;
+}
+
+function setSizes(sizes: Sizes): void {
+  (globalThis as { partnerSyncSizes?: Sizes }).partnerSyncSizes = sizes;
+}

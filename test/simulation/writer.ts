@@ -1,0 +1,149 @@
+/** The partner's own programs: they fill the source, and keep changing it in transactions. */
+import type { Kernel } from './kernel.js';
+import type { Chronicle } from './chronicle.js';
+import type { Plan } from './plan.js';
+import type { Random } from './random.js';
+import { TABLES } from './shop.js';
+import type { Change, Row, SourceModel } from './source-model.js';
+
+export class Writer {
+  readonly #kernel: Kernel;
+  readonly #random: Random;
+  readonly #plan: Plan;
+  readonly #source: SourceModel;
+  readonly #chronicle: Chronicle;
+  #version = 0;
+  #isStopped = false;
+
+  constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
+    this.#kernel = kernel;
+    this.#random = random;
+    this.#plan = plan;
+    this.#source = source;
+    this.#chronicle = chronicle;
+  }
+
+  /** The first rows. */
+  fill(): void {
+    for (const shop of this.#plan.tenants)
+      for (let i = 1; i <= this.#plan.customers; i++)
+        this.#source.transact(0, (at) => this.#family(shop, String(i).padStart(5, '0'), at));
+  }
+
+  /** Changes the source again and again until it is stopped, if the seed has drawn that. */
+  write(): void {
+    const { every, longest } = this.#plan.writer;
+    if (every === null) return;
+    const random = this.#random;
+    this.#kernel.after(
+      every * 2 * random.next(),
+      () => {
+        if (this.#isStopped) return;
+        this.#source.transact(random.next() * longest, (at) => this.#changes(at));
+        this.write();
+      },
+      null,
+    );
+  }
+
+  /** Changes nothing more, once the transactions that are open have committed. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** A family of its own, for a mirror run removes nothing from a table that is empty. */
+  addLast(): void {
+    const shop = this.#plan.tenants[0]!;
+    this.#source.transact(0, (at) => [
+      this.#change('customers', shop, { id: 'last' }, at),
+      this.#change('orders', shop, { no: 'last', customer_id: 'last' }, at),
+      this.#change('lines', shop, { line: 'last', order_no: 'last' }, at),
+    ]);
+  }
+
+  /** A customer with some orders and lines; ids repeat across tenants. */
+  #family(shop: string, id: string, at: string): Change[] {
+    const random = this.#random;
+    const orders = Array.from({ length: random.between(0, 2) }, (_, i) => `${id}-${i + 1}`);
+    return [
+      this.#change('customers', shop, { id }, at),
+      ...orders.flatMap((no) => [
+        this.#change('orders', shop, { no, customer_id: id }, at),
+        ...Array.from({ length: random.between(0, 2) }, (_, i) =>
+          this.#change('lines', shop, { line: `${no}-${i + 1}`, order_no: no }, at),
+        ),
+      ]),
+    ];
+  }
+
+  #change(table: string, shop: string, columns: Record<string, string>, at: string): Change {
+    const random = this.#random;
+    const { badRows } = this.#plan.writer;
+    const bad =
+      badRows && !this.#isStopped && random.chance(0.08) ? random.pick([' REFUSE', ' REJECT', ' '.repeat(80)]) : '';
+    const id = columns[TABLES[table]!.key[1]!]!;
+    return {
+      table,
+      key: `${shop}/${id}`,
+      row: {
+        shop,
+        ...columns,
+        name: `${shop} v${++this.#version}${bad}`,
+        email: random.chance(0.5) ? `${id}@example.org` : null,
+        updated_at: at,
+      },
+    };
+  }
+
+  #changes(at: string): Change[] {
+    const random = this.#random;
+    const { deletes, moves, orphans } = this.#plan.writer;
+    const shop = random.pick(this.#plan.tenants);
+    const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
+    if (customers.length === 0 || random.chance(0.15))
+      return this.#family(shop, String(random.between(1, 40)).padStart(5, '0'), at);
+    const customer = random.pick(customers);
+    const family = this.#familyOf(shop, customer['id']!);
+    if (deletes && random.chance(0.15)) {
+      this.#chronicle.saw('rows were deleted');
+      return family.map(({ table, row }) => ({ table, key: keyOf(table, row), row: null }));
+    }
+    const others = this.#plan.tenants.filter((other) => other !== shop);
+    if (moves && others.length > 0 && random.chance(0.15)) {
+      this.#chronicle.saw('rows moved to another tenant');
+      const other = random.pick(others);
+      return family.flatMap(({ table, row }) => {
+        const { shop: _, name: __, email: ___, updated_at: ____, ...columns } = row;
+        return [
+          { table, key: keyOf(table, row), row: null },
+          this.#change(table, other, columns as Record<string, string>, at),
+        ];
+      });
+    }
+    if (orphans && random.chance(0.1)) {
+      this.#chronicle.saw('a row had no parent');
+      return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
+    }
+    const { table, row } = random.pick(family);
+    const { shop: _, name: __, email: ___, updated_at: ____, ...columns } = row;
+    return [this.#change(table, shop, columns as Record<string, string>, at)];
+  }
+
+  /** The rows of a customer, parents first. */
+  #familyOf(shop: string, id: string): { table: string; row: Row }[] {
+    const orders = [...this.#source.rows('orders').values()].filter(
+      (row) => row['shop'] === shop && row['customer_id'] === id,
+    );
+    const lines = [...this.#source.rows('lines').values()].filter(
+      (row) => row['shop'] === shop && orders.some((order) => order['no'] === row['order_no']),
+    );
+    const customer = this.#source.rows('customers').get(`${shop}/${id}`);
+    return [
+      ...(customer === undefined ? [] : [{ table: 'customers', row: customer }]),
+      ...orders.map((row) => ({ table: 'orders', row })),
+      ...lines.map((row) => ({ table: 'lines', row })),
+    ];
+  }
+}
+
+const keyOf = (table: string, row: Row): string => `${row['shop']}/${row[TABLES[table]!.key[1]!]}`;
