@@ -3,27 +3,32 @@
  * Exits with 1 if a seed has found something wrong, and prints that seed with its trace. `--planted [bug]` puts bugs into the
  * code instead, and exits with 1 if one of them is not found.
  */
-import { spawn } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleSimulation } from './simulation/bundle.mjs';
 import { PLANTED_BUGS } from './simulation/planted-bugs.mjs';
+import { openRecord } from './simulation/record.mjs';
+import { runSeeds } from './simulation/run-seeds.mjs';
 import { SOMETIMES } from './simulation/sometimes.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'dist', 'simulation');
-const USAGE = `npm run simulate -- [--seeds N] [--from S] [--jobs J] [--sometimes] [--trace]
-npm run simulate -- --planted [--bug TEXT] [--seeds N] [--from S]
+const USAGE = `npm run simulate -- [--seeds N] [--from S] [--kept] [--fresh N] [--sometimes] [--jobs J] [--trace]
+npm run simulate -- --record [--seeds N] [--minutes M] [--jobs J]
+npm run simulate -- --planted [--bug TEXT] [--seeds N] [--from S] [--jobs J]
 
   --seeds N   how many seeds (default 20); with --planted the most for each bug (default 2000)
   --from S    the first one (default 1)
-  --jobs J    processes side by side (default: as many as there are processors)
+  --kept      also the seeds that have ever found something (test/simulation/seeds.json)
+  --fresh N   also so many seeds that nobody has chosen
   --sometimes fail if something that the seeds are to try never happens (scripts/simulation/sometimes.mjs)
+  --jobs J    processes side by side (default: as many as there are processors)
   --trace     print the trace of each seed, not only of those that have found something
+  --record    go on after the last seed of this commit in docs/reliability/simulation.json, and add the results to it
+  --minutes M begin no seed after so many minutes
   --planted   plant bugs in the code, one after the other: each must be found
   --bug TEXT  only bugs whose names contain this`;
 
@@ -49,7 +54,11 @@ function options() {
       seeds: text,
       from: text,
       jobs: text,
+      fresh: text,
+      minutes: text,
       bug: text,
+      kept: flag,
+      record: flag,
       trace: flag,
       sometimes: flag,
       planted: flag,
@@ -70,14 +79,17 @@ function fail(message) {
 }
 
 async function simulate() {
-  const seeds = whole('seeds', 20);
+  const record = values.record ? recordOfCommit() : null;
+  const chosen = chosenSeeds(record?.next ?? from);
   const file = join(FOLDER, 'main.mjs');
   await bundleSimulation(file);
   const sometimes = new Map();
   const totals = { seeds: 0, events: 0, seconds: 0, cpuMs: 0 };
   const failed = [];
+  const begun = [];
   const began = performance.now();
-  await runSeeds(file, { first: from, seeds, traced: values.trace }, (result) => {
+  await runSeeds(file, whileThereIsTime(chosen, begun), { jobs, traced: values.trace }, (result) => {
+    record?.add(result);
     totals.seeds++;
     for (const figure of ['events', 'seconds', 'cpuMs']) totals[figure] += result[figure];
     for (const [what, times] of Object.entries(result.sometimes))
@@ -93,14 +105,42 @@ async function simulate() {
   const minutes = (performance.now() - began) / 60_000;
   const never = values.sometimes ? SOMETIMES.filter((what) => !sometimes.has(what)) : [];
   for (const what of never) console.log(`never happened: ${what}`);
-  const missing = seeds - totals.seeds;
+  const missing = begun.length - totals.seeds;
   if (missing > 0) console.log(`${missing} seeds have not ended: a process of the simulation has died`);
   console.log(
-    `${totals.seeds} seeds from ${from}: ${failed.length} with violations${failed.length > 0 ? ` (${failed.join(', ')})` : ''}; ` +
+    `${totals.seeds} seeds from ${chosen[0]}: ${failed.length} with violations${failed.length > 0 ? ` (${failed.join(', ')})` : ''}; ` +
       `${totals.events} events, ${(totals.seconds / 3600).toFixed(1)} simulated hours, ${minutes.toFixed(1)} min, ` +
       `${(totals.cpuMs / 1000 / Math.max(1, totals.seeds)).toFixed(2)} CPU s a seed`,
   );
   return failed.length > 0 || missing > 0 || never.length > 0 ? 1 : 0;
+}
+
+function recordOfCommit() {
+  try {
+    return openRecord(ROOT);
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+/** The seeds in a row, then those that have found something once, then some that nobody has chosen. */
+function chosenSeeds(first) {
+  const seeds = Array.from({ length: whole('seeds', 20) }, (_, i) => first + i);
+  if (values.kept) seeds.push(...JSON.parse(readFileSync(join(ROOT, 'test/simulation/seeds.json'), 'utf8')));
+  if (values.fresh !== undefined) {
+    const fresh = (Date.now() % 1_000_000_000) + 1_000_000;
+    seeds.push(...Array.from({ length: whole('fresh') }, (_, i) => fresh + i));
+  }
+  return seeds;
+}
+
+function* whileThereIsTime(seeds, begun) {
+  const end = values.minutes === undefined ? Infinity : performance.now() + whole('minutes') * 60_000;
+  for (const seed of seeds) {
+    if (performance.now() > end) return;
+    begun.push(seed);
+    yield seed;
+  }
 }
 
 async function findPlanted() {
@@ -112,12 +152,13 @@ async function findPlanted() {
     const file = join(FOLDER, `planted-${process.pid}.mjs`);
     await bundleSimulation(file, [plant]);
     const found = [];
-    await runSeeds(file, { first: from, seeds: most, traced: false }, (result) => {
+    const seeds = Array.from({ length: most }, (_, i) => from + i);
+    await runSeeds(file, seeds, { jobs }, (result) => {
       if (result.violations.length === 0) return false;
       found.push(result);
       return true;
     });
-    rmSync(file);
+    for (const each of [file, `${file}.map`]) rmSync(each);
     const [first] = found.sort((a, b) => a.seed - b.seed);
     if (first === undefined) missed.push(name);
     console.log(
@@ -128,26 +169,6 @@ async function findPlanted() {
   }
   console.log(`${bugs.length} planted bugs: ${bugs.length - missed.length} found, ${missed.length} missed`);
   return missed.length > 0 ? 1 : 0;
-}
-
-/** Runs seeds in several processes, each every `jobs`th one; `each` may end all of them by returning true. */
-async function runSeeds(file, { first, seeds, traced }, each) {
-  const running = new Set();
-  const one = (no) =>
-    new Promise((resolve) => {
-      const count = Math.ceil((seeds - no) / jobs);
-      const args = ['--no-deprecation', file, first + no, count, jobs, traced ? 1 : 0].map(String);
-      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-      running.add(child);
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        if (each(JSON.parse(line)) === true) for (const other of running) other.kill();
-      });
-      child.on('close', () => {
-        running.delete(child);
-        resolve();
-      });
-    });
-  await Promise.all(Array.from({ length: Math.min(jobs, seeds) }, (_, no) => one(no)));
 }
 
 /** The trace of a seed that has found something: what happened to the records at fault, and the end. */

@@ -22,6 +22,7 @@ const SIZES = {
   'src/reading/read-chunks.ts': { FIRST_PAGE_ROWS: 'firstPageRows', FIRST_CHUNK_ROWS: 'firstChunkRows' },
   'src/reading/page-size.ts': { PAGE_ROWS: 'pageRows' },
   'src/reading/chunk-builder.ts': { CHUNK_ROWS: 'chunkRows' },
+  'src/delivery/chunk-slots.ts': { CHUNKS_AT_ONCE: 'chunksAtOnce' },
   'src/delivery/run/partitions-of.ts': { ROWS_PER_PARTITION: 'partitionRows' },
   'src/delivery/small-tenants/small-tenants.ts': { ROWS_OF_SMALL_TENANT: 'smallTenantRows' },
 };

@@ -1,8 +1,9 @@
-/** Runs seeds one after the other, and writes a line of JSON for each. Arguments: the first seed, how many, the step, whether to print traces. */
+/** Tells the story of each seed that a line of its input names, and writes its result as a line of JSON. Argument: `--trace` for all traces. */
 import pg from 'pg';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { MIGRATIONS } from '../../src/ledger/migrations/all.js';
 import knexLibrary from 'knex';
 import { installGlobals } from './globals.js';
@@ -15,8 +16,7 @@ import { World, type SeedResult } from './world.js';
 
 installGlobals();
 
-const [first, count, step, traced] = process.argv.slice(2).map(Number) as [number, number, number, number];
-
+const isTraced = process.argv.includes('--trace');
 const database = await LedgerDatabase.open();
 /** An option of the driver that its types do not know. */
 const STREAM: object = { stream: () => database.socket() };
@@ -32,14 +32,14 @@ await createTables();
 const reset = await resetStatement();
 // Modules that are loaded on first use are loaded by a seed that does not count, so that they make no difference to others.
 await simulate(0);
-for (let i = 0; i < count; i++) {
+for await (const seed of createInterface({ input: process.stdin })) {
   const began = process.cpuUsage();
-  const result = await simulate(first + i * step);
+  const result = await simulate(Number(seed));
   const { user, system } = process.cpuUsage(began);
   const line = {
     ...result,
     cpuMs: Math.round((user + system) / 1000),
-    trace: traced > 0 || result.violations.length > 0 ? result.trace : [],
+    trace: isTraced || result.violations.length > 0 ? result.trace : [],
   };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }

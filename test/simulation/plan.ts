@@ -12,6 +12,7 @@ export interface Sizes {
   readonly pageRows: number;
   readonly firstChunkRows: number;
   readonly chunkRows: number;
+  readonly chunksAtOnce: number;
   readonly partitionRows: number;
   readonly smallTenantRows: number;
 }
@@ -62,6 +63,10 @@ export interface Plan {
     readonly moves: boolean;
     readonly badRows: boolean;
     readonly orphans: boolean;
+    /** Whether most changes are of the same few rows, so that runs meet at them. */
+    readonly hot: boolean;
+    /** Whether rows also get back the content that they had before. */
+    readonly reverts: boolean;
   };
 }
 
@@ -72,6 +77,8 @@ export function planOf(seed: number): Plan {
   /** Swarm: each kind of fault is in about half of the seeds. */
   const some = (probability: number): number => (random.chance(0.5) ? random.next() * probability : 0);
   const inDoubtDelay = random.pick([4, 10, 30]);
+  /** Small and busy, so that much happens to the same rows. */
+  const hot = random.chance(0.5);
   return {
     seed,
     sizes: {
@@ -79,6 +86,7 @@ export function planOf(seed: number): Plan {
       pageRows: random.between(2, 8),
       firstChunkRows: random.between(2, 6),
       chunkRows: random.between(3, 12),
+      chunksAtOnce: random.pick([1, 1, 2, 4]),
       partitionRows: random.between(8, 60),
       smallTenantRows: random.between(1, 8),
     },
@@ -96,16 +104,17 @@ export function planOf(seed: number): Plan {
     },
     workers: random.between(1, 3),
     longHistory: random.pick([60, 120, 400, 10_000]),
-    tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, 3)),
-    customers: random.between(2, 8),
-    runs: runsOf(random),
-    traps: trapsOf(random),
+    tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
+    customers: hot ? random.between(1, 3) : random.between(2, 8),
+    runs: runsOf(random, hot),
+    traps: trapsOf(random, inDoubtDelay),
     temporal: { deafAttempts: some(0.6) },
     ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
     source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(0.3) ? 1500 : 20 },
     platform: {
       lostRequest: some(0.1),
       lostResponse: some(0.1),
+      impatient: some(0.1),
       busy: some(0.15),
       late: some(0.5),
       twice: some(0.3),
@@ -113,32 +122,35 @@ export function planOf(seed: number): Plan {
       silent: some(1),
     },
     writer: {
-      every: random.chance(0.7) ? random.pick([300, 1000, 4000]) : null,
+      every: hot || random.chance(0.6) ? random.pick([300, 1000, 4000]) : null,
       longest: random.pick([10, 2000, 20_000]),
       deletes: random.chance(0.5),
       moves: random.chance(0.4),
       badRows: random.chance(0.4),
       orphans: random.chance(0.3),
+      hot,
+      reverts: random.chance(0.4),
     },
   };
 }
 
-function runsOf(random: Random): PlannedRun[] {
-  const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range'] as const;
-  return Array.from({ length: random.between(1, 3) }, (_, i) => ({
+function runsOf(random: Random, hot: boolean): PlannedRun[] {
+  const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range', 'range'] as const;
+  return Array.from({ length: hot ? random.between(2, 5) : random.between(1, 3) }, (_, i) => ({
     kind: i === 0 ? random.pick(['incremental', 'full'] as const) : random.pick(kinds),
     startAfter: random.between(0, 15_000),
-    waits: random.chance(0.6),
+    waits: random.chance(0.5),
     intervention: random.chance(0.35) ? random.pick(['cancel', 'terminate', 'pause', 'setRate'] as const) : null,
     interveneAfter: random.between(100, 20_000),
   }));
 }
 
-const trapsOf = (random: Random): Trap[] =>
+const trapsOf = (random: Random, inDoubtDelay: number): Trap[] =>
   Array.from({ length: random.chance(0.75) ? random.between(1, 7) : 0 }, () => ({
     point: random.pick(TRAP_POINTS),
     nth: random.chance(0.3) ? random.between(1, 400) : random.between(1, 15),
     hit: random.chance(0.5) ? 'kill' : 'freeze',
     after: random.chance(0.5) ? 0 : random.next() * 20,
-    forMs: random.pick([3000, 11_000, 14_000, 25_000, 60_000]),
+    // Shorter and longer than a heartbeat's timeout, and than all that a batch in doubt waits for.
+    forMs: random.pick([3000, 8000, 11_000, 14_000, 25_000, 60_000, 2500 * inDoubtDelay]),
   }));

@@ -11,6 +11,8 @@ export interface PlatformFaults {
   readonly lostRequest: number;
   /** How likely a request is carried out, and its response does not arrive. */
   readonly lostResponse: number;
+  /** How likely a connection is lost while its request is still under way: it arrives later, as late as it may. */
+  readonly impatient: number;
   /** How likely a request is answered with 503 or 429. */
   readonly busy: number;
   /** How likely a request or the work on a batch takes as long as it may. */
@@ -107,6 +109,12 @@ export class PlatformModel {
         );
       if (random.chance(faults.lostRequest)) {
         this.#o.sometimes('a request was lost');
+        lost();
+        return;
+      }
+      if (random.chance(faults.impatient)) {
+        this.#o.sometimes('a request arrived after its connection was lost');
+        kernel.after(random.next() * 0.5 * inDoubtDelay, () => void this.#answer(request), null);
         lost();
         return;
       }

@@ -75,7 +75,7 @@ export class World {
     const happened = (point: string): void => this.#happened(point, kernel.process);
     this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, happened);
     this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle);
-    this.#checker = new Checker(this.#source, database, this.#chronicle);
+    this.#checker = new Checker(this.#source, this.#writer, database, this.#chronicle);
     this.#platform = new PlatformModel({
       kernel,
       random: random('platform'),
@@ -174,7 +174,16 @@ export class World {
     const none = { lostAnswer: 0, lostStatement: 0 };
     this.#database.turns.faults = none;
     this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0 };
-    this.#platform.faults = { lostRequest: 0, lostResponse: 0, busy: 0, late: 0, twice: 0, invisible: 0, silent: 0 };
+    this.#platform.faults = {
+      lostRequest: 0,
+      lostResponse: 0,
+      impatient: 0,
+      busy: 0,
+      late: 0,
+      twice: 0,
+      invisible: 0,
+      silent: 0,
+    };
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);

@@ -3,7 +3,7 @@ import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
 import type { Plan } from './plan.js';
 import type { Random } from './random.js';
-import { TABLES } from './shop.js';
+import { TABLES, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
 
 export class Writer {
@@ -13,6 +13,8 @@ export class Writer {
   readonly #source: SourceModel;
   readonly #chronicle: Chronicle;
   #version = 0;
+  readonly #earlier = new Map<string, Row>();
+  readonly #repeated = new Set<number>();
   #isStopped = false;
 
   constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
@@ -49,6 +51,11 @@ export class Writer {
   /** Changes nothing more, once the transactions that are open have committed. */
   stop(): void {
     this.#isStopped = true;
+  }
+
+  /** Whether a row got this version back after it had another one. */
+  hasRepeated(version: number): boolean {
+    return this.#repeated.has(version);
   }
 
   /** A family of its own, for a mirror run removes nothing from a table that is empty. */
@@ -97,12 +104,12 @@ export class Writer {
 
   #changes(at: string): Change[] {
     const random = this.#random;
-    const { deletes, moves, orphans } = this.#plan.writer;
+    const { deletes, moves, orphans, hot, reverts } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
-    if (customers.length === 0 || random.chance(0.15))
-      return this.#family(shop, String(random.between(1, 40)).padStart(5, '0'), at);
-    const customer = random.pick(customers);
+    if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
+      return this.#family(shop, String(random.between(1, hot ? 4 : 40)).padStart(5, '0'), at);
+    const customer = hot && random.chance(0.7) ? customers[0]! : random.pick(customers);
     const family = this.#familyOf(shop, customer['id']!);
     if (deletes && random.chance(0.15)) {
       this.#chronicle.saw('rows were deleted');
@@ -125,6 +132,14 @@ export class Writer {
       return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
     }
     const { table, row } = random.pick(family);
+    const earlier = this.#earlier.get(`${table} ${keyOf(table, row)}`);
+    if (reverts && earlier !== undefined && random.chance(0.4)) {
+      this.#chronicle.saw('a row got back what it had');
+      for (const { name } of [row, earlier]) this.#repeated.add(versionOf(name));
+      this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
+      return [{ table, key: keyOf(table, row), row: { ...earlier, updated_at: at } }];
+    }
+    this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
     const { shop: _, name: __, email: ___, updated_at: ____, ...columns } = row;
     return [this.#change(table, shop, columns as Record<string, string>, at)];
   }

@@ -1,0 +1,49 @@
+/**
+ * The record of simulated seeds, docs/reliability/simulation.json: for each commit, how many seeds in a row were run and what they
+ * found. A run goes on after the last seed of its commit, so that many hours can be spent in parts.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+
+/** What decides about the stories of seeds, and so must be as it was committed. */
+const TOLD_BY = ['src', 'activities', 'workflows', 'test/simulation', 'scripts/simulation', 'package-lock.json'];
+
+/** @param {string} root the checkout. Throws if its code is not that of its commit. */
+export function openRecord(root) {
+  const git = (...args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+  const changed = git('status', '--porcelain', '--', ...TOLD_BY);
+  if (changed !== '') throw new Error(`a record is of a commit, but these files are not committed:\n${changed}`);
+  const file = join(root, 'docs/reliability/simulation.json');
+  const entries = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+  // The latest commit that has changed any of it.
+  const commit = git('log', '-1', '--format=%h', '--abbrev=12', '--', ...TOLD_BY);
+  const nothing = { seeds: 0, violations: [], events: 0, simulatedHours: 0, cpuSeconds: 0 };
+  const machine = { node: process.versions.node, processors: availableParallelism() };
+  const entry = entries.find((each) => each.commit === commit) ?? { commit, date: '', ...machine, from: 1, ...nothing };
+  if (!entries.includes(entry)) entries.push(entry);
+  /** Results of seeds that ended before one with a lower number. */
+  const early = new Map();
+
+  return {
+    /** The seed that comes next. */
+    next: entry.from + entry.seeds,
+    /** Adds a result; seeds count once all before them have ended. */
+    add(result) {
+      early.set(result.seed, result);
+      for (let next; (next = early.get(entry.from + entry.seeds)) !== undefined;) {
+        early.delete(next.seed);
+        entry.seeds++;
+        entry.events += next.events;
+        entry.simulatedHours = round(entry.simulatedHours + next.seconds / 3600);
+        entry.cpuSeconds = round(entry.cpuSeconds + next.cpuMs / 1000);
+        if (next.violations.length > 0) entry.violations.push(next.seed);
+      }
+      entry.date = new Date().toISOString().slice(0, 10);
+      writeFileSync(file, `${JSON.stringify(entries, null, 2)}\n`);
+    },
+  };
+}
+
+const round = (number) => Math.round(number * 1000) / 1000;
