@@ -45,9 +45,10 @@ export function ledgerForTests() {
     await ledger.close();
     await database.drop();
   });
-  beforeEach(async () => {
+  const newMapping = async (): Promise<void> => {
     mappingId = await ledger.ids.mappingId('shop', randomUUID());
-  });
+  };
+  beforeEach(newMapping);
 
   const newPartition = (movesPosition = true, run?: string): Promise<AcquiredPartition> =>
     newPartitionOf(ledger, mappingId, movesPosition, run);
@@ -59,8 +60,17 @@ export function ledgerForTests() {
   });
 
   const claim = async (partition: AcquiredPartition, records: readonly MappedRecord[], read?: Read): Promise<Claimed> =>
-    ledger.claim(partition, {
-      ...(read ?? (await reading())),
+    claimOn(ledger, partition, records, read ?? (await reading()));
+
+  /** The same in a session of the test's own. */
+  const claimOn = (
+    own: Ledger,
+    partition: AcquiredPartition,
+    records: readonly MappedRecord[],
+    read: Read,
+  ): Promise<Claimed> =>
+    own.claim(partition, {
+      ...read,
       records: RecordList.of(records),
       tenantIds,
       cut: (all) => (all.length === 0 ? [] : [all]),
@@ -162,9 +172,11 @@ export function ledgerForTests() {
     get tenantIds() {
       return tenantIds;
     },
+    newMapping,
     newPartition,
     reading,
     claim,
+    claimOn,
     outcome,
     rowOutcome,
     sent,
