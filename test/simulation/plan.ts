@@ -82,10 +82,10 @@ export function planOf(seed: number): Plan {
   return {
     seed,
     sizes: {
-      firstPageRows: random.between(2, 5),
-      pageRows: random.between(2, 8),
-      firstChunkRows: random.between(2, 6),
-      chunkRows: random.between(3, 12),
+      firstPageRows: random.between(1, hot ? 2 : 5),
+      pageRows: random.between(1, hot ? 3 : 8),
+      firstChunkRows: random.between(1, hot ? 2 : 6),
+      chunkRows: random.between(1, hot ? 3 : 12),
       chunksAtOnce: random.pick([1, 1, 2, 4]),
       partitionRows: random.between(8, 60),
       smallTenantRows: random.between(1, 8),
@@ -110,7 +110,7 @@ export function planOf(seed: number): Plan {
     traps: trapsOf(random, inDoubtDelay),
     temporal: { deafAttempts: some(0.6) },
     ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
-    source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(0.3) ? 1500 : 20 },
+    source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20 },
     platform: {
       lostRequest: some(0.1),
       lostResponse: some(0.1),
@@ -122,8 +122,8 @@ export function planOf(seed: number): Plan {
       silent: some(1),
     },
     writer: {
-      every: hot || random.chance(0.6) ? random.pick([300, 1000, 4000]) : null,
-      longest: random.pick([10, 2000, 20_000]),
+      every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
+      longest: random.pick([10, 2000, hot ? 10 : 20_000]),
       deletes: random.chance(0.5),
       moves: random.chance(0.4),
       badRows: random.chance(0.4),
@@ -136,10 +136,10 @@ export function planOf(seed: number): Plan {
 
 function runsOf(random: Random, hot: boolean): PlannedRun[] {
   const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range', 'range'] as const;
-  return Array.from({ length: hot ? random.between(2, 5) : random.between(1, 3) }, (_, i) => ({
+  return Array.from({ length: hot ? random.between(3, 6) : random.between(1, 3) }, (_, i) => ({
     kind: i === 0 ? random.pick(['incremental', 'full'] as const) : random.pick(kinds),
-    startAfter: random.between(0, 15_000),
-    waits: random.chance(0.5),
+    startAfter: random.between(0, hot ? 6000 : 15_000),
+    waits: random.chance(hot ? 0.2 : 0.5),
     intervention: random.chance(0.35) ? random.pick(['cancel', 'terminate', 'pause', 'setRate'] as const) : null,
     interveneAfter: random.between(100, 20_000),
   }));

@@ -131,7 +131,7 @@ export class Writer {
       this.#chronicle.saw('a row had no parent');
       return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
     }
-    const { table, row } = random.pick(family);
+    const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
     const earlier = this.#earlier.get(`${table} ${keyOf(table, row)}`);
     if (reverts && earlier !== undefined && random.chance(0.4)) {
       this.#chronicle.saw('a row got back what it had');
