@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { addCounts, NO_COUNTS } from '../../src/domain/run/run.js';
 import type { Effort } from '../../src/domain/run/effort.js';
 import type { RunHistory } from '../../src/domain/run/run-history.js';
+import { periodOf } from '../../src/ledger/runs/periods.js';
 import { ledgerForTests, record } from './ledger-for-tests.js';
 import { newPartitionOf, newRun } from './new-partition.js';
 
@@ -98,6 +99,33 @@ it('keeps longer periods the longer the run has lasted, so that a run of a week 
   expect(kept[4]! % 300).toBe(0);
   // A day and two hours, in periods of 15 minutes.
   expect(await historyOf(partition.runId)).toMatchObject({ periodSeconds: 900 });
+});
+
+it('keeps periods on servers that lack date_bin, as PostgreSQL 12 and 13 do', async () => {
+  await the.database.query(`DO $$ BEGIN
+    ALTER FUNCTION pg_catalog.date_bin(interval, timestamptz, timestamptz) RENAME TO newer;
+  EXCEPTION WHEN undefined_function THEN NULL; END $$`);
+  const partition = await the.newPartition();
+  await the.ledger.recordEffort(partition, effort);
+  expect((await historyOf(partition.runId)).periods).toMatchObject([{ readingMs: 10, sendingMs: 200 }]);
+});
+
+it('begins periods at whole multiples of their length, also those of a time a microsecond before the next', async () => {
+  const beginnings = async (time: string): Promise<string[]> =>
+    Promise.all(
+      [1, 10, 60, 300, 86_400].map(async (seconds) => {
+        const sql = `SELECT (${periodOf(`timestamptz '${time}'`, String(seconds))} AT TIME ZONE 'UTC')::text AS begins`;
+        return (await the.database.query<{ begins: string }>(sql))[0]!.begins;
+      }),
+    );
+  expect(await beginnings('2026-03-29 02:07:59.999999+00')).toEqual([
+    '2026-03-29 02:07:59',
+    '2026-03-29 02:07:50',
+    '2026-03-29 02:07:00',
+    '2026-03-29 02:05:00',
+    '2026-03-29 00:00:00',
+  ]);
+  expect(new Set(await beginnings('2026-03-29 00:00:00+00'))).toEqual(new Set(['2026-03-29 00:00:00']));
 });
 
 it('compares a run with those of its kind and mode before it, and counts each day of the sync', async () => {

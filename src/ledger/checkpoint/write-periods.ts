@@ -81,9 +81,7 @@ export async function writePeriods(
 /** The SQL for the beginning of the period that is now, in a run that has lasted so long. */
 const periodAt = (lasted: string): string => {
   const cases = PERIODS.map(({ seconds, until }) =>
-    until === null
-      ? `ELSE interval '${seconds} s'`
-      : `WHEN ${lasted} < interval '${until} s' THEN interval '${seconds} s'`,
+    until === null ? `ELSE ${seconds}` : `WHEN ${lasted} < interval '${until} s' THEN ${seconds}`,
   );
   return periodOf('now()', `CASE ${cases.join(' ')} END`);
 };

@@ -26,6 +26,9 @@ export function shownPeriod(lasted: number): number {
   return enough ?? LONGER.at(-1)!;
 }
 
-/** The SQL for the beginning of the period of a time. `length` is SQL for an interval. */
-export const periodOf = (time: string, length: string): string =>
-  `date_bin(${length}, ${time}, timestamptz '2000-01-01 00:00:00+00')`;
+/**
+ * The SQL for the beginning of the period of a time. `seconds` is SQL for its length. Periods begin at whole multiples of their
+ * length since 1970; PostgreSQL 12 and 13 have no `date_bin`.
+ */
+export const periodOf = (time: string, seconds: string): string =>
+  `to_timestamp(floor(extract(epoch FROM ${time}) / (${seconds})) * (${seconds}))`;

@@ -42,7 +42,7 @@ const COUNTS = (p: string): string =>
     .join(', ');
 const TIMES = (p: string): string =>
   ['reading', 'sending', 'ledger'].map((part) => `coalesce(sum(${p}.${part}_ms), 0)::float8 AS "${part}Ms"`).join(', ');
-const PERIOD = periodOf('p.begins_at', `CAST(:period AS double precision) * interval '1 second'`);
+const PERIOD = periodOf('p.begins_at', 'CAST(:period AS int)');
 
 export function openRunHistories(knex: Knex): RunHistories {
   return {
