@@ -22,6 +22,8 @@ export interface StartTemporalInput {
   readonly uiPort?: number;
   /** Where the history is stored; default `file`. In `memory` it is lost with the process, but costs a quarter less. */
   readonly history?: 'file' | 'memory';
+  /** Settings in addition to the built-in ones. */
+  readonly dynamicConfig?: Readonly<Record<string, number>>;
   /** Variables to add to this process's environment. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -84,7 +86,10 @@ export async function startTemporal({ path, folder, ...input }: StartTemporalInp
         'default',
         '--log-level',
         'error',
-        ...Object.entries(DYNAMIC_CONFIG).flatMap(([name, value]) => ['--dynamic-config-value', `${name}=${value}`]),
+        ...Object.entries({ ...DYNAMIC_CONFIG, ...input.dynamicConfig }).flatMap(([name, value]) => [
+          '--dynamic-config-value',
+          `${name}=${value}`,
+        ]),
         ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
       ],
       logFile,
