@@ -60,8 +60,10 @@ interface OwnDatabase extends Database {
 async function create(server: string, { template = 'template1', label = 't' } = {}): Promise<OwnDatabase> {
   const name = `${label.toLowerCase().replaceAll(/\W/g, '_').slice(0, 40)}_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
   const admin = pool(server);
-  // Copying files is quicker than logging their pages, which is the default.
-  await admin.query(`create database ${name} template ${template} strategy file_copy`);
+  const { rows } = await admin.query<{ server_version_num: string }>('show server_version_num');
+  const version = Number(rows[0]!.server_version_num);
+  // Copying files is quicker than logging their pages, which is the default since PostgreSQL 15.
+  await admin.query(`create database ${name} template ${template} ${version >= 150_000 ? 'strategy file_copy' : ''}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   const client = pool(url.href);
@@ -81,7 +83,9 @@ async function create(server: string, { template = 'template1', label = 't' } = 
     },
     async drop() {
       await client.end();
-      await admin.query(`drop database if exists ${name} with (force)`);
+      // PostgreSQL 12 has no WITH (FORCE).
+      await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+      await admin.query(`drop database if exists ${name} ${version >= 130_000 ? 'with (force)' : ''}`);
       await admin.end();
     },
   };

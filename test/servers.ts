@@ -38,7 +38,13 @@ export default async function servers(project: TestProject): Promise<() => Promi
   const log = (line: string): void => console.error(line);
   log('Starting PostgreSQL and Temporal for the tests ...');
   const [postgres, temporal] = await Promise.allSettled([
-    startPostgres({ folder: join(folder, 'postgres'), log, settings: POSTGRES_SETTINGS }),
+    startPostgres({
+      folder: join(folder, 'postgres'),
+      log,
+      settings: POSTGRES_SETTINGS,
+      // Of another version, for `npm run test:versions`.
+      ...(process.env['TEST_POSTGRES'] && { program: process.env['TEST_POSTGRES'] }),
+    }),
     findTemporal({ log }).then(({ path }) =>
       startTemporal({ path, folder: join(folder, 'temporal'), log, history: 'memory', env: TEMPORAL_ENV }),
     ),

@@ -35,15 +35,11 @@ export function initialiseCluster(home: PostgresInstallation, data: string): str
       passwordFile,
       '--auth',
       'scram-sha-256',
-      // PostgreSQL's built-in C.UTF-8 sorts the same on every system, including those that lack that locale.
       '--encoding',
       'UTF8',
       '--locale',
       'C',
-      '--locale-provider',
-      'builtin',
-      '--builtin-locale',
-      'C.UTF-8',
+      ...(hasBuiltinLocales(home) ? ['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'] : []),
     ],
     { encoding: 'utf8', cwd: home.folder, uid: home.account?.uid, gid: home.account?.gid },
   );
@@ -56,4 +52,10 @@ export function initialiseCluster(home: PostgresInstallation, data: string): str
   }
   renameSync(partial, data);
   return password;
+}
+
+/** PostgreSQL's built-in C.UTF-8 sorts the same on every system, including those that lack that locale; 17 is the first to have it. */
+function hasBuiltinLocales({ postgres, account }: PostgresInstallation): boolean {
+  const { stdout } = spawnSync(postgres, ['--version'], { encoding: 'utf8', uid: account?.uid, gid: account?.gid });
+  return Number(/ (\d+)/.exec(stdout ?? '')?.[1] ?? 17) >= 17;
 }

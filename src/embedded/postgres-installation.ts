@@ -31,11 +31,13 @@ export interface PostgresInstallation {
 /**
  * Prepares the folder `wanted` and the binaries for the account. Folder or binaries are moved or copied under the
  * temporary folder if the account cannot reach them. Throws `config_invalid`, and `package_missing`.
+ *
+ * @param program the path of the server's program; default that of the installed package
  */
-export function preparePostgres(wanted: string, log: (line: string) => void): PostgresInstallation {
+export function preparePostgres(wanted: string, log: (line: string) => void, program?: string): PostgresInstallation {
   const account = unprivilegedAccount();
   const folder = ownedFolder(resolve(wanted), account, log);
-  const installed = findPostgres();
+  const installed = program ?? findPostgres();
   if (installed === undefined) throw postgresMissing();
   const postgres = reachableBinary(installed, account, log);
   return { folder, account, postgres, initdb: join(dirname(postgres), 'initdb') };

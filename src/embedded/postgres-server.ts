@@ -23,6 +23,8 @@ export interface StartPostgresInput {
   readonly log: (line: string) => void;
   /** Server settings in addition to the built-in ones, for example `{ fsync: 'off' }` in tests. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The path of another server's program than that of the installed package. */
+  readonly program?: string;
 }
 
 /** A running PostgreSQL server. */
@@ -61,8 +63,13 @@ const SHUT_DOWN: readonly EndingStep[] = [
  *
  * Throws `state_unreachable` with the end of the log if the server does not start.
  */
-export async function startPostgres({ folder, log, settings = {} }: StartPostgresInput): Promise<EmbeddedPostgres> {
-  const home = preparePostgres(folder, log);
+export async function startPostgres({
+  folder,
+  log,
+  settings = {},
+  program,
+}: StartPostgresInput): Promise<EmbeddedPostgres> {
+  const home = preparePostgres(folder, log, program);
   const data = join(home.folder, 'data');
   const password = initialiseCluster(home, data);
   const living = leftoverServer(join(data, 'postmaster.pid'), data);

@@ -23,7 +23,7 @@ const run = (sync: string, endedAgo: number | null, outcome: string | null, kind
   the.database.query(
     `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
        ended_at, outcome)
-     VALUES ($1, $2, $3, '{}', 'v', 'w', gen_random_uuid(), 'other', now() - $4::int * interval '1 second', $5)`,
+     VALUES ($1, $2, $3, '{}', 'v', 'w', md5(random()::text || clock_timestamp()::text)::uuid, 'other', now() - $4::int * interval '1 second', $5)`,
     [sync, kind, mode, endedAgo, outcome],
   );
 

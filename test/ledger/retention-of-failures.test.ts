@@ -15,7 +15,7 @@ describe('of a sync that has failed more often than is counted', () => {
     the.database.query(
       `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id,
          trigger, started_by, started_at, ended_at, outcome, failure_code)
-       SELECT $1, 'sync', 'full', '{}', 'v', 'w', gen_random_uuid()::text, $5, CASE $5 WHEN 'schedule' THEN $6 END, t, t, 'failed', $4
+       SELECT $1, 'sync', 'full', '{}', 'v', 'w', md5(random()::text || clock_timestamp()::text)::uuid::text, $5, CASE $5 WHEN 'schedule' THEN $6 END, t, t, 'failed', $4
        FROM generate_series(1, $2::int) i, LATERAL (SELECT now() - $3::int * interval '1 day' - ($2::int - i) * interval '1 minute') m(t)`,
       [past.sync, n, ago, failure, trigger, SCHEDULE],
     );

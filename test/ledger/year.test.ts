@@ -40,7 +40,7 @@ const A_WEEK = `
     INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
       started_by, started_at, ended_at, outcome, report)
     SELECT $1, 'sync', 'incremental', jsonb_build_object('sync', $1::text, 'mode', 'incremental'), md5(''),
-      'sync-' || $1 || '-minutely-2025-01-01T00:00:00Z', gen_random_uuid()::text, 'schedule',
+      'sync-' || $1 || '-minutely-2025-01-01T00:00:00Z', md5(random()::text || clock_timestamp()::text)::uuid::text, 'schedule',
       'partner-sync/' || $1 || '/minutely', t, t + interval '5 seconds', 'complete', $3::json
     FROM generate_series($2::timestamptz, $2::timestamptz + interval '7 days' - interval '1 second', $4::interval) AS t
     RETURNING id, started_at
@@ -64,7 +64,7 @@ const A_WEEK = `
   )
   INSERT INTO partner_sync.batches (run_id, partition_id, mapping_id, tenant_id, state, platform_batch_id, records,
     read_seq, intended_at, sent_at, settled_at)
-  SELECT run_id, id, $5, $6, 'settled', gen_random_uuid()::text, 1, run_id, started_at, started_at, started_at
+  SELECT run_id, id, $5, $6, 'settled', md5(random()::text || clock_timestamp()::text)::uuid::text, 1, run_id, started_at, started_at, started_at
   FROM parted WHERE no = 1`;
 
 /** The tables as PostgreSQL keeps them, with indexes, TOAST and whatever room is free in them. */
@@ -120,7 +120,7 @@ const A_WEEK_OF_FAILURES = `
     INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger,
       started_by, started_at, ended_at, outcome, failure_code, failure_message)
     SELECT $1, 'sync', 'incremental', jsonb_build_object('sync', $1::text, 'mode', 'incremental'), md5(''),
-      'sync-' || $1 || '-minutely-2025-01-01T00:00:00Z', gen_random_uuid()::text, 'schedule',
+      'sync-' || $1 || '-minutely-2025-01-01T00:00:00Z', md5(random()::text || clock_timestamp()::text)::uuid::text, 'schedule',
       'partner-sync/' || $1 || '/minutely', t, t + interval '5 seconds', 'failed', 'source_unavailable', $5
     FROM generate_series($2::timestamptz, $2::timestamptz + interval '7 days' - interval '1 second', $3::interval) AS t
     RETURNING id, started_at

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import BetterSqlite, { type Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Source } from '../../src/domain/source/source.js';
-import { here, sqlite, type TestDatabase } from './dialect-databases.js';
+import { isHere } from '../here.js';
+import { sqlite, type TestDatabase } from './dialect-databases.js';
 import { ALL, open, plan, readAll } from './reading.js';
 
-describe.each(here([sqlite]))('$name', ({ create }) => {
+describe.skipIf(!isHere('SQLite')).each([sqlite])('$name', ({ create }) => {
   let database: TestDatabase;
   let source: Source;
   beforeAll(async () => {
