@@ -1,7 +1,7 @@
 /** Turns an HTTP response into data of the contract, or into an error that says what came instead. */
 import { quantity } from '../domain/values/quantity.js';
 import { Ajv, type ValidateFunction } from 'ajv';
-import { foreignText } from '../domain/values/foreign-text.js';
+import { foreignWords } from '../domain/values/foreign-text.js';
 import { getOrInsert } from '../domain/values/get-or-insert.js';
 import type { Operation } from './contract/operation.js';
 import { operations, type OperationName } from './contract/operations.js';
@@ -138,7 +138,7 @@ function refusal(
 const seen = ({ status, requestId }: RawResponse) => ({ status, requestId });
 
 /** Temporal would drop a failure of several megabytes. */
-const shortened = (text: string): string => foreignText(text, 300);
+const shortened = (text: string): string => foreignWords(text, 300);
 
 function parsed(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 /** A platform's messages are searched for ids in any form; what is found is only a hint. */
 import { expect, it } from 'vitest';
-import { namedFailures } from '../../src/delivery/upload/named-failures.js';
+import { messageAbout, namedFailures } from '../../src/delivery/upload/named-failures.js';
 
 const IDS = new Set(['100', 'a b', 'x-1', 'o"1', 'P.7']);
 
@@ -19,6 +19,16 @@ it.each([
 it.each(['1000 records failed', 'something went wrong', '', 'externalId "broken', 'X'.repeat(100_000)])(
   'finds no record in: %.40s',
   (message) => {
-    expect(namedFailures([message], IDS)).toEqual({ byId: new Map(), nameless: [message] });
+    expect(namedFailures([message], IDS)).toEqual({ byId: new Map(), nameless: [message], all: [message] });
   },
 );
+
+it('keeps the beginning of a long message, and no part of a word', () => {
+  const failures = namedFailures([`must not be ${'v'.repeat(300)} ${'w'.repeat(300)}`], IDS);
+  expect(messageAbout('100', failures)).toBe(`must not be ${'v'.repeat(300)} `);
+});
+
+it('tells the messages of the others about a record if all of them name some, each once', () => {
+  const failures = namedFailures(['`100` and `x-1` are wrong', '`x-1` is late', '`x-1` is late'], IDS);
+  expect(messageAbout('P.7', failures)).toBe('`100` and `x-1` are wrong; or `x-1` is late');
+});

@@ -24,6 +24,11 @@ it.each([
   ['42 is too young', '<text(2) 99> is too young'],
   ['no delivery to Elm, Flat B', 'no delivery to <text(3) aaa>, <text(4) aaaa> <text(1) a>'],
   ['number +44 20 7946 0018 is taken', 'number <text(16) +99 99 9999 9999> is taken'],
+  ['"Mr Jones of Elm', '<text(15) aa aaaaa aa aaa>'],
+  ["name 'Mr Jones", 'name <text(8) aa aaaaa>'],
+  ['say \\"Mr Jones\\" instead', 'say \\<text(18) aa aaaaa** aaaaaaa>'],
+  ['"ends in a backslash\\', '<text(20) aaaa aa a aaaaaaaaa*>'],
+  ['12 34.bob@x.org is taken', '12 <text(12) 99.aaa@a.aaa> is taken'],
   ["'other@person.org' has it already", '<text(16) aaaaa@aaaaaa.aaa> has it already'],
 ])('%s', (message, expected) => {
   expect(masked(message)).toBe(expected);

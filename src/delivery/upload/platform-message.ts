@@ -19,9 +19,14 @@ const HARMLESS = new Set(
   ).split(' '),
 );
 
-/** In this order: quoted texts, addresses, numbers in any spelling, words. */
-const PIECES =
-  /"(?:[^"\\]|\\.)*"|(?<![\p{L}\p{N}])'[^']*'|[^\s"'<>(),;]*@[^\s"'<>(),;]*|\+?\d[\d .:+-]*\d|[\p{L}\p{N}_-]+/gu;
+/**
+ * What is masked as a whole: quoted texts, up to the end of the message if the quote has none, and words with an @. Each
+ * begins at one place only, so that a long message is not searched anew from every character.
+ */
+const QUOTED_OR_ADDRESS =
+  /("(?:[^"\\]|\\[^])*(?:"|\\?$)|(?<![\p{L}\p{N}])'[^']*(?:'|$)|(?:(?<![^\s"'<>(),;])[^\s"'<>(),;@]+)?@[^\s"'<>(),;]*)/u;
+/** In the rest: numbers in any spelling, words. */
+const NUMBER_OR_WORD = /\+?\d[\d .:+-]*\d|[\p{L}\p{N}_-]+/gu;
 const WORDS = /[\p{L}\p{N}_-]+/gu;
 
 /**
@@ -34,12 +39,18 @@ export function maskedMessage(message: string, record: MappedRecord, names: read
   const secret = new Set<string>();
   for (const text of [record.externalId, ...Object.values(record.data).flatMap(textsOf)])
     for (const [word] of text.toLowerCase().matchAll(WORDS)) secret.add(word);
-  return message.replace(/^externalId "(?:[^"\\]|\\.)*": /, '').replace(PIECES, (piece) => {
-    const bare = /^["']/.test(piece) ? piece.slice(1, -1) : piece;
+  const maskedPiece = (piece: string): string => {
+    const bare = piece.replace(/^(["'])([^]*)\1$/, '$2').replace(/^["']/, '');
     if (known.has(bare) || HARMLESS.has(bare.toLowerCase())) return piece;
     const isWord = /^[\p{L}\p{N}_-]+$/u.test(piece) && (piece.match(/\d/g) ?? []).length < 3;
     return isWord && !secret.has(piece.toLowerCase()) ? piece : `<${maskedShape(bare)}>`;
-  });
+  };
+  // Splitting leaves what matched at the odd places.
+  return message
+    .replace(/^externalId "(?:[^"\\]|\\.)*": /, '')
+    .split(QUOTED_OR_ADDRESS)
+    .map((part, at) => (at % 2 === 1 ? maskedPiece(part) : part.replace(NUMBER_OR_WORD, maskedPiece)))
+    .join('');
 }
 
 function textsOf(value: JsonValue): string[] {
