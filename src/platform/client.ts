@@ -288,7 +288,7 @@ export class PlatformClient {
     const response = await this.#transport.send(operation, input, end);
     const final = this.#hasRedirectedForLong(operation, response.status);
     if (response.status < 200 || response.status > 299) throw readFailure(operation, response, final);
-    return readSuccess(name, response) as Data<N>;
+    return readSuccess(name, response, { ...input.params }) as Data<N>;
   }
 
   /** A single redirect may come from a gateway that restarts; it is final once there has been nothing else for long. */

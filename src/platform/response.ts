@@ -22,8 +22,8 @@ export interface RawResponse {
 }
 
 // Unknown fields are accepted, since the platform may add some. A test proves that the contract's schemas are valid, so
-// it is not checked at each start.
-const ajv = new Ajv({ strict: false, allErrors: true, validateSchema: false });
+// it is not checked at each start. JSON.parse reads 1e400 as Infinity, which is no number of anything.
+const ajv = new Ajv({ strict: false, strictNumbers: true, allErrors: true, validateSchema: false });
 
 interface Reader {
   /** Gives fields with an alias their camelCase names; null if the schema has none. */
@@ -42,29 +42,48 @@ const readerOf = (name: OperationName): Reader =>
 const isObject = (v: unknown): v is Record<string, unknown> => typeof v === 'object' && v !== null && !Array.isArray(v);
 
 /**
- * `data` of a successful response, or the whole of a flat one, validated; unknown fields are kept. Throws
- * `platform_response_invalid` naming the field that is missing, and `platform_refused` for a body that says `success:
- * false`.
+ * `data` of a successful response, or the whole of a flat one, validated; unknown fields are kept. `params`: those of the
+ * path. Throws `platform_response_invalid` naming the field that is missing or is about something else than was asked for,
+ * and `platform_refused` for a body that says `success: false`.
  */
-export function readSuccess(name: OperationName, response: RawResponse): unknown {
+export function readSuccess(
+  name: OperationName,
+  response: RawResponse,
+  params: Readonly<Record<string, unknown>>,
+): unknown {
   const operation: Operation = operations[name];
   const body = parsed(response.text);
   if (!isObject(body))
     throw platformError('platform_response_invalid', operation, `returned ${kindOf(response, body)}`, seen(response));
   if (!operation.flat && body['success'] === false) throw refusal('platform_refused', operation, response, body);
+  // The document does not promise the field everywhere; but what is there must not have to be guessed.
+  if (!operation.flat && body['success'] !== undefined && body['success'] !== true)
+    throw invalid(operation, response, ['success must be boolean']);
   const { rename, validate } = readerOf(name);
   const raw = operation.flat ? body : body['data'];
   const data = rename ? rename(raw) : raw;
-  if (validate(data)) return data;
-  const problems = (validate.errors ?? []).map(
-    (e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`,
-  );
-  throw platformError(
+  const problems = validate(data)
+    ? mixedUp(operation, data, params)
+    : (validate.errors ?? []).map((e) => `data${e.instancePath.replaceAll('/', '.')} ${e.message ?? e.keyword}`);
+  if (problems.length === 0) return data;
+  throw invalid(operation, response, problems);
+}
+
+const invalid = (operation: Operation, response: RawResponse, problems: readonly string[]): PlatformError =>
+  platformError(
     'platform_response_invalid',
     operation,
     `returned ${response.status}, but ${problems.slice(0, 3).join('; ')}`,
     seen(response),
   );
+
+/** What is wrong with valid data that is not about what was asked for. Ids are not quoted: they may be of persons. */
+function mixedUp({ repeats }: Operation, data: unknown, params: Readonly<Record<string, unknown>>): string[] {
+  if (repeats === undefined) return [];
+  const told = repeats.at.reduce<unknown>((value, key) => (isObject(value) ? value[key] : undefined), data);
+  return told === params[repeats.param]
+    ? []
+    : [`data.${repeats.at.join('.')} is not the ${repeats.param} that was asked for`];
 }
 
 const CODES: Record<StatusClass, PlatformErrorCode> = {

@@ -6,7 +6,7 @@ import { PlatformClient } from '../../src/platform/client.js';
 import { isInDoubt } from '../../src/platform/error.js';
 import { classifyStatus, retryAfterMs } from '../../src/platform/retry.js';
 import { DEFAULT_PLATFORM_SETTINGS } from '../../src/platform/client-settings.js';
-import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.js';
+import { answer, BATCH, DONE, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
 
 const look = (client: PlatformClient) => client.findBatch('b1', { tenant: 'north' });
 const upload = (client: PlatformClient) =>
@@ -78,14 +78,14 @@ for (const status of [301, 302, 303, 307, 308]) {
   });
 
   it(`retries after one redirect (${status})`, async () => {
-    const { client } = await stubPlatform([answer(status, '', { location: '/login' }), success(BATCH)]);
+    const { client } = await stubPlatform([answer(status, '', { location: '/login' }), DONE]);
     expect(await look(client)).toMatchObject({ batchId: 'b1' });
   });
 }
 
 it('reports a redirect as permanent once nothing else has come for a long time', async () => {
   const redirect = answer(302, '', { location: '/login' });
-  const { client } = await stubPlatform([redirect, redirect, success(BATCH), redirect], {
+  const { client } = await stubPlatform([redirect, redirect, DONE, redirect], {
     retryBudget: 0,
     redirectWait: 50,
   });
@@ -118,7 +118,7 @@ for (const [status, code, again, doubt] of [
   [501, 'platform_refused', false, false],
 ] as const)
   it(`${again ? 'retries' : 'does not retry'} after ${status}, and an upload is ${doubt ? '' : 'not '}in doubt`, async () => {
-    const { client, seen } = await stubPlatform([answer(status, { message: 'no' }), success(BATCH)]);
+    const { client, seen } = await stubPlatform([answer(status, { message: 'no' }), DONE]);
     const looking = look(client);
     if (again) expect(await looking).toMatchObject({ batchId: 'b1' });
     else expect((await errorOf(looking)).code).toBe(code);
@@ -135,7 +135,7 @@ for (const [status, code, again, doubt] of [
 it('waits as long as Retry-After says, in seconds or as a date', async () => {
   const inTwoSeconds = new Date(Date.now() + 2_900).toUTCString();
   for (const header of ['1', inTwoSeconds]) {
-    const { client, seen } = await stubPlatform([answer(429, {}, { 'retry-after': header }), success(BATCH)]);
+    const { client, seen } = await stubPlatform([answer(429, {}, { 'retry-after': header }), DONE]);
     await look(client);
     expect(seen[1]!.at - seen[0]!.at).toBeGreaterThanOrEqual(900);
   }
@@ -225,7 +225,11 @@ it('treats "not found" as a result if the operation allows it', async () => {
 });
 
 it('keeps every parameter inside its place in the path', async () => {
-  const { client, seen } = await stubPlatform([success({ result: { resourceExternalId: 'x', data: {} } })]);
+  const resource: Answer = (response, request) => {
+    const resourceExternalId = decodeURIComponent(/[^/?]+(?=\?)/.exec(request.url)![0]);
+    success({ result: { resourceExternalId, data: {} } })(response, request);
+  };
+  const { client, seen } = await stubPlatform([resource]);
   for (const id of ['', '.', '..', '\uD800', 'a\u0000', '語'.repeat(2_000)])
     expect((await errorOf(client.findResource('customer', id, { tenant: 'north' }))).code, id).toBe('input_invalid');
   for (const id of ['a/b', '../x', 'a?b=c', 'a#b', '%2e%2e', 'ä 😀'])
@@ -242,7 +246,7 @@ it('keeps every parameter inside its place in the path', async () => {
 });
 
 it('requires a tenant if the operation acts for one', async () => {
-  const { client, seen } = await stubPlatform([success(BATCH)]);
+  const { client, seen } = await stubPlatform([DONE]);
   expect((await errorOf(client.findBatch('b1', {}))).code).toBe('input_invalid');
   expect(seen).toHaveLength(0);
 });
@@ -278,7 +282,7 @@ it.each([
 });
 
 it('keeps the prefix of its base URL', async () => {
-  const { url, seen } = await stubPlatform([success(BATCH)]);
+  const { url, seen } = await stubPlatform([DONE]);
   const client = new PlatformClient({
     ...DEFAULT_PLATFORM_SETTINGS,
     baseUrl: `${url}/v1/`,
@@ -290,7 +294,7 @@ it('keeps the prefix of its base URL', async () => {
 });
 
 it('tells of each attempt that failed, and since when, while it sends a request again', async () => {
-  const { client } = await stubPlatform([answer(503, {}), answer(502, {}), success(BATCH)]);
+  const { client } = await stubPlatform([answer(503, {}), answer(502, {}), DONE]);
   const told: Parameters<OnRetry>[] = [];
   await client.findBatch('b1', { tenant: 'north', onRetry: (...failure) => told.push(failure) });
   expect(told).toEqual([

@@ -1,12 +1,12 @@
 /** The connections of a process, which its syncs share. */
 import { expect, it } from 'vitest';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
-import { BATCH, stubPlatform, success } from './stub-platform.js';
+import { DONE, stubPlatform } from './stub-platform.js';
 
 const BY = { tenant: 'tenant-a' };
 
 it('go to the syncs in turn, so that one with few requests does not wait for another with many', async () => {
-  const { client, seen } = await stubPlatform([success(BATCH)], { connections: 2 });
+  const { client, seen } = await stubPlatform([DONE], { connections: 2 });
   const [large, small] = [createRequestLimit(100), createRequestLimit(100)];
   const find = (limit: typeof large, batch: string) =>
     limit.run({ queue: BY.tenant }, (pace) => client.findBatch(batch, { ...BY, pace }));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PlatformClient } from '../../src/platform/client.js';
 import * as errors from '../../src/platform/error.js';
 import { isNotFound, PlatformError } from '../../src/platform/error.js';
-import { answer, BATCH, errorOf, stubPlatform, success } from './stub-platform.js';
+import { answer, DONE, errorOf, stubPlatform, success } from './stub-platform.js';
 
 async function platformErrorOf(work: Promise<unknown>): Promise<PlatformError> {
   const error = await errorOf(work);
@@ -99,7 +99,7 @@ describe('the token', () => {
   const at = (url: string, token: string) => new PlatformClient({ baseUrl: url, token, retryBudget: 0 });
 
   it.each(['two\nlines', 'ünïcode', 'a blank', ''])('is refused as %j, without being quoted', async (token) => {
-    const { url, seen } = await stubPlatform([success(BATCH)]);
+    const { url, seen } = await stubPlatform([DONE]);
     const client = at(url, token);
     const error = await errorOf(client.getBatch('b', {}, { tenant: 'north' }));
     expect(error.code).toBe('config_invalid');
@@ -123,7 +123,7 @@ describe('the token', () => {
   });
 
   it('is presented as the settings say', async () => {
-    const { url, seen } = await stubPlatform([success(BATCH)]);
+    const { url, seen } = await stubPlatform([DONE]);
     for (const authScheme of ['JWT', '']) {
       const client = new PlatformClient({ baseUrl: url, token: 'abc', authHeader: 'x-api-token', authScheme });
       await client.getBatch('b', {}, { tenant: 'north' });
@@ -136,7 +136,7 @@ describe('the token', () => {
 
 describe('the tenant', () => {
   it('may be left out with its own token', async () => {
-    const { client, seen } = await stubPlatform([success(BATCH)], { tokenScope: 'tenant' });
+    const { client, seen } = await stubPlatform([DONE], { tokenScope: 'tenant' });
     await client.getBatch('b', {}, {});
     expect(seen[0]!.headers).not.toHaveProperty('service-tenant-id');
   });
@@ -151,7 +151,7 @@ describe('the tenant', () => {
   });
 
   it('is refused if it is not a tenant id', async () => {
-    const { client, seen } = await stubPlatform([success(BATCH)]);
+    const { client, seen } = await stubPlatform([DONE]);
     for (const tenant of ['', ' north', 'north\r\nx: y', 'nörth', 'x'.repeat(65)])
       expect((await errorOf(client.getBatch('b', {}, { tenant }))).code, tenant).toBe('input_invalid');
     expect(seen).toEqual([]);

@@ -1,7 +1,7 @@
 /** Requests that are cancelled: what has not been sent yet is never sent. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
-import { answer, BATCH, stubPlatform, success, type Answer } from './stub-platform.js';
+import { type Answer, answer, DONE, stubPlatform } from './stub-platform.js';
 
 const taken = answer(202, { success: true, data: { batchId: 'b', recordCount: 0 } });
 const ONE_BY_ONE = { connections: 1, requestTimeout: 60_000 };
@@ -27,7 +27,7 @@ it('does not send an upload that was cancelled before it began', async () => {
 });
 
 it('does not send an upload that was cancelled while it waited for a connection', async () => {
-  const slow = inItsTime(success(BATCH));
+  const slow = inItsTime(DONE);
   const { client, seen } = await stubPlatform([slow.hold, taken], ONE_BY_ONE);
   const looking = client.getBatch('b1', {}, { tenant: 'north' });
   await vi.waitFor(() => expect(seen).toHaveLength(1));

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { CLOCK, type Clock } from '../../src/platform/pace.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
-import { BATCH, stubPlatform, success } from './stub-platform.js';
+import { DONE, stubPlatform } from './stub-platform.js';
 
 const BY = { queue: 'north' };
 
@@ -107,7 +107,7 @@ it('keeps nobody waiting who is cancelled', async () => {
 });
 
 it('keeps no connection from others while requests wait for their pace', async () => {
-  const { client, seen } = await stubPlatform([success(BATCH)], { connections: 1 });
+  const { client, seen } = await stubPlatform([DONE], { connections: 1 });
   const slow = await hourly();
   const cancelled = new AbortController();
   const { signal } = cancelled;

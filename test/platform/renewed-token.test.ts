@@ -2,14 +2,14 @@
 import { expect, it } from 'vitest';
 import type { OnRetry } from '../../src/domain/monitoring/retries.js';
 import { isInDoubt } from '../../src/platform/error.js';
-import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from './stub-platform.js';
+import { type Answer, answer, DONE, errorOf, stubPlatform, success } from './stub-platform.js';
 
 /** Takes one token only. */
 const taking =
-  (token: string, data: unknown = BATCH): Answer =>
+  (token: string, then = DONE): Answer =>
   (response, request) =>
     (request.headers.authorization === `Bearer ${token}`
-      ? success(data)
+      ? then
       : answer(401, { message: `${request.headers.authorization} has expired` }))(response, request);
 
 /** A token file that changes after a while. */
@@ -42,7 +42,7 @@ it('waits for the renewed token, continues with it, and says so once', async () 
 });
 
 it('lets a refused upload be sent again, since it is not in doubt', async () => {
-  const { client, seen } = await stubPlatform([taking('new', { batchId: 'b', recordCount: 0 })], {
+  const { client, seen } = await stubPlatform([taking('new', success({ batchId: 'b', recordCount: 0 }))], {
     token: file('old', 'new', 300),
     tokenWait: 20_000,
   });
@@ -74,7 +74,7 @@ it('fails with one clear message if no other token arrives, and tries again at t
 });
 
 it('retries the same token occasionally, since one 401 may be a mistake of the platform', async () => {
-  const { client, seen } = await stubPlatform([answer(401, { message: 'no' }), success(BATCH)], {
+  const { client, seen } = await stubPlatform([answer(401, { message: 'no' }), DONE], {
     token: () => Promise.resolve('good'),
     tokenWait: 60_000,
   });

@@ -1,6 +1,6 @@
 /** A Retry-After delays every request of a client, whichever request it answered. */
 import { expect, it } from 'vitest';
-import { answer, BATCH, errorOf, stubPlatform, success, type Answer, type SeenRequest } from './stub-platform.js';
+import { type Answer, answer, BATCH, DONE, errorOf, type SeenRequest, stubPlatform } from './stub-platform.js';
 
 /** Milliseconds from the promise of an answer to the requests that came before it was over; none is what is hoped for. */
 const early = (seen: readonly SeenRequest[], after: number, promised: number): number[] =>
@@ -16,14 +16,14 @@ async function asking(header: () => string, seconds: number, settings = {}) {
   let promised = NaN;
   const waiting: (() => void)[] = [];
   const first: Answer = (response, { at }) => {
-    waiting.push(() => success(BATCH)(response, request(at)));
+    waiting.push(() => DONE(response, request(at)));
     if (waiting.length < AT_ONCE) return;
     waiting.pop();
     answer(429, { message: 'slow down' }, { 'retry-after': header() })(response, request(at));
     promised = at + seconds * 1000;
     setTimeout(() => waiting.forEach((go) => go()), 300);
   };
-  const stub = await stubPlatform([...Array.from({ length: AT_ONCE }, () => first), success(BATCH)], {
+  const stub = await stubPlatform([...Array.from({ length: AT_ONCE }, () => first), DONE], {
     connections: AT_ONCE,
     ...settings,
   });
@@ -52,7 +52,7 @@ it('obeys the longest time if answers differ', async () => {
   const { client, seen } = await stubPlatform([
     answer(503, {}, { 'retry-after': '2' }),
     answer(429, {}, { 'retry-after': '0' }),
-    success(BATCH),
+    DONE,
   ]);
   const looks = [1, 2].map(() => client.findBatch('b1', { tenant: 'north' }));
   await Promise.all(looks);
@@ -69,7 +69,7 @@ it('obeys it on a redirect and on a refusal too, even if the body never arrives'
           response.write('{');
           setTimeout(() => response.destroy(), 100);
         },
-        success(BATCH),
+        DONE,
       ],
       { requestTimeout: 5_000 },
     );
@@ -82,7 +82,7 @@ it('obeys it on a redirect and on a refusal too, even if the body never arrives'
 it('treats it on a success as advice about that call only', async () => {
   const { client, seen } = await stubPlatform([answer(200, { success: true, data: BATCH }, { 'retry-after': '3600' })]);
   await client.findBatch('b1', { tenant: 'north' });
-  await client.findBatch('b2', { tenant: 'north' });
+  await client.findBatch('b1', { tenant: 'north' });
   expect(seen).toHaveLength(2);
 });
 
@@ -101,7 +101,7 @@ it('does not wait longer than a call may take, but reports until when, and sends
 });
 
 it('asks its caller immediately before it sends, after all waiting', async () => {
-  const { client, seen } = await stubPlatform([answer(429, {}, { 'retry-after': '1' }), success(BATCH)]);
+  const { client, seen } = await stubPlatform([answer(429, {}, { 'retry-after': '1' }), DONE]);
   const asked: number[] = [];
   const before = (): Promise<void> => {
     asked.push(seen.length === 0 ? 0 : performance.now());

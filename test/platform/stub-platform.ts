@@ -77,6 +77,12 @@ export const BATCH = {
 };
 export const success = (data: unknown): Answer => answer(200, { success: true, data });
 
+/** The status of whichever batch is asked for: all of it is accepted. */
+export const DONE: Answer = (response, request) => {
+  const { pathname } = new URL(request.url, 'http://127.0.0.1');
+  success({ ...BATCH, batchId: decodeURIComponent(pathname.split('/').at(-1)!) })(response, request);
+};
+
 /** The error that the work ends with. */
 export async function errorOf(work: Promise<unknown>): Promise<PartnerSyncError> {
   try {

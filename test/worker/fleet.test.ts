@@ -9,7 +9,7 @@ import type { Reader } from '../../src/reading/reader.js';
 import { copyDatabase, createDatabase, STATE, type Database } from '../databases.js';
 import { ENV, syncFolder } from '../mapping/sync-on-disk.js';
 import { eventually } from '../pipeline/shop.js';
-import { answer, BATCH, errorOf, stubPlatform, success, type Answer } from '../platform/stub-platform.js';
+import { type Answer, answer, DONE, errorOf, stubPlatform } from '../platform/stub-platform.js';
 
 const NO_SOURCE = (): Reader => ({ source: { close: () => Promise.resolve() } }) as unknown as Reader;
 
@@ -68,7 +68,7 @@ const becomes = (limit: RequestLimit, atOnce: number) =>
   eventually(`${atOnce} requests at once instead of ${limit.atOnce}`, () => Promise.resolve(limit.atOnce === atOnce));
 
 it('share the requests of a sync evenly, and take over the share of one that ends', async () => {
-  const { process } = await fleet([success(BATCH)], '{ requestsAtOnce: 7 }');
+  const { process } = await fleet([DONE], '{ requestsAtOnce: 7 }');
   const [first, second] = [process(), process()];
   const [one, two] = [await limitOf(first), await limitOf(second)];
 
@@ -84,7 +84,7 @@ it('share the requests of a sync evenly, and take over the share of one that end
 });
 
 it('share the requests with a command that only reads, while it sends', async () => {
-  const { process, command } = await fleet([success(BATCH)]);
+  const { process, command } = await fleet([DONE]);
   const one = await limitOf(process());
   await send(one);
   const reading = command();
@@ -98,7 +98,7 @@ it('share the requests with a command that only reads, while it sends', async ()
 });
 
 it('leave a command alone that may not write to the ledger', async () => {
-  const { process, command, state } = await fleet([success(BATCH)]);
+  const { process, command, state } = await fleet([DONE]);
   const one = await limitOf(process());
   await send(one);
   await state.query(`ALTER DATABASE ${new URL(state.url).pathname.slice(1)} SET default_transaction_read_only = on`);
@@ -109,7 +109,7 @@ it('leave a command alone that may not write to the ledger', async () => {
 });
 
 it('take turns where fewer requests at once are allowed than there are processes, and each gets on', async () => {
-  const { process } = await fleet([success(BATCH)], '{ requestsAtOnce: 2 }');
+  const { process } = await fleet([DONE], '{ requestsAtOnce: 2 }');
   const limits = await Promise.all([process(), process(), process()].map(limitOf));
   let [underWay, most, stopped] = [0, 0, false];
   /** Which processes have begun requests, in this order. */
@@ -135,7 +135,7 @@ it('take turns where fewer requests at once are allowed than there are processes
 });
 
 it('take over the share of one that dies', async () => {
-  const { process, state } = await fleet([success(BATCH)]);
+  const { process, state } = await fleet([DONE]);
   const one = await limitOf(process());
   await send(one);
   // A process that has been killed says nothing more.
@@ -148,7 +148,7 @@ it('take over the share of one that dies', async () => {
 });
 
 it('hold no share of a sync for which they no longer send', async () => {
-  const { process } = await fleet([success(BATCH)]);
+  const { process } = await fleet([DONE]);
   const [one, two] = [await limitOf(process()), await limitOf(process())];
   await send(one);
   const end = await send(two);
@@ -160,7 +160,7 @@ it('hold no share of a sync for which they no longer send', async () => {
 });
 
 it('follow limits that are set while they send', async () => {
-  const { process } = await fleet([success(BATCH)]);
+  const { process } = await fleet([DONE]);
   const parts = process();
   const limit = await limitOf(parts);
   await send(limit);
@@ -178,7 +178,7 @@ it('keep to the limits of the account with all requests together, whatever they 
     most = Math.max(most, ++underWay);
     setTimeout(() => {
       underWay--;
-      success(BATCH)(response, request);
+      DONE(response, request);
     }, 50);
   };
   const { process, seen } = await fleet([slowly], '{ requestsAtOnce: 8 }', {
@@ -208,7 +208,7 @@ it.each<[string, 'process' | 'command']>([
   ['a worker that has sent nothing yet', 'process'],
   ['a command that only reads', 'command'],
 ])('send nothing while the platform wants a pause that another one was told of: %s', async (_, kind) => {
-  const { process, command, seen, state } = await fleet([LATER, success(BATCH)]);
+  const { process, command, seen, state } = await fleet([LATER, DONE]);
   const first = process();
   await first.ledger();
   await errorOf((await first.platform()).findBatch('b1', OF_TENANT));
@@ -226,7 +226,7 @@ it.each<[string, 'process' | 'command']>([
 });
 
 it('learn of a pause from a command that only reads, even if that ends at once', async () => {
-  const { process, command, seen } = await fleet([LATER, success(BATCH)]);
+  const { process, command, seen } = await fleet([LATER, DONE]);
   const reading = command();
   await errorOf((await reading.platform()).findBatch('b1', OF_TENANT));
   await reading.close();
@@ -250,7 +250,7 @@ it('create no ledger to tell of a pause', async () => {
 });
 
 it('hear of a pause while they send', async () => {
-  const { process, seen } = await fleet([success(BATCH), LATER, success(BATCH)]);
+  const { process, seen } = await fleet([DONE, LATER, DONE]);
   const [first, second] = [process(), process()];
   await Promise.all([first.ledger(), second.ledger()]);
   const [one, two] = [await first.platform(), await second.platform()];
@@ -273,7 +273,7 @@ it('hear of a pause while they send', async () => {
 });
 
 it('go by what they hear themselves where there is no ledger', async () => {
-  const { url, seen } = await stubPlatform([success(BATCH)]);
+  const { url, seen } = await stubPlatform([DONE]);
   const parts = composeView({ PLATFORM_BASE_URL: url, PLATFORM_TOKEN: 'the-token' });
   onTestFinished(() => parts.close());
 

@@ -68,6 +68,8 @@ export interface CounterProof {
   readonly listed: ReadonlyMap<string, PendingResource>;
   /** Whether the counters account for every record that was sent. */
   readonly addsUp: boolean;
+  /** Whether they do, and the lists of pending and failed records do not contradict them. */
+  readonly agrees: boolean;
   /** The outcome of all records that are not listed, if the counters leave no doubt about it; else null. */
   readonly outcomeOfUnlisted: 'accepted' | 'rejected' | null;
 }
@@ -85,15 +87,15 @@ export function provenByCounters(status: BatchStatus, externalIds: readonly stri
   const addsUp = successfulRecords + failedRecords + pendingRecords === sent;
   // If failures are listed but not counted, the counters cannot be trusted.
   const uncounted = failedRecords === 0 && (status.errors?.recordErrors?.length ?? 0) > 0;
-  const proved = addsUp && !uncounted && listed.size === pendingRecords && pending.size === pendingRecords;
-  const outcomeOfUnlisted = !proved
+  const agrees = addsUp && !uncounted && listed.size === pendingRecords && pending.size === pendingRecords;
+  const outcomeOfUnlisted = !agrees
     ? null
     : failedRecords === 0
       ? 'accepted'
       : successfulRecords === 0
         ? 'rejected'
         : null;
-  return { listed, addsUp, outcomeOfUnlisted };
+  return { listed, addsUp, agrees, outcomeOfUnlisted };
 }
 
 /** Warnings that were logged. When there are many they are all forgotten, at the price of repeating a few. */

@@ -21,7 +21,7 @@ export async function provenOutcomes(
   { byId: named }: NamedFailures,
 ): Promise<ReadonlyMap<string, ProvenOutcome>> {
   const { externalIds, length: sent } = batch.records;
-  const { listed, addsUp, outcomeOfUnlisted } = provenByCounters(status, externalIds, sent);
+  const { listed, addsUp, agrees, outcomeOfUnlisted } = provenByCounters(status, externalIds, sent);
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');
   const open = [...batch.records].filter(({ externalId }) => !listed.has(externalId));
@@ -40,7 +40,7 @@ export async function provenOutcomes(
     open.filter(({ externalId }) => named.has(externalId)),
   );
   // If the named records explain all failures that are counted, all others are accepted and need not be read back.
-  if (!(addsUp && unlistedPending === 0 && absent.length === failedRecords)) {
+  if (!(agrees && absent.length === failedRecords)) {
     const rest = open.filter(({ externalId }) => !named.has(externalId));
     absent = [...absent, ...(await notStored(context, batch.tenant, rest))];
   }

@@ -74,7 +74,7 @@ export function renamer(schema: TSchema, rename: Renaming): ((value: unknown) =>
   });
   if (aliases === undefined && members.length === 0) return null;
   return (value) => {
-    if (typeof value !== 'object' || value === null) return value;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     const out: Record<string, unknown> = { ...value };
     for (const [name, inner] of members) if (name in out) out[name] = inner(out[name]);
     return aliases === undefined ? out : rename(out, aliases);

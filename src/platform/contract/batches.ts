@@ -1,6 +1,6 @@
 /** Batches: section 2 and operation 4.14. */
 import { Type, type Static } from 'typebox';
-import { Maybe, OpenObject, Text } from './fields.js';
+import { Count, Maybe, OpenObject, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 
 /** A record that a pending one refers to and that the platform does not have. */
@@ -26,11 +26,11 @@ export type PendingResource = Static<typeof PendingResource>;
 export const BatchStatus = Type.Object({
   batchId: Type.String(),
   progress: Type.Object({
-    totalRecords: Type.Number(),
-    processedRecords: Type.Number(),
-    successfulRecords: Type.Number(),
-    pendingRecords: Type.Number(),
-    failedRecords: Type.Number(),
+    totalRecords: Count,
+    processedRecords: Count,
+    successfulRecords: Count,
+    pendingRecords: Count,
+    failedRecords: Count,
     successRate: Maybe(Type.Number()),
   }),
   createdAt: Maybe(Type.String()),
@@ -69,6 +69,7 @@ export const batchOperations = {
     body: null,
     status: 200,
     data: BatchStatus,
+    repeats: { param: 'batchId', at: ['batchId'] },
     refusals: { notFound: 'There is no such batch.' },
   }),
 };

@@ -5,6 +5,9 @@ import { Type, type Static, type TSchema } from 'typebox';
 /** Text of at least one character. */
 export const Text = (description: string) => Type.String({ minLength: 1, description });
 
+/** How many: a number that is negative or not whole would make counters add up that are wrong. */
+export const Count = Type.Integer({ minimum: 0 });
+
 /** One of a closed list. */
 export const OneOf = <const T extends string>(
   values: readonly T[],

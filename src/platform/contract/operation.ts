@@ -53,6 +53,11 @@ export interface Operation {
   readonly flat?: true;
   /** Schema of `data` inside the success envelope, in camelCase where a field has an alias; see aliases.ts. */
   readonly data: TSchema;
+  /**
+   * The parameter in the path that names what is read, and where the data repeats it. Data about something else is no
+   * response: a proxy may mix responses up.
+   */
+  readonly repeats?: { readonly param: string; readonly at: readonly string[] };
   /** Only on paginated lists. */
   readonly pages?: Pages;
   /** Its rejections, besides those of every operation, see `COMMON_REFUSALS`. */

@@ -1,6 +1,6 @@
 /** Resources: section 2, the uploads 4.5 and 4.8, and reading one, 4.10. */
 import { Type, type Static } from 'typebox';
-import { Maybe, NullableBoolean, NullableInteger, OneOf, OpenObject, OpenRecord, Text } from './fields.js';
+import { Count, Maybe, NullableBoolean, NullableInteger, OneOf, OpenObject, OpenRecord, Text } from './fields.js';
 import { defineOperation } from './operation.js';
 import { RESOURCE_ALIASES } from './aliases.js';
 
@@ -35,7 +35,7 @@ export const TransactionResource = Type.Object(
 /** Response of 4.5 and 4.8. */
 export const BatchAccepted = Type.Object({
   batchId: Text('poll it with 4.14'),
-  recordCount: Type.Number(),
+  recordCount: Count,
   message: Maybe(Type.String()),
   schemaDefinitionId: Maybe(Type.String()),
 });
@@ -141,6 +141,7 @@ export const resourceOperations = {
     body: null,
     status: 200,
     data: Type.Object({ result: ResourceRecord, included: Maybe(Type.Array(ResourceRecord)) }),
+    repeats: { param: 'externalId', at: ['result', 'resourceExternalId'] },
     refusals: { notFound: 'There is no such schema definition or resource.' },
     alternativeErrors: true,
   }),
