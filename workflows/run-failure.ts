@@ -15,7 +15,7 @@ import {
   type RunOutcome,
   type RunReport,
 } from '../src/domain/run/run.js';
-import type { FailOn } from '../src/domain/sync/sync.js';
+import { RUN_MODES, type FailOn, type RunMode } from '../src/domain/sync/sync.js';
 import { CANCELLED, type RunFailure, type RunStart } from '../src/domain/run/work.js';
 import { recordFailure } from './activities.js';
 
@@ -94,5 +94,5 @@ export async function recordingFailure<T>(
 function knownInput(input: unknown): RunInput | null {
   const { sync, mode } = (input ?? {}) as { sync?: unknown; mode?: unknown };
   if (typeof sync !== 'string' || !isSyncName(sync)) return null;
-  return typeof mode === 'string' ? { sync, mode: mode as RunInput['mode'] & string } : { sync };
+  return RUN_MODES.includes(mode as RunMode) ? { sync, mode: mode as RunMode } : { sync };
 }

@@ -4,7 +4,8 @@ import { readVariable, type Env } from '../config/environment.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { milliseconds } from '../domain/timeouts.js';
 import type { MappingProgress } from '../domain/run/progress.js';
-import { checkRunInput, type BackfillInput, type RunKind, type RunReport, type SyncInput } from '../domain/run/run.js';
+import { checkNewRunInput } from '../domain/run/check-range.js';
+import type { BackfillInput, RunKind, RunReport, SyncInput } from '../domain/run/run.js';
 
 /** Inputs of the workflows by their types; docs/commands.md describes them. */
 export interface RunInputs {
@@ -56,7 +57,7 @@ export async function startRun<K extends RunKind>(
   input: RunInputs[K],
   { env = process.env, workflowId }: StartRunOptions = {},
 ): Promise<RunHandle> {
-  const checked = checkRunInput(kind, input);
+  const checked = checkNewRunInput(kind, input);
   const { newWorkflowId } = await import('../runs/workflow-id.js');
   const id = workflowId ?? newWorkflowId(kind, checked.sync);
   return follow(env, async ({ client, taskQueue }) => {

@@ -8,7 +8,8 @@
  * going.
  */
 import type { Command } from 'commander';
-import { checkRunInput, type RunInput, type RunKind } from '../../domain/run/run.js';
+import { checkNewRunInput } from '../../domain/run/check-range.js';
+import type { RunInput, RunKind } from '../../domain/run/run.js';
 import { RUN_MODES, type RunMode } from '../../domain/sync/sync.js';
 import { detachedRun, runToEnd, type ReportAddition } from '../runs/run-to-end.js';
 import { announces } from '../announce.js';
@@ -168,7 +169,7 @@ async function start(
   kind: RunKind,
   input: RunInput,
 ): Promise<number> {
-  checkRunInput(kind, input);
+  checkNewRunInput(kind, input);
   await assertKnown(context.parts, input.sync, input.mapping === undefined ? input.mappings : [input.mapping]);
   return detach ? detachedRun(context, kind, input) : runToEnd(context, kind, input, () => noteOnFiles(context, input));
 }

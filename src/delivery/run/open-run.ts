@@ -4,6 +4,7 @@ import type { RunInput } from '../../domain/run/run.js';
 import { isRunMode, type TenantConfig } from '../../domain/sync/sync.js';
 import type { OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
+import { quoted } from '../../domain/values/quoted.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
 import type { Dependencies } from '../dependencies.js';
@@ -74,12 +75,22 @@ async function beginOrContinue(
   workflowId: string,
 ): Promise<RunRow> {
   const { ledger } = deps;
-  if (input.continues !== undefined) return ledger.runs.get(input.continues.runId);
+  if (input.continues !== undefined) return continuedRun(deps, input.continues.runId, firstExecutionRunId);
   const { spec, files } = await deps.loadSync(input.sync);
   const mode = modeOf(kind, input, spec);
   validatedMappings(spec, mode, input);
   const about = { sync: spec.name, mode, mappingVersion: spec.version, files: keptFiles(files) };
   return ledger.runs.begin({ ...about, workflowId, kind, input, firstExecutionRunId, start });
+}
+
+/** The run that an earlier execution of the same workflow has begun: anybody can write any run into an input. */
+async function continuedRun({ ledger }: Dependencies, runId: string, firstExecutionRunId: string): Promise<RunRow> {
+  const run = await ledger.runs.find(runId);
+  if (run?.first_execution_run_id === firstExecutionRunId) return run;
+  throw new PartnerSyncError(
+    'input_invalid',
+    '"continues" is set by a run that continues itself, not by hand: this workflow has begun no such run',
+  );
 }
 
 /**
@@ -112,7 +123,7 @@ async function approveRemovals(
   if (unknown.length === 0) return ledger.removals.approve(asked, { sync: run.sync, run: run.id, actor });
   const error = new PartnerSyncError(
     'input_invalid',
-    `no removal plan of ${run.sync} waits for approval with the id ${unknown.join(', ')}; waiting: ${awaitingApproval.join(', ') || 'none'}`,
+    `no removal plan of ${run.sync} waits for approval with the id ${unknown.slice(0, 5).map(quoted).join(', ')}; waiting: ${awaitingApproval.join(', ') || 'none'}`,
   );
   await ledger.runs.end(run.id, 'failed', error);
   throw error;

@@ -2,6 +2,7 @@
 import { unknownMapping } from '../../domain/sync/unknown-mapping.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput, RunKind } from '../../domain/run/run.js';
+import { checkRange } from '../../domain/run/check-range.js';
 import type { MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { mappingNode } from '../../mapping/order/stages.js';
@@ -20,6 +21,7 @@ export function modeOf(kind: RunKind, input: RunInput, spec: SyncSpec): string {
 export function validatedMappings(spec: SyncSpec, mode: string, input: RunInput): ReadonlySet<string> {
   const names = namedMappings(spec, input);
   const chosen = spec.mappings.filter((mapping) => names.has(mapping.name));
+  checkRange(input);
   checkCursors(chosen, input);
   if (input.limit !== undefined) checkSample(chosen);
   if (mode === 'mirror') checkMirror(spec.name, chosen);

@@ -1,5 +1,7 @@
 /** Dead letters, which are rows that could not be delivered, and the filter that selects some of them. */
 import { PartnerSyncError } from '../errors.js';
+import { quoted } from '../values/quoted.js';
+import { isText } from '../values/text.js';
 import type { ParentName } from './parent.js';
 import type { SourceKey } from '../source/source.js';
 
@@ -67,11 +69,11 @@ export function checkReplay(given: unknown): void {
     throw invalid(`"replay" must be an object; {} means all dead letters`);
   for (const [name, value] of Object.entries(given)) {
     if (!FILTER_FIELDS.some((field) => field === name))
-      throw invalid(`unknown field "replay.${name}"; allowed: ${FILTER_FIELDS.join(', ')}`);
+      throw invalid(`unknown field ${quoted(`replay.${name}`)}; allowed: ${FILTER_FIELDS.join(', ')}`);
     if (name === 'since') {
       if (typeof value !== 'string' || Number.isNaN(Date.parse(value)))
         throw invalid('"replay.since" must be a time such as "2026-01-31T08:00:00Z"');
-    } else if (!Array.isArray(value) || value.length === 0 || !value.every((v) => typeof v === 'string' && v !== ''))
+    } else if (!Array.isArray(value) || value.length === 0 || !value.every(isText))
       throw invalid(`"replay.${name}" must be a list of texts, at least one`);
   }
 }

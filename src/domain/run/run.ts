@@ -9,6 +9,8 @@ import type { Hold } from '../sync/guard.js';
 import { checkReplay, type DeadLetterFilter } from '../records/dead-letter.js';
 import { PartnerSyncError, type ErrorCode } from '../errors.js';
 import { isSyncName, nearest } from '../values/names.js';
+import { quoted } from '../values/quoted.js';
+import { isText } from '../values/text.js';
 import { needsAttention, type RemovalPlan } from './removal-plan.js';
 import type { SourceKey } from '../source/source.js';
 import { RUN_MODES, type RunMode } from '../sync/sync.js';
@@ -263,7 +265,7 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
     const hint = near === undefined ? '' : `; did you mean "${near}"?`;
     throw invalid(
       kind,
-      `unknown field "${key}"${hint} Allowed: ${ALLOWED[kind].filter((f) => f !== 'continues').join(', ')}`,
+      `unknown field ${quoted(key)}${hint} Allowed: ${ALLOWED[kind].filter((f) => f !== 'continues').join(', ')}`,
     );
   }
   const text = (field: string): void => {
@@ -307,15 +309,38 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   return given as unknown as RunInput;
 }
 
+/** A workflow fails for ever at what is not as it expects, so every part is looked at. */
 function isContinuedRun(continues: unknown): boolean {
-  const { runId, stagesDone, pollUntil = 0, notApproved = [] } = (continues ?? {}) as Partial<ContinuedRun>;
+  const {
+    runId,
+    stagesDone,
+    pollUntil = 0,
+    sweep = { mappings: [], after: '0' },
+    notApproved = [],
+    skipped,
+    notes,
+  } = (continues ?? {}) as Record<string, unknown>;
+  const { mappings, after } = (sweep ?? {}) as Record<string, unknown>;
   return (
-    /^\d+$/.test(String(runId)) &&
-    Number.isInteger(stagesDone) &&
-    Number.isInteger(pollUntil) &&
-    Array.isArray(notApproved)
+    isLedgerId(runId) &&
+    isCount(stagesDone) &&
+    isCount(pollUntil) &&
+    isList(mappings, isText) &&
+    isLedgerId(after) &&
+    isList(notApproved, isText) &&
+    isList(skipped, isNote) &&
+    isList(notes, isNote)
   );
 }
+
+/** A number of the ledger as text; longer ones are beyond its type. */
+const isLedgerId = (v: unknown): boolean => typeof v === 'string' && /^\d{1,18}$/.test(v);
+const isCount = (v: unknown): boolean => Number.isSafeInteger(v) && (v as number) >= 0;
+const isList = (v: unknown, isItem: (item: unknown) => boolean): boolean => Array.isArray(v) && v.every(isItem);
+const isNote = (v: unknown): boolean => {
+  const { mapping, message } = (v ?? {}) as Record<string, unknown>;
+  return isText(mapping) && typeof message === 'string';
+};
 
 function checkSample({ limit, mode }: Record<string, unknown>): void {
   if (limit === undefined) return;
@@ -328,15 +353,12 @@ function checkSample({ limit, mode }: Record<string, unknown>): void {
     );
 }
 
-/** Text that a database can hold: not empty, no NUL, no half character. */
-const isText = (v: unknown): boolean => typeof v === 'string' && v !== '' && !v.includes('\0') && v.isWellFormed();
-
 const invalid = (kind: RunKind, message: string): PartnerSyncError =>
   new PartnerSyncError('input_invalid', `Input of the ${kind} workflow: ${message}`);
 
 function describeValue(value: unknown): string {
   if (value === undefined) return 'nothing';
-  if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
+  if (typeof value === 'string') return quoted(value);
   if (typeof value === 'number' || typeof value === 'boolean') return `${typeof value} ${value}`;
   return Array.isArray(value) ? 'a list' : value === null ? 'null' : typeof value;
 }
