@@ -28,7 +28,7 @@ export function definition(name: string, properties: JsonObject, required: strin
 }
 
 /** Writes {@link FILES} and `files` over them (null removes one) as the sync `shop`; returns the mappings folder. */
-export function syncFolder(files: Readonly<Record<string, string | null>> = {}): string {
+export function syncFolder(files: Readonly<Record<string, string | Buffer | null>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'mapping-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, 'shop'));
@@ -38,13 +38,13 @@ export function syncFolder(files: Readonly<Record<string, string | null>> = {}):
 }
 
 export const lint = (
-  files: Readonly<Record<string, string | null>> = {},
+  files: Readonly<Record<string, string | Buffer | null>> = {},
   env: Record<string, string> = ENV,
 ): Promise<CheckedSync> => checkSyncFiles(syncFolder(files), 'shop', env);
 
 /** Findings as people see them, without the folder. */
 export async function findingsOf(
-  files: Readonly<Record<string, string | null>>,
+  files: Readonly<Record<string, string | Buffer | null>>,
   env?: Record<string, string>,
 ): Promise<string[]> {
   return (await lint(files, env)).findings.map((finding) => formatFinding(finding).replace(/^shop\//, ''));

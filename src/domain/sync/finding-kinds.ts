@@ -77,8 +77,15 @@ export const FINDING_KINDS = {
     meaning: 'YAML would read the number as another one than is written.',
     remedy: 'Quote it if it is a text, or write the number plainly.',
   },
+  bad_text: {
+    meaning: 'A text contains U+0000 or half a character.',
+    remedy: 'Remove it: neither databases nor the platform can hold such a text.',
+  },
   too_deep: { meaning: 'The values are nested too deeply.', remedy: 'Write them flatter.' },
-  too_many_aliases: { meaning: 'Aliases expand to too much.', remedy: 'Write the values out.' },
+  too_many_aliases: {
+    meaning: 'Aliases expand to too much, or one stands in itself.',
+    remedy: 'Write the values out.',
+  },
   env_missing: {
     meaning: 'A `${env:NAME}` names an environment variable that is not set.',
     remedy: 'Set the variable, in the environment or in .env. `check --offline` does not need it.',

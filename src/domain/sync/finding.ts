@@ -23,5 +23,7 @@ export interface Finding {
 /** The finding as one line: `customers.mapping.yaml:14:21 error unknown_key fields.emial: ...` */
 export function formatFinding(f: Finding): string {
   const place = f.line > 0 ? `${f.file}:${f.line}:${f.column}` : f.file;
-  return `${place} ${f.severity} ${f.kind} ${f.path === '' ? '' : `${f.path}: `}${f.message}`;
+  const line = `${place} ${f.severity} ${f.kind} ${f.path === '' ? '' : `${f.path}: `}${f.message}`;
+  // Names of files and texts in them may contain anything, and a terminal would obey it.
+  return line.replace(/\p{Cc}/gu, ' ');
 }

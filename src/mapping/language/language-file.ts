@@ -8,6 +8,7 @@ import { withoutPasswords } from '../../domain/values/without-passwords.js';
 import { fillIn, type Environment } from './interpolation.js';
 import { languageSchema, type LanguageFileKind } from './language-schema.js';
 import { asObject } from '../definition/target.js';
+import { isTooDeep } from './estimate-nesting.js';
 import { jsonFault } from './json-fault.js';
 import { secretsInFile } from './secrets-in-file.js';
 import { formatPath, type Path, type Place } from './place.js';
@@ -91,7 +92,9 @@ export class LanguageFile {
   }
 
   private understand(text: string, kind: LanguageFileKind, env: Environment): void {
-    const fault = this.file.endsWith('.json') ? jsonFault(text) : undefined;
+    // The document says so of a text that no parser may see.
+    const isJson = this.file.endsWith('.json') && !isTooDeep(text);
+    const fault = isJson ? jsonFault(text) : undefined;
     if (fault !== undefined) {
       this.findings.push({ severity: 'error', kind: 'syntax', file: this.file, path: '', ...fault });
       return;

@@ -18,21 +18,18 @@ import {
 } from 'yaml';
 import type { FindingKind } from '../../domain/sync/finding.js';
 import type { JsonValue } from '../../domain/values/json.js';
+import { isText } from '../../domain/values/text.js';
 import { canonicalDecimal, isPlainNumber } from '../encode/exact-number.js';
-import { nestingAtMost } from './estimate-nesting.js';
+import { isTooDeep } from './estimate-nesting.js';
 import type { Path, Place } from './place.js';
 
 /** Deeper nesting is an attack or an accident, and every walk over the values is recursive. */
 const DEEPEST = 32;
-/**
- * Text that seems to nest deeper than this is not even parsed; generous, since {@link nestingAtMost} may be too high.
- */
-const HOPELESS = 200;
 /** Stops alias bombs (a few lines that expand to billions of nodes). */
 const MOST_ALIASES = 100;
 
 /** Problems after which no value can be made of the text. */
-const UNREADABLE: readonly string[] = ['syntax', 'too_deep', 'alias_missing', 'tag'];
+const UNREADABLE: readonly string[] = ['syntax', 'too_deep', 'alias_missing', 'too_many_aliases', 'tag'];
 
 /** What the author did, where the parser says what it encountered. */
 const WORDS: Readonly<Partial<Record<ErrorCode, string>>> = {
@@ -69,7 +66,7 @@ export function parseYaml(text: string): ParsedDocument {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  if (nestingAtMost(text) > HOPELESS)
+  if (isTooDeep(text))
     return broken({ kind: 'too_deep', message: `nested deeper than ${DEEPEST} levels`, line: 1, column: 1 });
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -139,11 +136,21 @@ function doubtfulNodes(document: Document.Parsed, at: (offset: number) => Place)
     found.push({ kind, message, ...at(node.range?.[0] ?? 0) });
   };
   visit(document, {
-    Alias(_key, node) {
-      if (node.resolve(document) === undefined)
+    Alias(_key, node, ancestors) {
+      const target = node.resolve(document);
+      if (target === undefined)
         report(node, 'alias_missing', `nothing is named &${node.source} above; quote a text that begins with *`);
+      // It has no end, and everything that walks over the values would look for one.
+      else if (ancestors.includes(target))
+        report(node, 'too_many_aliases', `*${node.source} stands in what it is the name of; write the values out`);
     },
     Scalar(key, node) {
+      if (typeof node.value === 'string' && !(isText(node.value) || node.value === ''))
+        report(
+          node,
+          'bad_text',
+          'contains U+0000 or half a character, which neither databases nor the platform can hold',
+        );
       if (node.tag !== undefined) report(node, 'tag', 'tags (!) are not supported; write the plain value');
       if (typeof node.value !== 'number' || key === 'key') return;
       const source = node.source ?? String(node.value);
