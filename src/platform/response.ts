@@ -137,9 +137,10 @@ function refusal(
     .map(shortened)
     .join('; ');
   const errors = Array.isArray(body['errors']) ? body['errors'].filter(isText).slice(0, 10).map(shortened) : [];
-  // A rejection may quote records, and this message goes into histories and logs.
-  const mayQuoteRecords =
-    operation.scope === 'tenant' && (code === 'platform_refused' || code === 'platform_too_large');
+  // This message goes into histories and logs, and whatever the platform says about records may quote them, be it a rejection
+  // or the error of its own database. Who may not do a request without a body is told nothing about records.
+  const isAboutNoRecord = code === 'platform_unauthorized' && operation.body === null;
+  const mayQuoteRecords = operation.scope === 'tenant' && !isAboutNoRecord;
   return platformError(
     code,
     operation,

@@ -54,6 +54,35 @@ describe('an error of the platform', () => {
   });
 });
 
+describe('what the platform says about records', () => {
+  const about = { success: false, message: 'no: {"email":"jo@example.org"}', errors: ['Jo Smith'], data: { error: 'Jo' } };
+  const upload = (client: PlatformClient) =>
+    client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true });
+  const poll = (client: PlatformClient) => client.getBatch('b', {}, { tenant: 'north' });
+
+  it.each([400, 401, 403, 404, 408, 409, 413, 422, 425, 429, 500, 502, 503, 504, 511])(
+    'is not in the message of an error, which goes into histories and logs, if it answers an upload with %i',
+    async (status) => {
+      const { client } = await stubPlatform([answer(status, about)], { retryBudget: 0 });
+      const error = await platformErrorOf(upload(client));
+      expect(error.message).toBe(`POST /api/resources/{schemaDefinitionNameOrId}/batch returned ${status}`);
+      expect(error.platformMessage).toContain('jo@example.org');
+    },
+  );
+
+  it.each([400, 404, 429, 500, 503])('is not there either if the platform may tell of a batch: %i', async (status) => {
+    const { client } = await stubPlatform([answer(status, about)], { retryBudget: 0 });
+    expect((await platformErrorOf(poll(client))).message).toBe(`GET /api/batches/{batchId} returned ${status}`);
+  });
+
+  it.each([401, 403])('cannot be about records if a request without any was not allowed: %i', async (status) => {
+    const { client } = await stubPlatform([answer(status, { message: 'it has expired' })], { retryBudget: 0 });
+    expect((await platformErrorOf(poll(client))).message).toBe(
+      `GET /api/batches/{batchId} returned ${status}: it has expired`,
+    );
+  });
+});
+
 describe('the class of an error', () => {
   it.each([
     ['PlatformRefused', 400],
