@@ -55,7 +55,12 @@ describe('an error of the platform', () => {
 });
 
 describe('what the platform says about records', () => {
-  const about = { success: false, message: 'no: {"email":"jo@example.org"}', errors: ['Jo Smith'], data: { error: 'Jo' } };
+  const about = {
+    success: false,
+    message: 'no: {"email":"jo@example.org"}',
+    errors: ['Jo Smith'],
+    data: { error: 'Jo' },
+  };
   const upload = (client: PlatformClient) =>
     client.uploadResources('customer', '{"resources":[]}', {}, { tenant: 'north', once: true });
   const poll = (client: PlatformClient) => client.getBatch('b', {}, { tenant: 'north' });

@@ -34,8 +34,10 @@ export const IDS = {
   'id of a missing parent': 'GANNET0815',
 } as const;
 
-/** An id that somebody types into a backfill: it is in the input of that run, and so in Temporal. */
-export const TYPED = { 'typed external id': 'CORMORANT-TYPED-99' } as const;
+/** What somebody types is in the input of a run, and so in Temporal. */
+export const TYPED_ID = { 'typed external id': 'CORMORANT-TYPED-99' } as const;
+/** A message quotes what is wrong with an input. */
+export const TYPED_MISTAKE = { 'typed mistake': 'turnstone-sideways' } as const;
 
 /**
  * The name of the sync. It is no secret, and almost every output has it: a search that does not find it there has looked at

@@ -38,12 +38,22 @@ it.each(['base64', 'base64url'] as const)('finds a canary in %s at whatever plac
 
 it('finds all canaries, in what is nearly nothing and in much', () => {
   expect(findCanaries(NAME, CANARIES)).toEqual(['name']);
-  const much = Buffer.concat([Buffer.alloc(3_000_000, 'x\u009c'), around(`${CANARIES.key}${NAME}`), Buffer.alloc(3_000_000, 1)]);
+  const much = Buffer.concat([
+    Buffer.alloc(3_000_000, 'x\u009c'),
+    around(`${CANARIES.key}${NAME}`),
+    Buffer.alloc(3_000_000, 1),
+  ]);
   expect(findCanaries(much, CANARIES)).toEqual(['key', 'name']);
 });
 
 it('finds nothing in other texts, and in parts of a canary', () => {
-  for (const text of ['', 'Zo\u00eb', 'Quillfeather', '<text(16) aaa aaaaaaaaaaaa>', gzipSync('Zo\u00eb').toString('base64')])
+  for (const text of [
+    '',
+    'Zo\u00eb',
+    'Quillfeather',
+    '<text(16) aaa aaaaaaaaaaaa>',
+    gzipSync('Zo\u00eb').toString('base64'),
+  ])
     expect(findCanaries(around(text), CANARIES), String(text)).toEqual([]);
 });
 

@@ -70,11 +70,11 @@ function spellings(value: string): Spelling[] {
 
 const WITHOUT_END = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
 
-/** Begins of what zlib and zstd write, and how to read it to the point where it breaks off. */
-const FORMATS: readonly { readonly begin: RegExp; readonly read: (bytes: Buffer) => Buffer }[] = [
-  { begin: /\x1f\x8b\x08/g, read: unpackGzip },
-  { begin: /\x78[\x01\x5e\x9c\xda]/g, read: (bytes) => zlib.inflateSync(bytes, WITHOUT_END) },
-  { begin: /\x28\xb5\x2f\xfd/g, read: unpackZstd },
+/** How what zlib and zstd write begins, in hexadecimal, and how to read it to the point where it breaks off. */
+const FORMATS: readonly { readonly begins: readonly string[]; readonly read: (bytes: Buffer) => Buffer }[] = [
+  { begins: ['1f8b08'], read: unpackGzip },
+  { begins: ['7801', '785e', '789c', '78da'], read: (bytes) => zlib.inflateSync(bytes, WITHOUT_END) },
+  { begins: ['28b52ffd'], read: unpackZstd },
 ];
 
 /** The header is skipped by hand, since Node reads what follows the end of a gzip file as another one. */
@@ -86,7 +86,8 @@ function unpackGzip(bytes: Buffer): Buffer {
 function unpackZstd(bytes: Buffer): Buffer {
   const { zstdDecompressSync } = zlib as { zstdDecompressSync?: (bytes: Buffer) => Buffer };
   // What cannot be read has not been searched.
-  if (zstdDecompressSync === undefined) throw new Error('there is something compressed with zstd, which this Node cannot read');
+  if (zstdDecompressSync === undefined)
+    throw new Error('there is something compressed with zstd, which this Node cannot read');
   return zstdDecompressSync(bytes);
 }
 
@@ -95,10 +96,10 @@ const BASE64 = /(?:H4sI|eJ|eN|eA|eF|KLUv)[A-Za-z0-9+/_-]{20,}={0,2}/g;
 
 function packed(bytes: Buffer, text: string): Buffer[] {
   const found: Buffer[] = [];
-  for (const { begin, read } of FORMATS)
-    for (const { index } of text.matchAll(begin)) {
+  for (const { begins, read } of FORMATS)
+    for (const at of begins.flatMap((begin) => placesOf(Buffer.from(begin, 'hex'), bytes))) {
       try {
-        found.push(read(bytes.subarray(index)));
+        found.push(read(bytes.subarray(at)));
       } catch (error) {
         // Almost always these bytes are something else.
         if (!(error as NodeJS.ErrnoException).code?.startsWith('Z_')) throw error;
@@ -106,4 +107,10 @@ function packed(bytes: Buffer, text: string): Buffer[] {
     }
   for (const [run] of text.matchAll(BASE64)) found.push(Buffer.from(run, 'base64'));
   return found;
+}
+
+function placesOf(part: Buffer, bytes: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(part); at !== -1; at = bytes.indexOf(part, at + 1)) places.push(at);
+  return places;
 }

@@ -105,7 +105,8 @@ function openList(file: string) {
 
 /** `failed` rejects once the file cannot be written. */
 function openStream(file: string) {
-  const stream = createWriteStream(file);
+  // It names records.
+  const stream = createWriteStream(file, { mode: 0o600 });
   const failed = new Promise<never>((_, reject) => {
     stream.on('error', (error: NodeJS.ErrnoException) =>
       reject(new PartnerSyncError('input_invalid', `--out ${file} cannot be written (${error.code ?? 'unknown'})`)),
