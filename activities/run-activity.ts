@@ -62,12 +62,10 @@ function toFailure(error: unknown): ApplicationFailure {
   if (!(error instanceof PartnerSyncError)) {
     const reference = randomUUID().slice(0, 8);
     // The text may quote rows or connection strings: only the kind of error and where it arose are logged.
-    const frames =
-      error instanceof Error ? (error.stack ?? '').split('\n').filter((line) => line.startsWith('    at ')) : [];
     log.error('unexpected error in an activity', {
       reference,
       name: error instanceof Error ? error.name : typeof error,
-      frames,
+      frames: error instanceof Error ? framesOf(error) : [],
     });
     return ApplicationFailure.create({
       type: UNEXPECTED,
@@ -86,6 +84,15 @@ function toFailure(error: unknown): ApplicationFailure {
       ? { category: ApplicationFailureCategory.BENIGN }
       : {}),
   });
+}
+
+/** Where it arose. The stack begins with the message, whose lines may look like frames. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const after = stack.indexOf(message) + message.length;
+  return stack
+    .slice(after)
+    .split('\n')
+    .filter((line) => line.startsWith('    at '));
 }
 
 /** Another worker may have what this one lacks: the activity is tried again until all of them have had time to take it. */

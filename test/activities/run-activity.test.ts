@@ -1,4 +1,5 @@
 /** Which failures of an activity are final: those of one kind are counted, whatever went wrong before them. */
+import { inspect } from 'node:util';
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
@@ -33,4 +34,23 @@ it.each([
     outcomes.push(failed.nonRetryable);
   }
   expect(outcomes).toEqual([...Array<boolean>(most - 1).fill(false), true]);
+});
+
+it('says nothing of what an unexpected error says, neither to Temporal nor in the log, but where it arose', async () => {
+  const entries: string[] = [];
+  const logger = new DefaultLogger('TRACE', (entry) => void entries.push(inspect(entry, { depth: 9 })));
+  const env = new MockActivityEnvironment({}, { logger });
+  const error = Object.assign(new TypeError('cannot read this:\n    at Quillfeather (row:7:1)'), {
+    cause: new Error('Quillfeather'),
+    row: 'Quillfeather',
+  });
+
+  const failure = await env.run(() => runActivity(() => Promise.reject(error))).catch((thrown: unknown) => thrown);
+
+  const { type, message, details, cause } = failure as ApplicationFailure;
+  const [, reference] = /^unexpected error; see the worker log, reference (\w+)$/.exec(message)!;
+  expect({ type, details: details ?? [], cause }).toEqual({ type: 'unexpected', details: [], cause: undefined });
+  expect(entries.join('\n')).toContain(reference);
+  expect(entries.join('\n')).toMatch(/name: 'TypeError'[^]*run-activity\.test\.ts/);
+  expect(entries.join('\n')).not.toContain('Quillfeather');
 });

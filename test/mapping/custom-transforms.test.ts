@@ -80,10 +80,25 @@ describe('a custom transform', () => {
     ['throws', `throw new Error('no tier for ' + value)`, 'threw Error'],
     ['throws an error whose name is data', `throw Object.assign(new Error(), { name: value })`, 'threw an error'],
     ['throws what is no error', 'throw value', 'threw an error'],
+    [
+      'throws an error that cannot be looked at',
+      'throw new Proxy(new Error(value), { get() { throw new Error(value); } })',
+      'threw an error',
+    ],
     ['returns nothing', '', 'returned nothing instead of a text'],
     ['returns another type', 'return value.length', 'returned a number instead of a text'],
     ['returns a promise', 'return Promise.resolve(value)', 'returned a promise; it must be synchronous'],
     ['rejects for a reason that is not declared', `return reject(value)`, 'threw RangeError'],
+    [
+      'returns an object that throws',
+      'return { get rejection() { throw new Error(value); } }',
+      'returned an object instead of a text',
+    ],
+    [
+      'returns a proxy',
+      `return new Proxy({}, { get() { throw value; }, getPrototypeOf() { throw value; } })`,
+      'threw an error',
+    ],
   ])('that %s makes the row a dead letter without its value', async (_, statement, reason) => {
     const map = await mapped(
       tier({

@@ -50,8 +50,9 @@ const ERROR_NAMES = ['Error', 'TypeError', 'RangeError', 'SyntaxError', 'Referen
 export function customTransform(name: string, definition: CustomTransform): Transform {
   const { apply, gives, options = {}, rejections = {}, takes = ['text'], description = '' } = definition;
   const { taken, kind, words } = RESULTS[gives];
-  const reasons = new Map(Object.entries(rejections));
-  const own = new Map(Array.from(reasons.keys(), (rejection) => [rejection, Object.freeze({ rejection })]));
+  const own = new Map(Object.keys(rejections).map((rejection) => [rejection, Object.freeze({ rejection })]));
+  /** Reasons by the objects themselves: those of others are not looked into, since their properties may be code. */
+  const reasons = new Map<unknown, string>(Array.from(own, ([name, rejection]) => [rejection, rejections[name]!]));
   const reject = (reason: string): TransformRejection => {
     const rejection = own.get(reason);
     if (rejection === undefined) throw new RangeError('the reason is not declared');
@@ -67,28 +68,24 @@ export function customTransform(name: string, definition: CustomTransform): Tran
     make: (given) => {
       const context: TransformContext = Object.freeze({ options: frozen(withDefaults(options, given)), reject });
       return (value) => {
-        let called: ReturnType<typeof pureCall>;
         try {
-          called = pureCall(() => apply(value, context));
+          const called = pureCall(() => apply(value, context));
+          if ('impure' in called) return rejected(name, `the transform is not pure: it ${called.impure}`, value);
+          const { result } = called;
+          if (result === null) return null;
+          const reason = reasons.get(result);
+          if (reason !== undefined) return rejected(name, reason, value);
+          const fit = taken(result);
+          if (fit !== undefined) return fit;
+          return rejected(name, `the transform returned ${inWords(result)} instead of ${words}`, value);
         } catch (error) {
-          // Its message may contain the value.
+          // Its message may contain the value. What was returned may throw as well when it is looked at.
           return rejected(name, `the transform threw ${errorName(error)}`, value);
         }
-        if ('impure' in called) return rejected(name, `the transform is not pure: it ${called.impure}`, value);
-        const { result } = called;
-        if (result === null) return null;
-        const fit = taken(result);
-        if (fit !== undefined && !isOwn(result)) return fit;
-        if (isOwn(result)) return rejected(name, reasons.get(result.rejection)!, value);
-        return rejected(name, `the transform returned ${inWords(result)} instead of ${words}`, value);
       };
     },
     examples: [],
   };
-
-  function isOwn(result: unknown): result is TransformRejection {
-    return typeof result === 'object' && own.get((result as TransformRejection).rejection) === result;
-  }
 }
 
 /** JSON Schema of the options, as built-in transforms declare theirs: required is what has no default. */
@@ -116,8 +113,13 @@ function frozen<T extends JsonValue>(value: T): T {
   return copy;
 }
 
-const errorName = (error: unknown): string =>
-  error instanceof Error && ERROR_NAMES.includes(error.name) ? error.name : 'an error';
+function errorName(error: unknown): string {
+  try {
+    return error instanceof Error && ERROR_NAMES.includes(error.name) ? error.name : 'an error';
+  } catch {
+    return 'an error';
+  }
+}
 
 /** What came, by its type alone. */
 function inWords(result: unknown): string {
