@@ -2,7 +2,7 @@
  * Runs a command of package.json, also from a fresh clone: installs and builds what is missing or out of date, then runs
  * the command. Plain Node, no dependency.
  *
- *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|record-histories|test:versions|simulate|bench [arguments]
+ *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|record-histories|test:versions|simulate|campaign|bench [arguments]
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -56,6 +56,7 @@ const COMMANDS = {
   'record-histories': { run: [...VITEST, '--project=together'], drains: false, env: { RECORD_HISTORIES: 'true' } },
   'test:versions': { run: ['scripts/test-versions.mjs'], drains: false },
   simulate: { run: ['scripts/simulate.mjs'], drains: false, servers: false },
+  campaign: { run: ['scripts/campaign.mjs'], drains: true },
   bench: { run: ['bench/run.mjs'], drains: false },
 };
 

@@ -1,0 +1,111 @@
+/**
+ * Watches the ledger for how soon the work of a dead worker goes on: when another attempt has acquired all partitions that it was
+ * loading, and when each of them has come further, which takes another accepted chunk and its checkpoint. Also looks whether the
+ * ledger ever has a record in two unfinished batches.
+ */
+import pg from 'pg';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const LOOK_MS = 200;
+/** Looking for records in two batches reads all open batches. */
+const LOOK_TWICE_MS = 5000;
+
+const PARTITIONS = `SELECT id::text, fencing_token, done, updated_at > to_timestamp($2 / 1000.0) AS moved, ended_at IS NOT NULL AS over
+  FROM partner_sync.partitions p JOIN LATERAL (SELECT ended_at FROM partner_sync.runs r WHERE r.id = p.run_id) r ON true
+  WHERE p.id = ANY($1::bigint[])`;
+
+const TWICE = `SELECT mapping_id, tenant_id, id FROM (
+    SELECT mapping_id, tenant_id, json_array_elements_text(external_ids) AS id FROM partner_sync.batches
+    WHERE state IN ('intended', 'sent', 'pending')) o
+  GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1 LIMIT 5`;
+
+/** @param {string} url of the ledger, not through the proxy */
+export function watchProgress(url) {
+  let client;
+  let isOver = false;
+  /** Deaths whose work has not gone on yet. */
+  let open = [];
+  /** Seconds from a kill to the moment, in the order of the kills. `again`: kills whose successor was killed, too. */
+  const measured = { takenOver: [], checkpoint: [], again: 0, idle: 0 };
+  const twice = [];
+  let lookTwiceAt = 0;
+  const loop = look();
+
+  async function look() {
+    while (!isOver) {
+      try {
+        client ??= await connected();
+        for (const death of open) await follow(death);
+        open = open.filter((death) => death.holds.length > 0);
+        if (Date.now() > lookTwiceAt) {
+          lookTwiceAt = Date.now() + LOOK_TWICE_MS;
+          for (const { mapping_id, tenant_id, id } of (await client.query(TWICE)).rows)
+            twice.push(`record ${id} of tenant ${tenant_id} and mapping ${mapping_id} is in two unfinished batches`);
+        }
+      } catch {
+        // The ledger is down.
+        await client?.end().catch(() => {});
+        client = undefined;
+      }
+      await sleep(LOOK_MS);
+    }
+    await client?.end().catch(() => {});
+  }
+
+  async function connected() {
+    const opened = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+    opened.on('error', () => {});
+    await opened.connect();
+    return opened;
+  }
+
+  async function follow(death) {
+    const { rows } = await client.query(PARTITIONS, [death.holds.map(({ id }) => id), death.at]);
+    const found = new Map(rows.map((row) => [row.id, row]));
+    if (!death.isFiltered) {
+      // What it was loading when it died: nobody has acquired it since, and it was not finished.
+      death.holds = death.holds.filter(({ id, token }) => {
+        const partition = found.get(id);
+        return partition !== undefined && partition.fencing_token === token && !partition.done && !partition.over;
+      });
+      death.isFiltered = true;
+      if (death.holds.length === 0) measured.idle++;
+    }
+    if (death.holds.length === 0) return;
+    const seconds = (Date.now() - death.at) / 1000;
+    const all = (is) => death.holds.every((hold) => is(found.get(hold.id), hold));
+    const isTaken = ({ fencing_token, done, over }, { token }) => fencing_token > token || done || over;
+    if (death.takenOver === undefined && all(isTaken)) death.takenOver = seconds;
+    if (!all((partition, hold) => isTaken(partition, hold) && (partition.moved || partition.done || partition.over)))
+      return;
+    measured.takenOver.push(death.takenOver);
+    measured.checkpoint.push(seconds);
+    death.holds = [];
+  }
+
+  return {
+    measured,
+    twice,
+    /** A worker was killed. Those before it that held one of its partitions can no longer be measured. */
+    died(death) {
+      for (const earlier of open)
+        if (earlier.isFiltered && earlier.holds.some(({ id }) => death.holds.some((hold) => hold.id === id))) {
+          measured.again++;
+          earlier.holds = [];
+        }
+      open.push({ ...death });
+    },
+    async stop() {
+      isOver = true;
+      await loop;
+    },
+  };
+}
+
+/** What stands in the report: `null` for none. */
+export function percentiles(seconds) {
+  if (seconds.length === 0) return null;
+  const sorted = [...seconds].sort((a, b) => a - b);
+  const at = (share) => Math.round(sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] * 10) / 10;
+  return { kills: sorted.length, p50: at(0.5), p95: at(0.95), max: at(1) };
+}

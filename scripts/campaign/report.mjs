@@ -1,0 +1,72 @@
+/** The report of a campaign: a document to keep in docs/reliability/, and its last lines for people. */
+import { execFileSync } from 'node:child_process';
+import { availableParallelism, loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { POINTS } from './points.mjs';
+import { percentiles } from './progress.mjs';
+import { sumOf } from './state.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** From a kill to progress, 95 of 100 times: heartbeatTimeout of src/domain/timeouts, and 3 s. */
+const LONGEST_SECONDS = 13;
+
+const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+
+export function reportOf(state) {
+  const { options, progress } = state;
+  const checkpoint = percentiles(progress.checkpoint);
+  return {
+    commit: git('rev-parse', '--short=12', 'HEAD'),
+    changed: git('status', '--porcelain', '--', 'src', 'activities', 'workflows', 'scripts') !== '',
+    date: new Date().toISOString().slice(0, 10),
+    machine: {
+      node: process.versions.node,
+      processors: availableParallelism(),
+      load: Math.round(loadavg()[2] * 10) / 10,
+    },
+    options,
+    minutes: Math.round(state.minutes * 10) / 10,
+    rounds: state.rounds,
+    kills: {
+      total: sumOf(state.kills),
+      atChance: state.kills[''] ?? 0,
+      byPoint: Object.fromEntries(Object.keys(POINTS).map((point) => [point, state.kills[point] ?? 0])),
+    },
+    faults: { total: sumOf(state.faults), byName: state.faults },
+    progress: {
+      unit: 's',
+      takenOver: percentiles(progress.takenOver),
+      checkpoint,
+      notMeasured: { successorKilledToo: progress.again, workerWasIdle: progress.idle },
+      target: `p95 of checkpoint under ${LONGEST_SECONDS} s: ${checkpoint === null ? 'not measured' : checkpoint.p95 < LONGEST_SECONDS ? 'held' : 'not held'}`,
+    },
+    writer: state.writer,
+    runs: state.runs,
+    recordsCompared: state.rowsCompared,
+    recordsMarkedAsDeleted: state.recordsMarked,
+    ...(state.soak !== undefined && { soak: state.soak }),
+    violations: state.violations,
+  };
+}
+
+export function* linesOf(report) {
+  const { kills, faults, progress, violations } = report;
+  for (const violation of violations) yield `VIOLATION ${violation}`;
+  for (const [point, times] of Object.entries(kills.byPoint))
+    if (kills.total > 0) yield `${String(times).padStart(5)}  ${point}`;
+  if (kills.total > 0) yield `${String(kills.atChance).padStart(5)}  a moment of chance`;
+  for (const [name, times] of Object.entries(faults.byName)) yield `${String(times).padStart(5)}  ${name}`;
+  const said = (figures) =>
+    figures === null
+      ? 'not measured'
+      : `p50 ${figures.p50} s, p95 ${figures.p95} s, longest ${figures.max} s of ${figures.kills}`;
+  if (kills.total > 0) {
+    yield `from a kill until another worker has taken over: ${said(progress.takenOver)}`;
+    yield `from a kill until the next checkpoint of all that was under way: ${said(progress.checkpoint)} (${progress.target})`;
+  }
+  yield (
+    `${kills.total} kills and ${faults.total} other faults in ${report.rounds} rounds and ${report.minutes} min, ` +
+    `${report.recordsCompared} records compared: ${violations.length} violations`
+  );
+}

@@ -1,0 +1,3 @@
+export async function soak() {
+  throw new Error('not yet');
+}
