@@ -14,8 +14,8 @@ import { startWriter } from './writer.mjs';
 
 /** In percent: kills at a point, rather than at a moment of chance. */
 const AT_POINTS = 70;
-/** A point that no worker reaches in this time is left for another moment. */
-const LONGEST_WAIT_MS = 20_000;
+/** If no worker comes to one of the points in this time, others are added. */
+const LONGEST_WAIT_MS = 8000;
 /** Runs after the faults, of which one must be complete. */
 const QUIET_RUNS = 3;
 
@@ -34,7 +34,7 @@ export async function playRound(stage, state, { isOver, keep, log }) {
   const no = state.rounds + 1;
   const { workers, urls } = stage;
   const randomFor = (what) => randomOf(`${options.seed} ${no} ${what}`);
-  if (no > 1) await withSource(urls, (source) => changeAll(source, no));
+  if (no > 1) await withDatabase(urls.source, (source) => changeAll(source, no));
   const writer = startWriter({ url: urls.source, rows: options.rows, rate: options.rate, random: randomFor('writer') });
   const attack = { isOn: true };
   const attacking = attackWorkers(stage, state, { attack, isOver, keep, log, random: randomFor('attack') });
@@ -46,21 +46,28 @@ export async function playRound(stage, state, { isOver, keep, log }) {
     await attacking;
     await writer.end();
   }
-  workers.arm(null);
+  workers.arm([]);
   for (const proxy of Object.values(stage.servers.proxies)) proxy.heal();
-  await settle(stage, no, state);
+  await endRound(stage, state, no, writer, { keep, log });
+}
+
+/** When nothing fails any more: delivers what is left, compares, and writes into the state what the round has shown. */
+export async function endRound(stage, state, no, writer, { keep, log }) {
+  const { workers, urls } = stage;
+  const violations = [];
+  await settle(stage, no, violations);
   const found = await comparePlatform(urls);
+  if (!isProved(found)) violations.push(JSON.stringify(found));
+  violations.push(...(await openEnds(urls.ledger)), ...stage.progress.twice.splice(0), ...workers.failures.splice(0));
+  for (const run of stage.runs.ended.splice(0)) {
+    count(state.runs, `${run.kind} ${run.mode}: ${run.outcome}`);
+    if (run.outcome === 'failed') violations.push(`run ${run.workflowId} failed: ${run.message}`);
+  }
   state.rounds = no;
   state.rowsCompared += found.records;
   state.recordsMarked += found.marked;
   for (const [what, times] of Object.entries(writer.counted)) state.writer[what] += times;
-  if (!isProved(found)) state.violations.push(`round ${no}: ${JSON.stringify(found)}`);
-  for (const problem of await openEnds(urls.ledger)) state.violations.push(`round ${no}: ${problem}`);
-  state.violations.push(...stage.progress.twice.splice(0), ...workers.failures.splice(0));
-  for (const run of stage.runs.ended.splice(0)) {
-    count(state.runs, `${run.kind} ${run.mode}: ${run.outcome}`);
-    if (run.outcome === 'failed') state.violations.push(`round ${no}: run ${run.workflowId} failed: ${run.message}`);
-  }
+  state.violations.push(...violations.map((violation) => `round ${no}: ${violation}`));
   takeMeasured(state, stage.progress);
   keep();
   log(
@@ -91,27 +98,18 @@ async function load({ runs }, no, random) {
 /** Kills workers, and lets other parts fail, until the round's runs have ended or all was done. */
 async function attackWorkers(stage, state, { attack, isOver, keep, log, random }) {
   const { options } = state;
-  const points = Object.keys(POINTS).filter((name) => !options.quick || !POINTS[name].unnoticed);
-  // Those with the fewest kills come first.
-  const rarest = () => {
-    const fewest = Math.min(...points.map((point) => state.kills[point] ?? 0));
-    return points.filter((point) => (state.kills[point] ?? 0) === fewest && !unreached.has(point));
-  };
-  const unreached = new Set();
   const faults = dealt(random, Object.keys(FAULTS));
-  const left = () => ({ kills: options.kills - sumOf(state.kills), mixed: options.mixed - sumOf(state.faults) });
+  let inVain = 0;
   while (attack.isOn && !isOver()) {
     await whileOn(attack, random(options.pause * 2000));
-    const { kills, mixed } = left();
-    if (!attack.isOn || isOver() || (kills <= 0 && mixed <= 0)) break;
-    if (random(Math.max(0, kills) + Math.max(0, mixed)) < kills) {
-      const candidates = rarest();
-      if (candidates.length === 0) unreached.clear();
-      const point = random(100) < AT_POINTS && candidates.length > 0 ? oneOf(random, candidates) : null;
-      if (!(await killOne(stage, attack, point, random))) {
-        if (point !== null) unreached.add(point);
-        continue;
-      }
+    const kills = Math.max(0, options.kills - sumOf(state.kills));
+    const mixed = Math.max(0, options.mixed - sumOf(state.faults));
+    if (!attack.isOn || isOver() || kills + mixed === 0) break;
+    if (random(kills + mixed) < kills) {
+      const points = random(100) < AT_POINTS ? rarestPoints(state, inVain) : [];
+      const point = await killOne(stage, attack, points, random);
+      inVain = point === undefined ? inVain + 1 : 0;
+      if (point === undefined) continue;
       log(`kill ${sumOf(state.kills)}: ${point ?? 'a moment of chance'}`);
     } else {
       const name = faults.next().value;
@@ -124,20 +122,30 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
   }
 }
 
-/** Resolves to whether a worker has died. */
-async function killOne(stage, attack, point, random) {
+/** The points with the fewest kills; others, too, after attempts at which no worker came to one of those. */
+function rarestPoints({ kills, options }, inVain) {
+  const points = Object.keys(POINTS).filter((name) => !options.quick || !POINTS[name].unnoticed);
+  const times = (point) => kills[point] ?? 0;
+  const fewest = Math.min(...points.map(times));
+  return points.filter((point) => times(point) <= fewest + inVain);
+}
+
+/**
+ * Kills the worker that first comes to one of the points, or one of them now if there are none. Resolves to the point, null for
+ * none, or undefined if no worker has died.
+ */
+async function killOne(stage, attack, points, random) {
   const { workers } = stage;
-  const died = new Promise((resolve) => (stage.onDeath = () => resolve(true)));
-  if (point !== null) workers.arm(point);
+  const died = new Promise((resolve) => (stage.onDeath = ({ point }) => resolve(point)));
+  if (points.length > 0) workers.arm(points);
   else {
     const living = workers.living();
-    if (living.length === 0) return false;
+    if (living.length === 0) return undefined;
     workers.kill(oneOf(random, living));
   }
-  const inVain = whileOn(attack, LONGEST_WAIT_MS).then(() => false);
-  const result = await Promise.race([died, inVain]);
-  workers.arm(null);
-  return result;
+  const point = await Promise.race([died, whileOn(attack, LONGEST_WAIT_MS)]);
+  workers.arm([]);
+  return point;
 }
 
 async function whileOn(attack, ms) {
@@ -146,19 +154,17 @@ async function whileOn(attack, ms) {
 }
 
 /** What waited is delivered once nothing fails any more. */
-async function settle({ runs }, no, state) {
+async function settle({ runs }, no, violations) {
   for (let each = 1; each <= QUIET_RUNS; each++) {
     const { outcome } = await runs.run(`round ${no} quiet ${each}`, 'sync', { mode: 'mirror' });
     if (outcome === 'complete') return;
   }
-  state.violations.push(`round ${no}: none of ${QUIET_RUNS} mirror runs without faults was complete`);
+  violations.push(`none of ${QUIET_RUNS} mirror runs without faults was complete`);
 }
 
 /** What the ledger must not have when nothing is under way. */
-async function openEnds(url) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+const openEnds = (url) =>
+  withDatabase(url, async (client) => {
     const { rows } = await client.query(
       `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS "open batches",
          (SELECT count(*)::int FROM partner_sync.waiting) AS "waiting records",
@@ -169,10 +175,7 @@ async function openEnds(url) {
     return Object.entries(rows[0]).flatMap(([what, number]) =>
       number > 0 ? [`the ledger has ${number} ${what}`] : [],
     );
-  } finally {
-    await client.end();
-  }
-}
+  });
 
 function takeMeasured(state, { measured }) {
   for (const list of ['takenOver', 'checkpoint']) state.progress[list].push(...measured[list].splice(0));
@@ -182,8 +185,9 @@ function takeMeasured(state, { measured }) {
   }
 }
 
-async function withSource(urls, work) {
-  const client = new pg.Client({ connectionString: urls.source });
+/** Runs `work` with a connection of its own. */
+export async function withDatabase(url, work) {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     return await work(client);

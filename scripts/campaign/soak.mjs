@@ -1,3 +1,113 @@
-export async function soak() {
-  throw new Error('not yet');
+/**
+ * A soak: nothing is killed, but the source changes fast for a long time, one request to the platform in a hundred fails, and one
+ * incremental run follows another. What workers and the ledger use is sampled each minute and judged at the end.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomOf } from './random.mjs';
+import { endRound, withDatabase } from './round.mjs';
+import { startWriter } from './writer.mjs';
+
+const MINUTE_MS = 60_000;
+/** In percent: requests to the platform that fail. */
+const FAULTS = 1;
+const KINDS = ['lost request', 'lost response', 'slow'];
+/** Between two runs, as short as no schedule would be. */
+const BETWEEN_RUNS_MS = 1000;
+
+/** How long workers may grow before they are judged, and how long a soak must be so that a judgement is a failure. */
+const WARM_UP_MINUTES = 15;
+const JUDGED_FROM_MINUTES = 60;
+
+const LEDGER = `SELECT pg_database_size(current_database())::float8 / 1048576 AS "ledgerMiB",
+  (SELECT count(*)::int FROM partner_sync.batches) AS batches,
+  (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS "openBatches",
+  (SELECT count(*)::int FROM partner_sync.waiting) AS waiting,
+  (SELECT count(*)::int FROM partner_sync.runs) AS runs`;
+
+export async function soak(stage, state, { isOver, keep, log }) {
+  const { options } = state;
+  const { urls, servers, runs } = stage;
+  const randomFor = (what) => randomOf(`${options.seed} soak ${what}`);
+  await runs.run('soak full', 'sync', { mode: 'full' });
+  const writer = startWriter({ url: urls.source, rows: options.rows, rate: options.rate, random: randomFor('writer') });
+  const random = randomFor('faults');
+  const faults = { requests: 0 };
+  servers.proxies.sandbox.meddle(() => {
+    faults.requests++;
+    if (random(100) >= FAULTS) return undefined;
+    const kind = KINDS[random(KINDS.length)];
+    faults[kind] = (faults[kind] ?? 0) + 1;
+    return kind;
+  });
+  let isRunning = true;
+  const running = (async () => {
+    for (let each = 1; isRunning; each++) {
+      await runs.run(`soak incremental ${each}`, 'sync', {});
+      await sleep(BETWEEN_RUNS_MS);
+    }
+  })();
+  const samples = [];
+  const began = performance.now();
+  while (samples.length <= options.soak && !isOver()) {
+    await sleep(Math.max(0, began + samples.length * MINUTE_MS - performance.now()));
+    samples.push(await sampled(stage, writer, (performance.now() - began) / MINUTE_MS));
+    state.soak = { faults, samples, judgements: judgementsOf(samples) };
+    keep();
+    log(JSON.stringify(samples.at(-1)));
+  }
+  isRunning = false;
+  await running;
+  await writer.end();
+  servers.proxies.sandbox.meddle(undefined);
+  if (options.soak >= JUDGED_FROM_MINUTES)
+    for (const [what, { held, figure }] of Object.entries(state.soak.judgements))
+      if (!held) state.violations.push(`${what}: ${figure}`);
+  await endRound(stage, state, 1, writer, { keep, log });
 }
+
+async function sampled({ workers, urls }, writer, minute) {
+  const processes = workers.living().map(({ process }) => process.pid);
+  const ledger = await withDatabase(urls.ledger, async (client) => (await client.query(LEDGER)).rows[0]);
+  return {
+    minute: rounded(minute),
+    rssMiB: processes.map(rssOf),
+    files: processes.map((pid) => readdirSync(`/proc/${pid}/fd`).length),
+    ...ledger,
+    ledgerMiB: rounded(ledger.ledgerMiB),
+    changed: writer.counted.rows,
+  };
+}
+
+const rssOf = (pid) => rounded(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024);
+
+/** What was sampled, against what was promised. Each has a figure for people, and whether it is within its bound. */
+export function judgementsOf(samples) {
+  const warm = samples.filter(({ minute }) => minute >= Math.min(WARM_UP_MINUTES, samples.at(-1).minute / 2));
+  const each = (figures) => samples[0].rssMiB.map((_, worker) => figures(worker));
+  const growth = Math.max(...each((worker) => slope(warm, ({ rssMiB }) => rssMiB[worker]) * 60));
+  const files = Math.max(...each((worker) => range(warm.map((sample) => sample.files[worker]))));
+  const [first, last] = [warm[0], warm.at(-1)];
+  const perBatch = ((last.ledgerMiB - first.ledgerMiB) * 1024) / Math.max(1, last.batches - first.batches);
+  const open = Math.max(...warm.map(({ openBatches }) => openBatches));
+  const judged = (held, figure) => ({ held, figure });
+  return {
+    'memory of a worker grows by less than 1 MiB an hour': judged(growth < 1, `${rounded(growth)} MiB an hour`),
+    'the number of open files stays the same, give or take 10': judged(files <= 20, `they differ by ${files}`),
+    'the ledger grows by less than 4 KiB for each closed batch': judged(perBatch < 4, `${rounded(perBatch)} KiB`),
+    'fewer than 200 batches are open at once': judged(open < 200, `${open}`),
+  };
+}
+
+const range = (numbers) => Math.max(...numbers) - Math.min(...numbers);
+
+/** Of the line through the samples, by least squares, for each minute. */
+function slope(samples, valueOf) {
+  const mean = (of) => samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
+  const [x, y] = [mean(({ minute }) => minute), mean(valueOf)];
+  const spread = samples.reduce((sum, { minute }) => sum + (minute - x) ** 2, 0);
+  if (spread === 0) return 0;
+  return samples.reduce((sum, sample) => sum + (sample.minute - x) * (valueOf(sample) - y), 0) / spread;
+}
+
+const rounded = (number) => Math.round(number * 10) / 10;

@@ -56,7 +56,7 @@ export async function prepared(folder, state, log) {
       env: servers.env,
       count: options.workers,
       onDeath(death) {
-        stage.workers?.arm(null);
+        stage.workers?.arm([]);
         count(state.kills, death.point ?? '');
         stage.progress.died(death);
         stage.onDeath?.(death);

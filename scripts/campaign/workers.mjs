@@ -61,11 +61,11 @@ export async function startWorkers({ folder, env, count, onDeath }) {
     /** Workers that nobody has killed, but have ended. */
     failures,
     kill: (worker) => worker.process.signal('SIGKILL'),
-    /** All workers die the next time that they come to this point; null: none does. The first one to die disarms the others. */
-    arm(point) {
+    /** The worker that first comes to one of these points dies there, unless others do in the same moment. */
+    arm(points) {
       for (const { path } of living())
-        if (point === null) rmSync(`${path}.armed`, { force: true });
-        else writeFileSync(`${path}.armed`, point);
+        if (points.length === 0) rmSync(`${path}.armed`, { force: true });
+        else writeFileSync(`${path}.armed`, JSON.stringify(points));
     },
     async stop() {
       isOver = true;

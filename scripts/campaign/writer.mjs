@@ -77,8 +77,8 @@ export function startWriter({ url, rows, rate, random }) {
   const counted = { transactions: 0, rows: 0, late: 0, failed: 0 };
   let isOver = false;
   let text = 0;
-  /** The latest ids belong to orders without customers. */
-  let newest = orders + 1_000_000 * (1 + random(1000));
+  /** Ids after those of the first rows are those of orders that come before their customers. */
+  const newIds = Math.ceil(orders / 2);
   const begun = { at: performance.now(), rows: 0 };
   const loops = Array.from({ length: CONNECTIONS }, () => work());
 
@@ -114,9 +114,9 @@ export function startWriter({ url, rows, rate, random }) {
     const kind = drawn();
     const shop = random(2) === 0 ? 'n' : 's';
     const note = `change ${text++} ${'é'.repeat(random(3))}`;
-    const ids = kind.orphans
-      ? Array.from({ length: Math.min(rowsAtOnce, 20) }, () => ++newest)
-      : Array.from({ length: rowsAtOnce }, () => 1 + random(orders));
+    const ids = Array.from({ length: rowsAtOnce }, () =>
+      kind.orphans ? orders + 1 + random(newIds) : 1 + random(orders + newIds),
+    );
     begun.rows += ids.length;
     const values = [shop, ids, note];
     if (kind.orphans) {
