@@ -8,26 +8,16 @@ import { comparePlatform, isProved } from './compare.mjs';
 import { FAULTS } from './faults.mjs';
 import { POINTS } from './points.mjs';
 import { dealt, oneOf, randomOf } from './random.mjs';
-import { changeAll } from './shop.mjs';
+import { changeAll, keyRanges } from './shop.mjs';
 import { count, sumOf } from './state.mjs';
 import { startWriter } from './writer.mjs';
 
 /** In percent: kills at a point, rather than at a moment of chance. */
 const AT_POINTS = 70;
 /** If no worker comes to one of the points in this time, others are added. */
-const LONGEST_WAIT_MS = 8000;
+const LONGEST_WAIT_MS = 5000;
 /** Runs after the faults, of which one must be complete. */
 const QUIET_RUNS = 3;
-
-/** Backfills of ranges of keys, all at once, which together read every row. */
-const RANGES = [
-  { mapping: 'customers', throughKey: ['n', '99999999999'] },
-  { mapping: 'customers', afterKey: ['n', '99999999999'] },
-  { mapping: 'orders', throughKey: ['n', 'o5'] },
-  { mapping: 'orders', afterKey: ['n', 'o5'], throughKey: ['s', ''] },
-  { mapping: 'orders', afterKey: ['s', ''], throughKey: ['s', 'o5'] },
-  { mapping: 'orders', afterKey: ['s', 'o5'] },
-];
 
 export async function playRound(stage, state, { isOver, keep, log }) {
   const { options } = state;
@@ -39,7 +29,7 @@ export async function playRound(stage, state, { isOver, keep, log }) {
   const attack = { isOn: true };
   const attacking = attackWorkers(stage, state, { attack, isOver, keep, log, random: randomFor('attack') });
   try {
-    await load(stage, no, randomFor('runs'));
+    await load(stage, no, options.rows, randomFor('runs'));
     await stage.runs.run(`round ${no} mirror`, 'sync', { mode: 'mirror' });
   } finally {
     attack.isOn = false;
@@ -77,9 +67,9 @@ export async function endRound(stage, state, no, writer, { keep, log }) {
   );
 }
 
-/** The first time, and sometimes later, a `full` run loads everything; else backfills do, with incremental runs beside them. */
-async function load({ runs }, no, random) {
-  if (no === 1 || random(3) === 0) {
+/** Backfills of all ranges of keys, with incremental runs beside them, read every row; or sometimes a `full` run does. */
+async function load({ runs }, no, rows, random) {
+  if (no > 1 && random(3) === 0) {
     await runs.run(`round ${no} full`, 'sync', { mode: 'full' });
     return;
   }
@@ -90,7 +80,7 @@ async function load({ runs }, no, random) {
       await sleep(1000);
     }
   })();
-  await Promise.all(RANGES.map((range, part) => runs.run(`round ${no} range ${part + 1}`, 'backfill', range)));
+  await Promise.all(keyRanges(rows).map((range, part) => runs.run(`round ${no} range ${part + 1}`, 'backfill', range)));
   isLoading = false;
   await beside;
 }
@@ -101,6 +91,8 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
   const faults = dealt(random, Object.keys(FAULTS));
   let inVain = 0;
   while (attack.isOn && !isOver()) {
+    // A fleet of which nobody is left is no test: it only waits.
+    while (attack.isOn && stage.workers.living().length < options.workers) await sleep(100);
     await whileOn(attack, random(options.pause * 2000));
     const kills = Math.max(0, options.kills - sumOf(state.kills));
     const mixed = Math.max(0, options.mixed - sumOf(state.faults));
