@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleSimulation } from './simulation/bundle.mjs';
 import { PLANTED_BUGS } from './simulation/planted-bugs.mjs';
-import { openRecord } from './simulation/record.mjs';
+import { openPlantedRecord, openRecord } from './simulation/record.mjs';
 import { runSeeds } from './simulation/run-seeds.mjs';
 import { SOMETIMES } from './simulation/sometimes.mjs';
 
@@ -18,7 +18,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDER = join(ROOT, 'dist', 'simulation');
 const USAGE = `npm run simulate -- [--seeds N] [--from S] [--kept] [--fresh N] [--sometimes] [--jobs J] [--trace]
 npm run simulate -- --record [--seeds N] [--minutes M] [--jobs J]
-npm run simulate -- --planted [--bug TEXT] [--seeds N] [--from S] [--jobs J]
+npm run simulate -- --planted [--bug TEXT] [--seeds N] [--record] [--jobs J]
 
   --seeds N   how many seeds (default 20); with --planted the most for each bug (default 2000)
   --from S    the first one (default 1)
@@ -27,7 +27,8 @@ npm run simulate -- --planted [--bug TEXT] [--seeds N] [--from S] [--jobs J]
   --sometimes fail if something that the seeds are to try never happens (scripts/simulation/sometimes.mjs)
   --jobs J    processes side by side (default: as many as there are processors)
   --trace     print the trace of each seed, not only of those that have found something
-  --record    go on after the last seed of this commit in docs/reliability/simulation.json, and add the results to it
+  --record    go on after the last seed of this commit in docs/reliability/simulation.json, and add the results to it;
+              with --planted, go on with the bugs that planted-bugs.json lacks
   --minutes M begin no seed after so many minutes
   --planted   plant bugs in the code, one after the other: each must be found
   --bug TEXT  only bugs whose names contain this`;
@@ -79,7 +80,7 @@ function fail(message) {
 }
 
 async function simulate() {
-  const record = values.record ? recordOfCommit() : null;
+  const record = values.record ? ofCommit(openRecord) : null;
   const chosen = chosenSeeds(record?.next ?? from);
   const file = join(FOLDER, 'main.mjs');
   await bundleSimulation(file);
@@ -115,9 +116,9 @@ async function simulate() {
   return failed.length > 0 || missing > 0 || never.length > 0 ? 1 : 0;
 }
 
-function recordOfCommit() {
+function ofCommit(open) {
   try {
-    return openRecord(ROOT);
+    return open(ROOT);
   } catch (error) {
     return fail(error.message);
   }
@@ -145,8 +146,10 @@ function* whileThereIsTime(seeds, begun) {
 
 async function findPlanted() {
   const most = whole('seeds', 2000);
-  const bugs = Object.entries(PLANTED_BUGS).filter(([name]) => name.includes(values.bug ?? ''));
-  if (bugs.length === 0) fail(`no planted bug contains "${values.bug}"`);
+  const record = values.record ? ofCommit(openPlantedRecord) : null;
+  const named = Object.entries(PLANTED_BUGS).filter(([name]) => name.includes(values.bug ?? ''));
+  if (named.length === 0) fail(`no planted bug contains "${values.bug}"`);
+  const bugs = named.filter(([name]) => record?.has(name) !== true);
   const missed = [];
   for (const [name, plant] of bugs) {
     const file = join(FOLDER, `planted-${process.pid}.mjs`);
@@ -161,6 +164,7 @@ async function findPlanted() {
     for (const each of [file, `${file}.map`]) rmSync(each);
     const [first] = found.sort((a, b) => a.seed - b.seed);
     if (first === undefined) missed.push(name);
+    record?.add(name, first?.seed ?? null, most);
     console.log(
       first === undefined
         ? `MISSED  ${name}: not in ${most} seeds`
