@@ -54,6 +54,7 @@ export const VARIABLES = {
     description: 'Temporal task queue that workers and triggers share',
     example: 'partner-sync',
     default: 'partner-sync',
+    check: shortText,
   },
   PARTNER_SYNC_LOG_LEVEL: {
     description: 'trace, debug, info, warn, error or silent',
@@ -251,7 +252,12 @@ export const VARIABLES = {
     example: '127.0.0.1:7233',
     check: hostAndPort,
   },
-  TEMPORAL_NAMESPACE: { description: 'Temporal namespace', example: 'default', default: 'default' },
+  TEMPORAL_NAMESPACE: {
+    description: 'Temporal namespace',
+    example: 'default',
+    default: 'default',
+    check: shortText,
+  },
   SANDBOX_STATE_URL: {
     description: 'PostgreSQL database of the sandbox, if not PARTNER_SYNC_STATE_URL (sandbox only)',
     example: 'postgres://sandbox:secret@127.0.0.1:5432/sandbox',
