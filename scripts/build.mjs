@@ -8,32 +8,12 @@ import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isBuilt, recordBuild, sourceHash } from './is-built.mjs';
+import { BUNDLED, COPIED } from './third-party.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TSC = 'node_modules/typescript/bin/tsc';
 /** Files beside the code that the program reads at run time: SQL, the demo's data, the sandbox's fixture, styles. */
 const CARRIED = /\.(sql|csv\.gz|json|md|css|js|svg)$/;
-
-/**
- * Files of packages of which the product needs only these, by their names in dist/third-party, with their licences: a
- * user's project would otherwise get 25 MB. package.json gives the folder the name `#third-party`.
- */
-const THIRD_PARTY = {
-  'libphonenumber-max.cjs': 'libphonenumber-js/bundle/libphonenumber-max.js',
-  'libphonenumber.LICENSE': 'libphonenumber-js/LICENSE',
-  'swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
-  'swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
-  'swagger-ui-favicon.png': 'swagger-ui-dist/favicon-32x32.png',
-  'swagger-ui.LICENSE': 'swagger-ui-dist/LICENSE',
-  'swagger-ui.NOTICE': 'swagger-ui-dist/NOTICE',
-  'swagger-ui-bundle.LICENSE.txt': 'swagger-ui-dist/swagger-ui-bundle.js.LICENSE.txt',
-};
-
-/** Packages that become one file each with all that they bring, for the same reason, by the names of the files. */
-const BUNDLED = {
-  'plot.cjs': `export * as Plot from '@observablehq/plot'; export { DOMImplementation, XMLSerializer } from '@xmldom/xmldom';`,
-  'ohm.cjs': `export { grammar } from 'ohm-js';`,
-};
 
 const ifNeeded = process.argv.includes('--if-needed');
 
@@ -58,7 +38,7 @@ async function build() {
     recursive: true,
     filter: (source) => !/\.[^/\\]+$/.test(source.slice(ROOT.length)) || CARRIED.test(source),
   });
-  for (const [name, source] of Object.entries(THIRD_PARTY))
+  for (const [name, source] of Object.entries(COPIED))
     cpSync(join(ROOT, 'node_modules', source), join(ROOT, 'dist', 'third-party', name));
   for (const [name, code] of Object.entries(BUNDLED)) await bundle(name, code);
   recordBuild(ROOT, hash);
