@@ -3,6 +3,7 @@ import { CommanderError, type Command } from 'commander';
 import { withoutPasswords } from '../domain/values/without-passwords.js';
 import { EXIT, reportError } from './command-context.js';
 import { createOutput } from './output/output.js';
+import { printable } from './output/text-table.js';
 import { createProgram } from './program.js';
 
 /**
@@ -37,8 +38,10 @@ async function printVersions(json: boolean): Promise<void> {
  */
 function strict(command: Command): Command {
   command.exitOverride();
-  // Commander quotes what it was given, and that may be an address with a password.
-  command.configureOutput({ outputError: (text, write) => write(withoutPasswords(text)) });
+  // Commander quotes what it was given, and that may be an address with a password, or text that a terminal would obey.
+  command.configureOutput({
+    outputError: (text, write) => write(withoutPasswords(text).split('\n').map(printable).join('\n')),
+  });
   for (const sub of command.commands) strict(sub);
   return command;
 }

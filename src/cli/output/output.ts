@@ -3,6 +3,8 @@
  * document.
  */
 
+import { printableJson } from './text-table.js';
+
 /** Where a command writes. A command prints one result, and any number of notes. */
 export interface Output {
   readonly json: boolean;
@@ -22,7 +24,7 @@ export function createOutput(json: boolean): Output {
     result(document, lines) {
       process.stdout.write(
         json
-          ? `${JSON.stringify({ version: 1, ...document })}\n`
+          ? `${printableJson(JSON.stringify({ version: 1, ...document }))}\n`
           : lines()
               .map((l) => `${l}\n`)
               .join(''),

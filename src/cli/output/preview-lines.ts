@@ -6,7 +6,7 @@ import { fieldColumns } from '../../mapping/compile/read-plan.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
 import { formatCount, quantity } from '../../domain/values/quantity.js';
 import type { WaitingRows } from '../../inspection/waiting-children.js';
-import { table } from './text-table.js';
+import { printable, table } from './text-table.js';
 
 /** Prints a value. Masked by default: others see a terminal, and its text is pasted into tickets. */
 export type Show = (value: JsonValue | undefined) => string;
@@ -61,7 +61,11 @@ function waitingLines(begin: string, waiting: readonly WaitingRows[]): string[] 
 function rowLines(row: PreviewedRow, spec: MappingSpec, show: Show): string[] {
   const { result, stored } = row;
   const id =
-    result.externalId === null ? '(no external id)' : show === plain ? result.externalId : show(result.externalId);
+    result.externalId === null
+      ? '(no external id)'
+      : show === plain
+        ? printable(result.externalId)
+        : show(result.externalId);
   const title = `  ${SIGNS[row.prediction]}  ${spec.schema.name} ${id}  tenant ${result.tenant ?? '(unknown)'}`;
   if (result.kind === 'failed')
     return [

@@ -12,6 +12,12 @@ const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 export const printable = (text: string): string =>
   text.replace(UNPRINTABLE, (c) => `\\u{${c.codePointAt(0)!.toString(16)}}`);
 
+/** The JSON text with such characters escaped as JSON has it, so that it is the same document. */
+export const printableJson = (json: string): string =>
+  json.replace(UNPRINTABLE, (c) =>
+    Array.from({ length: c.length }, (_, i) => `\\u${c.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
+  );
+
 /** Numbers are printed with thousands separators. */
 export type Cell = string | number;
 

@@ -10,7 +10,7 @@ import type { DeadLetterFilter, StoredDeadLetter } from '../../../domain/records
 import type { DeadLetterView } from '../../../ledger/dead-letters.js';
 import { EXIT, withViewParts } from '../../command-context.js';
 import { assertKnown } from '../../known-sync.js';
-import { printable } from '../../output/text-table.js';
+import { printable, printableJson } from '../../output/text-table.js';
 import { filterOf, withFilter, type FilterFlags } from './filter.js';
 
 /** Dead letters that are in memory at a time. */
@@ -87,7 +87,7 @@ function jsonFormat(sync: string): Format {
   return {
     head: `{"version":1,"sync":${JSON.stringify(sync)},"deadLetters":[`,
     rows(page) {
-      const text = separator + page.map((deadLetter) => JSON.stringify(deadLetter)).join(',');
+      const text = separator + page.map((deadLetter) => printableJson(JSON.stringify(deadLetter))).join(',');
       separator = ',';
       return text;
     },
