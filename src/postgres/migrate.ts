@@ -47,16 +47,26 @@ export async function migrateSchema(
         }),
     },
   };
-  await knex.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]).catch((error: { code?: string }) => {
-    // If two sessions create the schema at the same moment, one of them gets this error for a duplicate key.
-    if (error.code !== '23505') throw error;
-  });
+  await createSchema(knex, schema);
   await knex.transaction(async (holder) => {
     await holder.raw('SELECT pg_advisory_xact_lock(?)', [lock]);
-    await assertAllowed?.(holder, await appliedIn(holder, schema));
+    const applied = await appliedIn(holder, schema);
+    await assertAllowed?.(holder, applied);
+    // An account without the privilege to create tables can work once they are there.
+    if (migrations.every(({ name }) => applied.includes(name))) return;
     // A process killed while migrating leaves Knex's own lock row behind; the advisory lock ends with its session.
     await knex.migrate.forceFreeMigrationsLock(config);
     await knex.migrate.latest(config);
+  });
+}
+
+/** Even with IF NOT EXISTS, the statement needs the privilege to create schemas. */
+async function createSchema(knex: Knex, schema: string): Promise<void> {
+  const { rows } = await knex.raw<{ rows: unknown[] }>('SELECT FROM pg_namespace WHERE nspname = ?', [schema]);
+  if (rows.length > 0) return;
+  await knex.raw('CREATE SCHEMA IF NOT EXISTS ??', [schema]).catch((error: { code?: string }) => {
+    // If two sessions create the schema at the same moment, one of them gets this error for a duplicate key.
+    if (error.code !== '23505') throw error;
   });
 }
 
