@@ -1,7 +1,7 @@
 /** Accounts with the privileges that docs/deploy.md gives them, and no more: what works with them, and what they cannot do. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import type { Database } from '../databases.js';
 import { readPage } from '../docs/pages.js';
