@@ -22,14 +22,11 @@ afterEach(() => {
 });
 
 describe('the files of a sync', () => {
-  it.each(POLLUTING)(
-    'are refused with %s in the place of a whole file and of each of its keys',
-    async (json) => {
-      for (const name of Object.keys(FILES)) expect(await findingsOf({ [name]: json })).not.toEqual([]);
-      for (const key of ['source', 'tenant', 'upload', 'limits', 'retention', 'schedules', 'alerts', 'guard'])
-        expect(await findingsOf({ 'sync.yaml': `${FILES['sync.yaml']}x: ${json}\n${key}: ${json}\n` })).not.toEqual([]);
-    },
-  );
+  it.each(POLLUTING)('are refused with %s in the place of a whole file and of each of its keys', async (json) => {
+    for (const name of Object.keys(FILES)) expect(await findingsOf({ [name]: json })).not.toEqual([]);
+    for (const key of ['source', 'tenant', 'upload', 'limits', 'retention', 'schedules', 'alerts', 'guard'])
+      expect(await findingsOf({ 'sync.yaml': `${FILES['sync.yaml']}x: ${json}\n${key}: ${json}\n` })).not.toEqual([]);
+  });
 
   it('keep such names of columns apart from properties', async () => {
     const { sync, findings } = await lint(
