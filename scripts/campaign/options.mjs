@@ -12,7 +12,7 @@ npm run campaign -- --resume [--minutes M]
   --workers W     workers at once (default 3)
   --rate R        changes of the source a second (default 20; with --soak 1000)
   --pause SECONDS the average pause before a kill or a fault (default 12)
-  --quick         leave out the points at which Temporal notices a kill only after two minutes
+  --quick         kill only in steps with heartbeats: Temporal notices a kill in any other after two minutes
   --minutes M     begin no more kills and faults after so many minutes; the round is finished
   --resume        go on with the campaign that was interrupted, with its options
   --soak MINUTES  no kills: so many changes for so long, with one request of a hundred failing; memory, files, ledger and open

@@ -12,7 +12,7 @@ import { changeAll, keyRanges } from './shop.mjs';
 import { count, sumOf } from './state.mjs';
 import { startWriter } from './writer.mjs';
 
-/** In percent: kills at a point, rather than at a moment of chance. */
+/** In percent: kills at a point, rather than at a moment of chance; quick campaigns have only points. */
 const AT_POINTS = 70;
 /** If no worker comes to one of the points in this time, others are added. */
 const LONGEST_WAIT_MS = 5000;
@@ -29,14 +29,14 @@ export async function playRound(stage, state, { isOver, keep, log }) {
   const attack = { isOn: true };
   const attacking = attackWorkers(stage, state, { attack, isOver, keep, log, random: randomFor('attack') });
   try {
-    await load(stage, no, options.rows, randomFor('runs'));
+    await load(stage, no, options, randomFor('runs'));
     await stage.runs.run(`round ${no} mirror`, 'sync', { mode: 'mirror' });
   } finally {
     attack.isOn = false;
     await attacking;
     await writer.end();
   }
-  workers.arm([]);
+  workers.disarm();
   for (const proxy of Object.values(stage.servers.proxies)) proxy.heal();
   await endRound(stage, state, no, writer, { keep, log });
 }
@@ -68,12 +68,12 @@ export async function endRound(stage, state, no, writer, { keep, log }) {
 }
 
 /** Backfills of all ranges of keys, with incremental runs beside them, read every row; or sometimes a `full` run does. */
-async function load({ runs }, no, rows, random) {
-  if (no > 1 && random(3) === 0) {
+async function load({ runs }, no, { rows, quick }, random) {
+  if (!quick && no > 1 && random(3) === 0) {
     await runs.run(`round ${no} full`, 'sync', { mode: 'full' });
     return;
   }
-  let isLoading = true;
+  let isLoading = !quick;
   const beside = (async () => {
     for (let each = 1; isLoading; each++) {
       await runs.run(`round ${no} incremental ${each}`, 'sync', {});
@@ -90,6 +90,7 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
   const { options } = state;
   const faults = dealt(random, Object.keys(FAULTS));
   let inVain = 0;
+  if (options.quick) await untilPlanned(stage, attack, keyRanges(options.rows).length);
   while (attack.isOn && !isOver()) {
     // A fleet of which nobody is left is no test: it only waits.
     while (attack.isOn && stage.workers.living().length < options.workers) await sleep(100);
@@ -98,7 +99,7 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
     const mixed = Math.max(0, options.mixed - sumOf(state.faults));
     if (!attack.isOn || isOver() || kills + mixed === 0) break;
     if (random(kills + mixed) < kills) {
-      const points = random(100) < AT_POINTS ? rarestPoints(state, inVain) : [];
+      const points = options.quick || random(100) < AT_POINTS ? rarestPoints(state, inVain) : [];
       const point = await killOne(stage, attack, points, random);
       inVain = point === undefined ? inVain + 1 : 0;
       if (point === undefined) continue;
@@ -112,6 +113,15 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
     takeMeasured(state, stage.progress);
     keep();
   }
+}
+
+/** Resolves when so many partitions are being loaded: the steps before that are short, and Temporal misses them for long. */
+async function untilPlanned({ urls }, attack, partitions) {
+  const begun = `SELECT count(*)::int AS begun FROM partner_sync.partitions WHERE fencing_token > 0 AND run_id IN
+    (SELECT id FROM partner_sync.runs WHERE ended_at IS NULL OR ended_at > now() - interval '1 minute')`;
+  await withDatabase(urls.ledger, async (client) => {
+    while (attack.isOn && (await client.query(begun)).rows[0].begun < partitions) await sleep(200);
+  });
 }
 
 /** The points with the fewest kills; others, too, after attempts at which no worker came to one of those. */
@@ -136,7 +146,7 @@ async function killOne(stage, attack, points, random) {
     workers.kill(oneOf(random, living));
   }
   const point = await Promise.race([died, whileOn(attack, LONGEST_WAIT_MS)]);
-  workers.arm([]);
+  workers.disarm();
   return point;
 }
 

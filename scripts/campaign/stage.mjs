@@ -56,7 +56,7 @@ export async function prepared(folder, state, log) {
       env: servers.env,
       count: options.workers,
       onDeath(death) {
-        stage.workers?.arm([]);
+        stage.workers?.disarm();
         count(state.kills, death.point ?? '');
         stage.progress.died(death);
         stage.onDeath?.(death);

@@ -1,5 +1,5 @@
 /** The workers of a campaign: processes of the built command line, which are killed, frozen and started again. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from './process.mjs';
@@ -17,19 +17,20 @@ const NODE_OPTIONS = [
  *   died, before its successor is started
  */
 export async function startWorkers({ folder, env, count, onDeath }) {
+  const armed = join(folder, 'armed');
   let isOver = false;
   const failures = [];
   const workers = await Promise.all(Array.from({ length: count }, (_, no) => startWorker(no)));
 
   async function startWorker(no) {
     const path = join(folder, `worker-${no}`);
-    for (const file of ['armed', 'holds', 'died']) rmSync(`${path}.${file}`, { force: true });
+    for (const file of ['holds', 'died']) rmSync(`${path}.${file}`, { force: true });
     const worker = {
       no,
       path,
       process: await startProcess(['worker'], {
         ready: 'worker ready',
-        env: { ...env, CAMPAIGN_WORKER: path },
+        env: { ...env, CAMPAIGN_ARMED: armed, CAMPAIGN_WORKER: path },
         cwd: folder,
         logFile: `${path}.log`,
         nodeOptions: NODE_OPTIONS,
@@ -61,12 +62,12 @@ export async function startWorkers({ folder, env, count, onDeath }) {
     /** Workers that nobody has killed, but have ended. */
     failures,
     kill: (worker) => worker.process.signal('SIGKILL'),
-    /** The worker that first comes to one of these points dies there, unless others do in the same moment. */
+    /** The worker that first comes to one of these points dies there. */
     arm(points) {
-      for (const { path } of living())
-        if (points.length === 0) rmSync(`${path}.armed`, { force: true });
-        else writeFileSync(`${path}.armed`, JSON.stringify(points));
+      writeFileSync(`${armed}.new`, JSON.stringify(points));
+      renameSync(`${armed}.new`, armed);
     },
+    disarm: () => rmSync(armed, { force: true }),
     async stop() {
       isOver = true;
       await Promise.all(living().map((worker) => worker.process.stop()));
