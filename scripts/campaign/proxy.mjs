@@ -18,9 +18,10 @@ export async function startProxy(target) {
   let isCut = false;
   /** Decides about each request that passes; see `meddle`. */
   let meddler;
-  const server = createServer((client) => {
+  // Half-open: what one side has sent before it ended is still carried, as it would be on its way through a network.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isCut) return void client.destroy();
-    const upstream = connect(target, '127.0.0.1');
+    const upstream = connect({ port: target, host: '127.0.0.1', allowHalfOpen: true });
     for (const [way, from, to] of [
       ['up', client, upstream],
       ['down', upstream, client],
@@ -28,10 +29,9 @@ export async function startProxy(target) {
       open.add(from);
       from.setNoDelay(true);
       from.on('error', () => {});
-      from.on('close', () => {
-        open.delete(from);
-        to.destroy();
-      });
+      from.on('close', () => open.delete(from));
+      // Nobody receives it any more.
+      to.on('close', () => from.destroy());
       void carry(way, from, to);
     }
   });
@@ -46,12 +46,12 @@ export async function startProxy(target) {
         const fault = way === 'up' && isRequest(bytes) ? meddler?.() : undefined;
         if (fault === 'lost request') return void from.destroy();
         if (fault === 'slow') await sleep(1000);
-        if (!to.write(bytes)) await once(to, 'drain');
+        if (!to.write(bytes)) await Promise.race([once(to, 'drain'), once(to, 'close')]);
         if (fault === 'lost response') return void setTimeout(() => from.destroy(), 5);
       }
       to.end();
     } catch {
-      // One of the two has closed its connection.
+      // The connection of one of the two was lost.
       to.destroy();
     }
   }
