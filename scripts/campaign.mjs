@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { prepared } from './campaign/stage.mjs';
 import { optionsOf, USAGE } from './campaign/options.mjs';
-import { linesOf, reportOf } from './campaign/report.mjs';
+import { codeNow, linesOf, reportOf } from './campaign/report.mjs';
 import { playRound } from './campaign/round.mjs';
 import { soak } from './campaign/soak.mjs';
 import { openState, sumOf } from './campaign/state.mjs';
@@ -30,28 +30,40 @@ async function main() {
   if (!options.resume) rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   const { state, save } = openState(FOLDER, options.resume ? undefined : options.kept);
+  const code = codeNow();
+  if (!state.commits.includes(code)) state.commits.push(code);
   const began = performance.now();
   const before = state.minutes;
   const minutes = () => (performance.now() - began) / 60_000;
   log(`seed ${state.options.seed}: ${JSON.stringify(state.options)}`);
   const stage = await prepared(FOLDER, state, log);
+  let isInterrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.once(signal, () => void stage.close().finally(() => process.exit(1)));
+    process.on(signal, () => {
+      isInterrupted = true;
+      log('interrupted: stopping what was started');
+      void stage.close();
+    });
   const keep = () => {
     state.minutes = before + minutes();
     save();
   };
   try {
+    if (options.resume) await stage.runs.untilNoneIsLeft();
     const isOver = () => minutes() > options.minutes || state.violations.length > 0;
     if (state.options.soak !== null) await soak(stage, state, { isOver, keep, log });
     else
       do await playRound(stage, state, { isOver, keep, log });
       while (!isOver() && sumOf(state.kills) + sumOf(state.faults) < state.options.kills + state.options.mixed);
   } catch (error) {
-    state.violations.push(`the campaign itself has failed: ${error.stack}`);
+    if (!isInterrupted) state.violations.push(`the campaign itself has failed: ${error.stack}`);
   } finally {
     keep();
     await stage.close();
+  }
+  if (isInterrupted) {
+    console.log('npm run campaign -- --resume goes on with it');
+    return 130;
   }
   const report = reportOf(state);
   for (const file of [join(FOLDER, 'report.json'), options.report])

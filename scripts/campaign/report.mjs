@@ -13,12 +13,17 @@ const LONGEST_SECONDS = 13;
 
 const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
 
+/** What a campaign that begins, or goes on, is about: the commit, and whether the code differs from it. */
+export const codeNow = () =>
+  git('rev-parse', '--short=12', 'HEAD') +
+  (git('status', '--porcelain', '--', 'src', 'activities', 'workflows', 'scripts') === '' ? '' : ' and changes');
+
 export function reportOf(state) {
   const { options, progress } = state;
   const checkpoint = percentiles(progress.checkpoint);
   return {
-    commit: git('rev-parse', '--short=12', 'HEAD'),
-    changed: git('status', '--porcelain', '--', 'src', 'activities', 'workflows', 'scripts') !== '',
+    /** More than one if the campaign was resumed with other code. */
+    commits: state.commits,
     date: new Date().toISOString().slice(0, 10),
     machine: {
       node: process.versions.node,

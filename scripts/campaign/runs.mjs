@@ -53,6 +53,15 @@ export function openRuns(address) {
       ended.push(run);
       return run;
     },
+    /** Waits for what an interrupted campaign has left running. */
+    async untilNoneIsLeft() {
+      const running = async () => {
+        for await (const { workflowId } of client.workflow.list({ query: 'ExecutionStatus = "Running"' }))
+          return workflowId;
+        return undefined;
+      };
+      while ((await patiently(running)) !== undefined) await sleep(LOOK_MS);
+    },
     async close() {
       isOver = true;
       await connection.close();

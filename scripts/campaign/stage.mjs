@@ -28,7 +28,9 @@ export async function prepared(folder, state, log) {
   const pace = paceOf(options.rows);
   const servers = await startServers(folder, pace, log);
   const stage = { folder, servers, urls: servers.urls };
-  stage.close = async () => {
+  let closing;
+  stage.close = () => (closing ??= closeAll());
+  const closeAll = async () => {
     await stage.runs?.close();
     await stage.progress?.stop();
     await stage.workers?.stop();

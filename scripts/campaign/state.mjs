@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 const empty = (options) => ({
   options,
+  commits: [],
   rounds: 0,
   minutes: 0,
   /** Kills by point; '' for those at moments of chance. */

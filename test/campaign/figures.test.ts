@@ -1,0 +1,56 @@
+/** The figures of a campaign: how soon work went on, and what a soak has used. */
+import { expect, it } from 'vitest';
+
+interface Sample {
+  readonly minute: number;
+  readonly rssMiB: readonly number[];
+  readonly files: readonly number[];
+  readonly ledgerMiB: number;
+  readonly batches: number;
+  readonly openBatches: number;
+}
+
+interface Figures {
+  readonly percentiles: (seconds: readonly number[]) => object | null;
+  readonly judgementsOf: (samples: readonly Sample[]) => Record<string, { held: boolean; figure: string }>;
+}
+
+const script = async (name: string): Promise<Figures> =>
+  (await import(new URL(`../../scripts/campaign/${name}.mjs`, import.meta.url).href)) as Figures;
+const { percentiles } = await script('progress');
+const { judgementsOf } = await script('soak');
+
+it('says for how many of a hundred kills work went on how soon', () => {
+  const seconds = Array.from({ length: 100 }, (_, i) => 100 - i);
+
+  expect(percentiles(seconds)).toEqual({ kills: 100, p50: 50, p95: 95, max: 100 });
+  expect(percentiles([])).toBeNull();
+});
+
+/** Two workers that are sampled for an hour; `grows` is what is added each minute. */
+const hour = (grows: Partial<Record<'rss' | 'files' | 'ledger' | 'open', number>>): Sample[] =>
+  Array.from({ length: 61 }, (_, minute) => ({
+    minute,
+    // Everything grows while a worker warms up.
+    rssMiB: [300, 310 + Math.min(minute, 10) * 20 + minute * (grows.rss ?? 0)],
+    files: [40, 41 + minute * (grows.files ?? 0)],
+    ledgerMiB: 100 + minute * (0.2 + (grows.ledger ?? 0)),
+    batches: minute * 100,
+    openBatches: 8 + minute * (grows.open ?? 0),
+  }));
+
+const notHeld = (samples: readonly Sample[]): string[] =>
+  Object.entries(judgementsOf(samples)).flatMap(([what, { held }]) => (held ? [] : [what]));
+
+it('holds against a soak only what goes on after its first quarter of an hour', () => {
+  expect(notHeld(hour({}))).toEqual([]);
+});
+
+it.each([
+  [{ rss: 0.1 }, 'memory of a worker grows by less than 1 MiB an hour'],
+  [{ files: 1 }, 'the number of open files stays the same, give or take 10'],
+  [{ ledger: 1 }, 'the ledger grows by less than 4 KiB for each closed batch'],
+  [{ open: 10 }, 'fewer than 200 batches are open at once'],
+])('notices growth of %o', (grows, what) => {
+  expect(notHeld(hour(grows))).toEqual([what]);
+});
