@@ -15,7 +15,7 @@ const CLI = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url)
  * How fast runs go: few rows are sent in small batches to a slow platform, so that a run lasts long enough to be killed in.
  */
 const paceOf = (rows) => ({
-  batchSize: Math.min(500, Math.max(20, Math.round(rows / 200))),
+  batchSize: Math.min(500, Math.max(20, Math.round(rows / 500))),
   processingDelay: rows < 100_000 ? 300 : 50,
 });
 
