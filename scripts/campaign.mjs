@@ -40,9 +40,12 @@ async function main() {
   let isInterrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.on(signal, () => {
+      if (isInterrupted) return;
       isInterrupted = true;
-      log('interrupted: stopping what was started');
-      void stage.close();
+      log('interrupted: stopping what was started; npm run campaign -- --resume goes on');
+      // Whatever is under way loses its servers.
+      process.on('unhandledRejection', () => {});
+      void stage.close().finally(() => process.exit(130));
     });
   const keep = () => {
     state.minutes = before + minutes();
@@ -61,10 +64,7 @@ async function main() {
     keep();
     await stage.close();
   }
-  if (isInterrupted) {
-    console.log('npm run campaign -- --resume goes on with it');
-    return 130;
-  }
+  if (isInterrupted) return 130;
   const report = reportOf(state);
   for (const file of [join(FOLDER, 'report.json'), options.report])
     if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, null, 2)}\n`);

@@ -26,7 +26,8 @@ export function watchProgress(url) {
   let isOver = false;
   /** Deaths whose work has not gone on yet. */
   let open = [];
-  /** Seconds from a kill to the moment, in the order of the kills. `again`: kills whose successor was killed, too. */
+  /** Seconds from a kill to the moment, in the order of the kills. `again`: kills before another one; `idle`: of
+   * workers that loaded nothing. */
   const measured = { takenOver: [], checkpoint: [], again: 0, idle: 0 };
   const twice = [];
   let lookTwiceAt = 0;
@@ -87,15 +88,12 @@ export function watchProgress(url) {
   return {
     measured,
     twice,
-    /** A worker was killed. Those before it that held one of its partitions can no longer be measured. */
+    /** A worker was killed. Those before it can no longer be measured: their work may have been on its way to this one. */
     died(death) {
-      for (const earlier of open)
-        if (earlier.isFiltered && earlier.holds.some(({ id }) => death.holds.some((hold) => hold.id === id))) {
-          measured.again++;
-          earlier.holds = [];
-        }
-      open.push({ ...death });
+      measured.again += open.length;
+      open = [{ ...death }];
     },
+    isSettled: () => open.length === 0,
     async stop() {
       isOver = true;
       await loop;

@@ -16,6 +16,8 @@ import { startWriter } from './writer.mjs';
 const AT_POINTS = 70;
 /** If no worker comes to one of the points in this time, others are added. */
 const LONGEST_WAIT_MS = 5000;
+/** If work has not gone on by then, other things are tried. */
+const LONGEST_RECOVERY_MS = 60_000;
 /** Runs after the faults, of which one must be complete. */
 const QUIET_RUNS = 3;
 
@@ -95,6 +97,8 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
     // A fleet of which nobody is left is no test: it only waits.
     while (attack.isOn && stage.workers.living().length < options.workers) await sleep(100);
     await whileOn(attack, random(options.pause * 2000));
+    // Half of the kills are left alone until work has gone on, and so can be measured; the others meet the next one.
+    if (!options.quick && random(2) === 0) await untilSettled(stage, attack);
     const kills = Math.max(0, options.kills - sumOf(state.kills));
     const mixed = Math.max(0, options.mixed - sumOf(state.faults));
     if (!attack.isOn || isOver() || kills + mixed === 0) break;
@@ -148,6 +152,11 @@ async function killOne(stage, attack, points, random) {
   const point = await Promise.race([died, whileOn(attack, LONGEST_WAIT_MS)]);
   workers.disarm();
   return point;
+}
+
+async function untilSettled({ progress }, attack) {
+  const end = performance.now() + LONGEST_RECOVERY_MS;
+  while (attack.isOn && performance.now() < end && !progress.isSettled()) await sleep(100);
 }
 
 async function whileOn(attack, ms) {
