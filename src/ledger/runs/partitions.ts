@@ -229,7 +229,7 @@ export async function lockPartition(trx: Knex, partition: AcquiredPartition): Pr
   const { rowCount } = await prepared(
     trx,
     'lock_partition',
-    `WITH run AS (SELECT FROM runs WHERE id = ? AND ended_at IS NULL FOR SHARE)
+    `WITH run AS (SELECT FROM runs WHERE id = ? AND ended_at IS NULL FOR KEY SHARE)
      UPDATE partitions SET updated_at = now() FROM run WHERE id = ? AND fencing_token = ?`,
     [partition.runId, partition.id, partition.fencingToken],
   );

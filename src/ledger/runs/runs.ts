@@ -236,6 +236,8 @@ export function openRuns(knex: Knex): Runs {
         failure_message: foreignText(failure.message.replaceAll('\n', '; '), LONGEST_FAILURE),
       };
       await inTransaction(knex, async (trx) => {
+        // Claims and checkpoints hold the run's key (lockPartition). This lock waits for them, which the update would not.
+        await trx('runs').where({ id: runId }).forUpdate().select('id');
         const [ended] = await trx('runs')
           .where({ id: runId, ended_at: null })
           .update({ ended_at: knex.fn.now(), outcome, ...why })
