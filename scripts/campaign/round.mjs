@@ -15,7 +15,7 @@ import { startWriter } from './writer.mjs';
 /** In percent: kills at a point, rather than at a moment of chance; quick campaigns have only points. */
 const AT_POINTS = 70;
 /** If no worker comes to one of the points in this time, others are added. */
-const LONGEST_WAIT_MS = 5000;
+const LONGEST_WAIT_MS = 15_000;
 /** If work has not gone on by then, other things are tried. */
 const LONGEST_RECOVERY_MS = 60_000;
 /** Runs after the faults, of which one must be complete. */
