@@ -44,6 +44,9 @@ export class SourceModel {
   readonly #random: Random;
   readonly #tables: Readonly<Record<string, SourceTableModel>>;
   readonly #rows = new Map<string, Map<string, Row>>();
+  /** When each key of a table got a row, and when it lost it, in virtual milliseconds; by `table key`. */
+  readonly #born = new Map<string, number>();
+  readonly #died = new Map<string, number>();
   readonly #openSince = new Set<number>();
   readonly #happened: (point: string) => void;
   faults: SourceFaults;
@@ -68,6 +71,17 @@ export class SourceModel {
     return this.#rows.get(table)!;
   }
 
+  /** How many rows a table has had all the time since then, and how many at any time since. */
+  rowsSince(table: string, since: number): { readonly always: number; readonly ever: number } {
+    const keys = [...this.rows(table).keys()];
+    const gone = [...this.#died].filter(
+      ([name, at]) =>
+        at >= since && name.startsWith(`${table} `) && !this.rows(table).has(name.slice(table.length + 1)),
+    );
+    const always = keys.filter((key) => this.#born.get(`${table} ${key}`)! < since);
+    return { always: always.length, ever: keys.length + gone.length };
+  }
+
   get openTransactions(): number {
     return this.#openSince.size;
   }
@@ -87,6 +101,9 @@ export class SourceModel {
         this.#openSince.delete(mark);
         for (const { table, key, row } of changes(timeText(since))) {
           const rows = this.#rows.get(table)!;
+          const name = `${table} ${key}`;
+          if (row === null) this.#died.set(name, this.#kernel.now);
+          else if (!rows.has(key)) this.#born.set(name, this.#kernel.now);
           if (row === null) rows.delete(key);
           else rows.set(key, row);
         }

@@ -194,7 +194,7 @@ export class World {
     if (report === null) return;
     this.#checker.records(this.#platform);
     this.#checker.vanished(this.#platform);
-    this.#checker.read('the last run', report);
+    await this.#checker.read('the last run', report, this.#kernel.now);
     await this.#checker.ledger();
   }
 
@@ -226,6 +226,7 @@ export class World {
 
   async #perform(run: PlannedRun, workflowId: string): Promise<void> {
     const [type, input] = this.#inputOf(run);
+    const began = this.#kernel.now;
     this.#chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
     const execution = this.#temporal.start(type, workflowId, input);
     const ended = this.#ended(execution);
@@ -242,7 +243,7 @@ export class World {
     if (report === null) return;
     this.#checker.report(workflowId, report);
     const readsAll = report.kind === 'sync' && report.mode !== 'incremental';
-    if (readsAll && this.#plan.writer.every === null) this.#checker.read(workflowId, report);
+    if (readsAll) await this.#checker.read(workflowId, report, began);
   }
 
   #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {
