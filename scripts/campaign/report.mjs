@@ -62,6 +62,8 @@ export function* linesOf(report) {
     if (kills.total > 0) yield `${String(times).padStart(5)}  ${point}`;
   if (kills.total > 0) yield `${String(kills.atChance).padStart(5)}  a moment of chance`;
   for (const [name, times] of Object.entries(faults.byName)) yield `${String(times).padStart(5)}  ${name}`;
+  for (const [what, { held, figure }] of Object.entries(report.soak?.judgements ?? {}))
+    yield `${held ? 'held    ' : 'NOT HELD'}  ${what}: ${figure}`;
   const said = (figures) =>
     figures === null
       ? 'not measured'
