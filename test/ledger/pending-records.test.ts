@@ -6,6 +6,7 @@ import type { OpenBatch } from '../../src/ledger/batches/batches.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import type { PendingRecord, QueuedRecord, WaitingRow } from '../../src/ledger/waiting/index.js';
 import { recordOf } from '../../src/records/record-list.js';
+import { eventually } from '../pipeline/shop.js';
 import { ledgerForTests, record, type Read } from './ledger-for-tests.js';
 
 const the = ledgerForTests();
@@ -76,6 +77,34 @@ it('applies only the first of two polls of the same batch', async () => {
 
   expect((await the.ledger.batches.withPending(the.mappingId)).map((o) => o.externalIds)).toEqual([['b']]);
   expect((await claim(partition, [a, b])).skipReasons).toEqual(['delivered_in_this_run', 'pending']);
+});
+
+it('applies a poll to a record that another read moves into its own counts at the same moment', async () => {
+  await hold(await newPartition(), [a]);
+  const reader = await newPartition();
+  const batch = await batchWithPending();
+  const mover = await the.database.connect();
+  try {
+    await mover.query('BEGIN');
+    // As a checkpoint does that counts the record as waiting (apply-outcomes.ts).
+    await mover.query('UPDATE partner_sync.waiting SET partition_id = $1, counted = true WHERE mapping_id = $2', [
+      reader.id,
+      the.mappingId,
+    ]);
+    const polled = newPartition().then((partition) => the.ledger.checkpoint(partition, the.polled(batch, [a])));
+    await eventually('the poll waits for the record', async () => {
+      const waiting = await the.database.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await mover.query('COMMIT');
+    await polled;
+  } finally {
+    await mover.end();
+  }
+
+  expect(await the.ledger.waiting.any(the.mappingId)).toBe(false);
 });
 
 it('does not read a record again while it is pending', async () => {

@@ -124,13 +124,18 @@ async function lockEntries(
   { readSeqStart }: Read,
 ): Promise<readonly Entry[]> {
   const { rows: entries } = await trx.raw<{ rows: Entry[] }>(
-    `SELECT i.ord::int - 1 AS index, w.partition_id AS "partitionId", w.batch_id AS "batchId", w.read_again AS "readAgain",
+    // Locked before anything is joined to them: when this waits for another checkpoint that moves an entry to its own
+    // partition, the database would look at the join again with the partition from before, and leave the entry out.
+    `WITH w AS MATERIALIZED (
+       SELECT i.ord, waiting.* FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) WITH ORDINALITY AS i(tenant_id, external_id, ord)
+       JOIN waiting ON waiting.mapping_id = :mapping AND waiting.tenant_id = i.tenant_id AND waiting.external_id = i.external_id
+       -- One order for all, as in write-entries.ts, so that checkpoints cannot deadlock here.
+       ORDER BY waiting.tenant_id, waiting.external_id COLLATE "C" FOR UPDATE OF waiting)
+     SELECT w.ord::int - 1 AS index, w.partition_id AS "partitionId", w.batch_id AS "batchId", w.read_again AS "readAgain",
        w.read_seq > :readSeqStart AS "mayBeNewer", w.counted AND runs.ended_at IS NULL AS "isCounted"
-     FROM unnest(CAST(:tenants AS int[]), CAST(:ids AS text[])) WITH ORDINALITY AS i(tenant_id, external_id, ord)
-     JOIN waiting w ON w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
-     JOIN partitions ON partitions.id = w.partition_id JOIN runs ON runs.id = partitions.run_id
-     -- One order for all, as in write-entries.ts, so that checkpoints cannot deadlock here.
-     ORDER BY w.tenant_id, w.external_id COLLATE "C" FOR UPDATE OF w`,
+     -- A partition that this statement does not see yet is of a run that has not ended.
+     FROM w LEFT JOIN partitions ON partitions.id = w.partition_id LEFT JOIN runs ON runs.id = partitions.run_id
+     ORDER BY w.tenant_id, w.external_id COLLATE "C"`,
     { ...bindingsOf(partition, rows), readSeqStart },
   );
   return entries;
