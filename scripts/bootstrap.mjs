@@ -2,7 +2,7 @@
  * Runs a command of package.json, also from a fresh clone: installs and builds what is missing or out of date, then runs
  * the command. Plain Node, no dependency.
  *
- *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|record-histories|test:versions|simulate|campaign|bench [arguments]
+ *     node scripts/bootstrap.mjs demo|dev|test|test:campaign|record-histories|test:versions|simulate|campaign|mutation|bench [arguments]
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -57,6 +57,7 @@ const COMMANDS = {
   'test:versions': { run: ['scripts/test-versions.mjs'], drains: false },
   simulate: { run: ['scripts/simulate.mjs'], drains: false, servers: false },
   campaign: { run: ['scripts/campaign.mjs'], drains: true },
+  mutation: { run: ['scripts/mutation.mjs'], drains: false, servers: false },
   bench: { run: ['bench/run.mjs'], drains: false },
 };
 

@@ -78,6 +78,10 @@ describe('the tenant of a row', () => {
     expect([tenantOf(values, 'text', 'A-1'), tenantOf(values, 'text', 'a1')]).toEqual(['north', 'south']);
   });
 
+  it('is found by what the database writes where the type has no text form', () => {
+    expect(tenantOf(SHOPS, 'other', 'N')).toBe('north');
+  });
+
   it('is not found for a value that has no text form', () => {
     expect(tenantOf(byColumn({ infinity: 'north' }), 'date', 'infinity')).toMatchObject({ rule: 'tenant' });
   });

@@ -101,7 +101,7 @@ describe('a list of tenants', () => {
   it('is refused if the database finds a value twice, and not otherwise blamed for an error of the source', async () => {
     for (const [code, expected] of [
       ['source_key_unusable', refusal('several rows have the same code')],
-      ['source_unavailable', { code: 'source_unavailable' }],
+      ['source_unreachable', { code: 'source_unreachable' }],
     ] as const) {
       const readPage = () => Promise.reject(new PartnerSyncError(code, 'as the source says'));
       await expect(readTenantList({ ...sourceOf([]), readPage }, LIST)).rejects.toMatchObject(expected);

@@ -1,0 +1,47 @@
+/** What mutation testing tries, in this order: files, the tests that reach them and need no server, and the least share to be found. */
+
+/** The tests of what becomes of values and rows. */
+const VALUES =
+  'test/mapping/{values,byte-copies,records,record-list,external-ids,transforms,deletes,long-values,local-time,tenants}.test.ts';
+
+const encode = (name) => `src/mapping/encode/${name}.ts`;
+
+/** @type {readonly { files: readonly string[], tests: readonly string[], aim: number }[]} */
+export const TARGETS = [
+  {
+    files: ['src/mapping/compile/tenant-reader.ts', 'src/reading/read-tenant-list.ts'],
+    tests: ['test/mapping/tenants.test.ts', 'test/reading/tenant-list.test.ts'],
+    aim: 95,
+  },
+  {
+    files: [
+      'src/delivery/upload/cut-batches.ts',
+      'src/delivery/chunk/split-duplicates.ts',
+      'src/delivery/upload/named-failures.ts',
+    ],
+    tests: ['test/delivery/{cut-batches,split-duplicates,named-failures}.test.ts'],
+    aim: 90,
+  },
+  {
+    files: ['value-kind', 'exact-number', 'write-value', 'masked-shape', 'rejection', 'exact-json'].map(encode),
+    tests: [VALUES],
+    aim: 95,
+  },
+  {
+    files: ['written-value', 'ascii', 'date-from-database', 'copy-date', 'copy-value', 'conversion'].map(encode),
+    tests: [VALUES],
+    aim: 95,
+  },
+];
+
+/** What matters as much, and why it is not tried. */
+export const NOT_MEASURED = [
+  ['src/source/keyset-query.ts', 'is tested on real databases only, which each mutant would have to ask'],
+  ['src/reading/reading-order.ts', 'has no tests of its own without a source'],
+  ['src/delivery/load/chunks-in-order.ts', 'is tested with a real source and a real ledger only'],
+  ['src/delivery/upload/proven-outcomes.ts', 'is tested with the sandbox and a real ledger only'],
+  ['src/delivery/upload/outcome.ts', 'is tested with the sandbox and a real ledger only'],
+  ['src/delivery/chunk/duplicate-ids.ts', 'is tested with a real source and a real ledger only'],
+  ['src/delivery/refusals.ts', 'only holds values: nothing in it decides'],
+  ['src/ledger', 'is tested on a real PostgreSQL only'],
+];

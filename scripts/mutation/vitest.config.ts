@@ -1,0 +1,11 @@
+/** Vitest's settings for mutation testing: the test files that a target names, which need no server. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: process.env['MUTATION_TESTS']!.split('|'),
+    env: { TZ: 'America/St_Johns' },
+    testTimeout: 60_000,
+    isolate: false,
+  },
+});
