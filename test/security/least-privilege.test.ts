@@ -86,7 +86,7 @@ describe('the account of the source', () => {
         'CREATE TABLE shop.mine (id int)',
       ]),
     ).toEqual([READ_ONLY, READ_ONLY, PRIVILEGE, null, PRIVILEGE, PRIVILEGE, PRIVILEGE]);
-  });
+  }, 180_000);
 });
 
 describe('the accounts of the ledger', () => {
@@ -113,7 +113,7 @@ describe('the accounts of the ledger', () => {
     ).toEqual(Array(7).fill(PRIVILEGE));
     for (const statement of ['UPDATE partner_sync.audit SET who = NULL', 'DELETE FROM partner_sync.audit'])
       expect(await refusals(url, [statement]), statement).not.toEqual([null]);
-  });
+  }, 180_000);
 
   it('let somebody look who may only look', async () => {
     const shop = await filledShop();
@@ -142,5 +142,5 @@ describe('the accounts of the ledger', () => {
       PRIVILEGE,
       PRIVILEGE,
     ]);
-  });
+  }, 180_000);
 });
