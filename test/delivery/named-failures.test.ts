@@ -12,6 +12,12 @@ it.each([
   ['refused: [x-1, 100]', ['x-1', '100']],
   ['externalId "o\\"1": too long', ['o"1']],
   ['P.7.', ['P.7']],
+  ['is it x-1?!', ['x-1']],
+  ['refused: "a b"', ['a b']],
+  [`refused: 'a b'`, ['a b']],
+  ['refused: "o\\"1"', ['o"1']],
+  ['see externalId "100" and x-1', ['100', 'x-1']],
+  ['externalId "unknown": missing dependency customer "x-1"', ['x-1']],
 ])('finds the records named in: %s', (message, ids) => {
   expect([...namedFailures([message], IDS).byId.keys()].toSorted()).toEqual([...ids].toSorted());
 });
@@ -31,4 +37,15 @@ it('keeps the beginning of a long message, and no part of a word', () => {
 it('tells the messages of the others about a record if all of them name some, each once', () => {
   const failures = namedFailures(['`100` and `x-1` are wrong', '`x-1` is late', '`x-1` is late'], IDS);
   expect(messageAbout('P.7', failures)).toBe('`100` and `x-1` are wrong; or `x-1` is late');
+});
+
+it('tells of a record what names it, and of any other what names no record', () => {
+  const failures = namedFailures(['`100` is wrong', '`100` is late', 'something is broken'], IDS);
+  expect(messageAbout('100', failures)).toBe('`100` is wrong; or `100` is late');
+  expect(messageAbout('P.7', failures)).toBe('something is broken');
+});
+
+it('tells five messages of a record at most', () => {
+  const messages = [1, 2, 3, 4, 5, 6].map((no) => `\`100\` is wrong in way ${no}`);
+  expect(messageAbout('100', namedFailures(messages, IDS))).toBe(messages.slice(0, 5).join('; or '));
 });

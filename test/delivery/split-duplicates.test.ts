@@ -75,6 +75,14 @@ it('sends records of two tenants that have the same external id', () => {
 
 it.each([
   [
+    'behind a greater id',
+    [
+      ['n', 'b', '3'],
+      ['n', 'a', '1'],
+      ['n', 'a', '2'],
+    ],
+  ],
+  [
     'neighbours',
     [
       ['n', 'a', '1'],
