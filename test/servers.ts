@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../src/embedded/postgres-server.js';
 import { findTemporal } from '../src/embedded/temporal-cli.js';
 import { startTemporal } from '../src/embedded/temporal-server.js';
+import { POSTGRES_PROGRAM } from './postgres-program.js';
 import { createRunFolder } from './run-folder.js';
 
 declare module 'vitest' {
@@ -42,8 +43,7 @@ export default async function servers(project: TestProject): Promise<() => Promi
       folder: join(folder, 'postgres'),
       log,
       settings: POSTGRES_SETTINGS,
-      // Of another version, for `npm run test:versions`.
-      ...(process.env['TEST_POSTGRES'] && { program: process.env['TEST_POSTGRES'] }),
+      ...POSTGRES_PROGRAM,
     }),
     findTemporal({ log }).then(({ path }) =>
       startTemporal({ path, folder: join(folder, 'temporal'), log, history: 'memory', env: TEMPORAL_ENV }),

@@ -33,9 +33,21 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
   giveTo(folder);
   const account = ACCOUNT === undefined ? [] : [`--user=${ACCOUNT.name}`];
   const data = join(folder, 'data');
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
+  giveTo(temporary);
+  // A server that starts deletes all temporary tables in its folder, and one that uses them fails then; install-db starts one too.
+  const ownTemporary = `--tmpdir=${temporary}`;
   const installed = spawnSync(
     'mariadb-install-db',
-    ['--no-defaults', ...account, `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db'],
+    [
+      '--no-defaults',
+      ...account,
+      `--datadir=${data}`,
+      ownTemporary,
+      '--auth-root-authentication-method=normal',
+      '--skip-test-db',
+    ],
     { encoding: 'utf8', env },
   );
   if (installed.error !== undefined) throw new Error(MISSING, { cause: installed.error });
@@ -43,9 +55,6 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
 
   const port = await freePort();
   const log = join(folder, 'log.err');
-  const temporary = join(folder, 'tmp');
-  mkdirSync(temporary);
-  giveTo(temporary);
   const url = (name: string): string => `mariadb://root@127.0.0.1:${port}/${name}`;
   const launch = async () => {
     const server = spawn(
@@ -58,8 +67,7 @@ export async function startMariaDb(settings: readonly string[] = []): Promise<Ma
         `--port=${port}`,
         '--bind-address=127.0.0.1',
         `--log-error=${log}`,
-        // A server that starts deletes all temporary tables in its folder, and one that uses them crashes then.
-        `--tmpdir=${temporary}`,
+        ownTemporary,
         // Losing this database in a power cut loses nothing.
         '--innodb-flush-log-at-trx-commit=0',
         '--innodb-buffer-pool-size=64M',

@@ -7,6 +7,7 @@ import mysql from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../src/embedded/postgres-server.js';
 import { isHere } from '../here.js';
+import { POSTGRES_PROGRAM } from '../postgres-program.js';
 import { giveTo, startMariaDb } from './mariadb-server.js';
 import { ALL, open } from './reading.js';
 
@@ -100,7 +101,7 @@ describe('PostgreSQL', () => {
     const home = mkdtempSync(join(tmpdir(), 'partner-sync-tls-pg-'));
     chmodSync(home, 0o755);
     const start = (settings: Record<string, string>) =>
-      startPostgres({ folder: join(home, 'pg'), log: () => undefined, settings });
+      startPostgres({ folder: join(home, 'pg'), log: () => undefined, settings, ...POSTGRES_PROGRAM });
     // Started once for its folder: the key must belong to the account that the server runs under.
     await (await start({})).stop();
     const data = join(home, 'pg', 'data');
