@@ -12,7 +12,8 @@ import { CONTENDERS } from './contenders.mjs';
 import { Owned } from './owned.mjs';
 import { describeMachine, tableOf } from './report.mjs';
 import { BENCH, LOGS, buildSink, installPeers, startSink, startSource, temporalVersion } from './services.mjs';
-import { SIZES, loadSource, withClient } from './source.mjs';
+import { withClient } from '../scripts/with-client.mjs';
+import { SIZES, loadSource } from './source.mjs';
 import { firstDifference, problemsOf, problemsOfSilence, samplesOf } from './verify.mjs';
 
 // Progress goes to the standard error, so that the standard output is the table alone.

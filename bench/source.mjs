@@ -1,7 +1,7 @@
 /** The databases of the source, one for each size, loaded once and kept between runs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import { withClient } from '../scripts/with-client.mjs';
 import { BENCH } from './services.mjs';
 
 /**
@@ -12,17 +12,6 @@ export const SIZES = {
   small: { customers: 100_000, transactions: 300_000 },
   full: { customers: 1_000_000, transactions: 3_000_000 },
 };
-
-/** Runs `work` with its own connection, which is closed afterwards. */
-export async function withClient(url, work) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Returns the connection string of the database for this size, after creating, filling and warming it. */
 export async function loadSource(source, size, log) {

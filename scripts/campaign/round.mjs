@@ -2,8 +2,8 @@
  * A round of a campaign: all rows are changed and loaded again while the source keeps changing and workers are killed. Then it is
  * quiet, and the platform must have become what the source says.
  */
-import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '../with-client.mjs';
 import { comparePlatform, isProved } from './compare.mjs';
 import { FAULTS } from './faults.mjs';
 import { POINTS } from './points.mjs';
@@ -26,7 +26,7 @@ export async function playRound(stage, state, { isOver, keep, log }) {
   const no = state.rounds + 1;
   const { workers, urls } = stage;
   const randomFor = (what) => randomOf(`${options.seed} ${no} ${what}`);
-  if (no > 1) await withDatabase(urls.source, (source) => changeAll(source, no));
+  if (no > 1) await withClient(urls.source, (source) => changeAll(source, no));
   const writer = startWriter({ url: urls.source, rows: options.rows, rate: options.rate, random: randomFor('writer') });
   const attack = { isOn: true };
   const attacking = attackWorkers(stage, state, { attack, isOver, keep, log, random: randomFor('attack') });
@@ -123,7 +123,7 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
 async function untilPlanned({ urls }, attack, partitions) {
   const begun = `SELECT count(*)::int AS begun FROM partner_sync.partitions WHERE fencing_token > 0 AND run_id IN
     (SELECT id FROM partner_sync.runs WHERE ended_at IS NULL OR ended_at > now() - interval '1 minute')`;
-  await withDatabase(urls.ledger, async (client) => {
+  await withClient(urls.ledger, async (client) => {
     while (attack.isOn && (await client.query(begun)).rows[0].begun < partitions) await sleep(200);
   });
 }
@@ -175,7 +175,7 @@ async function settle({ runs }, no, violations) {
 
 /** What the ledger must not have when nothing is under way. */
 const openEnds = (url) =>
-  withDatabase(url, async (client) => {
+  withClient(url, async (client) => {
     const { rows } = await client.query(
       `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS "open batches",
          (SELECT count(*)::int FROM partner_sync.waiting) AS "waiting records",
@@ -193,16 +193,5 @@ function takeMeasured(state, { measured }) {
   for (const number of ['again', 'idle']) {
     state.progress[number] += measured[number];
     measured[number] = 0;
-  }
-}
-
-/** Runs `work` with a connection of its own. */
-export async function withDatabase(url, work) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
   }
 }

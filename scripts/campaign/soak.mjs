@@ -4,8 +4,9 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '../with-client.mjs';
 import { randomOf } from './random.mjs';
-import { endRound, withDatabase } from './round.mjs';
+import { endRound } from './round.mjs';
 import { startWriter } from './writer.mjs';
 
 const MINUTE_MS = 60_000;
@@ -68,7 +69,7 @@ export async function soak(stage, state, { isOver, keep, log }) {
 
 async function sampled({ workers, urls }, writer, minute) {
   const processes = workers.living().map(({ process }) => process.pid);
-  const ledger = await withDatabase(urls.ledger, async (client) => (await client.query(LEDGER)).rows[0]);
+  const ledger = await withClient(urls.ledger, async (client) => (await client.query(LEDGER)).rows[0]);
   return {
     minute: rounded(minute),
     rssMiB: processes.map(rssOf),

@@ -6,7 +6,7 @@ import type { ShopSettings } from './shop.js';
 import type { SourceFaults } from './source-model.js';
 import type { TemporalFaults } from './temporal-server.js';
 
-/** Constants of the shipping code that would take a million rows to be reached (scripts/simulation/sizes.mjs). */
+/** Constants of the shipping code that would take a million rows to be reached (scripts/simulation/bundle.mjs). */
 export interface Sizes {
   readonly firstPageRows: number;
   readonly pageRows: number;
