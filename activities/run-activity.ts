@@ -70,7 +70,7 @@ function toFailure(error: unknown): ApplicationFailure {
     return ApplicationFailure.create({
       type: UNEXPECTED,
       message: `unexpected error; see the worker log, reference ${reference}`,
-      nonRetryable: isHopeless(UNEXPECTED),
+      ...nextAttempt(UNEXPECTED),
     });
   }
   if (mayWorkOnAnotherWorker(error)) return onAnotherWorker(error);
@@ -78,7 +78,7 @@ function toFailure(error: unknown): ApplicationFailure {
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
-    nonRetryable: !error.retryable || (error.code === UNEXPECTED && isHopeless(UNEXPECTED)),
+    ...(error.retryable ? nextAttempt(error.code) : { nonRetryable: true }),
     ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
     ...(error.code === 'platform_busy' || error.code === 'fenced_off'
       ? { category: ApplicationFailureCategory.BENIGN }
@@ -108,8 +108,19 @@ function onAnotherWorker({ code, message }: PartnerSyncError): ApplicationFailur
 
 const UNEXPECTED = 'unexpected';
 
-/** An unexpected error may pass, but not after so many attempts. */
-const isHopeless = (code: typeof UNEXPECTED): boolean => noteFailure(code) >= times('unexpectedAttempts');
+/**
+ * Whether and when the next attempt follows. The pause grows with each failure of one kind in a row. A worker that dies is no
+ * failure of the work, so its successor begins soon, however many have died (`RETRY` of workflows/activities.ts). An
+ * unexpected error may pass, but not after so many attempts.
+ */
+function nextAttempt(code: string): { readonly nonRetryable: boolean; readonly nextRetryDelay: number } {
+  const failures = noteFailure(code);
+  const pause = milliseconds('retryFirst') * times('retryFactor') ** (failures - 1);
+  return {
+    nonRetryable: code === UNEXPECTED && failures >= times('unexpectedAttempts'),
+    nextRetryDelay: Math.min(pause, milliseconds('retryLongest')),
+  };
+}
 
 /** What an attempt leaves for the next one, as the details of its last heartbeat. */
 interface CountedFailures {

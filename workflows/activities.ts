@@ -14,18 +14,17 @@ import { shortSummary } from '../src/domain/run/short-summary.js';
 import { loadQueueOf } from '../src/domain/run/work.js';
 import { milliseconds, times } from '../src/domain/timeouts.js';
 
-/** Transport failures pass; each attempt continues from the ledger, where the one before stopped. */
-const TRANSIENT: RetryPolicy = {
-  initialInterval: milliseconds('retryFirst'),
-  backoffCoefficient: times('retryFactor'),
-  maximumInterval: milliseconds('retryLongest'),
-};
+/**
+ * Each attempt continues from the ledger, where the one before stopped. A failure of the work says itself when the next attempt
+ * begins (activities/run-activity.ts): this pause follows the death of a worker.
+ */
+const RETRY: RetryPolicy = { initialInterval: milliseconds('retryFirst'), backoffCoefficient: 1 };
 
 /** Short reads and writes of the ledger. */
 const BOOKKEEPING: ActivityOptions = {
   startToCloseTimeout: milliseconds('bookkeepingAttempt'),
   scheduleToCloseTimeout: milliseconds('bookkeepingTotal'),
-  retry: TRANSIENT,
+  retry: RETRY,
 };
 
 /** The timeline of the Web UI shows each with the summary. */
@@ -49,7 +48,7 @@ export const { recordFailure } = proxyActivities<Activities>({
   summary: 'a run that has failed before it was opened',
   startToCloseTimeout: milliseconds('failureRecordAttempt'),
   scheduleToCloseTimeout: milliseconds('failureRecordTotal'),
-  retry: TRANSIENT,
+  retry: RETRY,
 });
 
 /** Nothing depends on it, and a run must not wait for it. */
@@ -64,7 +63,7 @@ export const { recordAction } = proxyActivities<Activities>({
   summary: 'an entry of the audit',
   startToCloseTimeout: milliseconds('auditAttempt'),
   scheduleToCloseTimeout: milliseconds('auditTotal'),
-  retry: TRANSIENT,
+  retry: RETRY,
 });
 
 /**
@@ -76,7 +75,7 @@ const LONG_ACTIVITY: ActivityOptions = {
   scheduleToCloseTimeout: milliseconds('longActivityTotal'),
   heartbeatTimeout: milliseconds('longActivityHeartbeat'),
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: TRANSIENT,
+  retry: RETRY,
 };
 
 /** Nothing depends on it, and the next round begins soon. */

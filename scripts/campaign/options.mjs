@@ -1,7 +1,8 @@
 /** The command line of a campaign. */
 import { parseArgs } from 'node:util';
 
-export const USAGE = `npm run campaign -- [--kills N] [--mixed M] [--seed S] [--rows R] [--workers W] [--pause SECONDS] [--quick]
+export const USAGE = `npm run campaign -- [--kills N] [--mixed M] [--seed S] [--rows R] [--workers W] [--at-once N]
+                        [--pause SECONDS] [--quick]
 npm run campaign -- --soak MINUTES [--rate R] [--seed S] [--rows R] [--workers W]
 npm run campaign -- --resume [--minutes M]
 
@@ -11,6 +12,8 @@ npm run campaign -- --resume [--minutes M]
   --rows R        rows of the source (default 1000000)
   --workers W     workers at once (default 3)
   --rate R        changes of the source a second (default 20; with --soak 1000)
+  --at-once N     how many ranges of rows are loaded at the same time (default 14, which is all). With fewer than the workers that
+                  are left have slots for, the work of a dead one need not wait for another's time slice
   --pause SECONDS the average pause before a kill or a fault (default 12)
   --quick         kill only in steps with heartbeats: Temporal notices a kill in any other after two minutes
   --minutes M     begin no more kills and faults after so many minutes; the round is finished
@@ -21,7 +24,7 @@ npm run campaign -- --resume [--minutes M]
 
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean', default: false };
-const DEFAULTS = { kills: 25, mixed: 0, seed: 1, rows: 1_000_000, workers: 3, pause: 12 };
+const DEFAULTS = { kills: 25, mixed: 0, seed: 1, rows: 1_000_000, workers: 3, pause: 12, 'at-once': 14 };
 
 /** Throws with a message for people. */
 export function optionsOf(args) {
@@ -29,10 +32,9 @@ export function optionsOf(args) {
     args,
     options: {
       ...Object.fromEntries(
-        ['kills', 'mixed', 'seed', 'rows', 'workers', 'rate', 'pause', 'minutes', 'soak', 'report'].map((name) => [
-          name,
-          TEXT,
-        ]),
+        ['kills', 'mixed', 'seed', 'rows', 'workers', 'rate', 'pause', 'at-once', 'minutes', 'soak', 'report'].map(
+          (name) => [name, TEXT],
+        ),
       ),
       quick: FLAG,
       resume: FLAG,

@@ -3,6 +3,7 @@
  * quiet, and the platform must have become what the source says.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { withClient } from '../with-client.mjs';
 import { comparePlatform, isProved } from './compare.mjs';
 import { FAULTS } from './faults.mjs';
@@ -70,7 +71,7 @@ export async function endRound(stage, state, no, writer, { keep, log }) {
 }
 
 /** Backfills of all ranges of keys, with incremental runs beside them, read every row; or sometimes a `full` run does. */
-async function load({ runs }, no, { rows, quick }, random) {
+async function load({ runs }, no, { rows, quick, 'at-once': atOnce }, random) {
   if (!quick && no > 1 && random(3) === 0) {
     await runs.run(`round ${no} full`, 'sync', { mode: 'full' });
     return;
@@ -82,7 +83,9 @@ async function load({ runs }, no, { rows, quick }, random) {
       await sleep(1000);
     }
   })();
-  await Promise.all(keyRanges(rows).map((range, part) => runs.run(`round ${no} range ${part + 1}`, 'backfill', range)));
+  await pLimit(atOnce).map(keyRanges(rows), (range, part) =>
+    runs.run(`round ${no} range ${part + 1}`, 'backfill', range),
+  );
   isLoading = false;
   await beside;
 }
@@ -92,7 +95,7 @@ async function attackWorkers(stage, state, { attack, isOver, keep, log, random }
   const { options } = state;
   const faults = dealt(random, Object.keys(FAULTS));
   let inVain = 0;
-  if (options.quick) await untilPlanned(stage, attack, keyRanges(options.rows).length);
+  if (options.quick) await untilPlanned(stage, attack, Math.min(keyRanges(options.rows).length, options['at-once']));
   while (attack.isOn && !isOver()) {
     // A fleet of which nobody is left is no test: it only waits.
     while (attack.isOn && stage.workers.living().length < options.workers) await sleep(100);

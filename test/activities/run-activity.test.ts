@@ -17,7 +17,8 @@ async function attempt(number: number, error: Error, details?: unknown) {
   env.on('heartbeat', (sent: unknown) => (last = sent));
   const work = () => withHeartbeats(5, () => new Promise((_, fail) => setTimeout(() => fail(error), 20)));
   const failure = await env.run(() => runActivity(work)).catch((thrown: unknown) => thrown as ApplicationFailure);
-  return { nonRetryable: (failure as ApplicationFailure).nonRetryable === true, details: last };
+  const { nonRetryable, nextRetryDelay } = failure as ApplicationFailure;
+  return { nonRetryable: nonRetryable === true, pause: Number(nextRetryDelay), details: last };
 }
 
 const changed = new PartnerSyncError('config_invalid', 'no such sync', ON_ANOTHER_WORKER);
@@ -34,6 +35,22 @@ it.each([
     outcomes.push(failed.nonRetryable);
   }
   expect(outcomes).toEqual([...Array<boolean>(most - 1).fill(false), true]);
+});
+
+it('waits longer after each failure of one kind, but not because workers have died before it', async () => {
+  const lost = new PartnerSyncError('source_unreachable', 'gone');
+  const workersThatDied = 40;
+  const pauses: number[] = [];
+  let details: unknown;
+  for (let i = 1; i <= 8; i++) {
+    const failed = await attempt(workersThatDied + i, lost, details);
+    details = failed.details;
+    pauses.push(failed.pause / 1000);
+  }
+  const another = await attempt(99, new PartnerSyncError('platform_failed', '502'), details);
+
+  expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  expect(another.pause / 1000).toBe(1);
 });
 
 it('says nothing of what an unexpected error says, neither to Temporal nor in the log, but where it arose', async () => {

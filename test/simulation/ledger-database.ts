@@ -28,19 +28,23 @@ export interface LedgerTurns {
 
 /** As the driver sends it: one or more messages that end with a Sync or are a simple query. */
 interface Unit {
-  readonly bytes: Uint8Array;
+  readonly messages: readonly Buffer[];
   readonly sql: string;
 }
 
 const READY = 'Z'.charCodeAt(0);
+const PARSE_COMPLETE = '1'.charCodeAt(0);
+/** What a message to describe or close is about: a statement, not a portal. */
+const STATEMENT = 'S'.charCodeAt(0);
 
 export class LedgerDatabase {
   readonly #backend: PGlite;
   #turns: LedgerTurns | null = null;
-  #sessions = 0;
-  /** The session that is in a transaction, or whose statement is under way. */
+  /** The session that is in a transaction. */
   #holder: LedgerSocket | null = null;
   #waiting: { readonly socket: LedgerSocket; readonly unit: Unit }[] = [];
+  /** What the backend has prepared: it parses and plans a text once, whichever session sends it, and under whatever name. */
+  readonly #prepared = new Map<string, string>();
 
   private constructor(backend: PGlite) {
     this.#backend = backend;
@@ -74,15 +78,14 @@ export class LedgerDatabase {
   async reset(tables: string): Promise<void> {
     this.#turns = null;
     await this.#backend.exec('ROLLBACK');
-    await this.#backend.exec('DEALLOCATE ALL');
     await this.#backend.exec(tables);
   }
 
   socket(): LedgerSocket {
-    return new LedgerSocket(this, ++this.#sessions, this.#turns!.kernel.process);
+    return new LedgerSocket(this, this.#turns!.kernel.process);
   }
 
-  /** Whether no session is in a transaction, and no statement is executed. */
+  /** Whether no session is in a transaction. */
   get isFree(): boolean {
     return this.#holder === null;
   }
@@ -111,12 +114,10 @@ export class LedgerDatabase {
   /** The session has ended: its transaction is rolled back. */
   ended(socket: LedgerSocket): void {
     this.#waiting = this.#waiting.filter((each) => each.socket !== socket);
-    if (this.#holder !== socket || socket.isExecuting) return;
-    void this.turns.kernel.real(async () => {
-      await this.#backend.exec('ROLLBACK');
-      this.#holder = null;
-      this.#next();
-    });
+    if (this.#holder !== socket) return;
+    this.#backend.execProtocolRawSync(ROLLBACK);
+    this.#holder = null;
+    this.#next();
   }
 
   #next(): void {
@@ -125,29 +126,43 @@ export class LedgerDatabase {
     if (next !== undefined) this.#execute(next.socket, next.unit);
   }
 
-  #execute(socket: LedgerSocket, { bytes, sql }: Unit): void {
-    const turns = this.turns;
-    const { kernel, random, faults } = turns;
-    if (this.#holder === socket && socket.isExecuting)
-      throw new Error('a session sends while its statement is executed');
-    this.#holder = socket;
-    socket.isExecuting = true;
-    void kernel.real(async () => {
-      const answer = await this.#backend.execProtocolRaw(bytes);
-      if (this.#turns !== turns) return;
-      socket.isExecuting = false;
-      turns.executed(sql, socket.process);
-      const inTransaction = statusIn(answer) !== 'I';
-      if (socket.isOver) {
-        this.ended(socket);
-        return;
-      }
-      if (!inTransaction) this.#holder = null;
-      else socket.watchIdle();
-      if (!inTransaction && random.chance(faults.lostAnswer)) socket.cut();
-      else socket.answer(answer, random.next() * 2);
-      this.#next();
+  /**
+   * Executes a unit. Its statement is known to the backend by a name of its own, under which it was parsed when it came first;
+   * each seed plans it anew, for emptying a table makes its plans invalid.
+   */
+  #answerTo({ messages, sql }: Unit): Uint8Array {
+    if (typeOf(messages[0]!) === 'Q') return this.#backend.execProtocolRawSync(messages[0]!);
+    const known = this.#prepared.get(sql);
+    const name = known ?? `statement_${this.#prepared.size + 1}`;
+    const own = messages.flatMap((message) => {
+      const type = typeOf(message);
+      if (type === 'P') return known === undefined ? [withName(message, 5, name)] : [];
+      if (type === 'B') return [withName(message, message.indexOf(0, 5) + 1, name)];
+      if ((type === 'D' || type === 'C') && message[5] === STATEMENT)
+        return type === 'D' ? [withName(message, 6, name)] : [];
+      return [message];
     });
+    const answer = this.#backend.execProtocolRawSync(Buffer.concat(own));
+    if (answer[0] === PARSE_COMPLETE) this.#prepared.set(sql, name);
+    return answer;
+  }
+
+  #execute(socket: LedgerSocket, unit: Unit): void {
+    const turns = this.turns;
+    const { random, faults } = turns;
+    this.#holder = socket;
+    const answer = this.#answerTo(unit);
+    turns.executed(unit.sql, socket.process);
+    const inTransaction = statusIn(answer) !== 'I';
+    if (socket.isOver) {
+      this.ended(socket);
+      return;
+    }
+    if (!inTransaction) this.#holder = null;
+    else socket.watchIdle();
+    if (!inTransaction && random.chance(faults.lostAnswer)) socket.cut();
+    else socket.answer(answer, random.next() * 2);
+    this.#next();
   }
 }
 
@@ -160,7 +175,6 @@ const statusIn = (answer: Uint8Array): string => {
 /** The driver's end of a session. */
 export class LedgerSocket extends Duplex {
   readonly #database: LedgerDatabase;
-  readonly #session: number;
   readonly process: SimulatedProcess | null;
   readonly #kernel: Kernel;
   #received: Buffer = Buffer.alloc(0);
@@ -169,15 +183,12 @@ export class LedgerSocket extends Duplex {
   readonly #prepared = new Map<string, string>();
   #isStarted = false;
   #uses = 0;
-  /** Whether a statement of it is being executed. */
-  isExecuting = false;
   /** Whether the server has no such session any more. */
   isOver = false;
 
-  constructor(database: LedgerDatabase, session: number, process: SimulatedProcess | null) {
+  constructor(database: LedgerDatabase, process: SimulatedProcess | null) {
     super();
     this.#database = database;
-    this.#session = session;
     this.process = process;
     this.#kernel = database.turns.kernel;
     process?.whenKilled(() => this.#kernel.after(1, () => this.#end(), null));
@@ -245,7 +256,7 @@ export class LedgerSocket extends Duplex {
     this.#kernel.after(
       this.#database.turns.idleLimit,
       () => {
-        if (use !== this.#uses || this.isExecuting) return;
+        if (use !== this.#uses) return;
         this.#end();
         this.answer(FATAL_IDLE, 1);
         this.#kernel.after(2, () => this.push(null), this.process);
@@ -279,13 +290,13 @@ export class LedgerSocket extends Duplex {
 
   #message(type: string, message: Buffer): void {
     if (type === 'X') return;
-    if (type === 'Q') this.#sql += message.toString('utf8', 5, message.length - 1);
+    if (type === 'Q') this.#sql = message.toString('utf8', 5, message.length - 1);
     if (type === 'P') this.#parsed(message);
     // A prepared statement is sent by its name once it is known.
     if (type === 'B') this.#sql ||= this.#prepared.get(textAt(message, message.indexOf(0, 5) + 1)) ?? '';
-    this.#unit.push(this.#ofSession(type, message));
+    this.#unit.push(message);
     if (type !== 'S' && type !== 'Q') return;
-    const unit = { bytes: Buffer.concat(this.#unit), sql: this.#sql };
+    const unit = { messages: this.#unit, sql: this.#sql };
     this.#unit = [];
     this.#sql = '';
     this.#uses++;
@@ -294,24 +305,18 @@ export class LedgerSocket extends Duplex {
 
   #parsed(message: Buffer): void {
     const name = textAt(message, 5);
-    this.#sql += textAt(message, 6 + Buffer.byteLength(name));
+    this.#sql = textAt(message, 6 + Buffer.byteLength(name));
     if (name !== '') this.#prepared.set(name, this.#sql);
   }
+}
 
-  /** All sessions share one backend, so the names of their prepared statements must differ. */
-  #ofSession(type: string, message: Buffer): Buffer {
-    if (type === 'P') return this.#named(message, 5);
-    if (type === 'B') return this.#named(message, message.indexOf(0, 5) + 1);
-    if ((type === 'D' || type === 'C') && message[5] === 'S'.charCodeAt(0)) return this.#named(message, 6);
-    return message;
-  }
+const typeOf = (message: Buffer): string => String.fromCharCode(message[0]!);
 
-  #named(message: Buffer, at: number): Buffer {
-    if (message[at] === 0) return message;
-    const named = Buffer.concat([message.subarray(0, at), Buffer.from(`s${this.#session}_`), message.subarray(at)]);
-    named.writeInt32BE(named.length - 1, 1);
-    return named;
-  }
+/** The message with another name in place of the one at `at`. */
+function withName(message: Buffer, at: number, name: string): Buffer {
+  const named = Buffer.concat([message.subarray(0, at), Buffer.from(name), message.subarray(message.indexOf(0, at))]);
+  named.writeInt32BE(named.length - 1, 1);
+  return named;
 }
 
 /** The text up to the next NUL. */
@@ -333,6 +338,8 @@ const GREETING = Buffer.concat([
   messageOf('K', Buffer.alloc(8)),
   messageOf('Z', Buffer.from('I')),
 ]);
+
+const ROLLBACK = messageOf('Q', 'ROLLBACK');
 
 const FATAL_IDLE = messageOf(
   'E',

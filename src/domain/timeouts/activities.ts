@@ -5,19 +5,20 @@ export const ACTIVITIES = {
   retryFirst: {
     value: 1,
     unit: 's',
-    bounds: 'the pause before the second attempt of an activity (initial interval)',
-    why: 'most network faults are over by then',
+    bounds:
+      'the pause before the second attempt of an activity, and before each attempt that follows the death of a worker',
+    why: 'most network faults are over by then; a dead worker says nothing about the work',
   },
   retryFactor: {
     value: 2,
     unit: 'times',
-    bounds: 'the growth of that pause from one attempt to the next (backoff coefficient)',
+    bounds: 'the growth of that pause from one failure to the next of the same kind',
     why: 'a long outage costs few attempts',
   },
   retryLongest: {
     value: 1,
     unit: 'min',
-    bounds: 'the pause between two attempts of an activity (maximum interval)',
+    bounds: 'the pause between two attempts of an activity that fails',
     why: 'a run continues within a minute of the end of an outage',
   },
   unexpectedAttempts: {
