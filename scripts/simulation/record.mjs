@@ -1,6 +1,7 @@
 /**
  * The records of the simulation in docs/reliability/. simulation.json: for each commit, how many seeds in a row were run and what they
- * found. A run goes on after the last seed of its commit, so that many hours can be spent in parts. planted-bugs.json: for each
+ * found. A run goes on after the last seed of its commit, and another commit after the last seed of all, so that many hours can be
+ * spent in parts and no story is told twice. planted-bugs.json: for each
  * planted bug, the first seed that finds it.
  */
 import { execFileSync } from 'node:child_process';
@@ -17,7 +18,8 @@ export function openRecord(root) {
   const { entries, write } = entriesIn(root, 'simulation.json');
   const nothing = { seeds: 0, violations: [], events: 0, simulatedHours: 0, cpuSeconds: 0 };
   const machine = { node: process.versions.node, processors: availableParallelism() };
-  const entry = entries.find((each) => each.commit === commit) ?? { commit, date: '', ...machine, from: 1, ...nothing };
+  const from = Math.max(1, ...entries.map((each) => each.from + each.seeds));
+  const entry = entries.find((each) => each.commit === commit) ?? { commit, date: '', ...machine, from, ...nothing };
   if (!entries.includes(entry)) entries.push(entry);
   /** Results of seeds that ended before one with a lower number. */
   const early = new Map();

@@ -16,9 +16,9 @@ async function attempt(number: number, error: Error, details?: unknown) {
   let last = details;
   env.on('heartbeat', (sent: unknown) => (last = sent));
   const work = () => withHeartbeats(5, () => new Promise((_, fail) => setTimeout(() => fail(error), 20)));
-  const failure = await env.run(() => runActivity(work)).catch((thrown: unknown) => thrown as ApplicationFailure);
-  const { nonRetryable, nextRetryDelay } = failure as ApplicationFailure;
-  return { nonRetryable: nonRetryable === true, pause: Number(nextRetryDelay), details: last };
+  const failure = await env.run(() => runActivity(work)).catch((thrown: unknown) => thrown);
+  const { nonRetryable, nextRetryDelay } = failure as { nonRetryable?: boolean; nextRetryDelay?: number };
+  return { nonRetryable: nonRetryable === true, pause: nextRetryDelay, details: last };
 }
 
 const changed = new PartnerSyncError('config_invalid', 'no such sync', ON_ANOTHER_WORKER);
@@ -45,12 +45,12 @@ it('waits longer after each failure of one kind, but not because workers have di
   for (let i = 1; i <= 8; i++) {
     const failed = await attempt(workersThatDied + i, lost, details);
     details = failed.details;
-    pauses.push(failed.pause / 1000);
+    pauses.push(failed.pause! / 1000);
   }
   const another = await attempt(99, new PartnerSyncError('platform_failed', '502'), details);
 
   expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
-  expect(another.pause / 1000).toBe(1);
+  expect(another.pause! / 1000).toBe(1);
 });
 
 it('says nothing of what an unexpected error says, neither to Temporal nor in the log, but where it arose', async () => {

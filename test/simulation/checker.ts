@@ -46,10 +46,15 @@ export class Checker {
   }
 
   /**
-   * A run that reads all rows has counted each of them once, but for those that came or went since it `began`. Parents that
-   * it has fetched by their keys are counted beside them.
+   * A run that reads all rows of `tables` has counted each of them once, but for those that came or went since it `began`.
+   * Parents that it has fetched by their keys are counted beside them.
    */
-  async read(workflowId: string, { run, mappings, removals }: RunReport, began: number): Promise<void> {
+  async read(
+    workflowId: string,
+    { run, mappings, removals }: RunReport,
+    tables: readonly string[],
+    began: number,
+  ): Promise<void> {
     this.#chronicle.saw('the rows that a run has read were counted');
     const byKey = await this.#rows<{ mapping: string; read: number }>(
       `SELECT m.name AS mapping, sum(c.read)::int AS read FROM partner_sync.partition_counts c
@@ -57,6 +62,7 @@ export class Checker {
        WHERE p.kind = 'by_key' AND p.run_id = ${Number(run)} GROUP BY 1`,
     );
     for (const { mapping, read: all } of mappings) {
+      if (!tables.includes(mapping)) continue;
       const removed = removals
         .filter((plan) => plan.mapping === mapping)
         .reduce((sum, plan) => sum + plan.marked + plan.waiting + plan.deadLettered, 0);

@@ -2,8 +2,8 @@
  * The kernel of the simulation: virtual time, and the processes that live in it. Everything that takes time is an event.
  * Events run one after the other, in the order of their times; between two of them every promise that can settle does.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { REAL } from './real.js';
+import { Slot } from './slot.js';
 
 /** An event that can still be called off. */
 export interface Scheduled {
@@ -48,7 +48,7 @@ export class Kernel {
   now: number;
   /** How many events have run. */
   events = 0;
-  readonly #place = new AsyncLocalStorage<SimulatedProcess | null>();
+  readonly #place = new Slot<SimulatedProcess | null>();
   readonly #heap: Event[] = [];
   #numbers = 0;
   #realWork = 0;

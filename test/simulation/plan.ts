@@ -107,7 +107,7 @@ export function planOf(seed: number): Plan {
     tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
     customers: hot ? random.between(1, 3) : random.between(2, 8),
     runs: runsOf(random, hot),
-    traps: trapsOf(random, inDoubtDelay),
+    traps: hot && random.chance(0.5) ? longFreezes(random, inDoubtDelay) : trapsOf(random, inDoubtDelay),
     temporal: { deafAttempts: some(0.6) },
     ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
     source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20 },
@@ -153,4 +153,14 @@ const trapsOf = (random: Random, inDoubtDelay: number): Trap[] =>
     after: random.chance(0.5) ? 0 : random.next() * 20,
     // Shorter and longer than a heartbeat's timeout, and than all that a batch in doubt waits for.
     forMs: random.pick([3000, 8000, 11_000, 14_000, 25_000, 60_000, 2500 * inDoubtDelay]),
+  }));
+
+/** Workers that are taken for dead while they hold claims, and then go on as if nothing had happened. */
+const longFreezes = (random: Random, inDoubtDelay: number): Trap[] =>
+  Array.from({ length: random.between(2, 5) }, () => ({
+    point: random.pick(['claim', 'claim', 'page', '202', 'checkpoint']),
+    nth: random.between(1, 15),
+    hit: 'freeze',
+    after: random.next() * 20,
+    forMs: random.pick([14_000, 25_000, 2500 * inDoubtDelay, 4000 * inDoubtDelay]),
   }));

@@ -194,7 +194,7 @@ export class World {
     if (report === null) return;
     this.#checker.records(this.#platform);
     this.#checker.vanished(this.#platform);
-    await this.#checker.read('the last run', report, this.#kernel.now);
+    await this.#checker.read('the last run', report, Object.keys(SHAPES), this.#kernel.now);
     await this.#checker.ledger();
   }
 
@@ -242,8 +242,10 @@ export class World {
     );
     if (report === null) return;
     this.#checker.report(workflowId, report);
-    const readsAll = report.kind === 'sync' && report.mode !== 'incremental';
-    if (readsAll) await this.#checker.read(workflowId, report, began);
+    // A backfill may report other mappings, too, of which it has fetched parents.
+    const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
+    const readsAll = run.kind === 'range' || (report.kind === 'sync' && report.mode !== 'incremental');
+    if (readsAll) await this.#checker.read(workflowId, report, mappings, began);
   }
 
   #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {

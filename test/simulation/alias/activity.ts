@@ -1,5 +1,5 @@
 /** Stands in for @temporalio/activity. */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { Slot } from '../slot.js';
 import { current } from '../simulation.js';
 
 export interface ActivityInfo {
@@ -12,7 +12,7 @@ export interface ActivityInfo {
 
 /** What an activity can ask about itself. */
 export class Context {
-  static readonly storage = new AsyncLocalStorage<Context>();
+  static readonly storage = new Slot<Context>();
 
   constructor(
     readonly info: ActivityInfo,

@@ -2,7 +2,7 @@
  * Stands in for @temporalio/workflow: the same functions, on an execution of the simulated server. A workflow's code runs as
  * it does on a worker, but without an isolate and without replay: a worker that dies loses nothing of a workflow.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { Slot } from '../slot.js';
 import { ActivityFailure, CancelledFailure, ChildWorkflowFailure } from '@temporalio/common';
 import type { ActivityOptions, WorkflowExecution } from '../workflow-execution.js';
 
@@ -15,8 +15,8 @@ export {
 } from '@temporalio/common';
 export type { ActivityOptions };
 
-export const executions = new AsyncLocalStorage<WorkflowExecution>();
-const updates = new AsyncLocalStorage<{ readonly id: string; readonly name: string }>();
+export const executions = new Slot<WorkflowExecution>();
+const updates = new Slot<{ readonly id: string; readonly name: string }>();
 
 const execution = (): WorkflowExecution => {
   const running = executions.getStore();
@@ -43,7 +43,7 @@ export const isCancellation = (error: unknown): boolean =>
 
 /** Work that is cancelled together. */
 export class CancellationScope {
-  static readonly #storage = new AsyncLocalStorage<CancellationScope>();
+  static readonly #storage = new Slot<CancellationScope>();
   readonly #onCancel = new Set<() => void>();
   readonly cancellable: boolean;
   isCancelled = false;
