@@ -11,14 +11,7 @@ import { claimChunk, type Claimed, type ClaimRequest } from './batches/claims.js
 import { openAudit, type Audit } from './audit.js';
 import { openForget, type Forget } from './forget/forget.js';
 import { openRetention, type LedgerRetention } from './retention/prune.js';
-import {
-  withLedgerErrors,
-  inLedger,
-  measure,
-  migrateLedger,
-  openLedgerDatabase,
-  retryOnDeadlock,
-} from './database/connection.js';
+import { withLedgerErrors, inLedger, measure, migrateLedger, openLedgerDatabase } from './database/connection.js';
 import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
@@ -132,11 +125,10 @@ export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Led
     retention: withLedgerErrors(openRetention(knex)),
     forget: withLedgerErrors(openForget(knex)),
     nextReadSeq: () => inLedger(() => nextReadSeq(knex)),
-    claim: (partition, request) =>
-      inLedger(() => retryOnDeadlock(() => claimChunk(knex, inFlight, partition, request))),
+    claim: (partition, request) => inLedger(() => claimChunk(knex, inFlight, partition, request)),
     recordEffort: (partition, effort) => inLedger(() => recordEffort(knex, partition, effort)),
     async checkpoint(partition, input, effort) {
-      const counts = await inLedger(() => retryOnDeadlock(() => checkpoint(knex, partition, input, effort)));
+      const counts = await inLedger(() => checkpoint(knex, partition, input, effort));
       await tellCounts(partition.mappingId, counts);
     },
     close: () => knex.destroy(),

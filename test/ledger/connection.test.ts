@@ -1,5 +1,6 @@
 /** Messages about a ledger's database that fails: enough to fix it, and no value of any row. */
 import { connect, createServer, type AddressInfo } from 'node:net';
+import type { Knex } from 'knex';
 import { expect, inject, it } from 'vitest';
 import { inLedger, openLedgerDatabase } from '../../src/ledger/database/connection.js';
 import { inTransaction } from '../../src/ledger/database/statements.js';
@@ -48,4 +49,35 @@ it('says that no session was available', async () => {
   await expect(inLedger(() => knex.raw('SELECT 1'))).rejects.toThrow(
     "the ledger's database: Unable to acquire a connection",
   );
+});
+
+it('runs a transaction once more that the database has ended in favour of another one', async () => {
+  const [knex, other] = [openLedgerDatabase(inject('postgresUrl')), openLedgerDatabase(inject('postgresUrl'))];
+  const lock = (trx: Knex, no: number): PromiseLike<unknown> => trx.raw('SELECT pg_advisory_xact_lock(40, ?)', [no]);
+  let [hasLock1, hasLock2] = [(): void => undefined, (): void => undefined];
+  const lock1 = new Promise<void>((resolve) => (hasLock1 = resolve));
+  const lock2 = new Promise<void>((resolve) => (hasLock2 = resolve));
+  let attempts = 0;
+  try {
+    const others = inTransaction(other, async (trx) => {
+      await trx.raw(`SET LOCAL deadlock_timeout = '1h'`);
+      await lock(trx, 2);
+      hasLock2();
+      await lock1;
+      await lock(trx, 1);
+    });
+    await inTransaction(knex, async (trx) => {
+      attempts++;
+      await trx.raw(`SET LOCAL deadlock_timeout = '1ms'`);
+      await lock(trx, 1);
+      hasLock1();
+      await lock2;
+      await lock(trx, 2);
+    });
+    await others;
+  } finally {
+    await Promise.all([knex.destroy(), other.destroy()]);
+  }
+
+  expect(attempts).toBe(2);
 });

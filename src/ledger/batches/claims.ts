@@ -15,7 +15,7 @@
  * checkpoint or a recovery with waiting records, its waiting lock (lock-entries.ts; no transaction takes both), then
  * blocks of records, then waiting records. Blocks are locked in the ledger's order, and so are waiting records by
  * checkpoints. The database breaks the deadlocks that remain possible, and the transaction is run once more
- * (retryOnDeadlock).
+ * (inTransaction).
  */
 import type { Knex } from 'knex';
 import { isUpToDate } from '../../domain/records/record.js';

@@ -7,7 +7,7 @@ import { limitResponseTime } from '../../postgres/response-deadline.js';
 import { migrateSchema } from '../../postgres/migrate.js';
 import { assertMigratable, assertNotNewer, sessionName, type LedgerMigration } from './ledger-versions.js';
 import { MIGRATIONS as ALL_MIGRATIONS } from '../migrations/all.js';
-import { milliseconds, times } from '../../domain/timeouts.js';
+import { milliseconds } from '../../domain/timeouts.js';
 
 export const STATE_SCHEMA = 'partner_sync';
 const MIGRATIONS: readonly LedgerMigration[] = ALL_MIGRATIONS;
@@ -104,21 +104,6 @@ export async function assertMigrated(knex: Knex): Promise<void> {
       `the ledger is older than this partner-sync (before ${missing.name})`,
     );
   assertNotNewer([...names], MIGRATIONS);
-}
-
-/** Deadlock and serialization failure: the whole transaction was rolled back, and the same one may now succeed. */
-const TRY_AGAIN = new Set(['40P01', '40001']);
-
-/** Runs a transaction, and runs it again if the database has aborted it in favour of another one. */
-export async function retryOnDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; attempt < times('ledgerTransaction'); attempt++) {
-    try {
-      return await transaction();
-    } catch (error) {
-      if (!TRY_AGAIN.has(String((error as { code?: unknown }).code))) throw error;
-    }
-  }
-  return transaction();
 }
 
 /** Classes of SQLSTATE that no retry fixes: not supported, bad values, missing rights or tables, limits exceeded. */

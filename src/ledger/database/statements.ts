@@ -1,12 +1,32 @@
 /** How statements reach the database: in transactions, prepared, and with columns packed into one value each. */
 import type { Knex } from 'knex';
+import { times } from '../../domain/timeouts.js';
 import { HASH_BYTES } from '../../records/record-list.js';
 
+/** Deadlock and serialization failure: the whole transaction was rolled back, and the same one may now succeed. */
+const TRY_AGAIN = new Set(['40P01', '40001']);
+
+/** Runs a transaction, or a statement of its own, and again if the database has aborted it in favour of another one. */
+export async function retryOnDeadlock<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; attempt < times('ledgerTransaction'); attempt++) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (!TRY_AGAIN.has(String((error as { code?: unknown }).code))) throw error;
+    }
+  }
+  return transaction();
+}
+
 /**
- * Runs `work` in a transaction and rejects with its error. Knex itself would reject with the error of the ROLLBACK,
- * which fails too if the server has ended the session.
+ * Runs `work` in a transaction, and all of it in another one if the database has aborted the first in favour of others:
+ * `work` may change nothing else.
  */
-export async function inTransaction<T>(knex: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+export const inTransaction = <T>(knex: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
+  retryOnDeadlock(() => transactionOf(knex, work));
+
+/** Rejects with the error of `work`. Knex would reject with that of the ROLLBACK, which fails too if the session has ended. */
+async function transactionOf<T>(knex: Knex, work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
   let first: { readonly error: unknown } | undefined;
   try {
     return await knex.transaction((trx) =>

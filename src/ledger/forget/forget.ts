@@ -4,7 +4,6 @@ import type { Actor } from '../../domain/run/audit.js';
 import type { JsonObject } from '../../domain/values/json.js';
 import { writeAudit } from '../audit.js';
 import { CLAIM_LOCK } from '../batches/claims.js';
-import { retryOnDeadlock } from '../database/connection.js';
 import { countRecords, forgetRecords } from '../record-index/index.js';
 import { inTransaction } from '../database/statements.js';
 import * as knownRows from './known-rows.js';
@@ -75,21 +74,19 @@ export function openForget(knex: Knex): Forget {
       (await knex('mappings').where({ sync }).orderBy('id').select<{ name: string }[]>('name')).map(({ name }) => name),
     known: async (what) => look(knex, what, await placesOf(knex, what)),
     forget: (what, actor) =>
-      retryOnDeadlock(() =>
-        inTransaction(knex, async (trx) => {
-          const places = await placesOf(trx, what);
-          // In the order of their numbers. From now on no run sends a record of these mappings or plans to.
-          for (const id of places.mappings) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, id]);
-          const found = await look(trx, what, places);
-          if (found.obstacles.length > 0) return found;
-          await remove(trx, what, places);
-          const { sync, tenant, externalId, mappings } = what;
-          const by = externalId === null ? 'tenant' : tenant === null ? 'external id' : 'tenant and external id';
-          const subject = { by, ...(mappings !== null && { mappings }), ...withoutZeros(found.known) };
-          await writeAudit(trx, { sync, action: 'forgotten', actor, subject });
-          return found;
-        }),
-      ),
+      inTransaction(knex, async (trx) => {
+        const places = await placesOf(trx, what);
+        // In the order of their numbers. From now on no run sends a record of these mappings or plans to.
+        for (const id of places.mappings) await trx.raw('SELECT pg_advisory_xact_lock(?, ?)', [CLAIM_LOCK, id]);
+        const found = await look(trx, what, places);
+        if (found.obstacles.length > 0) return found;
+        await remove(trx, what, places);
+        const { sync, tenant, externalId, mappings } = what;
+        const by = externalId === null ? 'tenant' : tenant === null ? 'external id' : 'tenant and external id';
+        const subject = { by, ...(mappings !== null && { mappings }), ...withoutZeros(found.known) };
+        await writeAudit(trx, { sync, action: 'forgotten', actor, subject });
+        return found;
+      }),
   };
 }
 

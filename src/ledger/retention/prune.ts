@@ -1,8 +1,7 @@
 /** Removes what is old from the ledger, in small steps: each is a short transaction, so nobody waits for it. */
 import type { Knex } from 'knex';
 import { RETENTION_KINDS, type Prunable, type Retention, type RetentionKind } from '../../domain/sync/retention.js';
-import { retryOnDeadlock } from '../database/connection.js';
-import { inTransaction } from '../database/statements.js';
+import { inTransaction, retryOnDeadlock } from '../database/statements.js';
 import {
   NEEDED_RUNS,
   OLD_AUDIT,
@@ -192,10 +191,8 @@ const DELETIONS: Readonly<Record<RetentionKind, Deletion>> = {
     await deletion('runs')(knex, ids);
   },
   audit: (knex, ids) =>
-    retryOnDeadlock(() =>
-      inTransaction(knex, async (trx) => {
-        await trx.raw(`SET LOCAL partner_sync.prunes_audit = 'on'`);
-        await deleteRows(trx, 'audit', ids);
-      }),
-    ),
+    inTransaction(knex, async (trx) => {
+      await trx.raw(`SET LOCAL partner_sync.prunes_audit = 'on'`);
+      await deleteRows(trx, 'audit', ids);
+    }),
 };
