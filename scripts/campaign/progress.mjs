@@ -17,7 +17,8 @@ const PARTITIONS = `SELECT id::text, fencing_token, done, updated_at > to_timest
 
 const TWICE = `SELECT mapping_id, tenant_id, id FROM (
     SELECT mapping_id, tenant_id, json_array_elements_text(external_ids) AS id FROM partner_sync.batches
-    WHERE state IN ('intended', 'sent', 'pending')) o
+    -- What is in doubt may be sent once more with the same content.
+    WHERE state IN ('intended', 'sent') OR state = 'pending' AND platform_batch_id IS NOT NULL) o
   GROUP BY mapping_id, tenant_id, id HAVING count(*) > 1 LIMIT 5`;
 
 /** @param {string} url of the ledger, not through the proxy */

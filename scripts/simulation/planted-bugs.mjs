@@ -73,6 +73,11 @@ export const PLANTED_BUGS = {
     "const outcomes = outcomesOf(batch, () => 'unknown');",
     "const outcomes = outcomesOf(batch, () => 'accepted');",
   ],
+  'children that the platform may keep are forgotten with their worker': [
+    'src/delivery/upload/recover-partition.ts',
+    'referencesOf(spec.schema.schema).length > 0 ? spec.options.dependencyWaitTimeout : 0',
+    'referencesOf(spec.schema.schema).length > 1000 ? spec.options.dependencyWaitTimeout : 0',
+  ],
   'recovery forgets a batch': [
     'src/delivery/upload/recover-partition.ts',
     'open.map((batch) => {',

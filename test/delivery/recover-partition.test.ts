@@ -5,6 +5,7 @@
 import { expect, it, vi } from 'vitest';
 import { EffortMeter } from '../../src/domain/run/effort.js';
 import { recoverPartition } from '../../src/delivery/upload/recover-partition.js';
+import { pollBatch } from '../../src/delivery/pending/poll-batch.js';
 import type { PartitionContext } from '../../src/delivery/partition-context.js';
 import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
 import { createRequestLimit } from '../../src/platform/request-limit.js';
@@ -32,14 +33,21 @@ const ageOf = async (batchId: string): Promise<number> => {
   return row!.age;
 };
 
-const contextOf = (partition: AcquiredPartition, platform: object = {}): PartitionContext =>
+/** Children, and the seconds for which the platform keeps them. */
+const ORDERS = { properties: { customerId: { $ref: 'customer' } } };
+const KEPT = 60;
+
+const contextOf = (partition: AcquiredPartition, platform: object = {}, schema: object = {}): PartitionContext =>
   ({
     deps: { ledger: the.ledger, platform },
     sync: { spec: { upload: { inDoubtDelay: DELAY, batchDeadline: 60 } }, requestLimit: createRequestLimit(4) },
     partition,
     effort: new EffortMeter(),
     signal: new AbortController().signal,
-    mapping: { spec: { options: { dependencyWaitTimeout: 60 } } },
+    mapping: {
+      mappingId: the.mappingId,
+      spec: { name: 'customers', options: { dependencyWaitTimeout: KEPT }, schema: { schema } },
+    },
   }) as unknown as PartitionContext;
 
 /** A batch that an attempt intended and never heard of, found so many seconds later by its successor. */
@@ -68,6 +76,74 @@ it.each([0, 0.25, 0.5, 1, 1.5, 1.9, 2, 3])(
     expect((await claim(other, [record('a', '1')])).skipReasons).toEqual([undefined]);
   },
 );
+
+/** A child whose POST nobody has heard of, as its successor has recovered it. */
+async function childInDoubt(): Promise<PartitionContext> {
+  const { successor } = await left(LONGEST);
+  clock.pass = () => Promise.resolve();
+  const context = contextOf(successor, {}, ORDERS);
+  await recoverPartition(context);
+  return context;
+}
+
+const waitingEntries = () =>
+  the.database.query<{ batch: boolean; read_again: boolean }>(
+    'SELECT batch_id IS NOT NULL AS batch, read_again FROM partner_sync.waiting WHERE mapping_id = $1',
+    [the.mappingId],
+  );
+
+it('does not send newer content of a child while the platform may still be keeping what is in doubt', async () => {
+  const { deps, ...context } = await childInDoubt();
+  const reader = await newPartition();
+  expect((await claim(reader, [record('a', '2')])).skipReasons).toEqual(['pending']);
+
+  const poll = async () => {
+    for (const batch of await deps.ledger.batches.withPending(the.mappingId))
+      await pollBatch({ deps, ...context }, batch);
+  };
+  await poll();
+  expect(await waitingEntries()).toEqual([{ batch: true, read_again: true }]);
+  await the.database.query(`UPDATE partner_sync.waiting SET due_at = now() WHERE mapping_id = $1`, [the.mappingId]);
+  await poll();
+
+  // Its row is known since it was read, so it is sent as soon as it is due.
+  expect(await waitingEntries()).toEqual([{ batch: false, read_again: false }]);
+  expect(await deps.ledger.batches.withPending(the.mappingId)).toEqual([]);
+  expect((await claim(reader, [record('a', '2')])).skipReasons).toEqual([undefined]);
+});
+
+it('sends a child at once that is as it was when the batch in doubt was sent', async () => {
+  const { deps, ...context } = await childInDoubt();
+  const reader = await newPartition();
+  const readSeqs = await the.reading();
+  const same = record('a', '1');
+  const claimed = await claim(reader, [same], readSeqs);
+  expect(claimed.skipReasons).toEqual([undefined]);
+
+  await the.ledger.checkpoint(reader, await the.outcome(claimed, [same], 'accepted', { readSeqs }));
+
+  expect(await waitingEntries()).toEqual([]);
+  for (const batch of await deps.ledger.batches.withPending(the.mappingId))
+    await pollBatch({ deps, ...context }, batch);
+  expect(await deps.ledger.batches.withPending(the.mappingId)).toEqual([]);
+  // What the platform has accepted since is not in doubt.
+  expect((await claim(await newPartition(), [same])).skipReasons).toEqual(['unchanged']);
+});
+
+it('takes each child for pending if the platform counts some as pending and lists none', async () => {
+  const dead = await newPartition();
+  const [batch] = (await claim(dead, [record('a', '1'), record('b', '1')])).batches;
+  await the.ledger.batches.markSent(batch!, 'platform-1');
+  const progress = { totalRecords: 2, processedRecords: 1, successfulRecords: 1, pendingRecords: 1, failedRecords: 0 };
+  const platform = { findBatch: () => Promise.resolve({ batchId: 'platform-1', progress, completedAt: null }) };
+
+  await recoverPartition(contextOf(await the.ledger.partitions.acquire(dead.id), platform, ORDERS));
+
+  expect((await claim(await newPartition(), [record('a', '2'), record('b', '1')])).skipReasons).toEqual([
+    'pending',
+    'pending',
+  ]);
+});
 
 it('polls a batch whose id the dead attempt stored while recovery waited for it', async () => {
   const { batch, successor } = await left(0);

@@ -52,32 +52,35 @@ it('says that no session was available', async () => {
 });
 
 it('runs a transaction once more that the database has ended in favour of another one', async () => {
-  const [knex, other] = [openLedgerDatabase(inject('postgresUrl')), openLedgerDatabase(inject('postgresUrl'))];
-  const lock = (trx: Knex, no: number): PromiseLike<unknown> => trx.raw('SELECT pg_advisory_xact_lock(40, ?)', [no]);
-  let [hasLock1, hasLock2] = [(): void => undefined, (): void => undefined];
-  const lock1 = new Promise<void>((resolve) => (hasLock1 = resolve));
-  const lock2 = new Promise<void>((resolve) => (hasLock2 = resolve));
+  const [one, other] = [openLedgerDatabase(inject('postgresUrl')), openLedgerDatabase(inject('postgresUrl'))];
+  const bothHaveOne = barrier(2);
   let attempts = 0;
-  try {
-    const others = inTransaction(other, async (trx) => {
-      await trx.raw(`SET LOCAL deadlock_timeout = '1h'`);
-      await lock(trx, 2);
-      hasLock2();
-      await lock1;
-      await lock(trx, 1);
-    });
-    await inTransaction(knex, async (trx) => {
+  /** Takes both locks, each transaction in another order. */
+  const lock = (knex: Knex, first: number, second: number): Promise<void> =>
+    inTransaction(knex, async (trx) => {
       attempts++;
-      await trx.raw(`SET LOCAL deadlock_timeout = '1ms'`);
-      await lock(trx, 1);
-      hasLock1();
-      await lock2;
-      await lock(trx, 2);
+      await trx.raw(`SET LOCAL deadlock_timeout = '10ms'`);
+      await trx.raw('SELECT pg_advisory_xact_lock(40, ?)', [first]);
+      await bothHaveOne();
+      await trx.raw('SELECT pg_advisory_xact_lock(40, ?)', [second]);
     });
-    await others;
+
+  try {
+    await Promise.all([lock(one, 1, 2), lock(other, 2, 1)]);
   } finally {
-    await Promise.all([knex.destroy(), other.destroy()]);
+    await Promise.all([one.destroy(), other.destroy()]);
   }
 
-  expect(attempts).toBe(2);
+  expect(attempts).toBe(3);
 });
+
+/** Resolves once it was called so many times, and from then on at once. */
+function barrier(calls: number): () => Promise<void> {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let left = calls;
+  return () => {
+    if (--left <= 0) open();
+    return opened;
+  };
+}

@@ -161,6 +161,7 @@ it('frees the records of a POST of unknown outcome only once the platform must h
   const scope = {
     deps: { ledger: the.ledger },
     sync: { spec: { upload: { inDoubtDelay } } },
+    mapping: { spec: { options: {}, schema: { schema: {} } } },
     partition,
     signal: new AbortController().signal,
   };
@@ -231,6 +232,7 @@ it('frees the records of a batch whose platform id cannot be part of an address'
   const scope = {
     deps: { ledger: the.ledger },
     sync: { spec: { upload: { inDoubtDelay: 0 } } },
+    mapping: { spec: { options: {}, schema: { schema: {} } } },
     partition,
     signal: new AbortController().signal,
   };

@@ -140,7 +140,8 @@ it('writes no entry of a pending record beside a checkpoint that writes entries,
 });
 
 it('continues polling a recovered batch, even if another partition of the run finds it too', async () => {
-  const { left, successor } = await abandoned([a, b]);
+  const { batch, left, successor } = await abandoned([a, b]);
+  await the.ledger.batches.markSent(batch, 'platform-1');
   await the.ledger.batches.recover(successor, left, { outcomes: [], pending: ['a', 'b'], dependencyWait: 0 });
 
   await the.ledger.batches.recover(await newPartition(), left, {

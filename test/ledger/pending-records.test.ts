@@ -32,7 +32,9 @@ async function notePending(
 /** Sends the records, of which the platform holds all. */
 async function hold(partition: AcquiredPartition, records: readonly MappedRecord[]): Promise<string> {
   const read = await reading();
-  return notePending(partition, await claim(partition, records, read), records, read);
+  const claimed = await claim(partition, records, read);
+  await the.ledger.batches.markSent(claimed.batches[0]!, 'platform-1');
+  return notePending(partition, claimed, records, read);
 }
 /** Writes that the row was read, but its record was contended. */
 async function queueAsContended(partition: AcquiredPartition, r: MappedRecord, read: Read): Promise<void> {

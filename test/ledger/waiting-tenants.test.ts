@@ -43,7 +43,9 @@ async function bothPending(): Promise<AcquiredPartition> {
 
 /** The record is sent, and the platform holds it for a dependency. */
 async function hold(partition: AcquiredPartition, r: MappedRecord): Promise<void> {
-  const id = (await claim(partition, [r])).batches[0]!.id!;
+  const [batch] = (await claim(partition, [r])).batches;
+  await the.ledger.batches.markSent(batch!, 'platform-1');
+  const id = batch!.id!;
   const wait = the.pending(r, id, keyOf(r));
   const batches = [{ id, pending: [r.externalId] }];
   await the.ledger.checkpoint(partition, await outcome(null, [r], 'waiting', { batches, waiting: [wait] }));

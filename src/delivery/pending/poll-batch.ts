@@ -15,13 +15,14 @@ import {
 } from '../../ledger/waiting/index.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
-import { provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
+import { platformIdOf, provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notStored } from '../upload/proven-outcomes.js';
 import { retryDelay } from '../chunk/retry-delay.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
-type PolledOutcome = 'accepted' | 'pending' | 'dropped';
+/** `sent since`: another batch has the record by now. */
+type PolledOutcome = 'accepted' | 'pending' | 'dropped' | 'sent since';
 
 /** A record that the platform keeps pending for its parents. */
 export interface PendingChild {
@@ -33,10 +34,14 @@ export interface PendingChild {
   readonly listed: PendingResource | null;
 }
 
-/** Writes what has become of the batch's records, and returns those that are still pending. */
+/**
+ * Writes what has become of the batch's records, and returns those that are still pending. Of a batch in doubt, which has no
+ * id, they are as long as the platform may keep them.
+ */
 export async function pollBatch(context: PartitionContext, batch: OpenBatch): Promise<PendingChild[]> {
   const { deps } = context;
-  const status = await statusOf(context, batch.platformBatchId!, batch.tenant);
+  const platformId = platformIdOf(batch);
+  const status = platformId === null ? null : await statusOf(context, platformId, batch.tenant);
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   // How many records are counted as pending without being listed.
@@ -47,6 +52,7 @@ export async function pollBatch(context: PartitionContext, batch: OpenBatch): Pr
 
   const outcomeOf = (externalId: string): PolledOutcome => {
     const row = rows.get(externalId);
+    if (platformId === null && row === undefined) return 'sent since';
     const isListed = counted?.listed.has(externalId) === true;
     if (!isListed && (counted?.outcomeOfUnlisted === 'accepted' || stored.has(externalId))) return 'accepted';
     // The platform was asked to keep it until now at most, whatever it lists.

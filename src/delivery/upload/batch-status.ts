@@ -3,8 +3,14 @@ import { milliseconds, times } from '../../domain/timeouts.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { log } from '@temporalio/activity';
 import { ERROR_CATALOGUE } from '../../domain/errors.js';
+import type { OpenBatch } from '../../ledger/batches/batches.js';
+import { segmentProblem } from '../../platform/path.js';
 import type { BatchStatus, PendingResource } from '../../platform/contract/batches.js';
 import type { PartitionContext } from '../partition-context.js';
+
+/** null also for an id that cannot be part of a URL: the platform cannot be asked about such a batch. */
+export const platformIdOf = ({ platformBatchId: id }: Pick<OpenBatch, 'platformBatchId'>): string | null =>
+  id === null || segmentProblem(id) !== undefined ? null : id;
 
 export interface PollResult {
   /** The last status; null if the platform does not know the batch. */

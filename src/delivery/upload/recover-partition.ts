@@ -1,9 +1,9 @@
 /** Settles the batches that dead attempts and dead runs left open, so that their records can be claimed again. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { segmentProblem } from '../../platform/path.js';
+import { referencesOf } from '../../domain/records/references.js';
 import type { OpenBatch } from '../../ledger/batches/batches.js';
 import type { SentRecord } from '../../ledger/outcomes/sent-records.js';
-import { provenByCounters, pollUntilProcessed } from './batch-status.js';
+import { platformIdOf, provenByCounters, pollUntilProcessed } from './batch-status.js';
 import { allEnded } from '../all-ended.js';
 import type { PartitionContext } from '../partition-context.js';
 import { times } from '../../domain/timeouts.js';
@@ -19,14 +19,14 @@ export async function recoverPartition(context: PartitionContext): Promise<void>
   );
 }
 
-/** null also for an id that cannot be part of a URL: the platform cannot be asked about such a batch. */
-const platformIdOf = ({ platformBatchId: id }: OpenBatch): string | null =>
-  id === null || segmentProblem(id) !== undefined ? null : id;
-
 /**
  * Releases the records of an intent without a platform id. The platform may have the batch and may still be applying it, so its
  * records are sent again only after the platform's longest delay. That is counted from the last moment at which the
  * POST may have ended: one delay after the intent (upload-batch.ts).
+ *
+ * If the platform was asked to keep children, it may have them pending for much longer, and would apply them after anything
+ * newer that is sent meanwhile. So the ledger has them as pending, too: a row with the same content is sent at once, and one
+ * that has changed waits until the platform must have let go of the older content.
  */
 async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Promise<void> {
   const { deps, sync, partition, signal } = context;
@@ -37,20 +37,30 @@ async function releaseInDoubt(context: PartitionContext, batch: OpenBatch): Prom
   if (now === undefined) return;
   const id = platformIdOf(now);
   if (id !== null) return poll(context, now, id);
+  const dependencyWait = dependencyWaitOf(context);
+  const pending = dependencyWait > 0 ? batch.externalIds : [];
   const outcomes = outcomesOf(batch, () => 'unknown');
-  await deps.ledger.batches.recover(partition, batch, { outcomes, pending: [], dependencyWait: 0 });
+  await deps.ledger.batches.recover(partition, batch, { outcomes, pending, dependencyWait });
 }
+
+/** Seconds for which the platform was asked to keep records whose parents are missing; 0 if none refers to another. */
+const dependencyWaitOf = ({ mapping: { spec } }: PartitionContext): number =>
+  referencesOf(spec.schema.schema).length > 0 ? spec.options.dependencyWaitTimeout : 0;
 
 async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId: string): Promise<void> {
   const { status } = await pollUntilProcessed(context, platformBatchId, batch.tenant);
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
-  const pending = batch.externalIds.filter((id) => counted?.listed.has(id) === true);
+  const dependencyWait = dependencyWaitOf(context);
+  // Of records that the platform counts as pending and does not list, any may be one.
+  const isUnlistedPending =
+    dependencyWait > 0 && counted?.outcomeOfUnlisted === null && status!.progress.pendingRecords > counted.listed.size;
+  const isPending = (externalId: string): boolean => isUnlistedPending || counted?.listed.has(externalId) === true;
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,
   // and a dead letter needs the row's key.
   const outcomes = outcomesOf(batch, (externalId) =>
-    counted?.listed.has(externalId) === true ? null : (counted?.outcomeOfUnlisted ?? 'unknown'),
+    isPending(externalId) ? null : (counted?.outcomeOfUnlisted ?? 'unknown'),
   );
-  const dependencyWait = context.mapping.spec.options.dependencyWaitTimeout;
+  const pending = batch.externalIds.filter(isPending);
   await context.deps.ledger.batches.recover(context.partition, batch, { outcomes, pending, dependencyWait });
 }
 

@@ -30,7 +30,7 @@ export interface BatchResult {
 export interface RecoveredOutcomes {
   /** Those with an `unknown` outcome are sent again. */
   readonly outcomes: readonly SentRecord[];
-  /** The external ids of its other records, which are pending. */
+  /** The external ids of the records that are pending; if it is in doubt whether they are, their outcome is `unknown`, too. */
   readonly pending: readonly string[];
   /** Seconds for which the platform was asked to keep those. */
   readonly dependencyWait: number;

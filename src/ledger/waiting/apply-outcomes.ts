@@ -57,6 +57,8 @@ interface Entry {
   /** The batch in which the record is pending; null if it is queued. */
   readonly batchId: string | null;
   readonly readAgain: boolean;
+  /** Whether the platform may not even have that batch. */
+  readonly isInDoubt: boolean;
   /** Whether the entry's read may be newer than that of the rows. */
   readonly mayBeNewer: boolean;
   /** Whether the counts of a run that has not ended have the record as waiting. */
@@ -65,7 +67,7 @@ interface Entry {
 
 /** How the row was read, and what the entry of its record is to it. */
 type Case =
-  | `${'counted' | 'uncounted'}: ${'still waits' | 'newer entry' | 'pending' | 'queued'}`
+  | `${'counted' | 'uncounted'}: ${'still waits' | 'newer entry' | 'pending' | 'in doubt' | 'queued'}`
   | `poll: ${'still waits' | 'other batch' | 'read again' | 'this batch'}`;
 
 function caseOf(entry: Entry, row: IdentifiedRow, read: Read): Case {
@@ -75,7 +77,8 @@ function caseOf(entry: Entry, row: IdentifiedRow, read: Read): Case {
     return entry.readAgain ? 'poll: read again' : 'poll: this batch';
   }
   if (entry.mayBeNewer) return `${read.kind}: newer entry`;
-  return entry.batchId === null ? `${read.kind}: queued` : `${read.kind}: pending`;
+  if (entry.batchId === null) return `${read.kind}: queued`;
+  return entry.isInDoubt ? `${read.kind}: in doubt` : `${read.kind}: pending`;
 }
 
 type Statement = 'remove' | 'queue' | 'countHere' | 'stopCounting';
@@ -91,6 +94,9 @@ const CHANGES: Record<Case, 'keep' | Statement> = {
   // The row counts by its outcome, but claims must see that its record is still pending in a batch.
   'counted: pending': 'stopCounting',
   'uncounted: pending': 'stopCounting',
+  // What was sent since has the same content and the same parents: the platform cannot be keeping the one and have the other.
+  'counted: in doubt': 'remove',
+  'uncounted: in doubt': 'remove',
   'counted: queued': 'remove',
   'uncounted: queued': 'remove',
   // The record has been sent in another batch since the polled one: that batch decides.
@@ -132,9 +138,10 @@ async function lockEntries(
        -- One order for all, as in write-entries.ts, so that checkpoints cannot deadlock here.
        ORDER BY waiting.tenant_id, waiting.external_id COLLATE "C" FOR UPDATE OF waiting)
      SELECT w.ord::int - 1 AS index, w.partition_id AS "partitionId", w.batch_id AS "batchId", w.read_again AS "readAgain",
-       w.read_seq > :readSeqStart AS "mayBeNewer", w.counted AND runs.ended_at IS NULL AS "isCounted"
+       w.batch_id IS NOT NULL AND b.platform_batch_id IS NULL AS "isInDoubt", w.read_seq > :readSeqStart AS "mayBeNewer", w.counted AND runs.ended_at IS NULL AS "isCounted"
      -- A partition that this statement does not see yet is of a run that has not ended.
      FROM w LEFT JOIN partitions ON partitions.id = w.partition_id LEFT JOIN runs ON runs.id = partitions.run_id
+     LEFT JOIN batches b ON b.id = w.batch_id
      ORDER BY w.tenant_id, w.external_id COLLATE "C"`,
     { ...bindingsOf(partition, rows), readSeqStart },
   );

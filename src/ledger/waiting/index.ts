@@ -9,6 +9,9 @@
  * | pending             | `batch_id`              | is kept by the platform until its parents arrive                  |
  * | pending, read again | `batch_id`,`read_again` | the same; since its row may have changed, it is queued afterwards |
  *
+ * A worker may have died after it had sent a batch, and before it heard of it. Its records are pending in a batch without the
+ * platform's id: in doubt.
+ *
  * What happens, and the state that follows (`=`: the state stays; `-`: does not happen):
  *
  * | What happens                                   | Function                 | none    | queued      | pending     | pending, read again |
@@ -24,7 +27,8 @@
  * | a poll of an earlier batch has it              | `applyOutcomes`          | -       | =           | =           | =                   |
  *
  * (1) `pending, read again` if the queued entry may be of a newer reading. (2) In the new batch. (3) It is counted by the
- * row's outcome instead of as waiting, but claims must see that it is still in a batch.
+ * row's outcome instead of as waiting, but claims must see that it is still in a batch. If it was in doubt, there is no entry
+ * afterwards: what was sent since, with the same content, has decided.
  *
  * Beside these, `Waiting` changes when an entry is due and why it waits, which are no states, and `forget` deletes.
  *

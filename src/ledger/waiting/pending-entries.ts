@@ -29,6 +29,8 @@ export async function recordReadingOfPending(
        WITH ORDINALITY AS i(tenant_id, external_id, hash, key, ord)
      WHERE w.mapping_id = :mapping AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
        AND w.batch_id IS NOT NULL
+       -- The same content may be sent while it is in doubt whether the platform has it: it would not matter which came last.
+       AND NOT (w.content_hash = i.hash AND EXISTS (SELECT FROM batches b WHERE b.id = w.batch_id AND b.platform_batch_id IS NULL))
      RETURNING i.ord::int - 1 AS index`,
     {
       mapping: mappingId,
