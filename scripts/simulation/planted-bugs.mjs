@@ -119,10 +119,10 @@ export const PLANTED_BUGS = {
     'position = positionOf(last);',
     'position = positionOf(page.rows.at(0)!);',
   ],
-  'a read sequence number is drawn too early': [
+  'a read sequence number is drawn once the rows have been read': [
     'src/reading/read-chunks.ts',
     'if (isLast) readSeqStart = await nextReadSeq();\n      next = readAhead();',
-    'next = readAhead();\n      if (isLast) readSeqStart = await nextReadSeq();\n      await next.catch(() => undefined);',
+    'next = readAhead();\n      await next.catch(() => undefined);\n      if (isLast) readSeqStart = await nextReadSeq();',
   ],
   'a change is forgotten while its record is pending': [
     'src/ledger/waiting/pending-entries.ts',

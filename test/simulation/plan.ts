@@ -110,7 +110,12 @@ export function planOf(seed: number): Plan {
     traps: hot && random.chance(0.5) ? longFreezes(random, inDoubtDelay) : trapsOf(random, inDoubtDelay),
     temporal: { deafAttempts: some(0.6) },
     ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
-    source: { lostQuery: some(0.1), shortPage: some(0.5), slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20 },
+    source: {
+      lostQuery: some(0.1),
+      shortPage: some(0.5),
+      stalled: some(0.15),
+      slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
+    },
     platform: {
       lostRequest: some(0.1),
       lostResponse: some(0.1),

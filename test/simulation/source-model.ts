@@ -25,7 +25,12 @@ export interface SourceFaults {
   readonly shortPage: number;
   /** Milliseconds that a query takes at most. */
   readonly slowest: number;
+  /** How likely what was found takes much longer to arrive: others may deliver newer rows meanwhile. */
+  readonly stalled: number;
 }
+
+/** Milliseconds. */
+const STALLED = 12_000;
 
 /** A change of rows: the new row, or null to delete it. */
 export interface Change {
@@ -119,7 +124,8 @@ export class SourceModel {
       await this.#kernel.sleep(1 + this.#random.next() * this.faults.slowest);
       this.#maybeLost();
       const found = answer();
-      await this.#kernel.sleep(1 + this.#random.next() * this.faults.slowest);
+      const longest = this.#random.chance(this.faults.stalled) ? STALLED : this.faults.slowest;
+      await this.#kernel.sleep(1 + this.#random.next() * longest);
       this.#maybeLost();
       return found;
     };
