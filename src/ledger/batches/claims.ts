@@ -2,7 +2,8 @@
  * Claims: which records of a chunk are sent, and the intents of their batches, in one transaction before any POST.
  *
  * A record is claimed only while it is in no open batch, and only if its row was read wholly after the reading
- * that was sent last. So no record is in two open batches, and older content never overwrites newer.
+ * that was sent last. So no record is in two open batches, and older content never overwrites newer. Content that is in
+ * doubt may be claimed a second time (ADR 0036).
  *
  * Concurrency. All transactions of the ledger are READ COMMITTED: each statement sees what was committed before it
  * began. A claim first finds the records in open batches, then compares the others with the record index, and this
