@@ -76,7 +76,8 @@ it('holds a sync to its requests at once and a second while a worker starts and 
 }, 120_000);
 
 it('holds every command to a Retry-After that a worker has heard', async () => {
-  const PAUSE = 20;
+  // Longer than the commands take to begin, on a machine that does much else.
+  const PAUSE = 45;
   const CUSTOMERS = 30;
   const shop = await shopForTest({ env: { PLATFORM_TENANT: 'north' } });
   await fill(shop, CUSTOMERS);
