@@ -32,9 +32,7 @@ export function optionsOf(args) {
     args,
     options: {
       ...Object.fromEntries(
-        ['kills', 'mixed', 'seed', 'rows', 'workers', 'rate', 'pause', 'at-once', 'minutes', 'soak', 'report'].map(
-          (name) => [name, TEXT],
-        ),
+        [...Object.keys(DEFAULTS), 'rate', 'minutes', 'soak', 'report'].map((name) => [name, TEXT]),
       ),
       quick: FLAG,
       resume: FLAG,

@@ -1,7 +1,7 @@
 /** Sets a campaign up: servers, the source's tables and rows, the schema definitions, workers, and what watches them. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import { withClient } from '../with-client.mjs';
 import { watchProgress } from './progress.mjs';
 import { openRuns } from './runs.mjs';
 import { startServers } from './servers.mjs';
@@ -80,9 +80,7 @@ const direct = ({ urls, sandboxUrl }) => ({
 });
 
 async function fillOnce(url, rows, log) {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  await withClient(url, async (client) => {
     const { rows: found } = await client.query("SELECT to_regclass('shop.orders') IS NOT NULL AS there");
     if (found[0].there) return;
     log(`filling the source with ${rows} rows`);
@@ -91,7 +89,5 @@ async function fillOnce(url, rows, log) {
     await client.query(TABLES);
     await fill(client, rows);
     await client.query('COMMIT');
-  } finally {
-    await client.end();
-  }
+  });
 }

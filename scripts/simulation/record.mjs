@@ -1,8 +1,7 @@
 /**
  * The records of the simulation in docs/reliability/. simulation.json: for each commit, how many seeds in a row were run and what they
  * found. A run goes on after the last seed of its commit, and another commit after the last seed of all, so that many hours can be
- * spent in parts and no story is told twice. planted-bugs.json: for each
- * planted bug, the first seed that finds it.
+ * spent in parts and no story is told twice. planted-bugs.json: for each planted bug, the first seed that finds it.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -138,9 +138,9 @@ export class LedgerDatabase {
       const type = typeOf(message);
       if (type === 'P') return known === undefined ? [withName(message, 5, name)] : [];
       if (type === 'B') return [withName(message, message.indexOf(0, 5) + 1, name)];
-      if ((type === 'D' || type === 'C') && message[5] === STATEMENT)
-        return type === 'D' ? [withName(message, 6, name)] : [];
-      return [message];
+      if (message[5] !== STATEMENT) return [message];
+      if (type === 'D') return [withName(message, 6, name)];
+      return type === 'C' ? [] : [message];
     });
     const answer = this.#backend.execProtocolRawSync(Buffer.concat(own));
     if (answer[0] === PARSE_COMPLETE) this.#prepared.set(sql, name);

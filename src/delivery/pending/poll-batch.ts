@@ -44,8 +44,6 @@ export async function pollBatch(context: PartitionContext, batch: OpenBatch): Pr
   const status = platformId === null ? null : await statusOf(context, platformId, batch.tenant);
   const rows = new Map((await deps.ledger.waiting.ofBatch(batch.id)).map((row) => [row.externalId, row]));
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
-  // How many records are counted as pending without being listed.
-  const unlistedPending = status === null ? 0 : status.progress.pendingRecords - counted!.listed.size;
   const open = batch.externalIds.filter((id) => counted?.listed.has(id) !== true);
   const openRows = open.flatMap((id) => rows.get(id) ?? []);
   const stored = await storedOf(context, batch, status, counted, openRows);
@@ -57,7 +55,7 @@ export async function pollBatch(context: PartitionContext, batch: OpenBatch): Pr
     if (!isListed && (counted?.outcomeOfUnlisted === 'accepted' || stored.has(externalId))) return 'accepted';
     // The platform was asked to keep it until now at most, whatever it lists.
     if (row?.isDue === true) return 'dropped';
-    if (isListed || (row !== undefined && (status === null || unlistedPending > 0))) return 'pending';
+    if (isListed || (row !== undefined && (counted === null || counted.unlistedPending > 0))) return 'pending';
     return 'dropped';
   };
   const outcomes = new Map(batch.externalIds.map((id) => [id, outcomeOf(id)]));

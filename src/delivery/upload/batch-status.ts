@@ -72,6 +72,8 @@ export const isAllAccepted = ({ progress, errors, pendingResources }: BatchStatu
 export interface CounterProof {
   /** The records that the platform lists as pending. */
   readonly listed: ReadonlyMap<string, PendingResource>;
+  /** How many of the records are counted as pending without being listed. */
+  readonly unlistedPending: number;
   /** Whether the counters account for every record that was sent. */
   readonly addsUp: boolean;
   /** Whether they do, and the lists of pending and failed records do not contradict them. */
@@ -101,7 +103,7 @@ export function provenByCounters(status: BatchStatus, externalIds: readonly stri
       : successfulRecords === 0
         ? 'rejected'
         : null;
-  return { listed, addsUp, agrees, outcomeOfUnlisted };
+  return { listed, unlistedPending: pendingRecords - listed.size, addsUp, agrees, outcomeOfUnlisted };
 }
 
 /** Warnings that were logged. When there are many they are all forgotten, at the price of repeating a few. */

@@ -21,7 +21,7 @@ export async function provenOutcomes(
   { byId: named }: NamedFailures,
 ): Promise<ReadonlyMap<string, ProvenOutcome>> {
   const { externalIds, length: sent } = batch.records;
-  const { listed, addsUp, agrees, outcomeOfUnlisted } = provenByCounters(status, externalIds, sent);
+  const { listed, addsUp, agrees, outcomeOfUnlisted, unlistedPending } = provenByCounters(status, externalIds, sent);
   const outcomes = new Map<string, ProvenOutcome>();
   for (const id of listed.keys()) outcomes.set(id, 'pending');
   const open = [...batch.records].filter(({ externalId }) => !listed.has(externalId));
@@ -32,8 +32,7 @@ export async function provenOutcomes(
     return outcomes;
   }
 
-  const { failedRecords, pendingRecords } = status.progress;
-  const unlistedPending = pendingRecords - listed.size;
+  const { failedRecords } = status.progress;
   let absent = await notStored(
     context,
     batch.tenant,

@@ -52,8 +52,7 @@ async function poll(context: PartitionContext, batch: OpenBatch, platformBatchId
   const counted = status === null ? null : provenByCounters(status, batch.externalIds, batch.records);
   const dependencyWait = dependencyWaitOf(context);
   // Of records that the platform counts as pending and does not list, any may be one.
-  const isUnlistedPending =
-    dependencyWait > 0 && counted?.outcomeOfUnlisted === null && status!.progress.pendingRecords > counted.listed.size;
+  const isUnlistedPending = dependencyWait > 0 && counted?.outcomeOfUnlisted === null && counted.unlistedPending > 0;
   const isPending = (externalId: string): boolean => isUnlistedPending || counted?.listed.has(externalId) === true;
   // Records that are not proved to be accepted are read and sent again, even if they failed: the row may have changed,
   // and a dead letter needs the row's key.
