@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../with-client.mjs';
+import { heldBy } from './held-memory.mjs';
 import { randomOf } from './random.mjs';
 import { endRound } from './round.mjs';
 import { startWriter } from './writer.mjs';
@@ -53,7 +54,7 @@ export async function soak(stage, state, { isOver, keep, log }) {
   while (samples.length <= options.soak && !isOver()) {
     await sleep(Math.max(0, began + samples.length * MINUTE_MS - performance.now()));
     samples.push(await sampled(stage, writer, (performance.now() - began) / MINUTE_MS));
-    state.soak = { faults, samples, judgements: judgementsOf(samples) };
+    state.soak = { faults, samples, judgements: judgementsOf(samples, options.rate) };
     keep();
     log(JSON.stringify(samples.at(-1)));
   }
@@ -68,10 +69,12 @@ export async function soak(stage, state, { isOver, keep, log }) {
 }
 
 async function sampled({ workers, urls }, writer, minute) {
-  const processes = workers.living().map(({ process }) => process.pid);
+  const living = workers.living();
+  const processes = living.map(({ process }) => process.pid);
   const ledger = await withClient(urls.ledger, async (client) => (await client.query(LEDGER)).rows[0]);
   return {
     minute: rounded(minute),
+    heldMiB: living.map(({ path }) => rounded(heldBy(path))),
     rssMiB: processes.map(rssOf),
     files: processes.map((pid) => readdirSync(`/proc/${pid}/fd`).length),
     ...ledger,
@@ -83,17 +86,31 @@ async function sampled({ workers, urls }, writer, minute) {
 const rssOf = (pid) => rounded(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024);
 
 /** What was sampled, against what was promised. Each has a figure for people, and whether it is within its bound. */
-export function judgementsOf(samples) {
+export function judgementsOf(samples, rate) {
   const warm = samples.filter(({ minute }) => minute >= Math.min(WARM_UP_MINUTES, samples.at(-1).minute / 2));
   const each = (figures) => samples[0].rssMiB.map((_, worker) => figures(worker));
-  const growth = Math.max(...each((worker) => slope(warm, ({ rssMiB }) => rssMiB[worker]) * 60));
+  const growth = (of) => each((worker) => trend(warm, (sample) => of(sample)[worker]));
+  const held = Math.max(...growth(({ heldMiB }) => heldMiB).map(({ slope }) => slope * 60));
+  const resident = growth(({ rssMiB }) => rssMiB).sort((a, b) => surely(b) - surely(a))[0];
   const files = Math.max(...each((worker) => range(warm.map((sample) => sample.files[worker]))));
   const [first, last] = [warm[0], warm.at(-1)];
   const perBatch = ((last.ledgerMiB - first.ledgerMiB) * 1024) / Math.max(1, last.batches - first.batches);
   const open = Math.max(...warm.map(({ openBatches }) => openBatches));
-  const judged = (held, figure) => ({ held, figure });
+  const changes = (last.changed - first.changed) / Math.max(1, (last.minute - first.minute) * 60);
+  const judged = (isHeld, figure) => ({ held: isHeld, figure });
   return {
-    'memory of a worker grows by less than 1 MiB an hour': judged(growth < 1, `${rounded(growth)} MiB an hour`),
+    'the source changes as fast as was asked for': judged(
+      changes > rate * 0.95,
+      `${Math.round(changes)} rows a second`,
+    ),
+    'what the JavaScript of a worker holds grows by less than 1 MiB an hour': judged(
+      held < 1,
+      `${rounded(held)} MiB an hour`,
+    ),
+    'nor does its resident memory, as far as can be told': judged(
+      surely(resident) * 60 < 1,
+      `${rounded(resident.slope * 60)} MiB an hour, give or take ${rounded(resident.error * 120)}`,
+    ),
     'the number of open files stays the same, give or take 10': judged(files <= 20, `they differ by ${files}`),
     'the ledger grows by less than 4 KiB for each closed batch': judged(perBatch < 4, `${rounded(perBatch)} KiB`),
     'fewer than 200 batches are open at once': judged(open < 200, `${open}`),
@@ -102,13 +119,18 @@ export function judgementsOf(samples) {
 
 const range = (numbers) => Math.max(...numbers) - Math.min(...numbers);
 
-/** Of the line through the samples, by least squares, for each minute. */
-function slope(samples, valueOf) {
+/** The line through the samples by least squares: what it rises by each minute, and the standard error of that. */
+function trend(samples, valueOf) {
   const mean = (of) => samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
   const [x, y] = [mean(({ minute }) => minute), mean(valueOf)];
   const spread = samples.reduce((sum, { minute }) => sum + (minute - x) ** 2, 0);
-  if (spread === 0) return 0;
-  return samples.reduce((sum, sample) => sum + (sample.minute - x) * (valueOf(sample) - y), 0) / spread;
+  if (spread === 0) return { slope: 0, error: 0 };
+  const slope = samples.reduce((sum, sample) => sum + (sample.minute - x) * (valueOf(sample) - y), 0) / spread;
+  const rest = samples.reduce((sum, sample) => sum + (valueOf(sample) - y - slope * (sample.minute - x)) ** 2, 0);
+  return { slope, error: Math.sqrt(rest / Math.max(1, samples.length - 2) / spread) };
 }
+
+/** What it rises by at least, if the samples are not very unlikely. */
+const surely = ({ slope, error }) => slope - 2 * error;
 
 const rounded = (number) => Math.round(number * 10) / 10;

@@ -57,6 +57,7 @@ export async function prepared(folder, state, log) {
       folder,
       env: servers.env,
       count: options.workers,
+      reportsMemory: options.soak !== null,
       onDeath(death) {
         stage.workers?.disarm();
         count(state.kills, death.point ?? '');

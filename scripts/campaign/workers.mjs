@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProcess } from './process.mjs';
 
+const preloaded = (name) => ['--import', fileURLToPath(new URL(name, import.meta.url))];
+
 /** The options with which `partner-sync` starts its own workers (src/config/engine-flags.ts), and the points. */
-const NODE_OPTIONS = [
-  '--max-semi-space-size=16',
-  '--import',
-  fileURLToPath(new URL('load-with-points.mjs', import.meta.url)),
-];
+const NODE_OPTIONS = ['--max-semi-space-size=16', ...preloaded('load-with-points.mjs')];
+const MEMORY = preloaded('report-held-memory.mjs');
 
 /**
  * @param {number} count how many run at once
+ * @param {boolean} reportsMemory whether each writes down what it holds (held-memory.mjs)
  * @param {(death: {point: string | null, holds: {id: string, token: number}[], at: number}) => void} onDeath called when one has
  *   died, before its successor is started
  */
-export async function startWorkers({ folder, env, count, onDeath }) {
+export async function startWorkers({ folder, env, count, reportsMemory, onDeath }) {
   const armed = join(folder, 'armed');
   let isOver = false;
   const failures = [];
@@ -33,7 +33,7 @@ export async function startWorkers({ folder, env, count, onDeath }) {
         env: { ...env, CAMPAIGN_ARMED: armed, CAMPAIGN_WORKER: path },
         cwd: folder,
         logFile: `${path}.log`,
-        nodeOptions: NODE_OPTIONS,
+        nodeOptions: reportsMemory ? [...NODE_OPTIONS, ...MEMORY] : NODE_OPTIONS,
       }),
     };
     void worker.process.ended.then((how) => (isOver ? undefined : replace(worker, how)));

@@ -7,7 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sizesFor } from './shop.mjs';
 
 /** Transactions that are open at once. */
-const CONNECTIONS = 4;
+const CONNECTIONS = 16;
+/** How many transactions are enough for the rate: a connection has one or two in a second, and half of their rows are there. */
+const TRANSACTIONS_A_SECOND = 8;
 /** In percent: transactions that stay open for some seconds before they are committed. */
 const LATE = 15;
 
@@ -73,8 +75,7 @@ const MISSING_CUSTOMERS = `INSERT INTO shop.customers SELECT DISTINCT shop, cust
  */
 export function startWriter({ url, rows, rate, random }) {
   const { orders } = sizesFor(rows);
-  // Late transactions take a connection half a second on average, and some find none of their rows.
-  const rowsAtOnce = Math.ceil(rate / CONNECTIONS);
+  const rowsAtOnce = Math.ceil(rate / TRANSACTIONS_A_SECOND);
   const counted = { transactions: 0, rows: 0, late: 0, failed: 0 };
   let isOver = false;
   let text = 0;
