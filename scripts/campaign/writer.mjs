@@ -6,12 +6,13 @@ import pg from 'pg';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizesFor } from './shop.mjs';
 
-/** Transactions that are open at once. */
-const CONNECTIONS = 16;
-/** How many transactions are enough for the rate: a connection has one or two in a second, and half of their rows are there. */
-const TRANSACTIONS_A_SECOND = 8;
-/** In percent: transactions that stay open for some seconds before they are committed. */
-const LATE = 15;
+/** Transactions that are open at once: some are short, and the others stay open for some seconds before they are committed. */
+const SHORT = 4;
+const LATE = 4;
+/** A short transaction asks for a tenth of the rows that are to change in a second; it finds half of them. */
+const SHARE_OF_SECOND = 10;
+/** Most rows of a late transaction: others wait for it where they meet one of them. */
+const LATE_ROWS = 5;
 
 /** What a transaction does to some rows, and how often of a hundred. `$1`: the shop, `$2`: ids, `$3`: a text. */
 const CHANGES = [
@@ -75,16 +76,16 @@ const MISSING_CUSTOMERS = `INSERT INTO shop.customers SELECT DISTINCT shop, cust
  */
 export function startWriter({ url, rows, rate, random }) {
   const { orders } = sizesFor(rows);
-  const rowsAtOnce = Math.ceil(rate / TRANSACTIONS_A_SECOND);
+  const rowsAtOnce = Math.ceil(rate / SHARE_OF_SECOND);
   const counted = { transactions: 0, rows: 0, late: 0, failed: 0 };
   let isOver = false;
   let text = 0;
   /** Ids after those of the first rows are those of orders that come before their customers. */
   const newIds = Math.ceil(orders / 2);
   const began = performance.now();
-  const loops = Array.from({ length: CONNECTIONS }, () => work());
+  const loops = Array.from({ length: SHORT + LATE }, (_, no) => work(no >= SHORT));
 
-  async function work() {
+  async function work(isLate) {
     let client;
     while (!isOver) {
       if (counted.rows > ((performance.now() - began) / 1000) * rate) {
@@ -93,7 +94,7 @@ export function startWriter({ url, rows, rate, random }) {
       }
       try {
         client ??= await connected();
-        await change(client);
+        await (isLate ? changeLate(client) : change(client, rowsAtOnce, 0));
       } catch {
         // Deadlocks with another transaction, and a source that was killed.
         counted.failed++;
@@ -112,23 +113,23 @@ export function startWriter({ url, rows, rate, random }) {
     return client;
   }
 
-  async function change(client) {
-    const kind = drawn();
+  async function changeLate(client) {
+    counted.late++;
+    await change(client, Math.min(rowsAtOnce, LATE_ROWS), 500 + random(5000));
+  }
+
+  /** @param milliseconds how long after the changes, or between an order and its customer */
+  async function change(client, mostRows, milliseconds) {
+    const { statements = [ORPHANS], orphans } = drawn();
     const shop = random(2) === 0 ? 'n' : 's';
     const note = `change ${text++} ${'é'.repeat(random(3))}`;
-    const ids = Array.from({ length: rowsAtOnce }, () =>
-      kind.orphans ? orders + 1 + random(newIds) : 1 + random(orders + newIds),
+    const ids = Array.from({ length: mostRows }, () =>
+      orphans ? orders + 1 + random(newIds) : 1 + random(orders + newIds),
     );
-    const values = [shop, ids, note];
-    if (kind.orphans) {
-      counted.rows += await inTransaction(client, [ORPHANS], values, 0);
-      await sleep(500 + random(3000));
-      counted.rows += await inTransaction(client, [MISSING_CUSTOMERS], [], 0);
-    } else {
-      const late = random(100) < LATE ? 500 + random(5000) : 0;
-      if (late > 0) counted.late++;
-      counted.rows += await inTransaction(client, kind.statements, values, late);
-    }
+    await inTransaction(client, statements, [shop, ids, note], orphans ? 0 : milliseconds);
+    if (!orphans) return;
+    await sleep(milliseconds);
+    await inTransaction(client, [MISSING_CUSTOMERS], [], 0);
   }
 
   async function inTransaction(client, statements, values, lateMs) {
@@ -138,7 +139,7 @@ export function startWriter({ url, rows, rate, random }) {
     if (lateMs > 0) await sleep(lateMs);
     await client.query('COMMIT');
     counted.transactions++;
-    return changed;
+    counted.rows += changed;
   }
 
   function drawn() {
