@@ -33,6 +33,8 @@ export class EarlierChunks {
   noDuplicatesInLedger = false;
   /** No child had a parent that will not come, and later chunks need not look for one. */
   allChildrenSendable = false;
+  /** No child was queued without its parents when the first chunk was read. */
+  noChildrenQueued = false;
   readonly refusals = new Refusals();
 }
 

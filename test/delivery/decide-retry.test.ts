@@ -1,6 +1,6 @@
 /** What happens to a child that the platform has not accepted depends on its parents, never on a message alone. */
 import { expect, it } from 'vitest';
-import { decideRetry } from '../../src/delivery/pending/decide-retry.js';
+import { decideRetry } from '../../src/delivery/parents/decide-retry.js';
 import type { ParentStatus } from '../../src/delivery/parents/parent-graph.js';
 import { parentKey } from '../../src/delivery/parents/parents.js';
 

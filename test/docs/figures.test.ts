@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { retryDelay } from '../../src/delivery/chunk/retry-delay.js';
+import { retryDelay } from '../../src/delivery/parents/retry-delay.js';
 import { seconds, times } from '../../src/domain/timeouts.js';
 import { UNSEEN_TRANSACTIONS_DELAY } from '../../src/source/high-watermark-text.js';
 import { MAX_PAGE_CHARACTERS } from '../../src/source/page-sizer.js';

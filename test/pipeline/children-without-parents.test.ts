@@ -74,6 +74,25 @@ it("reports the platform's message about a child if it is not about its missing 
 });
 
 it.each([
+  ['is missing', {}, 'parent_missing'],
+  ['may have another id', UNSURE_CUSTOMERS, 'parent_unknown'],
+])('gives up a child whose parent %s even if each run reads its row again', async (_, files, code) => {
+  const shop = await shopForTest({ wait: '10m', upload: { waitForPending: '1s' }, files });
+  // The last row in the order of reading: an incremental run begins with it.
+  await order(shop, 'o1', 7);
+  await shop.run();
+  // As if it had been sent twice more: now it is due later than the run ends that finds it dropped.
+  await shop.state.query('UPDATE partner_sync.waiting SET tries = tries + 2');
+  for (let runs = 0; runs < 12 && (await waiting(shop)).length > 0; runs++) {
+    await expirePending(shop);
+    await shop.run();
+  }
+
+  expect(await deadLetters(shop)).toEqual([['orders', 'o1', code]]);
+  expect(shop.proxy.uploads()).toBeLessThanOrEqual(7);
+});
+
+it.each([
   ['rejects it at once', '0s'],
   ['lets its wait expire', '10m'],
 ])('retries a child without its parent with growing delays, then gives up, if the platform %s', async (_, wait) => {

@@ -19,7 +19,7 @@ import type { RecordList } from '../../records/record-list.js';
 import { neverAccepted, rejectedRecord } from './new-dead-letters.js';
 import type { DuplicateIds } from './duplicate-ids.js';
 import { ALL_ACCEPTED, type BatchOutcomes, type Outcome } from '../upload/outcome.js';
-import { retryDelay } from './retry-delay.js';
+import { retryDelay } from '../parents/retry-delay.js';
 import type { ClassifiedRows } from './classify-rows.js';
 
 export interface ChunkContext {

@@ -6,6 +6,7 @@ import type { RecordList } from '../../records/record-list.js';
 import type { PartitionContext } from '../partition-context.js';
 import { knownDuplicates, noteDuplicates, type DuplicateIds } from './duplicate-ids.js';
 import { splitDuplicates } from './split-duplicates.js';
+import { hopelessChildren } from './hopeless-children.js';
 import { unsendableChildren } from './unsendable-children.js';
 
 /** Each row of a chunk once. */
@@ -21,16 +22,27 @@ export interface ClassifiedRows {
   readonly rowsReadTwice: number;
 }
 
-/** Looks up what is known of duplicates and of parents. */
-export async function classifyRows(context: PartitionContext, chunk: Chunk): Promise<ClassifiedRows> {
+/**
+ * Looks up what is known of duplicates and of parents.
+ *
+ * @param isRetry whether the rows are those of queued records that are due, whose parents have been looked up
+ */
+export async function classifyRows(context: PartitionContext, chunk: Chunk, isRetry: boolean): Promise<ClassifiedRows> {
   const { records, failedRows, rowsReadTwice } = splitDuplicates(chunk);
   // Before anything is awaited: the chunks after this one are classified while it is delivered.
   if (failedRows !== chunk.failedRows) noteDuplicates(context, failedRows);
   const duplicates = await knownDuplicates(context, records);
   const unique = without(records, duplicates);
   const unsendable = await unsendableChildren(context, unique, failedRows);
-  const sendable = without(unique, unsendable);
-  return { sendable, failedRows, duplicates, unsendable: [...unsendable.values()], rowsReadTwice };
+  const mayBeSent = without(unique, unsendable);
+  const hopeless = isRetry ? new Map<number, FailedRow>() : await hopelessChildren(context, mayBeSent);
+  return {
+    sendable: without(mayBeSent, hopeless),
+    failedRows,
+    duplicates,
+    unsendable: [...unsendable.values(), ...hopeless.values()],
+    rowsReadTwice,
+  };
 }
 
 const without = (records: RecordList, left: ReadonlyMap<number, unknown>): RecordList =>

@@ -36,7 +36,7 @@ export async function countedCheckpointOf(
  * @throws PartnerSyncError `platform_refused` if the platform refuses every record (upload/stop-if-all-refused.ts)
  */
 export async function deliverChunk(context: PartitionContext, chunk: Chunk, retry?: Retry): Promise<ChunkResult> {
-  const rows = await classifyRows(context, chunk);
+  const rows = await classifyRows(context, chunk, retry !== undefined);
   const tenants = new Set([...chunk.records.tenants, ...chunk.failedRows.tenants]);
   const tenantIds = await context.deps.ledger.ids.tenantIds([...tenants]);
   const outcomes = new ChunkResultBuilder({

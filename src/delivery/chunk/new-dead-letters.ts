@@ -3,6 +3,7 @@ import { times } from '../../domain/timeouts.js';
 import { PARENT_REASONS, type ParentCode } from '../../domain/records/parent.js';
 import type { MappedRecord, FailedRow } from '../../domain/records/record.js';
 import { maskedShape } from '../../mapping/encode/masked-shape.js';
+import type { GivenUp } from '../parents/decide-retry.js';
 import { namesOf, type ParentReference } from '../parents/parents.js';
 
 type Named = Pick<MappedRecord, 'tenant' | 'externalId' | 'sourceKey'>;
@@ -45,6 +46,26 @@ export const duplicateRecord = (record: Named): FailedRow =>
     reason: 'another row maps to the same external id',
     shape: '',
   });
+
+/**
+ * It waited for its parents, and `decision` says which of them will not come.
+ *
+ * @param missing all parents that are not delivered
+ * @param rejection what the platform blames besides the parents, masked
+ */
+export function childGivenUp(
+  record: Named,
+  decision: GivenUp,
+  missing: readonly ParentReference[],
+  rejection: string | null,
+): FailedRow {
+  const { because, code } = decision;
+  // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
+  if (rejection !== null && code === 'parent_unknown')
+    return { ...rejectedRecord(record, rejection), missing: namesOf(missing) };
+  const others = missing.filter((parent) => parent !== because);
+  return childWithoutParent(record, [because, ...others], code, rejection);
+}
 
 /**
  * A parent of it will not come. Once all parents that it lacks are delivered, its row is read and sent again.

@@ -18,7 +18,7 @@ import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { platformIdOf, provenByCounters, statusOf, type CounterProof } from '../upload/batch-status.js';
 import type { PartitionContext } from '../partition-context.js';
 import { notStored } from '../upload/proven-outcomes.js';
-import { retryDelay } from '../chunk/retry-delay.js';
+import { retryDelay } from '../parents/retry-delay.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
 /** `sent since`: another batch has the record by now. */

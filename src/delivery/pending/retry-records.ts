@@ -9,16 +9,16 @@ import { isSurelyFound, lookUpOf } from '../../mapping/compile/external-id-look-
 import { resultsOf, withResults, type Chunk } from '../../reading/chunk.js';
 import { findRowsIfPossible } from '../../reading/find-rows.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
-import { childWithoutParent, rejectedRecord } from '../chunk/new-dead-letters.js';
+import { childGivenUp } from '../chunk/new-dead-letters.js';
 import { deliverChunk } from '../chunk/deliver-chunk.js';
-import { retryDelay } from '../chunk/retry-delay.js';
+import { retryDelay } from '../parents/retry-delay.js';
 import type { PartitionContext } from '../partition-context.js';
 import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { namesOf, parentKey, parentsOf } from '../parents/parents.js';
 import { isRowKey, removalOf, removalWithKey } from '../removal-record.js';
 import { vanishedAmong } from '../vanished-among.js';
 import { resolveParents } from './resolve-parents.js';
-import { decideRetry } from './decide-retry.js';
+import { decideRetry } from '../parents/decide-retry.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
 
 /** The due records by the keys of their rows. */
@@ -159,16 +159,9 @@ async function decideRetries(
     }
     const decision = decideRetry(row, parents, statuses, context.mapping.spec.options.dependencyWaitTimeout);
     const missing = parents.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
-    const { rejection } = row;
     if (decision.kind === 'send') results.push(result);
     else if (decision.kind === 'wait') waiting.push(postponed(row, decision.dueIn, namesOf(missing)));
-    else if (rejection !== null && decision.code === 'parent_unknown')
-      // Nothing is known about the missing parent, so what the platform blames besides is the better reason.
-      results.push({ ...rejectedRecord(result, rejection), missing: namesOf(missing) });
-    else {
-      const others = missing.filter((parent) => parent !== decision.because);
-      results.push(childWithoutParent(result, [decision.because, ...others], decision.code, rejection));
-    }
+    else results.push(childGivenUp(result, decision, missing, row.rejection));
   }
   return { chunk: withResults(chunk, results), waiting };
 }

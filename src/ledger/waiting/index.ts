@@ -45,7 +45,14 @@ export {
   type RecoveredBatch,
   type RowReading,
 } from './pending-entries.js';
-export { openWaiting, type QueuedRow, type Waiting, type WaitingParent, type WaitingRow } from './waiting.js';
+export {
+  openWaiting,
+  type LackingParents,
+  type QueuedRow,
+  type Waiting,
+  type WaitingParent,
+  type WaitingRow,
+} from './waiting.js';
 export {
   isRowKnown,
   NO_ROW_READ,

@@ -33,6 +33,9 @@ export interface QueuedRow extends WaitingRow {
 /** What children need to know about a parent that is waiting. */
 export type WaitingParent = Pick<WaitingRow, 'reason' | 'missing'>;
 
+/** What decides about a child that is queued without its parents. */
+export type LackingParents = Pick<WaitingRow, 'tries' | 'waits' | 'rejection'>;
+
 export interface Waiting {
   /** The records that are pending in this batch. */
   ofBatch(batchId: string): Promise<readonly WaitingRow[]>;
@@ -57,6 +60,13 @@ export interface Waiting {
     mappingId: number,
     keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
   ): Promise<ReadonlyMap<string, WaitingParent>>;
+  /** Whether any record of the mapping is queued without its parents. */
+  anyLackingParents(mappingId: number): Promise<boolean>;
+  /** The records that are queued without their parents, by {@link recordKey}. */
+  lackingParentsAmong(
+    mappingId: number,
+    keys: readonly Pick<WaitingRow, 'tenantId' | 'externalId'>[],
+  ): Promise<ReadonlyMap<string, LackingParents>>;
   /** Whether any record of the mapping waits. */
   any(mappingId: number): Promise<boolean>;
   /** Sets the reason of pending records: that their parents may come, or why they will not. */
@@ -66,6 +76,8 @@ export interface Waiting {
   /** Which of the mapping's waiting records this run has reason to wait for. */
   backlog(mappingId: number, runId: string): Promise<MappingBacklog>;
 }
+
+const LACKING_PARENTS = { batch_id: null, reason: 'lacks_parent' };
 
 export function openWaiting(knex: Knex): Waiting {
   const find = async <R = WaitingRow>(condition: string, bindings: (string | number)[]): Promise<R[]> => {
@@ -106,6 +118,20 @@ export function openWaiting(knex: Knex): Waiting {
         [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
       );
       return new Map(rows.map((row) => [recordKey(row), { reason: row.reason, missing: row.missing }]));
+    },
+    anyLackingParents: async (mappingId) =>
+      (await knex('waiting')
+        .where({ mapping_id: mappingId, ...LACKING_PARENTS })
+        .first('external_id')) !== undefined,
+    async lackingParentsAmong(mappingId, keys) {
+      const { rows } = await knex.raw<{ rows: (LackingParents & RecordPlace)[] }>(
+        `SELECT w.tenant_id AS "tenantId", w.external_id AS "externalId", w.tries, w.waits, w.rejection
+         FROM unnest(?::int[], ?::text[]) AS i(tenant_id, external_id)
+         JOIN waiting w ON w.mapping_id = ? AND w.tenant_id = i.tenant_id AND w.external_id = i.external_id
+         WHERE w.batch_id IS NULL AND w.reason = 'lacks_parent'`,
+        [keys.map((k) => k.tenantId), keys.map((k) => k.externalId), mappingId],
+      );
+      return new Map(rows.map((row) => [recordKey(row), row]));
     },
     any: async (mappingId) =>
       (await knex('waiting').where({ mapping_id: mappingId }).first('external_id')) !== undefined,

@@ -1,17 +1,23 @@
 /** Decides about a record that the platform did not accept without its parent: send it again, wait, or give it up. */
 import { isParentCode, type ParentCode } from '../../domain/records/parent.js';
 import type { WaitingRow } from '../../ledger/waiting/index.js';
-import type { ParentStatus } from '../parents/parent-graph.js';
-import { parentKey, type ParentReference } from '../parents/parents.js';
-import { retryDelay } from '../chunk/retry-delay.js';
+import type { ParentStatus } from './parent-graph.js';
+import { parentKey, type ParentReference } from './parents.js';
+import { retryDelay } from './retry-delay.js';
 import { seconds, times } from '../../domain/timeouts.js';
 
 export type RetryDecision =
   | { readonly kind: 'send' }
   /** `dueIn`: seconds until the next decision. */
   | { readonly kind: 'wait'; readonly dueIn: number }
-  /** `because`: the parent that will not come; `code`: why. */
-  | { readonly kind: 'give_up'; readonly because: ParentReference; readonly code: ParentCode };
+  | GivenUp;
+
+/** `because`: the parent that will not come; `code`: why. */
+export interface GivenUp {
+  readonly kind: 'give_up';
+  readonly because: ParentReference;
+  readonly code: ParentCode;
+}
 
 /**
  * @param parents all parents that the record refers to
