@@ -89,35 +89,37 @@ const rssOf = (pid) => rounded(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/
 export function judgementsOf(samples, rate) {
   const warm = samples.filter(({ minute }) => minute >= Math.min(WARM_UP_MINUTES, samples.at(-1).minute / 2));
   const each = (figures) => samples[0].rssMiB.map((_, worker) => figures(worker));
-  const growth = (of) => each((worker) => trend(warm, (sample) => of(sample)[worker]));
-  const held = Math.max(...growth(({ heldMiB }) => heldMiB).map(({ slope }) => slope * 60));
-  const resident = growth(({ rssMiB }) => rssMiB).sort((a, b) => surely(b) - surely(a))[0];
-  const files = Math.max(...each((worker) => range(warm.map((sample) => sample.files[worker]))));
+  /** Of the worker that grows most. */
+  const growsByLessThanOne = (unit, of) => {
+    const trends = each((worker) => trend(warm, (sample) => of(sample)[worker]));
+    const { slope, error } = trends.reduce((a, b) => (atLeast(b) > atLeast(a) ? b : a));
+    const figure = `${rounded(slope * 60)} ${unit} an hour, give or take ${rounded(2 * error * 60)}`;
+    return judged(atLeast({ slope, error }) * 60 < 1, figure);
+  };
   const [first, last] = [warm[0], warm.at(-1)];
   const perBatch = ((last.ledgerMiB - first.ledgerMiB) * 1024) / Math.max(1, last.batches - first.batches);
   const open = Math.max(...warm.map(({ openBatches }) => openBatches));
   const changes = (last.changed - first.changed) / Math.max(1, (last.minute - first.minute) * 60);
-  const judged = (isHeld, figure) => ({ held: isHeld, figure });
   return {
     'the source changes as fast as was asked for': judged(
       changes > rate * 0.95,
       `${Math.round(changes)} rows a second`,
     ),
-    'what the JavaScript of a worker holds grows by less than 1 MiB an hour': judged(
-      held < 1,
-      `${rounded(held)} MiB an hour`,
+    'the memory in use of a worker grows by less than 1 MiB an hour': growsByLessThanOne(
+      'MiB',
+      ({ heldMiB }) => heldMiB,
     ),
-    'nor does its resident memory, as far as can be told': judged(
-      surely(resident) * 60 < 1,
-      `${rounded(resident.slope * 60)} MiB an hour, give or take ${rounded(resident.error * 120)}`,
+    'the resident memory of a worker grows by less than 1 MiB an hour': growsByLessThanOne(
+      'MiB',
+      ({ rssMiB }) => rssMiB,
     ),
-    'the number of open files stays the same, give or take 10': judged(files <= 20, `they differ by ${files}`),
+    'the number of open files grows by less than 1 an hour': growsByLessThanOne('files', ({ files }) => files),
     'the ledger grows by less than 4 KiB for each closed batch': judged(perBatch < 4, `${rounded(perBatch)} KiB`),
     'fewer than 200 batches are open at once': judged(open < 200, `${open}`),
   };
 }
 
-const range = (numbers) => Math.max(...numbers) - Math.min(...numbers);
+const judged = (held, figure) => ({ held, figure });
 
 /** The line through the samples by least squares: what it rises by each minute, and the standard error of that. */
 function trend(samples, valueOf) {
@@ -130,7 +132,7 @@ function trend(samples, valueOf) {
   return { slope, error: Math.sqrt(rest / Math.max(1, samples.length - 2) / spread) };
 }
 
-/** What it rises by at least, if the samples are not very unlikely. */
-const surely = ({ slope, error }) => slope - 2 * error;
+/** What it rises by at least: the samples would be very unlikely if it rose by less. */
+const atLeast = ({ slope, error }) => slope - 2 * error;
 
 const rounded = (number) => Math.round(number * 10) / 10;

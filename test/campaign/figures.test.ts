@@ -56,9 +56,9 @@ it('holds against a soak only what goes on after its first quarter of an hour', 
 
 it.each([
   [{ changed: -6000 }, 'the source changes as fast as was asked for'],
-  [{ held: 0.1 }, 'what the JavaScript of a worker holds grows by less than 1 MiB an hour'],
-  [{ rss: 1 }, 'nor does its resident memory, as far as can be told'],
-  [{ files: 1 }, 'the number of open files stays the same, give or take 10'],
+  [{ held: 0.1 }, 'the memory in use of a worker grows by less than 1 MiB an hour'],
+  [{ rss: 1 }, 'the resident memory of a worker grows by less than 1 MiB an hour'],
+  [{ files: 1 }, 'the number of open files grows by less than 1 an hour'],
   [{ ledger: 1 }, 'the ledger grows by less than 4 KiB for each closed batch'],
   [{ open: 10 }, 'fewer than 200 batches are open at once'],
 ])('notices growth of %o', (grows, what) => {
