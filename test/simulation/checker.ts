@@ -106,14 +106,33 @@ export class Checker {
   }
 
   /** No row is lost, and nothing stale is left. */
-  records({ stored: all }: PlatformModel): void {
+  records(platform: PlatformModel): void {
+    for (const [key, record] of expectedRecords(this.#source)) this.#isStored(platform, key, record, 'at the end');
+  }
+
+  /**
+   * After a run of the sync that has left nothing undelivered, the platform has every row of which the last change was visible
+   * when the run began, whatever other runs do: it has read the row, or one before it has.
+   *
+   * @param before by the cursor
+   */
+  delivered(platform: PlatformModel, workflowId: string, before: string): void {
+    this.#chronicle.saw('a complete run was compared with the platform');
     const expected = expectedRecords(this.#source);
-    for (const [key, record] of expected) {
-      const stored = all.get(key);
-      if (stored === undefined) this.#violate(`lost: ${key} is not on the platform`);
-      else if (!isEqual(normal(stored.data), record))
-        this.#violate(`stale: ${key} is ${JSON.stringify(stored.data)}, and must be ${JSON.stringify(record)}`);
-    }
+    for (const [name, { schema, column }] of Object.entries(SHAPES))
+      for (const row of this.#source.rows(name).values()) {
+        const key = storedKey(TENANTS[row['shop']!]!, schema, row[column]!);
+        const record = expected.get(key);
+        if (record !== undefined && row['updated_at']! < before)
+          this.#isStored(platform, key, record, `after ${workflowId}`);
+      }
+  }
+
+  #isStored({ stored: all }: PlatformModel, key: string, record: Record<string, string>, when: string): void {
+    const stored = all.get(key);
+    if (stored === undefined) this.#violate(`lost: ${key} is not on the platform ${when}`);
+    else if (!isEqual(normal(stored.data), record))
+      this.#violate(`stale: ${key} is ${JSON.stringify(stored.data)} ${when}, and must be ${JSON.stringify(record)}`);
   }
 
   /** Records without a row are marked as deleted. */

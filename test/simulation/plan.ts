@@ -2,7 +2,7 @@
 import type { LedgerFaults } from './ledger-database.js';
 import type { PlatformFaults } from './platform-model.js';
 import { randomOf, type Random } from './random.js';
-import type { ShopSettings } from './shop.js';
+import type { ShopSettings, TableName } from './shop.js';
 import type { SourceFaults } from './source-model.js';
 import type { TemporalFaults } from './temporal-server.js';
 
@@ -40,6 +40,17 @@ export interface PlannedRun {
   readonly interveneAfter: number;
 }
 
+/**
+ * Runs that cross: several read a table at the same time, from a source whose pages stall, while its rows change and change
+ * back. Then they are left alone, while some runs still hold what they read before: the end shows what became of it. No
+ * worker and no server fails meanwhile.
+ */
+export interface Crossing {
+  readonly table: TableName;
+  /** Milliseconds after which nothing changes any more. */
+  readonly lasts: number;
+}
+
 export interface Plan {
   readonly seed: number;
   readonly sizes: Sizes;
@@ -48,6 +59,7 @@ export interface Plan {
   readonly longHistory: number;
   readonly tenants: readonly string[];
   readonly customers: number;
+  readonly crossing: Crossing | null;
   readonly runs: readonly PlannedRun[];
   readonly traps: readonly Trap[];
   readonly temporal: TemporalFaults;
@@ -77,8 +89,11 @@ export function planOf(seed: number): Plan {
   /** Swarm: each kind of fault is in about half of the seeds. */
   const some = (probability: number): number => (random.chance(0.5) ? random.next() * probability : 0);
   const inDoubtDelay = random.pick([4, 10, 30]);
+  const crossing = random.chance(0.25) ? crossingOf(random) : null;
+  /** Faults that would only hold up runs that are to cross. */
+  const hindered = (probability: number): number => (crossing === null ? some(probability) : 0);
   /** Small and busy, so that much happens to the same rows. */
-  const hot = random.chance(0.5);
+  const hot = crossing !== null || random.chance(0.4);
   return {
     seed,
     sizes: {
@@ -97,7 +112,7 @@ export function planOf(seed: number): Plan {
       batchDeadline: Math.ceil(inDoubtDelay * (1 + random.next())),
       waitForPending: random.between(1, 20),
       dependencyWait: random.pick([0, 0, 3, 20]),
-      overlap: random.pick([0, 0, 30]),
+      overlap: crossing === null ? random.pick([0, 0, 30]) : 0,
       guard: random.chance(0.2)
         ? `{ changed: ${random.between(5, 40)} %, records: ${random.between(1, 6)}, wait: 30s }`
         : null,
@@ -105,16 +120,22 @@ export function planOf(seed: number): Plan {
     workers: random.between(1, 3),
     longHistory: random.pick([60, 120, 400, 10_000]),
     tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
-    customers: hot ? random.between(1, 3) : random.between(2, 8),
-    runs: runsOf(random, hot),
-    traps: hot && random.chance(0.5) ? longFreezes(random, inDoubtDelay) : trapsOf(random, inDoubtDelay),
-    temporal: { deafAttempts: some(0.6) },
-    ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
+    customers: hot && crossing === null ? random.between(1, 3) : random.between(2, 8),
+    crossing,
+    runs: crossing === null ? runsOf(random, hot) : crossingRuns(random),
+    traps:
+      crossing !== null
+        ? []
+        : hot && random.chance(0.5)
+          ? longFreezes(random, inDoubtDelay)
+          : trapsOf(random, inDoubtDelay),
+    temporal: { deafAttempts: hindered(0.6) },
+    ledger: { lostAnswer: hindered(0.01), lostStatement: hindered(0.01) },
     source: {
-      lostQuery: some(0.1),
+      lostQuery: hindered(0.1),
       shortPage: some(0.5),
-      stalled: some(0.15),
-      slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
+      stalled: crossing === null ? some(0.15) : 0.05 + random.next() * 0.15,
+      slowest: crossing === null && random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
     platform: {
       lostRequest: some(0.1),
@@ -127,14 +148,17 @@ export function planOf(seed: number): Plan {
       silent: some(1),
     },
     writer: {
-      every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
+      every:
+        hot || random.chance(0.6)
+          ? random.pick(crossing !== null ? [150, 400] : hot ? [150, 500, 1500] : [300, 1000, 4000])
+          : null,
       longest: random.pick([10, 2000, hot ? 10 : 20_000]),
       deletes: random.chance(0.5),
       moves: random.chance(0.4),
-      badRows: random.chance(0.4),
+      badRows: crossing === null && random.chance(0.4),
       orphans: random.chance(0.3),
       hot,
-      reverts: random.chance(0.4),
+      reverts: random.chance(crossing === null ? 0.4 : 0.7),
     },
   };
 }
@@ -148,6 +172,25 @@ function runsOf(random: Random, hot: boolean): PlannedRun[] {
     intervention: random.chance(0.35) ? random.pick(['cancel', 'terminate', 'pause', 'setRate'] as const) : null,
     interveneAfter: random.between(100, 20_000),
   }));
+}
+
+const crossingOf = (random: Random): Crossing => ({
+  table: random.pick(['customers', 'customers', 'orders', 'lines']),
+  lasts: random.between(3000, 15_000),
+});
+
+function crossingRuns(random: Random): PlannedRun[] {
+  const run = (kind: PlannedRun['kind']): PlannedRun => ({
+    kind,
+    startAfter: random.between(0, 1000),
+    waits: false,
+    intervention: null,
+    interveneAfter: 0,
+  });
+  const others = Array.from({ length: random.between(7, 14) }, () =>
+    run(random.pick(['incremental', 'incremental', 'range'])),
+  );
+  return [run('full'), { ...others[0]!, waits: true }, ...others.slice(1)];
 }
 
 const trapsOf = (random: Random, inDoubtDelay: number): Trap[] =>

@@ -25,7 +25,10 @@ export interface SourceFaults {
   readonly shortPage: number;
   /** Milliseconds that a query takes at most. */
   readonly slowest: number;
-  /** How likely what was found takes much longer to arrive: others may deliver newer rows meanwhile. */
+  /**
+   * How likely a page of a whole table takes much longer to arrive once its rows are found, so that others may deliver newer ones
+   * meanwhile. A page of what is new does so less often, as it is found with an index.
+   */
   readonly stalled: number;
 }
 
@@ -87,6 +90,11 @@ export class SourceModel {
     return { always: always.length, ever: keys.length + gone.length };
   }
 
+  /** By the cursor: every change before it is visible. */
+  get watermark(): string {
+    return timeText(Math.floor(Math.min(this.#kernel.now, ...this.#openSince)));
+  }
+
   get openTransactions(): number {
     return this.#openSince.size;
   }
@@ -120,11 +128,11 @@ export class SourceModel {
 
   /** The source as a process of the connector sees it. */
   open(): Source {
-    const asked = async <T>(answer: () => T): Promise<T> => {
+    const asked = async <T>(answer: () => T, stalled = 0): Promise<T> => {
       await this.#kernel.sleep(1 + this.#random.next() * this.faults.slowest);
       this.#maybeLost();
       const found = answer();
-      const longest = this.#random.chance(this.faults.stalled) ? STALLED : this.faults.slowest;
+      const longest = this.#random.chance(stalled) ? STALLED : this.faults.slowest;
       await this.#kernel.sleep(1 + this.#random.next() * longest);
       this.#maybeLost();
       return found;
@@ -140,14 +148,17 @@ export class SourceModel {
     return {
       describe: (relation) => asked(() => this.#tableOf(relation).columns),
       readPage: (plan, bounds, limit) =>
-        asked(() => {
-          const most = this.#random.chance(this.faults.shortPage) ? this.#random.between(1, limit) : limit;
-          this.#happened('page');
-          return select(plan, this.#within(plan, bounds), most);
-        }),
+        asked(
+          () => {
+            const most = this.#random.chance(this.faults.shortPage) ? this.#random.between(1, limit) : limit;
+            this.#happened('page');
+            return select(plan, this.#within(plan, bounds), most);
+          },
+          bounds.cursorBefore === null ? this.faults.stalled : this.faults.stalled / 5,
+        ),
       readByValues: (plan, columns, values) =>
         asked(() => select(plan, (row) => values.some((wanted) => columns.every((c, i) => row[c] === wanted[i])))),
-      highWatermark: () => asked(() => timeText(Math.floor(Math.min(this.#kernel.now, ...this.#openSince)))),
+      highWatermark: () => asked(() => this.watermark),
       countByValue: (plan, column, bounds) =>
         asked(() => {
           const counts = new Map<string | null, number>();

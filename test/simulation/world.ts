@@ -151,14 +151,24 @@ export class World {
     const plan = this.#plan;
     this.#writer.fill();
     for (let i = 0; i < plan.workers; i++) this.#startWorker();
-    this.#writer.write();
+    if (plan.crossing === null) this.#writer.write();
+    // One run alone delivers all rows before.
+    else this.#source.faults = { ...plan.source, stalled: 0 };
     this.#watchBatches();
     let last: Promise<void> = Promise.resolve();
+    let lastSync = last;
     const all: Promise<void>[] = [];
     for (const [no, run] of plan.runs.entries()) {
       await this.#kernel.sleep(run.startAfter);
       if (run.waits) await last;
-      last = this.#perform(run, `run-${no + 1}`);
+      if (plan.crossing !== null && no === 1) {
+        this.#source.faults = plan.source;
+        this.#writer.write();
+      }
+      const perform = (): Promise<void> => this.#perform(run, `run-${no + 1}`);
+      // Runs of the sync exclude each other. Where runs are to cross, each of them begins at the end of the one before.
+      if (plan.crossing !== null && run.kind === 'incremental') last = lastSync = lastSync.then(perform);
+      else last = perform();
       all.push(last);
     }
     await Promise.all(all);
@@ -227,6 +237,7 @@ export class World {
   async #perform(run: PlannedRun, workflowId: string): Promise<void> {
     const [type, input] = this.#inputOf(run);
     const began = this.#kernel.now;
+    const visible = this.#source.watermark;
     this.#chronicle.note(`starts ${workflowId}: ${type} ${JSON.stringify(input)}`);
     const execution = this.#temporal.start(type, workflowId, input);
     const ended = this.#ended(execution);
@@ -245,13 +256,15 @@ export class World {
     // A backfill may report other mappings, too, of which it has fetched parents.
     const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
     const readsAll = run.kind === 'range' || (report.kind === 'sync' && report.mode !== 'incremental');
+    if (report.kind === 'sync' && report.outcome === 'complete')
+      this.#checker.delivered(this.#platform, workflowId, visible);
     if (readsAll) await this.#checker.read(workflowId, report, mappings, began);
   }
 
   #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {
     const random = this.#random;
     const of = { sync: SYNC };
-    const table = random.pick(Object.keys(SHAPES));
+    const table = this.#plan.crossing?.table ?? random.pick(Object.keys(SHAPES));
     if (kind === 'replay') return ['backfill', { ...of, replay: {} }];
     if (kind === 'range') return ['backfill', { ...of, mappings: [table] }];
     if (kind === 'records') {

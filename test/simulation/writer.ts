@@ -15,6 +15,7 @@ export class Writer {
   #version = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
+  #began = 0;
   #isStopped = false;
 
   constructor(kernel: Kernel, random: Random, plan: Plan, source: SourceModel, chronicle: Chronicle) {
@@ -34,15 +35,20 @@ export class Writer {
 
   /** Changes the source again and again until it is stopped, if the seed has drawn that. */
   write(): void {
+    this.#began = this.#kernel.now;
+    this.#writeOn();
+  }
+
+  #writeOn(): void {
     const { every, longest } = this.#plan.writer;
     if (every === null) return;
     const random = this.#random;
     this.#kernel.after(
       every * 2 * random.next(),
       () => {
-        if (this.#isStopped) return;
+        if (this.#isStopped || this.#kernel.now - this.#began > (this.#plan.crossing?.lasts ?? Infinity)) return;
         this.#source.transact(random.next() * longest, (at) => this.#changes(at));
-        this.write();
+        this.#writeOn();
       },
       null,
     );
@@ -103,8 +109,9 @@ export class Writer {
   }
 
   #changes(at: string): Change[] {
+    if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing.table, at);
     const random = this.#random;
-    const { deletes, moves, orphans, hot, reverts } = this.#plan.writer;
+    const { deletes, moves, orphans, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
     const customers = [...this.#source.rows('customers').values()].filter((row) => row['shop'] === shop);
     if (customers.length === 0 || random.chance(hot ? 0.04 : 0.15))
@@ -132,16 +139,26 @@ export class Writer {
       return [this.#change('orders', shop, { no: `orphan-${random.between(1, 5)}`, customer_id: '77777' }, at)];
     }
     const { table, row } = hot && random.chance(0.4) ? family[0]! : random.pick(family);
+    return [this.#changeRow(table, row, at)];
+  }
+
+  #changeOneOf(table: string, at: string): Change[] {
+    const rows = [...this.#source.rows(table).values()];
+    return rows.length === 0 ? [] : [this.#changeRow(table, this.#random.pick(rows), at)];
+  }
+
+  #changeRow(table: string, row: Row, at: string): Change {
+    const random = this.#random;
     const earlier = this.#earlier.get(`${table} ${keyOf(table, row)}`);
-    if (reverts && earlier !== undefined && random.chance(0.4)) {
+    if (this.#plan.writer.reverts && earlier !== undefined && random.chance(this.#plan.crossing === null ? 0.4 : 0.8)) {
       this.#chronicle.saw('a row got back what it had');
       for (const { name } of [row, earlier]) this.#repeated.add(versionOf(name));
       this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
-      return [{ table, key: keyOf(table, row), row: { ...earlier, updated_at: at } }];
+      return { table, key: keyOf(table, row), row: { ...earlier, updated_at: at } };
     }
     this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
-    const { shop: _, name: __, email: ___, updated_at: ____, ...columns } = row;
-    return [this.#change(table, shop, columns as Record<string, string>, at)];
+    const { shop, name: _, email: __, updated_at: ___, ...columns } = row;
+    return this.#change(table, shop!, columns as Record<string, string>, at);
   }
 
   /** The rows of a customer, parents first. */
