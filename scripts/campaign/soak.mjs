@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withClient } from '../with-client.mjs';
-import { heldBy } from './held-memory.mjs';
+import { usedBy } from './used-memory.mjs';
 import { randomOf } from './random.mjs';
 import { endRound } from './round.mjs';
 import { startWriter } from './writer.mjs';
@@ -74,7 +74,7 @@ async function sampled({ workers, urls }, writer, minute) {
   const ledger = await withClient(urls.ledger, async (client) => (await client.query(LEDGER)).rows[0]);
   return {
     minute: rounded(minute),
-    heldMiB: living.map(({ path }) => rounded(heldBy(path))),
+    usedMiB: living.map(({ path }) => rounded(usedBy(path))),
     rssMiB: processes.map(rssOf),
     files: processes.map((pid) => readdirSync(`/proc/${pid}/fd`).length),
     ...ledger,
@@ -107,7 +107,7 @@ export function judgementsOf(samples, rate) {
     ),
     'the memory in use of a worker grows by less than 1 MiB an hour': growsByLessThanOne(
       'MiB',
-      ({ heldMiB }) => heldMiB,
+      ({ usedMiB }) => usedMiB,
     ),
     'the resident memory of a worker grows by less than 1 MiB an hour': growsByLessThanOne(
       'MiB',

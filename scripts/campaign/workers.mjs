@@ -8,11 +8,11 @@ const preloaded = (name) => ['--import', fileURLToPath(new URL(name, import.meta
 
 /** The options with which `partner-sync` starts its own workers (src/config/engine-flags.ts), and the points. */
 const NODE_OPTIONS = ['--max-semi-space-size=16', ...preloaded('load-with-points.mjs')];
-const MEMORY = preloaded('report-held-memory.mjs');
+const MEMORY = preloaded('report-used-memory.mjs');
 
 /**
  * @param {number} count how many run at once
- * @param {boolean} reportsMemory whether each writes down what it holds (held-memory.mjs)
+ * @param {boolean} reportsMemory whether each writes down what it holds (used-memory.mjs)
  * @param {(death: {point: string | null, holds: {id: string, token: number}[], at: number}) => void} onDeath called when one has
  *   died, before its successor is started
  */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 interface Sample {
   readonly minute: number;
-  readonly heldMiB: readonly number[];
+  readonly usedMiB: readonly number[];
   readonly rssMiB: readonly number[];
   readonly files: readonly number[];
   readonly ledgerMiB: number;
@@ -33,11 +33,11 @@ it('says for how many of a hundred kills work went on how soon', () => {
 });
 
 /** Two workers that are sampled for an hour; `grows` is what is added each minute. */
-const hour = (grows: Partial<Record<'held' | 'rss' | 'changed' | 'files' | 'ledger' | 'open', number>>): Sample[] =>
+const hour = (grows: Partial<Record<'used' | 'rss' | 'changed' | 'files' | 'ledger' | 'open', number>>): Sample[] =>
   Array.from({ length: 61 }, (_, minute) => ({
     minute,
     // Everything grows while a worker warms up.
-    heldMiB: [60, 61 + Math.min(minute, 10) * 2 + minute * (grows.held ?? 0)],
+    usedMiB: [60, 61 + Math.min(minute, 10) * 2 + minute * (grows.used ?? 0)],
     // Up and down, as garbage is collected now and then.
     rssMiB: [300, 310 + Math.min(minute, 10) * 20 + ((minute * 37) % 11) * 8 + minute * (grows.rss ?? 0)],
     files: [40, 41 + minute * (grows.files ?? 0)],
@@ -56,7 +56,7 @@ it('holds against a soak only what goes on after its first quarter of an hour', 
 
 it.each([
   [{ changed: -6000 }, 'the source changes as fast as was asked for'],
-  [{ held: 0.1 }, 'the memory in use of a worker grows by less than 1 MiB an hour'],
+  [{ used: 0.1 }, 'the memory in use of a worker grows by less than 1 MiB an hour'],
   [{ rss: 1 }, 'the resident memory of a worker grows by less than 1 MiB an hour'],
   [{ files: 1 }, 'the number of open files grows by less than 1 an hour'],
   [{ ledger: 1 }, 'the ledger grows by less than 4 KiB for each closed batch'],

@@ -6,7 +6,7 @@ import type { RecordList } from '../../records/record-list.js';
 import type { PartitionContext } from '../partition-context.js';
 import { knownDuplicates, noteDuplicates, type DuplicateIds } from './duplicate-ids.js';
 import { splitDuplicates } from './split-duplicates.js';
-import { hopelessChildren } from './hopeless-children.js';
+import { givenUpChildren } from './given-up-children.js';
 import { unsendableChildren } from './unsendable-children.js';
 
 /** Each row of a chunk once. */
@@ -35,12 +35,12 @@ export async function classifyRows(context: PartitionContext, chunk: Chunk, isRe
   const unique = without(records, duplicates);
   const unsendable = await unsendableChildren(context, unique, failedRows);
   const mayBeSent = without(unique, unsendable);
-  const hopeless = isRetry ? new Map<number, FailedRow>() : await hopelessChildren(context, mayBeSent);
+  const givenUp = isRetry ? new Map<number, FailedRow>() : await givenUpChildren(context, mayBeSent);
   return {
-    sendable: without(mayBeSent, hopeless),
+    sendable: without(mayBeSent, givenUp),
     failedRows,
     duplicates,
-    unsendable: [...unsendable.values(), ...hopeless.values()],
+    unsendable: [...unsendable.values(), ...givenUp.values()],
     rowsReadTwice,
   };
 }

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { threadId } from 'node:worker_threads';
-import { fileOf } from './held-memory.mjs';
+import { fileOf } from './used-memory.mjs';
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-/** What the threads of a worker hold, as report-held-memory.mjs writes it down: a file for each thread. */
+/** What the threads of a worker hold, as report-used-memory.mjs writes it down: a file for each thread. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -8,7 +8,7 @@ const LATEST_MS = 90_000;
 export const fileOf = (path, threadId) => `${path}.thread-${threadId}`;
 
 /** MiB, of all threads of the worker with this path. */
-export function heldBy(path) {
+export function usedBy(path) {
   const folder = dirname(path);
   return readdirSync(folder)
     .filter((name) => name.startsWith(basename(fileOf(path, ''))))

@@ -15,7 +15,7 @@ import type { PartitionContext } from '../partition-context.js';
 import { childGivenUp } from './new-dead-letters.js';
 
 /** Returns the dead letters of such records, by the records' indexes. Costs one small query if no child is queued. */
-export async function hopelessChildren(
+export async function givenUpChildren(
   context: PartitionContext,
   records: RecordList,
 ): Promise<ReadonlyMap<number, FailedRow>> {
@@ -34,15 +34,15 @@ export async function hopelessChildren(
   const statuses = new Map(
     [...graph.nodes].map(([key, { status }]): [string, ParentStatus] => [key, status ?? 'coming']),
   );
-  const hopeless = new Map<number, FailedRow>();
+  const givenUp = new Map<number, FailedRow>();
   for (const [index, row] of queued) {
     const all = parents.get(index)!;
     const decision = decideRetry(row, all, statuses, mapping.spec.options.dependencyWaitTimeout);
     if (decision.kind !== 'give_up') continue;
     const missing = all.filter((parent) => statuses.get(parentKey(parent)) !== 'there');
-    hopeless.set(index, childGivenUp(records.at(index), decision, missing, row.rejection));
+    givenUp.set(index, childGivenUp(records.at(index), decision, missing, row.rejection));
   }
-  return hopeless;
+  return givenUp;
 }
 
 /** What the ledger has about those of the records that are queued without their parents, by the records' indexes. */
