@@ -91,7 +91,7 @@ export function planOf(seed: number): Plan {
   const inDoubtDelay = random.pick([4, 10, 30]);
   const crossing = random.chance(0.25) ? crossingOf(random) : null;
   /** Faults that would only hold up runs that are to cross. */
-  const hindered = (probability: number): number => (crossing === null ? some(probability) : 0);
+  const unlessCrossing = (probability: number): number => (crossing === null ? some(probability) : 0);
   /** Small and busy, so that much happens to the same rows. */
   const hot = crossing !== null || random.chance(0.4);
   return {
@@ -129,10 +129,10 @@ export function planOf(seed: number): Plan {
         : hot && random.chance(0.5)
           ? longFreezes(random, inDoubtDelay)
           : trapsOf(random, inDoubtDelay),
-    temporal: { deafAttempts: hindered(0.6) },
-    ledger: { lostAnswer: hindered(0.01), lostStatement: hindered(0.01) },
+    temporal: { deafAttempts: unlessCrossing(0.6) },
+    ledger: { lostAnswer: unlessCrossing(0.01), lostStatement: unlessCrossing(0.01) },
     source: {
-      lostQuery: hindered(0.1),
+      lostQuery: unlessCrossing(0.1),
       shortPage: some(0.5),
       stalled: crossing === null ? some(0.15) : 0.05 + random.next() * 0.15,
       slowest: crossing === null && random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,

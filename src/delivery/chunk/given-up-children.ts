@@ -12,6 +12,7 @@ import { lookUpParents } from '../parents/look-up-parents.js';
 import { blockChildren, type ParentStatus } from '../parents/parent-graph.js';
 import { parentKey, parentsOf } from '../parents/parents.js';
 import type { PartitionContext } from '../partition-context.js';
+import { keysOf } from './keys-of.js';
 import { childGivenUp } from './new-dead-letters.js';
 
 /** Returns the dead letters of such records, by the records' indexes. Costs one small query if no child is queued. */
@@ -50,11 +51,7 @@ async function queuedAmong(
   { deps: { ledger }, mapping }: PartitionContext,
   records: RecordList,
 ): Promise<ReadonlyMap<number, LackingParents>> {
-  const tenantIds = await ledger.ids.tenantIds([...new Set(records.tenants)]);
-  const keys = records.externalIds.map((externalId, index) => ({
-    tenantId: tenantIds.get(records.tenantAt(index))!,
-    externalId,
-  }));
+  const keys = await keysOf(ledger, records);
   const rows = await ledger.waiting.lackingParentsAmong(mapping.mappingId, keys);
   return new Map(
     keys.flatMap((key, index) => {

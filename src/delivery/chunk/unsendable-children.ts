@@ -9,6 +9,7 @@ import type { FailedRowList } from '../../records/failed-row-list.js';
 import type { FailedRow } from '../../domain/records/record.js';
 import type { RecordList } from '../../records/record-list.js';
 import { referencesOf } from '../../domain/records/references.js';
+import { keysOf } from './keys-of.js';
 import { childWithoutParent } from './new-dead-letters.js';
 import { deadLetteredParents, surelyAbsent } from '../parents/dead-lettered-parents.js';
 import { lookUpParents } from '../parents/look-up-parents.js';
@@ -80,11 +81,7 @@ function parentsByIndex(mapping: OpenMapping, records: RecordList): ReadonlyMap<
 
 /** Indexes of the records that were given up before: they have a dead letter because they lacked a parent. */
 async function givenUpAmong({ deps, mapping }: PartitionContext, records: RecordList): Promise<ReadonlySet<number>> {
-  const tenantIds = await deps.ledger.ids.tenantIds([...new Set(records.tenants)]);
-  const keys = records.externalIds.map((externalId, index) => ({
-    tenantId: tenantIds.get(records.tenantAt(index))!,
-    externalId,
-  }));
+  const keys = await keysOf(deps.ledger, records);
   const deadLetters = await deps.ledger.deadLetters.among(mapping.mappingId, keys, { lackingParents: true });
   return new Set(keys.flatMap((key, index) => (deadLetters.has(recordKey(key)) ? [index] : [])));
 }
