@@ -49,6 +49,11 @@ export interface Crossing {
   readonly table: TableName;
   /** Milliseconds after which nothing changes any more. */
   readonly lasts: number;
+  /**
+   * Whether each row changes once, gets back what it had after so many milliseconds at most, and is then left alone: what
+   * became of it is not covered by a later change. Null if any row changes at any time.
+   */
+  readonly back: number | null;
 }
 
 export interface Plan {
@@ -86,14 +91,17 @@ export const TRAP_POINTS = ['page', 'claim', '202', 'checkpoint', 'begin', 'stat
 
 export function planOf(seed: number): Plan {
   const random = randomOf(seed, 'plan');
+  const inDoubtDelay = random.pick([4, 10, 30]);
+  const isCrossing = random.chance(0.25);
+  /** Small and busy, so that much happens to the same rows. */
+  const hot = isCrossing || random.chance(0.4);
+  const plan = storyOf(seed, random, { inDoubtDelay, hot });
+  return isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan;
+}
+
+function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
   /** Swarm: each kind of fault is in about half of the seeds. */
   const some = (probability: number): number => (random.chance(0.5) ? random.next() * probability : 0);
-  const inDoubtDelay = random.pick([4, 10, 30]);
-  const crossing = random.chance(0.25) ? crossingOf(random) : null;
-  /** Faults that would only hold up runs that are to cross. */
-  const unlessCrossing = (probability: number): number => (crossing === null ? some(probability) : 0);
-  /** Small and busy, so that much happens to the same rows. */
-  const hot = crossing !== null || random.chance(0.4);
   return {
     seed,
     sizes: {
@@ -112,7 +120,7 @@ export function planOf(seed: number): Plan {
       batchDeadline: Math.ceil(inDoubtDelay * (1 + random.next())),
       waitForPending: random.between(1, 20),
       dependencyWait: random.pick([0, 0, 3, 20]),
-      overlap: crossing === null ? random.pick([0, 0, 30]) : 0,
+      overlap: random.pick([0, 0, 30]),
       guard: random.chance(0.2)
         ? `{ changed: ${random.between(5, 40)} %, records: ${random.between(1, 6)}, wait: 30s }`
         : null,
@@ -120,22 +128,17 @@ export function planOf(seed: number): Plan {
     workers: random.between(1, 3),
     longHistory: random.pick([60, 120, 400, 10_000]),
     tenants: random.shuffled(['n', 's', 'w']).slice(0, random.between(1, hot ? 2 : 3)),
-    customers: hot && crossing === null ? random.between(1, 3) : random.between(2, 8),
-    crossing,
-    runs: crossing === null ? runsOf(random, hot) : crossingRuns(random),
-    traps:
-      crossing !== null
-        ? []
-        : hot && random.chance(0.5)
-          ? longFreezes(random, inDoubtDelay)
-          : trapsOf(random, inDoubtDelay),
-    temporal: { deafAttempts: unlessCrossing(0.6) },
-    ledger: { lostAnswer: unlessCrossing(0.01), lostStatement: unlessCrossing(0.01) },
+    customers: hot ? random.between(1, 3) : random.between(2, 8),
+    crossing: null,
+    runs: runsOf(random, hot),
+    traps: hot && random.chance(0.5) ? longFreezes(random, inDoubtDelay) : trapsOf(random, inDoubtDelay),
+    temporal: { deafAttempts: some(0.6) },
+    ledger: { lostAnswer: some(0.01), lostStatement: some(0.01) },
     source: {
-      lostQuery: unlessCrossing(0.1),
+      lostQuery: some(0.1),
       shortPage: some(0.5),
-      stalled: crossing === null ? some(0.15) : 0.05 + random.next() * 0.15,
-      slowest: crossing === null && random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
+      stalled: some(0.15),
+      slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
     platform: {
       lostRequest: some(0.1),
@@ -148,20 +151,35 @@ export function planOf(seed: number): Plan {
       silent: some(1),
     },
     writer: {
-      every:
-        hot || random.chance(0.6)
-          ? random.pick(crossing !== null ? [150, 400] : hot ? [150, 500, 1500] : [300, 1000, 4000])
-          : null,
+      every: hot || random.chance(0.6) ? random.pick(hot ? [150, 500, 1500] : [300, 1000, 4000]) : null,
       longest: random.pick([10, 2000, hot ? 10 : 20_000]),
       deletes: random.chance(0.5),
       moves: random.chance(0.4),
-      badRows: crossing === null && random.chance(0.4),
+      badRows: random.chance(0.4),
       orphans: random.chance(0.3),
       hot,
-      reverts: random.chance(crossing === null ? 0.4 : 0.7),
+      reverts: random.chance(0.4),
     },
   };
 }
+
+/** The same story with runs that cross, and without the faults that would only hold them up. */
+const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({
+  ...plan,
+  settings: { ...plan.settings, overlap: 0 },
+  customers: random.between(3, 10),
+  crossing: {
+    table: random.pick(['customers', 'customers', 'orders', 'lines']),
+    lasts: random.between(3000, 15_000),
+    back: random.chance(0.6) ? random.pick([300, 1500, 5000]) : null,
+  },
+  runs: crossingRuns(random),
+  traps: [],
+  temporal: { deafAttempts: 0 },
+  ledger: { lostAnswer: 0, lostStatement: 0 },
+  source: { ...plan.source, lostQuery: 0, stalled: 0.05 + random.next() * 0.15, slowest: 20 },
+  writer: { ...plan.writer, every: random.pick([150, 400]), badRows: false, reverts: random.chance(0.7) },
+});
 
 function runsOf(random: Random, hot: boolean): PlannedRun[] {
   const kinds = ['incremental', 'incremental', 'full', 'mirror', 'records', 'replay', 'range', 'range'] as const;
@@ -173,11 +191,6 @@ function runsOf(random: Random, hot: boolean): PlannedRun[] {
     interveneAfter: random.between(100, 20_000),
   }));
 }
-
-const crossingOf = (random: Random): Crossing => ({
-  table: random.pick(['customers', 'customers', 'orders', 'lines']),
-  lasts: random.between(3000, 15_000),
-});
 
 function crossingRuns(random: Random): PlannedRun[] {
   const run = (kind: PlannedRun['kind']): PlannedRun => ({

@@ -1,7 +1,7 @@
 /** The partner's own programs: they fill the source, and keep changing it in transactions. */
 import type { Kernel } from './kernel.js';
 import type { Chronicle } from './chronicle.js';
-import type { Plan } from './plan.js';
+import type { Crossing, Plan } from './plan.js';
 import type { Random } from './random.js';
 import { TABLES, versionOf } from './shop.js';
 import type { Change, Row, SourceModel } from './source-model.js';
@@ -109,7 +109,7 @@ export class Writer {
   }
 
   #changes(at: string): Change[] {
-    if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing.table, at);
+    if (this.#plan.crossing !== null) return this.#changeOneOf(this.#plan.crossing, at);
     const random = this.#random;
     const { deletes, moves, orphans, hot } = this.#plan.writer;
     const shop = random.pick(this.#plan.tenants);
@@ -142,23 +142,37 @@ export class Writer {
     return [this.#changeRow(table, row, at)];
   }
 
-  #changeOneOf(table: string, at: string): Change[] {
-    const rows = [...this.#source.rows(table).values()];
-    return rows.length === 0 ? [] : [this.#changeRow(table, this.#random.pick(rows), at)];
+  #changeOneOf({ table, back }: Crossing, at: string): Change[] {
+    const random = this.#random;
+    const rows = [...this.#source.rows(table)].filter(
+      ([key]) => back === null || !this.#earlier.has(`${table} ${key}`),
+    );
+    if (rows.length === 0) return [];
+    const [key, row] = random.pick(rows);
+    if (back === null) return [this.#changeRow(table, row, at)];
+    const getsBack = (later: string): Change[] => [this.#revert(table, this.#source.rows(table).get(key)!, row, later)];
+    this.#kernel.after(random.next() * back, () => this.#source.transact(0, getsBack), null);
+    return [this.#changeRow(table, row, at)];
   }
 
   #changeRow(table: string, row: Row, at: string): Change {
     const random = this.#random;
     const earlier = this.#earlier.get(`${table} ${keyOf(table, row)}`);
-    if (this.#plan.writer.reverts && earlier !== undefined && random.chance(this.#plan.crossing === null ? 0.4 : 0.8)) {
-      this.#chronicle.saw('a row got back what it had');
-      for (const { name } of [row, earlier]) this.#repeated.add(versionOf(name));
-      this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
-      return { table, key: keyOf(table, row), row: { ...earlier, updated_at: at } };
-    }
+    const { crossing, writer } = this.#plan;
+    if (writer.reverts && earlier !== undefined && random.chance(crossing === null ? 0.4 : 0.8))
+      return this.#revert(table, row, earlier, at);
     this.#earlier.set(`${table} ${keyOf(table, row)}`, row);
     const { shop, name: _, email: __, updated_at: ___, ...columns } = row;
     return this.#change(table, shop!, columns as Record<string, string>, at);
+  }
+
+  /** The row gets back what it had earlier. */
+  #revert(table: string, row: Row, earlier: Row, at: string): Change {
+    this.#chronicle.saw('a row got back what it had');
+    for (const { name } of [row, earlier]) this.#repeated.add(versionOf(name));
+    const key = keyOf(table, row);
+    this.#earlier.set(`${table} ${key}`, row);
+    return { table, key, row: { ...earlier, updated_at: at } };
   }
 
   /** The rows of a customer, parents first. */
