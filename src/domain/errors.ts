@@ -95,6 +95,13 @@ export const ERROR_CATALOGUE = {
     remedy:
       'Correct the mapping (see `partner-sync check <sync>`). If the new type is right: `partner-sync run <sync> --accept-changes`.',
   },
+  changes_lost: {
+    retry: 'never',
+    meaning:
+      'The source no longer has all changes since they were last read: its slot was dropped, invalidated, created anew or advanced by somebody else, or belongs to another database.',
+    remedy:
+      'Create the slot again if it is gone. The next run reads every row and finds deleted ones, so nothing is left out.',
+  },
   source_key_unusable: {
     retry: 'never',
     meaning: 'The key of a mapping is NULL in a row, or not unique, so paging by key could skip rows.',

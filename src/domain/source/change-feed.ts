@@ -1,0 +1,84 @@
+/**
+ * Change feeds: which rows of the source have changed, deletes included, as the database itself tells it.
+ *
+ * A feed gives keys, never values: a change only says that a row is to be looked at again. What is sent depends on the row
+ * as it is when it is read, so changes may be reported twice, and in any number at once, without harm.
+ */
+import type { SourceKey } from './source.js';
+
+/** Where a feed comes from, as the files declare it. */
+export type FeedConfig =
+  /** A logical replication slot of PostgreSQL, and the publication that says of which tables it reports keys. */
+  | { readonly kind: 'slot'; readonly slot: string; readonly publication: string }
+  /** A table that triggers fill with the keys of changed rows. */
+  | { readonly kind: 'table'; readonly table: string };
+
+/** How far a feed has been read. The ledger keeps it; only the feed can interpret it. */
+export interface FeedPosition {
+  /** What the position is of: it changes if the database, or what it keeps of changes, is replaced by another one. */
+  readonly origin: string;
+  /** All changes up to here have been noted. */
+  readonly at: string;
+}
+
+/** A table of which a feed reports changes. */
+export interface FeedTable {
+  readonly schema: string;
+  readonly name: string;
+}
+
+/** Rows of one table that may have changed. */
+export interface ChangedRows {
+  readonly table: FeedTable;
+  /** The columns whose values identify a row in the feed. */
+  readonly columns: readonly string[];
+  /** Their values, as a page would have them. Of a row whose key has changed, both keys. A key may occur several times. */
+  readonly keys: readonly SourceKey[];
+}
+
+/** Some changes, in the order of their commits. */
+export interface ChangeGroup {
+  readonly rows: readonly ChangedRows[];
+  /** Tables that have been emptied by TRUNCATE: nobody knows which rows they had. */
+  readonly truncated: readonly FeedTable[];
+  /** Up to where the feed is read with this group; null in the middle of a transaction. */
+  readonly position: FeedPosition | null;
+  /** When the last of these changes was committed, by the source's clock; null if the feed does not tell. */
+  readonly committedAt: Date | null;
+}
+
+/** How a feed stands, for limits and for people. */
+export interface FeedState {
+  /** The oldest position from which the feed can still be read; null if it cannot be read at all. */
+  readonly position: FeedPosition | null;
+  /** Why the feed cannot be read; null if it can. */
+  readonly problem: string | null;
+  /** Bytes that the source keeps for this feed alone, as far as it tells. */
+  readonly keptBytes: number | null;
+  /** How many bytes more it will keep before it gives the feed up; null if there is no limit, or the source does not tell. */
+  readonly bytesLeft: number | null;
+  /** The tables that it reports. */
+  readonly tables: readonly FeedTable[];
+}
+
+/** An open feed. Only one process reads it at a time. */
+export interface ChangeFeed {
+  /** Looks at the feed without reading it. Throws `source_unreachable`, or `config_invalid` if the account may not look. */
+  state(): Promise<FeedState>;
+  /**
+   * Waits until every change before the feed's own position can be seen by a query, and returns that position: a reading of
+   * all rows that begins afterwards, together with the feed from there, misses nothing. Throws `changes_lost` if there is
+   * no such feed, `source_query_failed` if a transaction stays open for too long.
+   */
+  begin(): Promise<FeedPosition>;
+  /**
+   * All changes after `position` that every query can see, up to now; ends when there are no more. Changes of a
+   * transaction that is committed, but cannot be seen by queries yet, are left to the next call.
+   *
+   * @throws PartnerSyncError `changes_lost` if not every change after `position` can be read any more, or it is of another
+   *   feed
+   */
+  read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup>;
+  /** Tells the source that it need not keep changes up to `position` any more. It may forget that it was told. */
+  confirm(position: FeedPosition): Promise<void>;
+}
