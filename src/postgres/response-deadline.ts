@@ -13,12 +13,15 @@ import type { Client, QueryConfig, QueryResult } from 'pg';
  * first.
  */
 export function responseWithin(client: Client, milliseconds: number): () => void {
-  const timer = setTimeout(() => abandon(client), milliseconds);
+  const timer = setTimeout(() => abandonSession(client), milliseconds);
   return () => clearTimeout(timer);
 }
 
-/** Does not wait for the server, which may have vanished, and keeps Knex's pool from handing the session out again. */
-function abandon(client: Client): void {
+/**
+ * Ends the session at once, which fails its running queries. Does not wait for the server, which may have vanished, and
+ * keeps Knex's pool from handing the session out again.
+ */
+export function abandonSession(client: Client): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: Duplex } };
   (client as { __knex__disposed?: unknown }).__knex__disposed = 'no response in time';
   void client.end();

@@ -41,6 +41,11 @@ export class ConnectedDatabase {
     );
   }
 
+  /** {@link attempt} without repeating it. */
+  once<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return withSourceErrors(this.dialect, what, work);
+  }
+
   /** Runs a statement whose result is small. */
   ask(what: string, asked: Query): Promise<RawPage> {
     return this.attempt(what, () => this.session.run(asked));

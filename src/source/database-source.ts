@@ -1,6 +1,7 @@
 /** Any database as a {@link Source}: keyset pages in plain queries, never a stream, never a transaction. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
+import type { ChangeFeed, FeedConfig } from '../domain/source/change-feed.js';
 import type { SourceServer, SourceTable } from '../domain/source/source-catalog.js';
 import type {
   KeyRange,
@@ -93,6 +94,16 @@ export class DatabaseSource implements Source {
 
   tables(names?: readonly string[]): Promise<readonly SourceTable[]> {
     return this.#database.tables(names);
+  }
+
+  changes(config: FeedConfig): ChangeFeed {
+    const { dialect } = this.#database;
+    if (dialect.changes === undefined)
+      throw new PartnerSyncError(
+        'config_invalid',
+        `source: ${dialect.name} has no change feed that can be read; a slot is one of PostgreSQL`,
+      );
+    return dialect.changes(this.#database, config);
   }
 
   connections(): Promise<number> {

@@ -1,4 +1,5 @@
 /** What a kind of database must provide to be read as a {@link DatabaseSource}: data where possible, functions otherwise. */
+import type { ChangeFeed, FeedConfig } from '../domain/source/change-feed.js';
 import type { SourceServer } from '../domain/source/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
 import type { Rows, SourceRow, SourceType } from '../domain/source/source.js';
@@ -61,9 +62,33 @@ export interface Session {
   /** For large results: rows may be decoded only when they are looked at. */
   run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
   typesOf(codes: readonly string[]): Promise<ReadonlyMap<string, ColumnType>>;
+  /**
+   * Takes a connection out of the pool for several statements, each of which the server may take `within` milliseconds
+   * for. Absent if no feed of the database needs it.
+   */
+  take?(within: number): Promise<TakenSession>;
   /** How many connections are in use. */
   connections(): number;
   close(): Promise<void>;
+}
+
+/** One connection of the pool, for statements that belong together. */
+export interface TakenSession extends Pick<Session, 'run' | 'typesOf'> {
+  /** The codes of the warnings that the server has sent on this connection since it was taken. */
+  readonly warnings: readonly string[];
+  /** Rolls back what is open, and returns the connection to the pool. */
+  release(): Promise<void>;
+  /** Ends the connection at once, which fails the statement in progress. It is still to be released. */
+  abandon(): void;
+}
+
+/** A connected database, as far as a feed needs it. */
+export interface FeedDatabase {
+  readonly session: Session;
+  /** Runs `work`, again after a lost session, and turns what the driver throws into our errors. */
+  attempt<T>(what: string, work: () => Promise<T>): Promise<T>;
+  /** The same, once: for statements of a connection that is taken. */
+  once<T>(what: string, work: () => Promise<T>): Promise<T>;
 }
 
 /** A driver's error as one of the catalogue; `shown` is the driver's code, never its text, which may quote rows. */
@@ -104,6 +129,8 @@ export interface Dialect {
   /** The high watermark in the cursor's own terms; see `Source.highWatermark`. */
   highWatermark(session: Session, cursor: CursorColumn): Promise<string>;
   server(session: Session): Promise<SourceServer>;
+  /** Opens a feed; throws `config_invalid` for a kind that the database does not have. Absent if it has none. */
+  changes?(database: FeedDatabase, config: FeedConfig): ChangeFeed;
   /** `names`: bare table names, or null for all. */
   catalog(session: Session, names: readonly string[] | null): Promise<CatalogRows>;
   /** The kind of a column of the catalogue, as far as the name of its type tells. */

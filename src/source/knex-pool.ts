@@ -22,6 +22,19 @@ export async function withConnection<C extends object, T>(
   }
 }
 
+/** A connection that is not in the pool until it is released. */
+export interface TakenConnection<C extends object> {
+  readonly connection: C;
+  release(): Promise<void>;
+}
+
+/** Takes a connection out of the pool. */
+export async function takeConnection<C extends object>(knex: Knex): Promise<TakenConnection<C>> {
+  const pool = knex.client as ConnectionPool<C>;
+  const connection = await pool.acquireConnection();
+  return { connection, release: () => pool.releaseConnection(connection) };
+}
+
 /** How many connections of the pool are in use. */
 export const connectionsInUse = (knex: Knex): number => (knex.client as ConnectionPool<object>).pool?.numUsed() ?? 0;
 

@@ -173,6 +173,9 @@ export class SourceModel {
       server: () => Promise.reject(new Error('nobody asks a simulated source for its server')),
       tables: () => asked(() => []),
       connections: () => Promise.resolve(0),
+      changes() {
+        throw new PartnerSyncError('config_invalid', 'source: the simulated source has no change feed');
+      },
       close: () => Promise.resolve(),
     };
   }

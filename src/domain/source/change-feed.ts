@@ -4,7 +4,7 @@
  * A feed gives keys, never values: a change only says that a row is to be looked at again. What is sent depends on the row
  * as it is when it is read, so changes may be reported twice, and in any number at once, without harm.
  */
-import type { SourceKey } from './source.js';
+import type { SourceKey } from './source-key.js';
 
 /** Where a feed comes from, as the files declare it. */
 export type FeedConfig =

@@ -4,9 +4,12 @@
  * Every value arrives as the database's own text, or null (ADR 0006). A driver that parses loses microseconds (Date),
  * digits (float) and infinities; text loses nothing and costs least.
  */
+import type { ChangeFeed, FeedConfig } from './change-feed.js';
 import type { SourceServer, SourceTable } from './source-catalog.js';
 import type { SourceColumn } from './source-column.js';
+import type { SourceKey } from './source-key.js';
 
+export type { SourceKey } from './source-key.js';
 export { SOURCE_TYPES, type SourceColumn, type SourceType } from './source-column.js';
 
 /** One row: a value per column of the page, as text, or null for SQL NULL. */
@@ -32,9 +35,6 @@ export interface ByteRow {
   /** The same row as texts. */
   texts(): SourceRow;
 }
-
-/** The values of the key columns, in the mapping's order. Compared only by the database (collations!). */
-export type SourceKey = readonly string[];
 
 /** A place in the reading order. `cursor` is null if a range is read by key alone. */
 export interface RowPosition {
@@ -119,6 +119,11 @@ export interface Source {
    * that do not exist are left out.
    */
   tables(names?: readonly string[]): Promise<readonly SourceTable[]>;
+  /**
+   * Opens a feed of the changed rows; it connects when it is used, with connections of the pool, and needs no closing. Throws
+   * `config_invalid` if this database has no feed of that kind.
+   */
+  changes(config: FeedConfig): ChangeFeed;
   /** How many connections of the pool are in use. */
   connections(): Promise<number>;
   close(): Promise<void>;

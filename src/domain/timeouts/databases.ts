@@ -63,6 +63,42 @@ export const DATABASES = {
     bounds: 'the pause between two looks at them',
     why: 'costs little, and a run waits only as long as they take',
   },
+  slotReading: {
+    value: 15,
+    unit: 'min',
+    bounds: 'one reading of a slot, one confirmation of changes, and a pause while its groups are taken',
+    why: 'the server decodes its log from the beginning of the oldest open transaction on, some gigabytes in minutes',
+  },
+  slotInUse: {
+    value: 10,
+    unit: 's',
+    bounds: 'the wait for another session that uses the slot',
+    why: 'a session that was lost gives the slot back when the server notices; only one may use it',
+  },
+  slotInUsePoll: {
+    value: 200,
+    unit: 'ms',
+    bounds: 'the pause between two attempts to use it',
+    why: 'each costs the server hardly anything',
+  },
+  slotCancellation: {
+    value: 1,
+    unit: 's',
+    bounds: 'the wait until the server has cancelled a reading, before its connection is ended',
+    why: 'the server would go on reading for a connection that is gone; whoever gave up does not wait for long',
+  },
+  openTransactions: {
+    value: 2,
+    unit: 'min',
+    bounds: 'the wait for transactions that are open when a feed begins',
+    why: 'most take seconds; one that takes longer is named in the error, and the attempt is retried',
+  },
+  openTransactionsPoll: {
+    value: 100,
+    unit: 'ms',
+    bounds: 'the pause between two looks at them',
+    why: 'a look takes a millisecond',
+  },
   ledgerStatement: {
     value: 60,
     unit: 's',

@@ -75,7 +75,10 @@ export function startReadingThread(): ReadingThread {
     ];
     return {
       source: {
-        ...(Object.fromEntries(SOURCE_METHODS.map(method)) as Omit<Source, 'close'>),
+        ...(Object.fromEntries(SOURCE_METHODS.map(method)) as Pick<Source, SourceMethod>),
+        changes() {
+          throw new PartnerSyncError('unexpected', 'a change feed cannot be read through the reading thread');
+        },
         async close() {
           const left = open?.thread;
           open = undefined;

@@ -8,7 +8,7 @@ import type { PositionedChunk } from '../chunk.js';
 import type { ReadPartition } from '../read-chunks.js';
 
 /** The methods of a source that are forwarded by name. */
-export type SourceMethod = Exclude<keyof Source, 'close'>;
+export type SourceMethod = Exclude<keyof Source, 'close' | 'changes'>;
 
 /** A mapping. The thread compiles it once per `id`, so an id must never be reused for another spec or tenant rule. */
 export interface PostedMapping {

@@ -4,6 +4,7 @@ import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import type { Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
+import { openSlotFeed } from './changes/slot-feed.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
 import { postgresHighWatermark } from './high-watermark.js';
 import { sourceTypeOf } from './types.js';
@@ -80,6 +81,13 @@ export const postgres: Dialect = {
       seesOpenTransactions: sees === 't' && standby === 'f',
       grantForOpenTransactions: sees === 't' ? null : `GRANT pg_read_all_stats TO ${quote(account!)}`,
     };
+  },
+  changes(database, config) {
+    if (config.kind === 'slot') return openSlotFeed(database, config);
+    throw new PartnerSyncError(
+      'config_invalid',
+      'source: the only change feed of PostgreSQL is a slot; a table of changes is none',
+    );
   },
   async catalog(session, names) {
     const ask = async (sql: string) =>

@@ -6,9 +6,16 @@ import { errorCode } from '../../domain/values/foreign-text.js';
 import type { Rows } from '../../domain/source/source.js';
 import { isReadablePostgresAddress } from '../../domain/source/source-address.js';
 import type { SourceConfig } from '../../domain/sync/sync.js';
-import { limitResponseTime } from '../../postgres/response-deadline.js';
-import type { PageOptions, Query, RawPage, Session } from '../dialect.js';
-import { connectionsInUse, SILENT, withConnection } from '../knex-pool.js';
+import { abandonSession, limitResponseTime } from '../../postgres/response-deadline.js';
+import type { TakenSession, PageOptions, Query, RawPage, Session } from '../dialect.js';
+import {
+  connectionsInUse,
+  discardConnection,
+  SILENT,
+  takeConnection,
+  withConnection,
+  type TakenConnection,
+} from '../knex-pool.js';
 import { installRowInterceptor } from './row-interceptor.js';
 import { askForText, type TextResult } from './text-query.js';
 import { readTypes } from './types.js';
@@ -35,34 +42,71 @@ function assertUsable(address: string): void {
 export function openPostgresSession(config: SourceConfig): Session {
   assertUsable(config.connection);
   const knex = openPool(config);
-  const page = ({ sql, bindings }: Query, { name, budget = Infinity }: PageOptions): Promise<RawPage<Rows>> =>
-    withConnection(knex, async (client: Client) => {
-      const limits = { budget, within: responseLimit(config) };
-      const ask = (named: object): Promise<TextResult> =>
-        askForText(client, { text: sql, values: bindings, ...named }, limits);
-      const { rows, fields, cut } = await ask(name === undefined ? {} : { name }).catch((error: unknown) => {
-        // The table was altered after the statement was prepared; it must be sent again.
-        if (name !== undefined && errorCode(error) === '0A000') return ask({});
-        throw error;
-      });
-      return {
-        rows,
-        cut,
-        fields: fields.map((f) => ({ name: f.name, code: `${f.dataTypeID}/${f.dataTypeModifier}` })),
-      };
-    });
-  async function run(query: Query): Promise<RawPage>;
-  async function run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
-  async function run(query: Query, options?: PageOptions): Promise<RawPage<Rows>> {
-    if (options !== undefined) return page(query, options);
-    const result = await page(query, {});
-    return { ...result, rows: [...result.rows] };
-  }
+  const run = runner((query, options) =>
+    withConnection(knex, (client: Client) => askOn(client, query, options, responseLimit(config))),
+  );
   return {
     run,
     typesOf: (codes) => readTypes(run, codes),
+    take: async (within) => {
+      const taken = await takeConnection<Client>(knex);
+      return takenSession(taken, within + milliseconds('sourceResponseGrace'));
+    },
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
+  };
+}
+
+type Ask = (query: Query, options: PageOptions) => Promise<RawPage<Rows>>;
+
+/** Rows are decoded at once unless options are given: {@link Session.run}. */
+function runner(ask: Ask): Session['run'] {
+  async function run(query: Query): Promise<RawPage>;
+  async function run(query: Query, options: PageOptions): Promise<RawPage<Rows>>;
+  async function run(query: Query, options?: PageOptions): Promise<RawPage<Rows>> {
+    if (options !== undefined) return ask(query, options);
+    const result = await ask(query, {});
+    return { ...result, rows: [...result.rows] };
+  }
+  return run;
+}
+
+async function askOn(
+  client: Client,
+  { sql, bindings }: Query,
+  { name, budget = Infinity }: PageOptions,
+  within: number,
+): Promise<RawPage<Rows>> {
+  const ask = (named: object): Promise<TextResult> =>
+    askForText(client, { text: sql, values: bindings, ...named }, { budget, within });
+  const { rows, fields, cut } = await ask(name === undefined ? {} : { name }).catch((error: unknown) => {
+    // The table was altered after the statement was prepared; it must be sent again.
+    if (name !== undefined && errorCode(error) === '0A000') return ask({});
+    throw error;
+  });
+  return {
+    rows,
+    cut,
+    fields: fields.map((f) => ({ name: f.name, code: `${f.dataTypeID}/${f.dataTypeModifier}` })),
+  };
+}
+
+function takenSession(taken: TakenConnection<Client>, within: number): TakenSession {
+  const client = taken.connection;
+  const run = runner((query, options) => askOn(client, query, options, within));
+  const warnings: string[] = [];
+  const note = ({ code }: { readonly code?: string | undefined }): void => void warnings.push(code ?? '');
+  client.on('notice', note);
+  return {
+    run,
+    typesOf: (codes) => readTypes(run, codes),
+    warnings,
+    async release() {
+      await run({ sql: 'ROLLBACK', bindings: [] }).catch(() => discardConnection(client));
+      client.off('notice', note);
+      await taken.release();
+    },
+    abandon: () => abandonSession(client),
   };
 }
 

@@ -1,0 +1,175 @@
+/** What a server says of a slot and its publication, and what speaks against reading them. */
+import type { FeedPosition, FeedState, FeedTable } from '../../../domain/source/change-feed.js';
+import { errorCode } from '../../../domain/values/foreign-text.js';
+import type { Session } from '../../dialect.js';
+import { logPosition } from './log-position.js';
+import type { SlotConfig } from './slot-config.js';
+import { FUNCTIONS_SQL, type SlotFunction } from './slot-functions.js';
+
+/** Why a slot cannot be read. `isLost`: what it has not been asked for yet can never be read any more. */
+export interface SlotProblem {
+  readonly text: string;
+  readonly isLost: boolean;
+}
+
+/** A slot at one moment. */
+export interface SlotState extends Omit<FeedState, 'problem'> {
+  readonly problem: SlotProblem | null;
+  /** What its positions are of; differs if the server, the database or the publication was replaced. */
+  readonly origin: string;
+  /** Up to where changes have been confirmed; null if there is no slot. */
+  readonly confirmed: bigint | null;
+  /** Up to where the log has been written to disk. */
+  readonly written: bigint;
+  /** The functions that were made for this account, if there are any. */
+  readonly functions: readonly SlotFunction[];
+}
+
+/** A row of pg_replication_slots; versions before 13, 16 and 17 lack some columns. */
+interface Slot {
+  readonly plugin: string | null;
+  readonly database: string | null;
+  readonly datoid: string;
+  readonly confirmed_flush_lsn: string | null;
+  readonly wal_status?: string | null;
+  readonly safe_wal_size?: number | null;
+  readonly conflicting?: boolean | null;
+  readonly invalidation_reason?: string | null;
+}
+
+interface Publication {
+  readonly oid: string;
+  readonly pubinsert: boolean;
+  readonly pubupdate: boolean;
+  readonly pubdelete: boolean;
+  readonly pubtruncate: boolean;
+}
+
+interface PublishedTable {
+  readonly schemaname: string;
+  readonly tablename: string;
+  /** Since 15. */
+  readonly rowfilter?: string | null;
+}
+
+interface Found {
+  readonly database: string;
+  readonly standby: boolean;
+  readonly written: string;
+  readonly kept: string | null;
+  readonly slot: Slot | null;
+  readonly publication: Publication | null;
+  readonly tables: readonly PublishedTable[];
+  readonly functions: readonly SlotFunction[];
+}
+
+/** As JSON, so that a column that a version lacks is absent. $1 is the slot and $2 the publication. */
+const stateSql = (system: string): string => `
+  SELECT ${system}, json_build_object(
+    'database', current_database(),
+    'standby', pg_is_in_recovery(),
+    'written', CASE WHEN pg_is_in_recovery() THEN '0/0' ELSE pg_current_wal_flush_lsn() END,
+    'kept', (SELECT pg_wal_lsn_diff(pg_current_wal_flush_lsn(), restart_lsn)::text FROM pg_replication_slots
+      WHERE slot_name = $1 AND NOT pg_is_in_recovery()),
+    'slot', (SELECT to_json(s) FROM pg_replication_slots s WHERE slot_name = $1),
+    'publication', (SELECT to_json(p) FROM pg_publication p WHERE pubname = $2),
+    'tables', (SELECT coalesce(json_agg(to_jsonb(t) - 'attnames'), '[]') FROM pg_publication_tables t WHERE pubname = $2),
+    'functions', (SELECT coalesce(json_agg(f), '[]') FROM (${FUNCTIONS_SQL}) f))`;
+
+const SYSTEM_SQL = '(SELECT system_identifier::text FROM pg_control_system())';
+const NOT_PERMITTED = '42501';
+
+/** Asks the server. Throws what the driver does. */
+export async function readSlotState(run: Session['run'], config: SlotConfig): Promise<SlotState> {
+  const bindings = [config.slot, config.publication];
+  const { rows } = await run({ sql: stateSql(SYSTEM_SQL), bindings }).catch((error: unknown) => {
+    if (errorCode(error) !== NOT_PERMITTED) throw error;
+    // Everybody may call pg_control_system() unless that was revoked.
+    return run({ sql: stateSql("''"), bindings });
+  });
+  const [system, found] = rows[0]!;
+  return slotStateOf(config, system!, JSON.parse(found!) as Found);
+}
+
+function slotStateOf(config: SlotConfig, system: string, found: Found): SlotState {
+  const { slot, publication, tables } = found;
+  const problem = problemOf(config, found);
+  const confirmed = slot?.confirmed_flush_lsn ?? null;
+  // A publication that was made anew under its name has reported nothing in between.
+  const origin = [system, slot?.datoid ?? '', config.slot, publication?.oid ?? ''].join(':');
+  return {
+    problem,
+    origin,
+    position: problem === null ? { origin, at: confirmed! } : null,
+    confirmed: confirmed === null ? null : logPosition(confirmed),
+    written: logPosition(found.written),
+    keptBytes: found.kept === null ? null : Number(found.kept),
+    bytesLeft: slot?.safe_wal_size ?? null,
+    tables: tables.map(({ schemaname, tablename }): FeedTable => ({ schema: schemaname, name: tablename })),
+    functions: found.functions,
+  };
+}
+
+function problemOf(config: SlotConfig, found: Found): SlotProblem | null {
+  const { slot, publication } = found;
+  if (found.standby) return usable('the server is a standby; a slot is read from the primary');
+  if (slot === null) return lost(`there is no slot "${config.slot}"`);
+  return (
+    slotProblem(config, slot, found.database) ??
+    (publication === null
+      ? lost(`there is no publication "${config.publication}"`)
+      : publicationProblem(config, publication, found)) ??
+    found.functions.filter(({ isOfPublication }) => !isOfPublication).map(otherPublication(config))[0] ??
+    null
+  );
+}
+
+function slotProblem({ slot: name }: SlotConfig, slot: Slot, database: string): SlotProblem | null {
+  if (slot.plugin !== 'pgoutput')
+    return lost(`the slot "${name}" is one of ${slot.plugin ?? 'physical replication'}; pgoutput was expected`);
+  if (slot.database !== database)
+    return lost(`the slot "${name}" belongs to the database "${slot.database}"; "${database}" was expected`);
+  const reason = slot.invalidation_reason ?? (slot.conflicting === true ? 'a conflict' : null);
+  if (slot.wal_status === 'lost' || reason !== null)
+    return lost(`the server has given up the slot "${name}"${reason === null ? '' : ` (${reason})`}`);
+  return slot.confirmed_flush_lsn === null ? lost(`the slot "${name}" is still being created`) : null;
+}
+
+function publicationProblem(
+  { publication: name }: SlotConfig,
+  { pubinsert, pubupdate, pubdelete, pubtruncate }: Publication,
+  { tables }: Found,
+): SlotProblem | null {
+  const published = { insert: pubinsert, update: pubupdate, delete: pubdelete, truncate: pubtruncate };
+  const missing = Object.entries(published).filter(([, isPublished]) => !isPublished);
+  if (missing.length > 0)
+    return usable(
+      `the publication "${name}" does not publish: ${missing.map(([kind]) => kind).join(', ')}; ` +
+        `ALTER PUBLICATION ${name} SET (publish = 'insert, update, delete, truncate')`,
+    );
+  if (tables.length === 0) return usable(`the publication "${name}" has no tables`);
+  const filtered = tables.filter(({ rowfilter }) => rowfilter != null);
+  if (filtered.length === 0) return null;
+  const names = filtered.map(({ schemaname, tablename }) => `${schemaname}.${tablename}`);
+  return usable(`the publication "${name}" leaves out rows of ${names.join(', ')}; remove the WHERE of these tables`);
+}
+
+const otherPublication =
+  ({ publication }: SlotConfig) =>
+  ({ name }: SlotFunction): SlotProblem =>
+    usable(`the function ${name} is not about the publication "${publication}"`);
+
+const lost = (text: string): SlotProblem => ({ text, isLost: true });
+const usable = (text: string): SlotProblem => ({ text, isLost: false });
+
+/** Why changes after `position` cannot be read any more from a slot that itself can; null if they can. */
+export function lostSince(position: FeedPosition, state: SlotState): string | null {
+  if (state.origin !== position.origin)
+    return 'the server, the database, the slot or the publication is another one than before';
+  const at = logPosition(position.at);
+  if (state.confirmed! > at)
+    return 'changes up to a later position have been confirmed: the slot was created anew, or somebody else reads it';
+  // As after a restore of a copy of its files: what is written from here on would be taken for known.
+  if (at > state.written) return 'the server has gone back to an earlier state';
+  return null;
+}
