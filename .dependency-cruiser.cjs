@@ -22,6 +22,7 @@ const LEDGER = [
   'migrations',
   'database',
   'record-index',
+  'changes',
   'runs',
   'mappings',
   'outcomes',

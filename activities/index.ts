@@ -14,11 +14,13 @@ import { deliverSmallTenants, recoverSmallTenants } from '../src/delivery/small-
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
 import { approveHold } from '../src/delivery/run/approve-hold.js';
 import { closeRun } from '../src/delivery/run/close-run.js';
+import { collectChanges } from '../src/delivery/run/collect-changes.js';
 import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
 import { setRate } from '../src/delivery/run/set-rate.js';
 import type {
   ApproveHoldInput,
   CloseRunInput,
+  CollectChangesInput,
   DeliverNotificationsInput,
   DetectSchemaDriftInput,
   ExamineWorkerInput,
@@ -30,6 +32,7 @@ import type {
   PruneInput,
   RecordFailureInput,
   RecoverSmallTenantsInput,
+  RemoveVanishedInput,
   ReplayRef,
   RunRef,
   SetRateActivityInput,
@@ -52,6 +55,8 @@ export const createActivities = (deps: Dependencies) => ({
   openRun: (input: OpenRunInput) => runActivity(() => openRun(deps, input)),
   detectSchemaDrift: (input: DetectSchemaDriftInput) =>
     runActivity(() => recordingRetries(deps, input, () => detectSchemaDrift(deps, input))),
+  collectChanges: (input: CollectChangesInput) =>
+    longActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
   planMapping: (input: PlanInput) => runActivity(() => recordingRetries(deps, input, () => planMapping(deps, input))),
   deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>
@@ -66,7 +71,8 @@ export const createActivities = (deps: Dependencies) => ({
     ),
   recoverSmallTenants: (input: RecoverSmallTenantsInput) =>
     longActivity(deps, input, (signal) => recoverSmallTenants(deps, input, signal)),
-  removeVanished: (input: MappingRef) => longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
+  removeVanished: (input: RemoveVanishedInput) =>
+    longActivity(deps, input, (signal) => removeVanished(deps, input, signal)),
   examineWorker: (input: ExamineWorkerInput) => runActivity(() => examineWorker(deps, input)),
   approveHold: (input: ApproveHoldInput) => runActivity(() => approveHold(deps, input)),
   recordFailure: (input: RecordFailureInput) => failsRun(deps, input.input.sync, () => recordFailure(deps, input)),

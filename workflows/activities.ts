@@ -91,6 +91,7 @@ export const activitiesWithSummary = (
   summary: string,
 ): Pick<
   Activities,
+  | 'collectChanges'
   | 'recoverSmallTenants'
   | 'deliverParents'
   | 'sweepDeadLetters'

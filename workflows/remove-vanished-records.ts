@@ -1,5 +1,6 @@
-/** The last step of a mirror run: records whose rows have vanished from the source. */
+/** The last step of a run that finds deleted rows: records whose rows have vanished from the source. */
 import type { RunInput } from '../src/domain/run/run.js';
+import type { RemoveVanishedInput } from '../src/domain/run/work.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
@@ -9,15 +10,21 @@ import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
 
-/** Marks them as removed, children before parents, and only once every row has been read and has its outcome. */
+/**
+ * Marks them as removed, children before parents, and only once every row that the run reads has its outcome. A mirror run looks
+ * for them among all records; one that goes by change feeds, among those of the changed rows.
+ */
 export async function removeVanishedRecords(
   run: CheckedRun,
   input: RunInput,
   reached: Reached,
   execution: RunExecution,
 ): Promise<void> {
-  for (const mappings of [...run.stages].reverse()) {
-    const removed = await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, execution)));
+  const among = run.mode === 'mirror' ? 'all' : 'changed_rows';
+  const fed = run.feeds.flatMap(({ mappings }) => mappings);
+  const stages = run.stages.map((stage) => (among === 'all' ? stage : stage.filter((name) => fed.includes(name))));
+  for (const mappings of stages.filter((stage) => stage.length > 0).reverse()) {
+    const removed = await allOrNone(mappings.map((mapping) => () => removeOf(run, mapping, among, execution)));
     await continueAfter(removed, run, input, reached, execution);
     await pollPendingRecords(
       run,
@@ -27,7 +34,12 @@ export async function removeVanishedRecords(
   }
 }
 
-async function removeOf(run: CheckedRun, mapping: string, execution: RunExecution): Promise<Completion> {
+async function removeOf(
+  run: CheckedRun,
+  mapping: string,
+  among: RemoveVanishedInput['among'],
+  execution: RunExecution,
+): Promise<Completion> {
   const { runId, sync } = run;
   let done = false;
   while (!done) {
@@ -37,6 +49,7 @@ async function removeOf(run: CheckedRun, mapping: string, execution: RunExecutio
       runId,
       sync,
       mapping,
+      among,
     });
     execution.showLoaded(result.progress);
     done = result.hold === null ? result.done : !(await execution.holds.untilApproved(run, result.hold));

@@ -26,6 +26,7 @@ import { RunAttributes, runStart } from './run-attributes.js';
 import { asRunFailure, codedFailure, recordingFailure, throwIfUndelivered } from './run-failure.js';
 import { RunExecution } from './run-execution.js';
 import { sweepOpenDeadLetters } from './sweep-open-dead-letters.js';
+import { withChanges } from './with-changes.js';
 import { withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
@@ -54,7 +55,8 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     attributes.opened(opened, start);
     const report = await failingOnError(opened, attributes, execution, async () => {
       await execution.controls.untilRunning();
-      return runSteps(await withoutDrifted(opened, input), input, execution);
+      const checked = await withoutDrifted(opened, input);
+      return runSteps(await withChanges(checked, input, execution), input, execution);
     });
     execution.showReport(report);
     attributes.reported(report);
@@ -107,7 +109,8 @@ async function runSteps(run: CheckedRun, input: RunInput, execution: RunExecutio
     continueIfLong(run, input, reached, execution),
   );
   const swept = await sweepOpenDeadLetters(run, input, reached, execution);
-  if (mode === 'mirror') await removeVanishedRecords(run, input, swept, execution);
+  const isFed = mode === 'incremental' && run.feeds.length > 0;
+  if (mode === 'mirror' || isFed) await removeVanishedRecords(run, input, swept, execution);
   await execution.controls.untilRunning();
   return closeRun({ runId, sync, skipped: ofAsked(run, run.skipped), notes: ofAsked(run, run.notes) });
 }

@@ -1,12 +1,13 @@
 /** Compares the source's columns with those of the last run, and leaves out the mappings that are skipped because of schema drift. */
 import type { RunInput } from '../src/domain/run/run.js';
-import type { OpenedRun, SchemaDrift } from '../src/domain/run/work.js';
+import type { FeedOfRun, OpenedRun, SchemaDrift } from '../src/domain/run/work.js';
 import { detectSchemaDrift } from './activities.js';
 
 /** A run as it continues: its stages and polled mappings are without those that were skipped. */
 export interface CheckedRun extends OpenedRun, SchemaDrift {
   /** The mappings that the run was asked for, skipped or not. */
   readonly asked: readonly string[];
+  readonly feeds: readonly FeedOfRun[];
 }
 
 /**
@@ -28,6 +29,9 @@ export async function withoutDrifted(
     stages: opened.stages.map(remaining),
     firstPass: opened.firstPass.map(remaining),
     polled: remaining(polled),
+    feeds: (opened.feeds ?? [])
+      .map(({ name, mappings }) => ({ name, mappings: remaining(mappings) }))
+      .filter(({ mappings }) => mappings.length > 0),
     skipped,
     notes,
   };

@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 import type { Effort } from '../domain/run/effort.js';
 import { NO_METERS, type LedgerMeter } from '../domain/monitoring/meters.js';
 import { openAlerts, type Alerts } from './alerts.js';
+import { openChangedRows, type ChangedRows } from './changes/changed-rows.js';
+import { openFeeds, type Feeds } from './changes/feeds.js';
 import { openCounts, type CountsView } from './views/counts.js';
 import { openIds, type Ids } from './mappings/ids.js';
 import { checkpoint, recordEffort } from './checkpoint/checkpoint.js';
@@ -41,6 +43,8 @@ export interface Ledger {
   readonly runs: Runs;
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Partitions;
+  readonly feeds: Feeds;
+  readonly changedRows: ChangedRows;
   readonly ids: Ids;
   readonly batches: Batches;
   readonly waiting: Waiting;
@@ -103,6 +107,8 @@ export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Led
     runs: withLedgerErrors(openRuns(knex)),
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
     partitions: withLedgerErrors(openPartitions(knex)),
+    feeds: withLedgerErrors(openFeeds(knex)),
+    changedRows: withLedgerErrors(openChangedRows(knex)),
     ids,
     batches: withLedgerErrors(openBatches(knex)),
     waiting: withLedgerErrors(openWaiting(knex)),

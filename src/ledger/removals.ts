@@ -7,6 +7,8 @@ import type { Actor } from '../domain/run/audit.js';
 import type { Exceeded } from '../domain/sync/guard.js';
 import type { RemovalPlan, RemovalState } from '../domain/run/removal-plan.js';
 import { writeAudit } from './audit.js';
+import { settleRowsOfPlan } from './changes/changed-rows.js';
+import { endSearch } from './changes/feeds.js';
 import { scanRecords, type ScannedRecords } from './record-index/index.js';
 import type { RecordKeys, RecordPlace } from './record-key.js';
 import { inTransaction } from './database/statements.js';
@@ -40,8 +42,10 @@ export interface Removals {
    * The next records of the ledger, of so many blocks, that have not been looked through for the plan; null at the end.
    */
   scan(plan: OpenPlan, blocks: number): Promise<ScannedRecords | null>;
-  /** Adds records to the plan, and records that the ledger is looked through up to `next`. */
-  add(plan: OpenPlan, records: RecordKeys, next: RecordPlace): Promise<void>;
+  /** Whether the run has a plan for the mapping. */
+  has(runId: string, mappingId: number): Promise<boolean>;
+  /** Adds records to the plan, and records that the ledger is looked through up to `next`, if it is looked through. */
+  add(plan: OpenPlan, records: RecordKeys, next: RecordPlace | null): Promise<void>;
   /** One entry for each tenant that has records of the mapping. */
   count(plan: OpenPlan): Promise<readonly TenantRemovals[]>;
   /** Ends the search. Earlier plans of the mapping are replaced, but the records of approved ones are kept. */
@@ -102,6 +106,9 @@ export function openRemovals(knex: Knex): Removals {
       );
       return rows[0]!;
     },
+    has: async (runId, mappingId) =>
+      (await knex('removal_plans').where({ run_id: runId, mapping_id: mappingId }).first<object | undefined>('id')) !==
+      undefined,
     async scan(plan, blocks) {
       const from = await knex('removal_plans')
         .where({ id: plan.id })
@@ -115,6 +122,7 @@ export function openRemovals(knex: Knex): Removals {
            SELECT ?, tenant, id FROM unnest(CAST(? AS int[]), CAST(? AS text[])) AS r(tenant, id) ON CONFLICT DO NOTHING`,
           [plan.id, [...tenantIds], [...externalIds]],
         );
+        if (next === null) return;
         await trx('removal_plans')
           .where({ id: plan.id })
           .update({ next_tenant: next.tenantId, next_id: next.externalId });
@@ -162,6 +170,8 @@ export function openRemovals(knex: Knex): Removals {
         await trx('removal_plans').where({ id: plan.id }).update({ state: 'done' });
         const through = trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<=', plan.id);
         await trx('removals').whereIn('plan_id', through.select('id')).delete();
+        await settleRowsOfPlan(trx, plan.mappingId, plan.id);
+        await endSearch(trx, plan.id);
       });
     },
     awaitingApproval: (sync) => plans(`m.sync = ? AND p.state = 'awaiting_approval'`, [sync]),

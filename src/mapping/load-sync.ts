@@ -4,8 +4,10 @@ import { PartnerSyncError } from '../domain/errors.js';
 import { formatFinding, type Finding } from '../domain/sync/finding.js';
 import type { JsonValue } from '../domain/values/json.js';
 import { nearest } from '../domain/values/names.js';
+import type { FeedConfig } from '../domain/source/change-feed.js';
 import type { NamedFile, ParsedFile, SyncFiles, TransformFileVersion } from '../domain/sync/sync-files.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
+import { checkChanges } from './check/check-changes.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
 import { checkReferences, type CheckedMapping } from './check/check-references.js';
@@ -148,11 +150,12 @@ function checkFileContents(
     definitionFiles.map(([name, file]) => [name, checkedDefinition(name, file)]),
   );
   const mappings = mappingFiles.flatMap(([name, file]) =>
-    checkedMapping(name, file, definitions, new Map(transformFiles)),
+    checkedMapping(name, file, definitions, new Map(transformFiles), head?.feed ?? null),
   );
   for (const { spec, file } of mappings) {
     checkFields(spec, file);
     checkDeletes(spec, file);
+    checkChanges(spec, file);
   }
   checkReferences(
     mappings,
@@ -227,9 +230,10 @@ function checkedMapping(
   file: LanguageFile,
   definitions: ReadonlyMap<string, SchemaDefinitionFile | null>,
   transforms: TransformFiles,
+  feed: FeedConfig | null,
 ): CheckedMapping[] {
   if (file.partial?.value['schema'] === undefined) return [];
-  const { schemaName, ...draft } = readMapping(name, file, file.partial.value, transforms);
+  const { schemaName, ...draft } = readMapping(name, file, file.partial.value, transforms, feed);
   const schema = definitions.get(schemaName);
   if (schema === undefined) {
     const { text, secret } = file.show(['schema'], schemaName);

@@ -48,13 +48,13 @@ it('knows of each column that names a tenant what becomes of it when the tenant 
 /** Tables that retention leaves alone, by the reason why they do not grow, or why they must be kept. */
 const KEPT: Readonly<Record<string, string>> = {
   'a row for each thing that files declare':
-    'mappings seen_columns positions sync_rates awaited_syncs schedules schema_definitions',
+    'mappings seen_columns positions sync_rates awaited_syncs schedules schema_definitions change_feeds fed_mappings',
   'a row for each account, or for each process, sync or run while it works': 'platform_retry_after senders sync_leases',
   'a row for each problem that a sync has had, of a few kinds, and for each target': 'alerts alert_deliveries',
   'a row for each tenant of the platform': 'tenants',
   'a small row for each sync and day, and no end of what they show': 'sync_days',
   'what is known of records, however old': 'record_blocks waiting dead_letters',
-  'removed as soon as nothing needs them': 'sync_files removals',
+  'removed as soon as nothing needs them': 'sync_files removals changed_rows',
   'a row for each migration': 'migrations migrations_lock',
 };
 

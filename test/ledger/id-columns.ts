@@ -22,6 +22,8 @@ export const FORGOTTEN: readonly string[] = [
 export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
   // docs/retention.md says so.
   'it moves on with the next change': 'positions.cursor',
+  'it names a row that has changed, until the next run has read it': 'changed_rows.key changed_rows.key_hash',
+  'the source alone knows what it means': 'change_feeds.origin change_feeds.position',
   'other records that wait for the person name it until their wait is over': 'waiting.missing',
   'forget refuses while the batch is open; afterwards they are NULL':
     'batches.external_ids batches.content_hashes batches.low batches.high',
@@ -38,7 +40,8 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'seen_columns.relation seen_columns.columns senders.sync sync_rates.sync alerts.sync awaited_syncs.sync ' +
     'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name runs.sync sync_files.sync sync_files.files ' +
-    'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action',
+    'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
+    'change_feeds.sync change_feeds.name fed_mappings.feed',
   'it names the platform or what it has made':
     'senders.account platform_retry_after.account schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',

@@ -72,6 +72,7 @@ it('maps every row to the same record as the naive interpreter', () => {
             relation: { table: 't' },
             key: ['id'],
             cursor: null,
+            feed: null,
             deletes: null,
           },
           schema: { name: 'thing', category: 'custom_schema', externalIdField: 'id', schema: { properties } },

@@ -321,7 +321,8 @@ it('comes to an end if the checks of a slow source take a whole time slice, and 
   const { runId } = await openRunByHand(shop, { mode: 'mirror', mappings: ['customers'] });
   const sync = await deps.openSync(SYNC, runId);
   const mapping = await sync.mapping('customers');
-  const nextSlice = async () => (await planRemovals(deps, sync, mapping, { runId, shouldContinue: () => false })).state;
+  const nextSlice = async () =>
+    (await planRemovals(deps, sync, mapping, { runId, isSearched: true, shouldContinue: () => false })).state;
 
   expect(await nextSlice()).toBe('finding');
   const checks = vi.spyOn(sync.source, 'readPage');

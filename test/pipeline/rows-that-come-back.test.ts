@@ -37,7 +37,7 @@ async function found(shop: Shop, gone: readonly string[]) {
   const keys = { tenantIds: gone.map(() => north), externalIds: gone };
   await ledger.removals.add(plan, keys, { tenantId: north, externalId: '' });
   await ledger.removals.decide(plan, 'due', { records: gone.length, accepted: 10 });
-  return { runId, sync: SYNC, mapping: 'customers' };
+  return { runId, sync: SYNC, mapping: 'customers', among: 'all' } as const;
 }
 
 it('does not mark the record of a row that has reappeared since it was found gone', async () => {

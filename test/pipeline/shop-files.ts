@@ -10,6 +10,8 @@ export interface SyncSettings {
   readonly guard?: string;
   /** `limits` of sync.yaml, as a flow mapping; none if it is left out. */
   readonly limits?: string;
+  /** `changes` of sync.yaml, as a flow mapping; none if it is left out. */
+  readonly changes?: string;
   /** Text files of the sync folder that replace or join the usual ones. */
   readonly files?: Readonly<Record<string, string>>;
 }
@@ -31,6 +33,7 @@ export function filesOf({
   failOn,
   guard,
   limits,
+  changes,
   files = {},
 }: SyncSettings): Record<string, string> {
   const uploads = { inDoubtDelay: '1s', batchDeadline: '30s', waitForPending: '5s', batchSize: 100, ...upload };
@@ -38,7 +41,7 @@ export function filesOf({
     'sync.yaml': `source: { connection: '\${env:SOURCE_URL}' }
 tenant: { column: shop, values: { n: north, s: south } }
 upload: ${JSON.stringify(uploads)}
-${limits === undefined ? '' : `limits: ${limits}\n`}${failOn === undefined ? '' : `failOn: ${failOn}\n`}${guard === undefined ? '' : `guard: ${guard}\n`}`,
+${changes === undefined ? '' : `changes: ${changes}\n`}${limits === undefined ? '' : `limits: ${limits}\n`}${failOn === undefined ? '' : `failOn: ${failOn}\n`}${guard === undefined ? '' : `guard: ${guard}\n`}`,
     'customers.mapping.yaml': `schema: customer
 source: { table: shop.customers }
 key: [id]

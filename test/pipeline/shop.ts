@@ -53,6 +53,8 @@ export interface ShopSettings extends SyncSettings {
   readonly ledger?: boolean;
   /** The address of a source that the test keeps itself, of whichever kind; its sync folder is `other.files`. */
   readonly sourceUrl?: string;
+  /** A superuser's URL of another server for the source. */
+  readonly sourceServer?: string;
   /** Servers of the test's own, to be stopped and started: superusers' URLs, and Temporal's address. */
   readonly servers?: { readonly source: string; readonly state: string; readonly temporal: string };
   /** Default: one that no other test has, as is needed on the Temporal server that the tests share. */
@@ -113,10 +115,10 @@ let shared: Promise<NativeConnection> | undefined;
 const sharedConnection = (): Promise<NativeConnection> =>
   (shared ??= NativeConnection.connect({ address: inject('temporalAddress') }));
 
-async function openSource({ servers, other }: ShopSettings): Promise<Database> {
+async function openSource({ servers, other, sourceServer = servers?.source }: ShopSettings): Promise<Database> {
   const load = other?.load ?? SOURCE;
-  if (typeof load !== 'function' && servers === undefined) return copyDatabase(load);
-  const source = await createDatabase(servers?.source);
+  if (typeof load !== 'function' && sourceServer === undefined) return copyDatabase(load);
+  const source = await createDatabase(sourceServer);
   await (typeof load === 'function' ? load(source) : load.fill(source));
   return source;
 }

@@ -40,7 +40,13 @@ it('ends a chunk after some thousands of failing rows', () => {
     texts: () => [],
   };
   const failing = {
-    compiled: () => ({ columns: ['id'], append: () => rowOf(1), inBytes: () => noRow, map: () => rowOf(1) }),
+    compiled: () => ({
+      columns: ['id'],
+      append: () => rowOf(1),
+      inBytes: () => noRow,
+      map: () => rowOf(1),
+      externalIdOf: () => null,
+    }),
   };
   const chunk = new ChunkBuilder('1');
   let pages = 0;

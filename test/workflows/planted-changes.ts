@@ -64,8 +64,8 @@ export const UNSAFE: Readonly<Record<string, PlantedChange>> = {
 export const UNNOTICED: Readonly<Record<string, PlantedChange>> = {
   'the parents are removed before their children': {
     file: 'remove-vanished-records.ts',
-    text: 'of [...run.stages].reverse()',
-    instead: 'of run.stages',
+    text: 'stage.length > 0).reverse()',
+    instead: 'stage.length > 0)',
     concerns: 'mirror',
     spares: 'full',
   },

@@ -46,6 +46,7 @@ export async function runWith(
   const activities: Activities = {
     openRun: () => Promise.resolve(openedRun('full')),
     detectSchemaDrift: () => Promise.resolve({ skipped: [], notes: [] }),
+    collectChanges: () => Promise.resolve({ notes: [] }),
     planMapping: ({ mapping }) =>
       Promise.resolve({
         partitions: [`${mapping}-a`, `${mapping}-b`].map((id) => ({ id, label: null })),

@@ -3,24 +3,20 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import type { TimeSliceResult, PartitionRef } from '../../domain/run/work.js';
 import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { workOf } from '../../ledger/runs/partitions.js';
-import type { ResumePoint } from '../../ledger/runs/resume-point.js';
 import { lookUpOf, type ExternalIdLookUp } from '../../mapping/compile/external-id-look-up.js';
-import { rowsIn, type Chunk } from '../../reading/chunk.js';
+import { rowsIn } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
 import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
+import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
 import { firstPassCheckpointOf } from '../chunk/first-pass.js';
 import type { Dependencies, OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
+import { chunksOfChangedRows } from './changed-rows.js';
 import { chunksInOrder } from './chunks-in-order.js';
+import type { NextChunk } from './next-chunk.js';
 import { runTimeSlice } from './run-time-slice.js';
 import { writeCheckpoint } from '../write-checkpoint.js';
-
-/** A chunk, and the resume point that the partition gets with its checkpoint. */
-interface NextChunk {
-  readonly chunk: Chunk;
-  readonly resumePoint: ResumePoint;
-}
 
 /**
  * The workflow starts the activity again, for another time slice, until it returns `done`.
@@ -40,11 +36,11 @@ export const loadPartition = (
     return chunksInOrder(nextChunks(context), shouldContinue, {
       acquireSlot: () => mapping.chunkSlots.acquire(signal),
       deliver: ({ chunk, resumePoint }) =>
-        mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), () =>
-          partition.firstPass
-            ? firstPassCheckpointOf(context, chunk, resumePoint)
-            : countedCheckpointOf(guarded, chunk, resumePoint),
-        ),
+        mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), async () => {
+          if (partition.firstPass) return firstPassCheckpointOf(context, chunk, resumePoint);
+          if (resumePoint.kind === 'changed_rows') await deliverFirstPassOfRows(context, chunk);
+          return countedCheckpointOf(guarded, chunk, resumePoint);
+        }),
       async finish({ chunk }, checkpoint) {
         await writeCheckpoint(context, checkpoint);
         rowsDone?.(rowsIn(chunk));
@@ -53,7 +49,9 @@ export const loadPartition = (
   });
 
 async function* nextChunks(context: PartitionContext): AsyncGenerator<NextChunk> {
-  if (context.partition.work.kind === 'external_ids') yield* chunksOfIds(context);
+  const { kind } = context.partition.work;
+  if (kind === 'external_ids') yield* chunksOfIds(context);
+  else if (kind === 'changed_rows') yield* chunksOfChangedRows(context);
   else for await (const chunk of chunksOf(context)) yield { chunk, resumePoint: { kind: 'row', row: chunk.position } };
 }
 

@@ -1,4 +1,4 @@
-/** Makes a mirror run's removal plan for a mapping, and decides whether it needs approval. */
+/** Makes a run's removal plan for a mapping, and decides whether it needs approval. */
 import { exceeds, type Exceeded } from '../../domain/sync/guard.js';
 import type { OpenPlan, TenantRemovals } from '../../ledger/removals.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
@@ -8,6 +8,8 @@ import { assertFindable, findVanished } from './find-vanished.js';
 
 export interface PlanningRun {
   readonly runId: string;
+  /** Whether all records of the ledger are looked through. If not, the plan has those of changed rows alone. */
+  readonly isSearched: boolean;
   /** Checked between two queries of the source; false ends the time slice. */
   readonly shouldContinue: () => boolean;
 }
@@ -24,7 +26,7 @@ export async function planRemovals(
   mapping: OpenMapping,
   run: PlanningRun,
 ): Promise<OpenPlan> {
-  const { removals } = deps.ledger;
+  const { removals, feeds } = deps.ledger;
   const open = () => removals.open(run.runId, mapping.mappingId, deletedRecords(mapping.spec).json('0'));
   const plan = await open();
   if (plan.state !== 'finding') return plan;
@@ -32,7 +34,8 @@ export async function planRemovals(
   if (!plan.begun) await assertFindable(sync, mapping);
   // An empty source means that something is wrong with it, not that everything was deleted.
   let empty = !plan.begun && (await isEmpty(sync.source, mapping.plan));
-  if (!empty && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
+  if (run.isSearched && !plan.begun) await feeds.beginSearch(mapping.mappingId, plan.id);
+  if (!empty && run.isSearched && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
   empty ||= await isEmpty(sync.source, mapping.plan);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);

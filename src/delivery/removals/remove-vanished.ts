@@ -1,24 +1,27 @@
-/** Marks records whose rows are gone as the mapping says, once a mirror run has read every row. */
+/** Marks records whose rows are gone as the mapping says, once a run has read every row, or those that a change feed has named. */
 import type { Dependencies } from '../dependencies.js';
 import { runTimeSlice } from '../load/run-time-slice.js';
 import { timeSlice, timeSliceResult } from '../time-slice.js';
 import { carryOutPlan } from './carry-out-plan.js';
 import { planRemovals } from './plan-removals.js';
-import type { TimeSliceResult, MappingRef } from '../../domain/run/work.js';
+import type { TimeSliceResult, RemoveVanishedInput } from '../../domain/run/work.js';
 
 /** The workflow starts the activity again, for another time slice, until it returns `done`. */
 export async function removeVanished(
   deps: Dependencies,
-  ref: MappingRef,
+  { among, ...ref }: RemoveVanishedInput,
   signal: AbortSignal,
 ): Promise<TimeSliceResult> {
-  const { removals, partitions } = deps.ledger;
+  const { removals, partitions, feeds } = deps.ledger;
   const sync = await deps.openSync(ref.sync, ref.runId);
   const mapping = await sync.mapping(ref.mapping);
   if (mapping.spec.deletes === null || mapping.spec.deletes.action === 'ignore')
     return timeSliceResult(deps, ref, true);
 
-  const plan = await planRemovals(deps, sync, mapping, { runId: ref.runId, shouldContinue: timeSlice(signal) });
+  const isSearched = among === 'all' || (await feeds.mapping(mapping.mappingId))?.missedDeletes === true;
+  if (!isSearched && !(await removals.has(ref.runId, mapping.mappingId))) return timeSliceResult(deps, ref, true);
+  const run = { runId: ref.runId, isSearched, shouldContinue: timeSlice(signal) };
+  const plan = await planRemovals(deps, sync, mapping, run);
   // A guarded run is on hold then, and carries the plan out if somebody approves.
   if (plan.state === 'awaiting_approval' && sync.spec.guard !== null)
     return timeSliceResult(deps, ref, true, { mapping: ref.mapping, cause: 'gone', ...plan.exceeded! });

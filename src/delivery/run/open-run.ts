@@ -1,9 +1,11 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
-import { isRunMode, type TenantConfig } from '../../domain/sync/sync.js';
-import type { OpenedRun, OpenRunInput } from '../../domain/run/work.js';
+import { feedName } from '../../domain/source/change-feed.js';
+import { isRunMode, type MappingSpec, type TenantConfig } from '../../domain/sync/sync.js';
+import type { FeedOfRun, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
+import { groupBy } from '../../domain/values/group-by.js';
 import { quoted } from '../../domain/values/quoted.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
@@ -43,6 +45,7 @@ export async function openRun(
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);
+  const feeds = isRunMode(mode) ? feedsOf(spec.mappings.filter(({ name }) => chosen.has(name))) : [];
   const stages = order
     .map(({ firstPass, full }) => ({
       firstPass: firstPass.filter((name) => chosen.has(name)),
@@ -57,11 +60,20 @@ export async function openRun(
     waitForPending: spec.upload.waitForPending,
     failOn: spec.failOn,
     manyTenants: isRunMode(mode) && hasManyTenants(spec.tenant),
+    ...(feeds.length > 0 && { feeds }),
     guardWait: spec.guard?.wait ?? null,
     stages: stages.map((stage) => stage.full),
     // A replay makes both passes over each chunk (deliver-rows.ts).
     firstPass: input.replay === undefined ? stages.map((stage) => stage.firstPass) : [],
   };
+}
+
+function feedsOf(mappings: readonly MappingSpec[]): FeedOfRun[] {
+  const fed = mappings.flatMap(({ name, feed }) => (feed === null ? [] : [{ mapping: name, feed: feedName(feed) }]));
+  return [...groupBy(fed, ({ feed }) => feed)].map(([name, those]) => ({
+    name,
+    mappings: those.map(({ mapping }) => mapping),
+  }));
 }
 
 /** Whether rows may be of several tenants; how many a list in the source has is not known yet. */

@@ -59,8 +59,8 @@ export async function partitionsOf(
 }
 
 /** Whether the run's partitions of the mapping must be read one after the other: they move its position. */
-export const isReadInOrder = ({ cursor }: OpenMapping['spec'], mode: string): boolean =>
-  mode === 'incremental' && cursor !== null;
+export const isReadInOrder = ({ cursor, feed }: OpenMapping['spec'], mode: string): boolean =>
+  mode === 'incremental' && cursor !== null && feed === null;
 
 /**
  * What has changed since the position, and before that the rows of the overlap, which are read again. They are a

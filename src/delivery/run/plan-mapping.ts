@@ -1,4 +1,5 @@
 /** Plans the partitions of a mapping that a run reads, and writes them to the ledger once. */
+import { PartnerSyncError } from '../../domain/errors.js';
 import type { Hold } from '../../domain/sync/guard.js';
 import { partitionLabel } from '../../domain/run/partition-label.js';
 import type { RunInput } from '../../domain/run/run.js';
@@ -6,12 +7,21 @@ import type { MappingRef, PlannedPartitions } from '../../domain/run/work.js';
 import type { Dependencies, OpenMapping, OpenSync } from '../dependencies.js';
 import { isRunMode } from '../../domain/sync/sync.js';
 import { isEmpty } from '../../reading/is-empty.js';
+import type { FedMapping } from '../../ledger/changes/feeds.js';
+import type { Ledger } from '../../ledger/ledger.js';
 import type { NewPartition } from '../../ledger/runs/partitions.js';
+import type { PartitionKind } from '../../ledger/runs/resume-point.js';
 import { momentOf } from '../../source/cursor-time.js';
 import { isReadInOrder, partitionsOf } from './partitions-of.js';
 
 /** Key partitions of a mapping that are loaded side by side, by up to as many workers; each takes two at once. */
 const CONCURRENCY = 4;
+
+/** What a partition reads that is no range of rows. */
+const LABELS: Readonly<Partial<Record<PartitionKind, string>>> = {
+  dead_letters: 'dead letters',
+  changed_rows: 'changed rows',
+};
 
 export interface PlanInput extends MappingRef {
   readonly mode: string;
@@ -44,7 +54,7 @@ export async function planMapping(deps: Dependencies, plan: PlanInput): Promise<
       .filter(({ done }) => !done)
       .map((partition) => ({
         id: partition.id,
-        label: partition.kind === 'dead_letters' ? 'dead letters' : partitionLabel(partition),
+        label: LABELS[partition.kind] ?? partitionLabel(partition),
       })),
     concurrency: isReadInOrder(mapping.spec, plan.mode) ? 1 : CONCURRENCY,
   };
@@ -67,14 +77,22 @@ async function holdIfEmpty(
 
 /** Writes what the run reads of the mapping, as the source and the position are now. */
 async function planRead(
-  { ledger: { partitions, deadLetters } }: Dependencies,
+  { ledger }: Dependencies,
   sync: OpenSync,
   mapping: OpenMapping,
   plan: PlanInput,
 ): Promise<void> {
   const { mappingId } = mapping;
+  const { partitions, deadLetters, changedRows, feeds } = ledger;
   if (plan.input.replay !== undefined)
     return partitions.planDeadLetters(plan.runId, mappingId, await deadLetters.newest(mappingId));
+  const fed = await fedMapping(ledger, mapping, plan);
+  if (fed?.loaded === true && plan.mode === 'incremental') {
+    const { seq, rows } = await changedRows.newest(mappingId);
+    const read = { expectedRows: rows, isComplete: true, highWatermarkAt: fed.readAt };
+    return partitions.planChangedRows(plan.runId, mappingId, seq, read);
+  }
+  if (fed !== null) await feeds.beginLoad(mappingId, plan.runId);
   const position = await partitions.position(mappingId);
   const found = await partitionsOf(sync, mapping, plan, position);
   const read = {
@@ -85,6 +103,18 @@ async function planRead(
   if (found.length > 0) await partitions.plan(plan.runId, mappingId, found, read);
   // A sample of an empty table must have a line in the report, too.
   else await partitions.forRowsByKey(plan.runId, mappingId);
+}
+
+/** The mapping as its change feed has it; null if the run does not go by a feed. */
+async function fedMapping(
+  { feeds }: Ledger,
+  { spec, mappingId }: OpenMapping,
+  { mode, input }: PlanInput,
+): Promise<FedMapping | null> {
+  if (spec.feed === null || !isRunMode(mode) || input.limit !== undefined) return null;
+  const fed = await feeds.mapping(mappingId);
+  if (fed !== null) return fed;
+  throw new PartnerSyncError('unexpected', `the change feed of ${spec.name} was not read before the mapping`);
 }
 
 /** The moment up to which the partitions read; null if they have no high watermark. */

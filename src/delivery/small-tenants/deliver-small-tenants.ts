@@ -148,7 +148,8 @@ const WHOLE_TABLE = '*';
 
 /**
  * The rows from which the next round takes those of small tenants: what is behind the position, or all rows of a mapping
- * that no incremental run has read, or that has no cursor; then what has come since the round before. Null if none are left.
+ * that no incremental run has read, or that has no cursor; then what has come since the round before. Null if none are left,
+ * or a change feed names them.
  */
 async function newRows(
   deps: Dependencies,
@@ -156,6 +157,8 @@ async function newRows(
   { mappingId, plan, spec }: OpenMapping,
   { from }: SmallTenantsPartition,
 ): Promise<ReadBounds | null> {
+  // What is new is told by the feed, key by key.
+  if (spec.feed !== null && (await deps.ledger.feeds.mapping(mappingId))?.loaded === true) return null;
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
   const position = await deps.ledger.partitions.position(mappingId);
   const cursorBefore = await sync.source.highWatermark(plan);

@@ -49,10 +49,18 @@ export interface OpenedRun {
   readonly failOn: FailOn;
   /** Whether its mappings have rows of several tenants, of which small ones need not wait for large ones. */
   readonly manyTenants: boolean;
+  /** The change feeds that it goes by, or begins; absent if there are none. */
+  readonly feeds?: readonly FeedOfRun[];
   /** Seconds for which a run that its guard holds waits for approval; null if the sync has no guard. */
   readonly guardWait: number | null;
   /** Names of the search attributes that the namespace has. */
   readonly searchAttributes: readonly string[];
+}
+
+/** A change feed, and those of a run's mappings that it is of. */
+export interface FeedOfRun {
+  readonly name: string;
+  readonly mappings: readonly string[];
 }
 
 /** One mapping in one run. */
@@ -185,6 +193,23 @@ export interface SchemaDrift {
   readonly skipped: readonly SkippedMapping[];
   /** Changes with which the mappings can run. */
   readonly notes: readonly MappingNote[];
+}
+
+/** Input of `collectChanges`. */
+export interface CollectChangesInput extends RunRef {
+  readonly feed: string;
+}
+
+/** Result of `collectChanges`. */
+export interface CollectedChanges {
+  /** What people are to know about the feed, for each of its mappings. */
+  readonly notes: readonly MappingNote[];
+}
+
+/** Input of `removeVanished`. */
+export interface RemoveVanishedInput extends MappingRef {
+  /** What the run looks through: all records of the mapping, or, if it goes by a change feed, those of changed rows. */
+  readonly among: 'all' | 'changed_rows';
 }
 
 /** Input of `approveHold`. */

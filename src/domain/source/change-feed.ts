@@ -13,6 +13,9 @@ export type FeedConfig =
   /** A table that triggers fill with the keys of changed rows. */
   | { readonly kind: 'table'; readonly table: string };
 
+/** The name by which the ledger knows the feed of a sync. */
+export const feedName = (feed: FeedConfig): string => (feed.kind === 'slot' ? feed.slot : feed.table);
+
 /** How far a feed has been read. The ledger keeps it; only the feed can interpret it. */
 export interface FeedPosition {
   /** What the position is of: it changes if the database, or what it keeps of changes, is replaced by another one. */
@@ -23,7 +26,8 @@ export interface FeedPosition {
 
 /** A table of which a feed reports changes. */
 export interface FeedTable {
-  readonly schema: string;
+  /** null if the database has no schemas. */
+  readonly schema: string | null;
   readonly name: string;
 }
 
@@ -66,9 +70,9 @@ export interface ChangeFeed {
   /** Looks at the feed without reading it. Throws `source_unreachable`, or `config_invalid` if the account may not look. */
   state(): Promise<FeedState>;
   /**
-   * Waits until every change before the feed's own position can be seen by a query, and returns that position: a reading of
-   * all rows that begins afterwards, together with the feed from there, misses nothing. Throws `changes_lost` if there is
-   * no such feed, `source_query_failed` if a transaction stays open for too long.
+   * The feed's position as it is now, once every change before it can be seen by a query: a reading of all rows that begins
+   * afterwards, together with the feed from there, misses nothing. Throws `changes_lost` if there is no such feed,
+   * `source_query_failed` if a transaction stays open for too long.
    */
   begin(): Promise<FeedPosition>;
   /**

@@ -225,6 +225,15 @@ export const FINDING_KINDS = {
     meaning: 'In mode mirror, no mapping says what happens to records whose rows are gone.',
     remedy: 'Declare `deletes` in a mapping, or use mode full.',
   },
+  changes_of_query: {
+    meaning: 'A mapping that reads a query has a change feed, which knows tables only.',
+    remedy: 'Write `changes: none` in the mapping, or let it read a table.',
+  },
+  deletes_by_mirror: {
+    meaning:
+      'A change feed cannot tell which record a deleted row had: the external id is not made of key columns alone.',
+    remedy: 'Make the external id of key columns, or run the sync in mode mirror now and then.',
+  },
   mirror_unsure: {
     meaning: 'Mode mirror cannot look rows up by the external id of this mapping.',
     remedy: 'Make the external id from a column, or from a template without transforms.',

@@ -2,6 +2,7 @@
 import type { GuardLimits } from './guard.js';
 import type { JsonObject, JsonValue } from '../values/json.js';
 import type { Retention } from './retention.js';
+import type { FeedConfig } from '../source/change-feed.js';
 import type { Relation } from '../source/source.js';
 
 /** How a run reads: new and changed rows, every row, or every row and the records whose rows are gone. */
@@ -207,6 +208,8 @@ export interface MappingSpec {
   readonly relation: Relation;
   readonly key: readonly string[];
   readonly cursor: CursorSpec | null;
+  /** What tells which of its rows have changed, instead of the cursor; its own, or that of sync.yaml. */
+  readonly feed: FeedConfig | null;
   readonly deletes: DeletesSpec | null;
   readonly fields: ReadonlyMap<string, FieldSpec>;
   readonly options: MappingOptions;

@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import { NO_EFFORT, type Effort } from '../../domain/run/effort.js';
 import { closeBatches } from '../batches/close-batches.js';
+import { settleChangedRows } from '../changes/changed-rows.js';
 import { readOf, resultOf, resumePointOf, type CheckpointInput, type PollCheckpoint } from './checkpoint-input.js';
 import { endWaiting } from './end-waiting.js';
 import { lockPartition, type AcquiredPartition } from '../runs/partitions.js';
@@ -44,7 +45,8 @@ export function checkpoint(
     await addToCounts(trx, counts);
     await writePeriods(trx, partition, counts, effort);
     const resumePoint = resumePointOf(input);
-    if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
+    if (resumePoint?.kind === 'changed_rows') await settleChangedRows(trx, mappingId, resumePoint, read.readSeqStart);
+    else if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
     return counts;
   });
 }
@@ -87,7 +89,11 @@ async function existingEntries(trx: Knex, mappingId: number): Promise<{ waiting:
 }
 
 /** Moves the partition's resume point and, if the partition is read for that, the mapping's position with it. */
-async function moveResumePoint(trx: Knex, partition: AcquiredPartition, point: ResumePoint): Promise<void> {
+async function moveResumePoint(
+  trx: Knex,
+  partition: AcquiredPartition,
+  point: Exclude<ResumePoint, { kind: 'changed_rows' }>,
+): Promise<void> {
   const { cursor, key } = storedResumePoint(point);
   await prepared(
     trx,

@@ -7,10 +7,8 @@ import { deadLettersOf, type ChunkResult } from './checkpoint-input.js';
 import type { ReadSeqs } from '../read.js';
 import { isOfRecords, rowOutcomesOf, type DeadLetter, type RowOutcomes } from '../outcomes/row-outcomes.js';
 import { prepared } from '../database/statements.js';
+import { keyHash } from '../key-hash.js';
 import type { AcquiredPartition } from '../runs/partitions.js';
-
-/** The hash of a source key, which identifies a dead letter within its mapping. The text of jsonb is canonical. */
-const KEY_HASH = (key: string): string => `sha256(convert_to(${key}::text, 'UTF8'))`;
 
 /**
  * Deletes the dead letters of rows whose records are on the platform now, and of rows that now map to another record, if
@@ -31,7 +29,7 @@ export async function closeDeadLetters(
     // in that order too, so that two checkpoints rarely deadlock.
     `WITH closed AS (
        SELECT d.id FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS r(key jsonb, waiting_tenant int, waiting_id text)
-       JOIN dead_letters d ON d.mapping_id = :mapping AND d.key_hash = ${KEY_HASH('r.key')}
+       JOIN dead_letters d ON d.mapping_id = :mapping AND d.key_hash = ${keyHash('r.key')}
        WHERE d.read_seq <= :readSeqStart AND (d.tenant_id, d.external_id) IS DISTINCT FROM (r.waiting_tenant, r.waiting_id)
        ORDER BY d.id FOR UPDATE OF d)
      DELETE FROM dead_letters WHERE id IN (SELECT id FROM closed)`,
@@ -91,7 +89,7 @@ async function upsertDeadLetters(
     `write_dead_letters_${key.length}`,
     `INSERT INTO dead_letters AS d (mapping_id, tenant_id, source_key, key_hash, external_id, mapping_version, code, pointer,
        rule, reason, shape, missing, run_id, read_seq)
-     SELECT ?, tenant_id, source_key, ${KEY_HASH('to_jsonb(source_key)')}, external_id, ?, code, pointer, rule, reason, shape,
+     SELECT ?, tenant_id, source_key, ${keyHash('to_jsonb(source_key)')}, external_id, ?, code, pointer, rule, reason, shape,
        CAST(missing AS jsonb), ?, ?
      FROM (SELECT *, CAST(ARRAY[${values.join(', ')}] AS text[]) AS source_key
        FROM unnest(?::int[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[]${', ?::text[]'.repeat(key.length)})

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { PartitionBounds } from '../../domain/run/partition-label.js';
+import { endLoad } from '../changes/feeds.js';
 import { inTransaction, prepared } from '../database/statements.js';
 import type { ReadBounds, SourceKey } from '../../domain/source/source.js';
 import { workFrom, type PartitionKind, type PartitionWork, type StoredWork } from './resume-point.js';
@@ -70,6 +71,8 @@ export interface Partitions {
    * are left to the next replay.
    */
   planDeadLetters(runId: string, mappingId: number, through: string): Promise<void>;
+  /** Writes the run's partition for the changed rows with a `seq` up to `through`: later ones are left to the next run. */
+  planChangedRows(runId: string, mappingId: number, through: string, read: PlannedRead): Promise<void>;
   /** The partitions that were planned, in the same order: those of the first pass, or the others. */
   planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedPartition[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
@@ -104,7 +107,12 @@ export function openPartitions(knex: Knex): Partitions {
     runId: string,
     mappingId: number,
     kind: PartitionKind,
-    columns: { readonly done: boolean; readonly through_key?: readonly string[] },
+    columns: {
+      readonly done: boolean;
+      readonly through_key?: readonly string[];
+      readonly expected_rows?: number | null;
+      readonly read_until?: Date | null;
+    },
   ): Promise<string> => {
     const partition = { run_id: runId, mapping_id: mappingId, kind };
     await knex('partitions')
@@ -117,7 +125,7 @@ export function openPartitions(knex: Knex): Partitions {
     planned: (runId, mappingId, firstPass = false) =>
       knex('partitions')
         .where({ run_id: runId, mapping_id: mappingId })
-        .whereIn('kind', firstPass ? ['first_pass'] : ['planned', 'dead_letters'])
+        .whereIn('kind', firstPass ? ['first_pass'] : ['planned', 'dead_letters', 'changed_rows'])
         .orderBy('no')
         .select<PlannedPartition[]>(
           'id',
@@ -190,9 +198,18 @@ export function openPartitions(knex: Knex): Partitions {
       inTransaction(knex, async (trx) => {
         await lockPartition(trx, partition);
         await trx('partitions').where({ id: partition.id }).update({ done: true });
+        await endLoad(trx, partition);
       }),
     async planDeadLetters(runId, mappingId, through) {
       await onlyOne(runId, mappingId, 'dead_letters', { done: false, through_key: [through] });
+    },
+    async planChangedRows(runId, mappingId, through, { expectedRows, isComplete, highWatermarkAt }) {
+      await onlyOne(runId, mappingId, 'changed_rows', {
+        done: false,
+        through_key: [through],
+        expected_rows: expectedRows,
+        read_until: isComplete ? highWatermarkAt : null,
+      });
     },
     forRowsByKey: (runId, mappingId) => onlyOne(runId, mappingId, 'by_key', { done: true }),
     async forSmallTenants(runId, mappingId) {

@@ -11,7 +11,9 @@ export type ResumePoint =
   /** After the dead letter with this id. */
   | { readonly kind: 'dead_letter'; readonly id: string }
   /** After this record of a removal plan. */
-  | { readonly kind: 'record'; readonly place: RecordPlace };
+  | { readonly kind: 'record'; readonly place: RecordPlace }
+  /** These changed rows are done, by their `seq`: they are taken off the list of those that are left. `gone`: those without a row. */
+  | { readonly kind: 'changed_rows'; readonly seqs: readonly string[]; readonly gone: readonly string[] };
 
 /** A resume point as the columns of a partition. */
 export interface StoredResumePoint {
@@ -19,7 +21,7 @@ export interface StoredResumePoint {
   readonly key: SourceKey;
 }
 
-export function storedResumePoint(point: ResumePoint): StoredResumePoint {
+export function storedResumePoint(point: Exclude<ResumePoint, { kind: 'changed_rows' }>): StoredResumePoint {
   switch (point.kind) {
     case 'row':
       return point.row;
@@ -40,6 +42,8 @@ export type PartitionWork =
   | { readonly kind: 'external_ids'; readonly externalIds: readonly string[]; readonly done: number }
   /** The rows of dead letters with greater ids than `after`, up to `through`. */
   | { readonly kind: 'dead_letters'; readonly after: string; readonly through: string }
+  /** The changed rows that are left, up to the one with this `seq`. */
+  | { readonly kind: 'changed_rows'; readonly through: string }
   /** The records of a removal plan behind `after`; null: all of them. */
   | { readonly kind: 'removals'; readonly after: RecordPlace | null }
   /** Rows that are read by their keys: again, whenever their records are due, or as parents of others. */
@@ -52,13 +56,21 @@ export type PartitionWork =
  * - `planned`: rows that the run reads in order;
  * - `first_pass`: the same rows, in the first of two passes;
  * - `dead_letters`: the rows of the dead letters that a run replays;
+ * - `changed_rows`: the rows that a change feed has named;
  * - `small_tenants`: rows of small tenants, ahead of their turn;
  * - `by_key`: rows that are read by their keys, again or as parents;
  * - `removals`: records whose rows have vanished.
  *
- * Of the last four, a run has one each for a mapping.
+ * Of the last five, a run has one each for a mapping.
  */
-export type PartitionKind = 'planned' | 'first_pass' | 'dead_letters' | 'small_tenants' | 'by_key' | 'removals';
+export type PartitionKind =
+  | 'planned'
+  | 'first_pass'
+  | 'dead_letters'
+  | 'changed_rows'
+  | 'small_tenants'
+  | 'by_key'
+  | 'removals';
 
 /** The columns of a partition that say what it has left to do. */
 export interface StoredWork {
@@ -67,7 +79,7 @@ export interface StoredWork {
   cursor_from: string | null;
   cursor_before: string | null;
   after_key: string[] | null;
-  /** The last key, or, of dead letters, the id of the last one. */
+  /** The last key; of dead letters the id of the last one, of changed rows its `seq`. */
   through_key: string[] | null;
   external_ids: string[] | null;
   resume_cursor: string | null;
@@ -81,6 +93,7 @@ export function workFrom(row: StoredWork): PartitionWork {
   if (kind === 'removals')
     return { kind, after: resumeKey && { tenantId: Number(resumeKey[0]), externalId: resumeKey[1]! } };
   if (kind === 'dead_letters') return { kind, after: resumeKey?.[0] ?? '0', through: row.through_key![0]! };
+  if (kind === 'changed_rows') return { kind, through: row.through_key![0]! };
   if (externalIds !== null) return { kind: 'external_ids', externalIds, done: Number(resumeKey?.[0] ?? 0) };
   const key = resumeKey ?? row.after_key;
   const { cursor_from: cursorFrom, cursor_before: cursorBefore, through_key: throughKey } = row;

@@ -255,7 +255,7 @@ export function openRuns(knex: Knex): Runs {
 /** Records up to when the run has read those mappings that it has read to the end. */
 const RECORD_READ = `
   UPDATE mappings m SET read_until = greatest(m.read_until, p.read_until)
-  FROM (SELECT mapping_id, min(read_until) AS read_until FROM partitions WHERE run_id = :run AND kind = 'planned'
+  FROM (SELECT mapping_id, min(read_until) AS read_until FROM partitions WHERE run_id = :run AND kind IN ('planned', 'changed_rows')
         GROUP BY mapping_id HAVING bool_and(done AND read_until IS NOT NULL)) p
   WHERE m.id = p.mapping_id`;
 
@@ -264,7 +264,7 @@ const HAS_RECORDS_OF_EARLIER_FILES = `
   WITH ended AS (SELECT * FROM runs WHERE sync = :sync AND ended_at IS NOT NULL AND outcome <> 'failed')
   SELECT EXISTS (SELECT FROM ended WHERE mapping_version <> :version) AND NOT EXISTS (
     SELECT FROM ended WHERE mapping_version = :version AND kind = 'sync' AND mode <> 'sample' AND input->'mappings' IS NULL
-      AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND p.kind = 'planned' AND p.cursor_from IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM partitions p WHERE p.run_id = ended.id AND (p.kind = 'planned' AND p.cursor_from IS NOT NULL OR p.kind = 'changed_rows'))
   ) AS there`;
 
 /** Adds the run that has ended to its day. A run that was refused says nothing about the sync. */

@@ -42,6 +42,8 @@ export interface CompiledMapping {
    * own.
    */
   readonly map: (row: SourceRow, records?: Records) => MapResult;
+  /** The external id of a row, of which no other columns need be known; null if it has none that can be used. */
+  readonly externalIdOf: (row: SourceRow) => string | null;
 }
 
 /**
@@ -123,7 +125,12 @@ export function compileMapping(
   const inBytes = (row: SourceRow): ByteRow => ofTexts.pointTo(row);
   const map = (row: SourceRow, records = new Records()): MapResult => append(inBytes(row), records) ?? records.last;
 
-  return { columns: selected, append, inBytes, map };
+  const externalIdOf = (row: SourceRow): string | null => {
+    const { externalId, problem } = externalIds.read(inBytes(row));
+    return problem === null ? externalId : null;
+  };
+
+  return { columns: selected, append, inBytes, map, externalIdOf };
 }
 
 /** The fields in the order of the mapping. */

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../domain/values/json.js';
 import { columnName } from './column-name.js';
 import { durationText } from '../../domain/timeouts.js';
 import { transformDefinition } from '../transforms/describe-transforms.js';
+import { CHANGES } from './changes-schema.js';
 import { FIELD } from './field-schema.js';
 import { DELETES, OPTIONS } from './mapping-options.js';
 
@@ -115,6 +116,7 @@ const ROOT: JsonObject = {
         },
       ],
     },
+    changes: CHANGES,
     deletes: DELETES,
     fields: {
       type: 'object',

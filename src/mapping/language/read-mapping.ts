@@ -2,6 +2,7 @@
 import { LONGEST_EXTERNAL_ID } from '../../domain/records/external-id.js';
 import { secondsOr } from '../../domain/values/duration.js';
 import type { JsonObject, JsonValue } from '../../domain/values/json.js';
+import type { FeedConfig } from '../../domain/source/change-feed.js';
 import type { Relation } from '../../domain/source/source.js';
 import type {
   CursorSpec,
@@ -32,6 +33,7 @@ interface MappingFile {
   source?: Relation;
   key?: string[];
   cursor?: string | { column: string; overlap?: string; zone?: string };
+  changes?: 'none' | SlotFile;
   deletes?: {
     column?: string;
     values?: string[];
@@ -46,6 +48,12 @@ interface MappingFile {
     ledger?: MappingOptions['ledger'];
     batchSize?: number;
   };
+}
+
+/** A feed by its slot, here or in sync.yaml. */
+export interface SlotFile {
+  slot: string;
+  publication: string;
 }
 
 type CallFile = string | Record<string, JsonObject>;
@@ -68,8 +76,10 @@ type FieldFile =
 /** All of a mapping but its schema definition, which is a file of its own. */
 export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: string };
 
+export const readSlot = ({ slot, publication }: SlotFile): FeedConfig => ({ kind: 'slot', slot, publication });
+
 /**
- * Reads a mapping whose form is valid, and reports to `file` what a JSON Schema cannot express: options of transforms
+ * Reads a mapping whose form is valid, in a sync with this feed, and reports to `file` what a JSON Schema cannot express: options of transforms
  * that contradict each other, and `deletes` without records in the ledger. For a file with faulty parts, the result can
  * be checked but never run.
  */
@@ -78,12 +88,14 @@ export function readMapping(
   file: LanguageFile,
   value: JsonObject,
   transforms: TransformFiles,
+  feed: FeedConfig | null,
 ): MappingDraft {
   const {
     schema,
     source = { table: '' },
     key = [],
     cursor,
+    changes,
     deletes,
     fields = {},
     options = {},
@@ -95,6 +107,7 @@ export function readMapping(
     relation: source,
     key,
     cursor: readCursor(cursor),
+    feed: changes === undefined ? feed : changes === 'none' ? null : readSlot(changes),
     deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),

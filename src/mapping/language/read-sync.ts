@@ -4,9 +4,11 @@
 import { durationSeconds, secondsOr, sizeBytes } from '../../domain/values/duration.js';
 import type { GuardLimits } from '../../domain/sync/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/records/external-id.js';
+import type { FeedConfig } from '../../domain/source/change-feed.js';
 import type { Relation } from '../../domain/source/source.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
+import { readSlot, type SlotFile } from './read-mapping.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';
 
@@ -15,6 +17,7 @@ interface SyncFile extends LimitsFile, RetentionFile {
   source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
   tenant: TenantFile;
   mode?: RunMode;
+  changes?: SlotFile;
   upload?: {
     requestsAtOnce?: number;
     requestsPerSecond?: number;
@@ -46,13 +49,13 @@ interface ScheduleFile {
   pauseOnFailure?: boolean;
 }
 
-/** What sync.yaml declares. */
-export type SyncHead = Omit<SyncSpec, 'name' | 'mappings' | 'version'>;
+/** What sync.yaml declares; `feed` for mappings that do not declare another, or none. */
+export type SyncHead = Omit<SyncSpec, 'name' | 'mappings' | 'version'> & { readonly feed: FeedConfig | null };
 
 /** Reads a file whose form is valid. Reports what a JSON Schema cannot express: names that are used twice. */
 export function readSync(file: LanguageFile): SyncHead {
   const value = file.value as unknown as SyncFile;
-  const { source, tenant, mode = 'incremental', upload = {}, failOn, guard, schedules = [] } = value;
+  const { source, tenant, mode = 'incremental', changes, upload = {}, failOn, guard, schedules = [] } = value;
   const names = schedules.map((schedule) => schedule.name);
   names.forEach((name, index) => {
     if (names.indexOf(name) < index)
@@ -66,6 +69,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     tenant: readTenant(tenant),
     mode,
+    feed: changes === undefined ? null : readSlot(changes),
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
       requestsPerSecond: upload.requestsPerSecond ?? null,

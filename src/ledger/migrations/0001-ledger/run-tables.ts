@@ -89,13 +89,14 @@ export const RUN_TABLES = `
     run_id bigint NOT NULL REFERENCES runs,
     mapping_id smallint NOT NULL REFERENCES mappings,
     -- See PartitionKind in src/ledger/runs/resume-point.ts.
-    kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'small_tenants', 'by_key', 'removals')),
+    kind text NOT NULL CHECK (kind IN ('planned', 'first_pass', 'dead_letters', 'changed_rows', 'small_tenants', 'by_key',
+      'removals')),
     -- The order among the partitions of one kind.
     no integer NOT NULL DEFAULT 0,
     by_cursor boolean NOT NULL,
     moves_position boolean NOT NULL,
-    -- What is read: cursor_from <= cursor < cursor_before, after_key < key <= through_key (of dead letters: their ids),
-    -- or these external ids.
+    -- What is read: cursor_from <= cursor < cursor_before, after_key < key <= through_key (of dead letters: their ids;
+    -- of changed rows: their seq), or these external ids.
     cursor_from text,
     cursor_before text,
     after_key text[],
@@ -189,6 +190,51 @@ export const RUN_TABLES = `
   -- Retention deletes runs and partitions. Without an index, the check of each foreign key would read its whole table
   -- for every deleted row.
   CREATE INDEX positions_by_run ON positions (run_id);
+
+  -- How far the change feeds of a sync have been read.
+  CREATE TABLE change_feeds (
+    sync text NOT NULL,
+    -- As the files name it: the slot, or the table.
+    name text NOT NULL,
+    -- NULL: it has not begun. What the texts mean is known to the source alone.
+    origin text,
+    position text,
+    -- Up to when all changes are noted.
+    read_at timestamptz,
+    -- Raised by each attempt that reads the feed: an older attempt that was frozen cannot write any more.
+    fencing_token integer NOT NULL DEFAULT 1,
+    PRIMARY KEY (sync, name)
+  );
+  -- Mappings whose changed rows a feed tells.
+  CREATE TABLE fed_mappings (
+    mapping_id smallint PRIMARY KEY REFERENCES mappings,
+    feed text NOT NULL,
+    -- Whether every row has been read since the feed began.
+    loaded boolean NOT NULL DEFAULT false,
+    -- The run that is reading every row.
+    load_run_id bigint,
+    -- Whether rows may have been deleted without a word of the feed: then the records are looked through.
+    missed_deletes boolean NOT NULL DEFAULT true,
+    -- The removal plan for which they are being looked through.
+    search_plan_id bigint
+  );
+  -- The rows that a feed has named, until they are delivered, or their records removed.
+  CREATE SEQUENCE changed_rows_seq;
+  CREATE TABLE changed_rows (
+    mapping_id smallint NOT NULL REFERENCES mappings,
+    -- SHA-256 of the key as JSON: a key may be too long for an index.
+    key_hash bytea NOT NULL,
+    key text[] NOT NULL,
+    -- Grows each time that the row is named: what is settled is one naming.
+    seq bigint NOT NULL DEFAULT nextval('changed_rows_seq'),
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    -- The removal plan that its record is in.
+    plan_id bigint,
+    -- The row is gone, and was read by runs up to this one: it is looked at again when they have ended.
+    after_run bigint,
+    PRIMARY KEY (mapping_id, key_hash)
+  );
+  CREATE INDEX changed_rows_in_order ON changed_rows (mapping_id, seq);
 
   -- The states, and what moves a batch between them: src/ledger/batches/close-batches.ts. The ledger has a record in one
   -- open batch at most; the platform may still apply one that was given up (docs/guarantees.md).

@@ -68,7 +68,7 @@ class SlotFeed implements ChangeFeed {
     assertReadable(state);
     // In this order: a transaction that commits before the position is taken is visible, or still open afterwards.
     await openTransactionsHaveEnded(this.#database, this.#waits.open);
-    return state.position!;
+    return { origin: state.origin, at: logPositionText(state.written) };
   }
 
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {

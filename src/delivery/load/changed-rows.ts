@@ -1,0 +1,33 @@
+/** Reads the rows that a change feed has named: those that are there are delivered, and the records of the others removed. */
+import { workOf } from '../../ledger/runs/partitions.js';
+import { resultsOf } from '../../reading/chunk.js';
+import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
+import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
+import type { PartitionContext } from '../partition-context.js';
+import type { NextChunk } from './next-chunk.js';
+import { rowsToRemove } from './rows-to-remove.js';
+
+/** The rows that are left, in the order in which they were named last. */
+export async function* chunksOfChangedRows(context: PartitionContext): AsyncGenerator<NextChunk> {
+  const { deps, sync, mapping, partition } = context;
+  const { through } = workOf(partition, 'changed_rows');
+  let after = '0';
+  while (true) {
+    const bounds = { after, through, limit: LOOK_UP_ROWS };
+    const changed = await deps.ledger.changedRows.page(mapping.mappingId, partition.runId, bounds);
+    const last = changed.at(-1);
+    if (last === undefined) return;
+    const keys = changed.map(({ key }) => key);
+    const chunk = await readChunkByValues(deps.ledger, sync, mapping, mapping.plan.key, keys);
+    const results = new Map(resultsOf(chunk).map((result) => [JSON.stringify(result.sourceKey), result]));
+    const looked = changed.map((row) => ({ ...row, result: results.get(JSON.stringify(row.key)) ?? null }));
+    const staying = await rowsToRemove(context, looked);
+    const settled = looked.filter(({ seq }) => !staying.has(seq));
+    const gone = settled.filter(({ result }) => result === null);
+    const resumePoint = { kind: 'changed_rows', seqs: seqsOf(settled), gone: seqsOf(gone) } as const;
+    yield { chunk, resumePoint };
+    after = last.seq;
+  }
+}
+
+const seqsOf = (rows: readonly { readonly seq: string }[]): string[] => rows.map(({ seq }) => seq);

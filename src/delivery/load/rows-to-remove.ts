@@ -1,0 +1,94 @@
+/**
+ * Finds the records that changed rows had, and have no more: the row is gone, or belongs to another tenant. They are added to
+ * the run's removal plan, which is carried out once all rows have their outcomes (ADR 0037).
+ */
+import type { MapResult } from '../../domain/records/record.js';
+import type { ChangedRow } from '../../ledger/changes/changed-rows.js';
+import { deletedRecords } from '../../mapping/compile/deleted-record.js';
+import { keyTellsId } from '../../mapping/compile/key-tells-id.js';
+import type { PartitionContext } from '../partition-context.js';
+import { isRemoved, type RecordName } from '../removal-record.js';
+import { vanishedAmong } from '../vanished-among.js';
+
+/** A changed row that was looked for. */
+export interface ReadChangedRow extends ChangedRow {
+  /** What the row was mapped to; null if it is gone. */
+  readonly result: MapResult | null;
+}
+
+/** A record that a changed row may have had. */
+interface Candidate extends RecordName {
+  readonly row: ReadChangedRow;
+}
+
+/**
+ * Returns the `seq` of each row that is not done with its chunk, as something is left to do about a record that it had. To be
+ * called before the rows are delivered: afterwards nobody can tell a row that has moved from one that was always there.
+ */
+export async function rowsToRemove(
+  context: PartitionContext,
+  rows: readonly ReadChangedRow[],
+): Promise<ReadonlySet<string>> {
+  const { spec } = context.mapping;
+  if (spec.deletes === null || spec.deletes.action === 'ignore' || !keyTellsId(spec)) return new Set();
+  const candidates = await candidatesOf(context, rows);
+  if (candidates.length === 0) return new Set();
+  const { changedRows } = context.deps.ledger;
+  const { mappingId } = context.mapping;
+  const { runId } = context.partition;
+  const gone = rows.filter(({ result }) => result === null).map(({ seq }) => seq);
+  // In this order: what a run has sent that ends in between is found.
+  const isReadElsewhere = gone.length > 0 && (await changedRows.leaveToOtherRuns(mappingId, runId, gone));
+  const { sent, waiting } = await changedRows.recordsAmong(mappingId, await keysOf(context, candidates));
+  const there = candidates.filter((candidate, i) => {
+    const contentHash = sent.get(i);
+    return contentHash !== undefined && !isRemoved(context.mapping, { ...candidate, contentHash });
+  });
+  const vanished = await vanishedAmong(context.sync, context.mapping, there);
+  await addToPlan(context, vanished);
+  return new Set([
+    ...(isReadElsewhere ? gone : []),
+    // The platform may still apply it. It is looked at again when that is decided.
+    ...candidates.filter((_, i) => waiting.has(i)).map(({ row }) => row.seq),
+    ...vanished.map(({ row }) => row.seq),
+  ]);
+}
+
+/** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */
+async function candidatesOf(
+  { sync, mapping }: PartitionContext,
+  rows: readonly ReadChangedRow[],
+): Promise<Candidate[]> {
+  const tenants = await sync.tenants();
+  const asked = tenants.length > 1 ? rows : rows.filter(({ result }) => result === null);
+  if (asked.length === 0) return [];
+  const { columns, externalIdOf } = mapping.compiled(await sync.source.describe(mapping.plan.relation));
+  const places = columns.map((column) => mapping.plan.key.indexOf(column));
+  return asked.flatMap((row) => {
+    const externalId = externalIdOf(places.map((place) => row.key[place] ?? null));
+    // The record of a row without a known tenant may be that of any of them.
+    if (externalId === null || (row.result !== null && row.result.tenant === null)) return [];
+    return tenants
+      .filter((tenant) => tenant !== row.result?.tenant)
+      .map((tenant): Candidate => ({ tenant, externalId, row }));
+  });
+}
+
+async function keysOf({ deps }: PartitionContext, names: readonly RecordName[]) {
+  const numbers = await deps.ledger.ids.tenantIds([...new Set(names.map(({ tenant }) => tenant))]);
+  return {
+    tenantIds: names.map(({ tenant }) => numbers.get(tenant)!),
+    externalIds: names.map(({ externalId }) => externalId),
+  };
+}
+
+async function addToPlan(context: PartitionContext, vanished: readonly Candidate[]): Promise<void> {
+  if (vanished.length === 0) return;
+  const { deps, mapping, partition } = context;
+  const { removals, changedRows } = deps.ledger;
+  const { json } = deletedRecords(mapping.spec);
+  const plan = await removals.open(partition.runId, mapping.mappingId, json('0'));
+  await removals.add(plan, await keysOf(context, vanished), null);
+  const seqs = vanished.map(({ row }) => row.seq);
+  await changedRows.leaveToPlan(mapping.mappingId, plan.id, [...new Set(seqs)]);
+}

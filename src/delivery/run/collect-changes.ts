@@ -1,0 +1,125 @@
+/** Notes in the ledger which rows a change feed has named, and tells the source that it need not keep these changes any more. */
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { MappingNote } from '../../domain/run/run.js';
+import type { CollectChangesInput, CollectedChanges } from '../../domain/run/work.js';
+import {
+  feedName,
+  type ChangeFeed,
+  type ChangeGroup,
+  type FeedPosition,
+  type FeedTable,
+} from '../../domain/source/change-feed.js';
+import type { Source, SourceKey } from '../../domain/source/source.js';
+import type { MappingSpec } from '../../domain/sync/sync.js';
+import { getOrInsert } from '../../domain/values/get-or-insert.js';
+import type { RecordedChanges } from '../../ledger/changes/feeds.js';
+import type { Dependencies, OpenMapping } from '../dependencies.js';
+
+/**
+ * Reads the feed from its position to its end. Keys go into the ledger before the source is told that it may forget them, so
+ * an outage of the platform never fills the partner's disk.
+ *
+ * A feed that has not begun begins now: its mappings are then read in full once. So does one whose changes are lost; records
+ * of rows that were deleted meanwhile are found by looking all of them through.
+ *
+ * @throws PartnerSyncError `config_invalid` if the feed does not report a mapping's table or key, `changes_lost` if there is
+ *   no feed at all
+ */
+export async function collectChanges(
+  { ledger, openSync }: Pick<Dependencies, 'ledger' | 'openSync'>,
+  input: CollectChangesInput,
+  signal: AbortSignal,
+): Promise<CollectedChanges> {
+  const sync = await openSync(input.sync, input.runId);
+  const specs = sync.spec.mappings.filter(({ feed }) => feed !== null && feedName(feed) === input.feed);
+  const feed = sync.source.changes(specs[0]!.feed!);
+  const fed = await fedMappings(sync.source, feed, input.feed, specs, (name) => sync.mapping(name));
+  signal.throwIfAborted();
+  const acquired = await ledger.feeds.acquire(input.sync, input.feed);
+  const notes: MappingNote[] = [];
+  let { position } = acquired;
+  if (position !== null) {
+    try {
+      await noteAll(position);
+    } catch (error) {
+      if (!(error instanceof PartnerSyncError) || error.code !== 'changes_lost') throw error;
+      notes.push(...specs.map(({ name }) => ({ mapping: name, message: `${error.message}; every row is read again` })));
+      position = null;
+    }
+  }
+  if (position === null) {
+    const first = await feed.begin();
+    await ledger.feeds.begin(acquired, first);
+    await noteAll(first);
+  }
+  await ledger.feeds.feedMappings(
+    acquired,
+    fed.map(({ mappingId }) => mappingId),
+  );
+  return { notes };
+
+  async function noteAll(from: FeedPosition): Promise<void> {
+    let noted = from;
+    for await (const group of feed.read(from, signal)) {
+      await ledger.feeds.note(acquired, changesOf(group, fed), group.position);
+      noted = group.position ?? noted;
+    }
+    await ledger.feeds.note(acquired, [], null, true);
+    await feed.confirm(noted);
+  }
+}
+
+/** A mapping, and the table that it reads as the feed names it. */
+interface FedMapping {
+  readonly mappingId: number;
+  readonly mapping: string;
+  readonly table: FeedTable;
+  readonly key: readonly string[];
+}
+
+/** Throws `config_invalid` for a mapping whose table the feed does not report. */
+async function fedMappings(
+  source: Pick<Source, 'tables'>,
+  feed: ChangeFeed,
+  name: string,
+  specs: readonly MappingSpec[],
+  open: (mapping: string) => Promise<OpenMapping>,
+): Promise<FedMapping[]> {
+  const reported = new Set((await feed.state()).tables.map(tableKey));
+  const fed: FedMapping[] = [];
+  for (const { name: mapping, relation, key } of specs) {
+    const table = 'table' in relation ? (await source.tables([relation.table]))[0] : undefined;
+    if (table === undefined || !reported.has(tableKey(table)))
+      throw new PartnerSyncError(
+        'config_invalid',
+        `mapping ${mapping}: the change feed ${name} does not report its table; add it to the publication, or write changes: none`,
+      );
+    fed.push({ mappingId: (await open(mapping)).mappingId, mapping, table, key });
+  }
+  return fed;
+}
+
+const tableKey = ({ schema, name }: FeedTable): string => JSON.stringify([schema, name]);
+
+/** What the group says of each mapping's rows. */
+function changesOf(group: ChangeGroup, fed: readonly FedMapping[]): RecordedChanges[] {
+  const keys = new Map<FedMapping, SourceKey[]>();
+  for (const { table, columns, keys: named } of group.rows)
+    for (const mapping of fed.filter((each) => tableKey(each.table) === tableKey(table))) {
+      const places = mapping.key.map((column) => columns.indexOf(column));
+      if (places.includes(-1))
+        throw new PartnerSyncError(
+          'config_invalid',
+          `mapping ${mapping.mapping}: the change feed identifies rows by (${columns.join(', ')}), which lacks a column of the mapping's key (${mapping.key.join(', ')}); use a key of those columns, or write changes: none`,
+        );
+      getOrInsert(keys, mapping, (): SourceKey[] => []).push(...named.map((key) => places.map((place) => key[place]!)));
+    }
+  const truncated = new Set(group.truncated.map(tableKey));
+  return fed
+    .map((mapping) => ({
+      mappingId: mapping.mappingId,
+      keys: keys.get(mapping) ?? [],
+      isTruncated: truncated.has(tableKey(mapping.table)),
+    }))
+    .filter(({ keys: named, isTruncated }) => named.length > 0 || isTruncated);
+}

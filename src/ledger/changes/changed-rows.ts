@@ -1,0 +1,161 @@
+/** Changed rows: the keys that a change feed has named, each until its row is delivered, or its record removed. */
+import type { Knex } from 'knex';
+import type { SourceKey } from '../../domain/source/source.js';
+import { keyHash } from '../key-hash.js';
+import { readRecords } from '../record-index/index.js';
+import type { RecordKeys } from '../record-key.js';
+import { prepared } from '../database/statements.js';
+
+export interface ChangedRow {
+  /** Grows each time that the row is named. */
+  readonly seq: string;
+  readonly key: SourceKey;
+  /** The removal plan that its record was added to; null if there is none. */
+  readonly planId: string | null;
+}
+
+/** What the ledger knows of some records, by the index of their key. */
+export interface KnownRecords {
+  /** The accepted hash of each record that was ever sent; null if nothing was accepted. */
+  readonly sent: ReadonlyMap<number, string | null>;
+  readonly waiting: ReadonlySet<number>;
+}
+
+export interface ChangedRowBounds {
+  readonly after: string;
+  readonly through: string;
+  readonly limit: number;
+}
+
+export interface ChangedRows {
+  /** The newest one's `seq`, and how many rows there are up to it. */
+  newest(mappingId: number): Promise<{ readonly seq: string; readonly rows: number }>;
+  /**
+   * Up to `limit` rows, in the order in which they were named last: after `after`, up to `through`; `'0'` begins. Without those
+   * that are left to the end of other runs than `runId`.
+   */
+  page(mappingId: number, runId: string, bounds: ChangedRowBounds): Promise<readonly ChangedRow[]>;
+  /** Their records are to be removed by a plan: they stay until it is carried out, unless they are named again before. */
+  leaveToPlan(mappingId: number, planId: string, seqs: readonly string[]): Promise<void>;
+  /**
+   * Leaves rows that are gone to the end of all other runs that read the mapping now: these may have read the rows, and not
+   * have claimed their records yet. Returns whether there are such runs.
+   */
+  leaveToOtherRuns(mappingId: number, runId: string, seqs: readonly string[]): Promise<boolean>;
+  recordsAmong(mappingId: number, keys: RecordKeys): Promise<KnownRecords>;
+}
+
+export function openChangedRows(knex: Knex): ChangedRows {
+  return {
+    async newest(mappingId) {
+      const { rows } = await knex.raw<{ rows: { seq: string; rows: number }[] }>(
+        `SELECT coalesce(max(seq), 0)::text AS seq, count(*)::float8 AS rows FROM changed_rows WHERE mapping_id = ?`,
+        [mappingId],
+      );
+      return rows[0]!;
+    },
+    async page(mappingId, runId, { after, through, limit }) {
+      const { rows } = await prepared<ChangedRow>(
+        knex,
+        'changed_rows',
+        `SELECT seq::text, key, plan_id AS "planId" FROM changed_rows
+         WHERE mapping_id = :mappingId AND seq > CAST(:after AS bigint) AND seq <= CAST(:through AS bigint)
+           AND (after_run IS NULL OR NOT EXISTS (SELECT FROM (${OTHER_READERS}) o WHERE o.id <= after_run))
+         ORDER BY changed_rows.seq LIMIT :limit`,
+        { mappingId, runId, after, through, limit },
+      );
+      return rows;
+    },
+    async leaveToPlan(mappingId, planId, seqs) {
+      await knex.raw(`UPDATE changed_rows SET plan_id = ? WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`, [
+        planId,
+        mappingId,
+        [...seqs],
+      ]);
+    },
+    async leaveToOtherRuns(mappingId, runId, seqs) {
+      const { rows } = await knex.raw<{ rows: { id: string | null }[] }>(
+        `SELECT max(o.id) AS id FROM (${OTHER_READERS}) o`,
+        { mappingId, runId },
+      );
+      const { id } = rows[0]!;
+      if (id === null) return false;
+      const those = { mapping_id: mappingId };
+      await knex('changed_rows')
+        .where(those)
+        .whereIn('seq', [...seqs])
+        .update({ after_run: id });
+      return true;
+    },
+    async recordsAmong(mappingId, { tenantIds, externalIds }) {
+      // In this order: a record that is settled in between is found by the second.
+      const { rows } = await knex.raw<{ rows: { index: number }[] }>(
+        `SELECT k.index::int - 1 AS index FROM unnest(CAST(:tenantIds AS int[]), CAST(:externalIds AS text[]))
+           WITH ORDINALITY AS k(tenant_id, external_id, index)
+         JOIN waiting w ON w.mapping_id = :mappingId AND w.tenant_id = k.tenant_id AND w.external_id = k.external_id`,
+        { mappingId, tenantIds: [...tenantIds], externalIds: [...externalIds] },
+      );
+      const sent = new Map<number, string | null>();
+      await readRecords(knex, mappingId, { tenantIds, externalIds }, (index, { contentHash }) =>
+        sent.set(index, contentHash),
+      );
+      return { sent, waiting: new Set(rows.map(({ index }) => index)) };
+    },
+  };
+}
+
+/** The other runs that have not ended and have begun to read the mapping. Bindings: `mappingId`, `runId`. */
+const OTHER_READERS = `SELECT r.id FROM runs r WHERE r.ended_at IS NULL AND r.id <> :runId
+  AND EXISTS (SELECT FROM partitions p WHERE p.run_id = r.id AND p.mapping_id = :mappingId AND p.fencing_token > 0)`;
+
+/** In a transaction of their feed. A row that was named before goes to the end of the order. */
+export async function noteRows(trx: Knex, mappingId: number, keys: readonly SourceKey[]): Promise<void> {
+  // An upsert may touch a row only once.
+  const distinct = [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()];
+  const parts = distinct[0]?.map((_, i) => `k${i}`) ?? [];
+  if (parts.length === 0) return;
+  // An array of arrays cannot be unnested row by row, so each part of the key is a column.
+  await prepared(
+    trx,
+    `note_changed_rows_${parts.length}`,
+    `INSERT INTO changed_rows AS c (mapping_id, key_hash, key)
+     SELECT ?, ${keyHash('to_jsonb(key)')}, key
+     FROM (SELECT CAST(ARRAY[${parts.join(', ')}] AS text[]) AS key
+       FROM unnest(${parts.map(() => '?::text[]').join(', ')}) AS u(${parts.join(', ')})) AS k
+     ON CONFLICT (mapping_id, key_hash) DO UPDATE SET seq = nextval('changed_rows_seq'), recorded_at = now(), plan_id = NULL,
+       after_run = NULL`,
+    [mappingId, ...parts.map((_, i) => distinct.map((key) => key[i]!))] as Knex.RawBinding[],
+  );
+}
+
+/**
+ * In the transaction of a checkpoint: these rows have their outcomes, and those of them that are gone have no dead letter any
+ * more. One that was named again meanwhile has another `seq`.
+ *
+ * @param readSeqStart the number drawn before the rows were looked for: dead letters of later readings stay
+ */
+export async function settleChangedRows(
+  trx: Knex,
+  mappingId: number,
+  { seqs, gone }: { readonly seqs: readonly string[]; readonly gone: readonly string[] },
+  readSeqStart: string,
+): Promise<void> {
+  if (gone.length > 0)
+    await trx.raw(
+      `DELETE FROM dead_letters d USING changed_rows c
+       WHERE c.mapping_id = :mappingId AND c.seq = ANY (CAST(:gone AS bigint[]))
+         AND d.mapping_id = c.mapping_id AND d.key_hash = c.key_hash AND d.read_seq <= :readSeqStart`,
+      { mappingId, gone: [...gone], readSeqStart },
+    );
+  await prepared(
+    trx,
+    'settle_changed_rows',
+    `DELETE FROM changed_rows WHERE mapping_id = ? AND seq = ANY (CAST(? AS bigint[]))`,
+    [mappingId, [...seqs]],
+  );
+}
+
+/** The removals of the plan were carried out, and with them these rows. */
+export async function settleRowsOfPlan(trx: Knex, mappingId: number, planId: string): Promise<void> {
+  await trx('changed_rows').where({ mapping_id: mappingId, plan_id: planId }).delete();
+}

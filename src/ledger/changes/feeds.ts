@@ -1,0 +1,167 @@
+/**
+ * Change feeds: how far each has been read, and which of its mappings have had every row read since it began.
+ *
+ * One attempt at a time reads a feed. What it notes and how far it has read are written in one transaction, so a change is
+ * either noted, or will be read again.
+ */
+import type { Knex } from 'knex';
+import { PartnerSyncError } from '../../domain/errors.js';
+import type { FeedPosition } from '../../domain/source/change-feed.js';
+import type { SourceKey } from '../../domain/source/source.js';
+import { inTransaction } from '../database/statements.js';
+import { noteRows } from './changed-rows.js';
+
+/** A feed of a sync as one attempt has acquired it; the fencing token tells this attempt from later ones. */
+export interface AcquiredFeed {
+  readonly sync: string;
+  /** As the files name it: the slot, or the table. */
+  readonly name: string;
+  /** Up to where its changes are noted; null if it has not begun. */
+  readonly position: FeedPosition | null;
+  readonly fencingToken: number;
+}
+
+/** Changes of one mapping's rows. */
+export interface RecordedChanges {
+  readonly mappingId: number;
+  readonly keys: readonly SourceKey[];
+  /** Whether rows have been deleted without a word of which ones. */
+  readonly isTruncated: boolean;
+}
+
+/** What incremental runs may rely on for a mapping that a feed is of. */
+export interface FedMapping {
+  /** Whether every row has been read since the feed began, so that the changed rows are all that is left to read. */
+  readonly loaded: boolean;
+  /** Whether rows may have been deleted unnoticed: before the feed began, while it was lost, or by TRUNCATE. */
+  readonly missedDeletes: boolean;
+  /** Up to when, by the ledger's clock, all changes are noted. */
+  readonly readAt: Date;
+}
+
+export interface Feeds {
+  /** Acquires a feed: from now on earlier attempts can note nothing. */
+  acquire(sync: string, name: string): Promise<AcquiredFeed>;
+  /** The feed is read from this position on: of all its mappings, every row has to be read again. Throws `fenced_off`. */
+  begin(feed: AcquiredFeed, position: FeedPosition): Promise<void>;
+  /** These mappings are fed by it from now on. Of those that are new to it, every row has to be read. Throws `fenced_off`. */
+  feedMappings(feed: AcquiredFeed, mappingIds: readonly number[]): Promise<void>;
+  /**
+   * Notes changes, and that the feed is read up to `position`; null leaves that as it is. Throws `fenced_off`.
+   *
+   * @param isAll whether these are the last changes that there are at present
+   */
+  note(
+    feed: AcquiredFeed,
+    changes: readonly RecordedChanges[],
+    position: FeedPosition | null,
+    isAll?: boolean,
+  ): Promise<void>;
+  /** null if no feed has been read for the mapping yet. */
+  mapping(mappingId: number): Promise<FedMapping | null>;
+  /** The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. */
+  beginLoad(mappingId: number, runId: string): Promise<void>;
+  /** All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. */
+  beginSearch(mappingId: number, planId: string): Promise<void>;
+}
+
+export function openFeeds(knex: Knex): Feeds {
+  return {
+    async acquire(sync, name) {
+      const { rows } = await knex.raw<{ rows: FeedRow[] }>(
+        `INSERT INTO change_feeds AS f (sync, name) VALUES (?, ?)
+         ON CONFLICT (sync, name) DO UPDATE SET fencing_token = f.fencing_token + 1
+         RETURNING sync, name, fencing_token AS "fencingToken", origin, position AS at`,
+        [sync, name],
+      );
+      const { origin, at, ...feed } = rows[0]!;
+      return { ...feed, position: origin === null || at === null ? null : { origin, at } };
+    },
+    begin: (feed, position) =>
+      inTransaction(knex, async (trx) => {
+        await moveTo(trx, feed, position, false);
+        await trx.raw(
+          `UPDATE fed_mappings SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL
+           WHERE feed = ? AND mapping_id IN (SELECT id FROM mappings WHERE sync = ?)`,
+          [feed.name, feed.sync],
+        );
+      }),
+    feedMappings: (feed, mappingIds) =>
+      inTransaction(knex, async (trx) => {
+        await moveTo(trx, feed, null, false);
+        await trx.raw(
+          `INSERT INTO fed_mappings AS m (mapping_id, feed) SELECT id, ? FROM unnest(CAST(? AS int[])) AS ids(id)
+           ON CONFLICT (mapping_id) DO UPDATE SET feed = excluded.feed, loaded = false, load_run_id = NULL, missed_deletes = true,
+             search_plan_id = NULL
+           WHERE m.feed <> excluded.feed`,
+          [feed.name, [...mappingIds]],
+        );
+      }),
+    note: (feed, changes, position, isAll = false) =>
+      inTransaction(knex, async (trx) => {
+        await moveTo(trx, feed, position, isAll);
+        for (const { mappingId, keys } of changes) await noteRows(trx, mappingId, keys);
+        const truncated = changes.filter(({ isTruncated }) => isTruncated).map(({ mappingId }) => mappingId);
+        if (truncated.length > 0)
+          await trx('fed_mappings')
+            .whereIn('mapping_id', truncated)
+            .update({ missed_deletes: true, search_plan_id: null });
+      }),
+    async mapping(mappingId) {
+      const { rows } = await knex.raw<{ rows: FedMapping[] }>(
+        `SELECT m.loaded, m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
+         FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+           JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
+         WHERE m.mapping_id = ? AND f.read_at IS NOT NULL`,
+        [mappingId],
+      );
+      return rows[0] ?? null;
+    },
+    async beginLoad(mappingId, runId) {
+      await knex('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
+    },
+    async beginSearch(mappingId, planId) {
+      await knex('fed_mappings').where({ mapping_id: mappingId }).update({ search_plan_id: planId });
+    },
+  };
+}
+
+interface FeedRow {
+  sync: string;
+  name: string;
+  fencingToken: number;
+  origin: string | null;
+  at: string | null;
+}
+
+/** Locks the feed for this transaction, and moves its position if one is given. */
+async function moveTo(
+  trx: Knex,
+  { sync, name, fencingToken }: AcquiredFeed,
+  position: FeedPosition | null,
+  isAll: boolean,
+): Promise<void> {
+  const { rowCount } = await trx.raw<{ rowCount: number }>(
+    `UPDATE change_feeds SET origin = coalesce(:origin, origin), position = coalesce(:at, position),
+       read_at = CASE WHEN :isAll THEN now() ELSE read_at END
+     WHERE sync = :sync AND name = :name AND fencing_token = :fencingToken`,
+    { sync, name, fencingToken, isAll, origin: position?.origin ?? null, at: position?.at ?? null },
+  );
+  if (rowCount !== 1)
+    throw new PartnerSyncError('fenced_off', `the change feed ${name} of ${sync} is read by a newer attempt`);
+}
+
+/** In the transaction that ends a removal plan: if all records were looked through for it, no deleted row is missed any more. */
+export async function endSearch(trx: Knex, planId: string): Promise<void> {
+  await trx('fed_mappings').where({ search_plan_id: planId }).update({ search_plan_id: null, missed_deletes: false });
+}
+
+/** In the transaction that ends a partition: the mapping is loaded if this was the last partition of its load. */
+export async function endLoad(trx: Knex, { runId, mappingId }: { runId: string; mappingId: number }): Promise<void> {
+  await trx.raw(
+    `UPDATE fed_mappings SET loaded = true, load_run_id = NULL WHERE mapping_id = :mappingId AND load_run_id = :runId
+       AND NOT EXISTS (SELECT FROM partitions
+         WHERE run_id = :runId AND mapping_id = :mappingId AND kind = 'planned' AND NOT done)`,
+    { runId, mappingId },
+  );
+}

@@ -1,0 +1,194 @@
+/** Changed rows in the ledger: noted with the feed's position, kept until they are settled, and named again in between. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import type { ChangedRow } from '../../src/ledger/changes/changed-rows.js';
+import type { AcquiredFeed } from '../../src/ledger/changes/feeds.js';
+import type { DeadLetter } from '../../src/ledger/outcomes/row-outcomes.js';
+import type { AcquiredPartition } from '../../src/ledger/runs/partitions.js';
+import { ledgerForTests, record } from './ledger-for-tests.js';
+import { newRun } from './new-partition.js';
+
+const the = ledgerForTests();
+const { deliver, newPartition, outcome } = the;
+const LAST = '9223372036854775807';
+const at = (position: string, origin = 'one') => ({ origin, at: position });
+
+let feed: AcquiredFeed;
+beforeEach(async () => {
+  feed = await the.ledger.feeds.acquire('shop', randomUUID());
+  await the.ledger.feeds.begin(feed, at('10'));
+  await the.ledger.feeds.feedMappings(feed, [the.mappingId]);
+});
+
+const note = (keys: readonly string[], position: string | null = null, from = feed, isTruncated = false) =>
+  the.ledger.feeds.note(
+    from,
+    [{ mappingId: the.mappingId, keys: keys.map((key) => [key]), isTruncated }],
+    position === null ? null : at(position),
+    true,
+  );
+const rows = (runId = '0', limit = 100): Promise<readonly ChangedRow[]> =>
+  the.ledger.changedRows.page(the.mappingId, runId, { after: '0', through: LAST, limit });
+const keys = async (runId?: string): Promise<string[]> => (await rows(runId)).map(({ key }) => key.join());
+
+/** Writes the checkpoint of these rows, of which some are gone. */
+async function settle(partition: AcquiredPartition, settled: readonly ChangedRow[], gone: readonly ChangedRow[] = []) {
+  const checkpoint = await outcome(null, [], 'unchanged');
+  const [seqs, ofGone] = [settled, gone].map((some) => some.map(({ seq }) => seq));
+  const resumePoint = { kind: 'changed_rows', seqs: seqs!, gone: ofGone! } as const;
+  await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
+}
+const fed = async () => (await the.ledger.feeds.mapping(the.mappingId))!;
+
+it('are noted once, in the order in which they were named last', async () => {
+  await note(['a', 'b', 'a']);
+  await note(['c', 'a']);
+  expect(await keys()).toEqual(['b', 'c', 'a']);
+});
+
+it('are settled by the checkpoint with their outcomes, unless they were named again meanwhile', async () => {
+  await note(['a', 'b', 'c']);
+  const read = await rows();
+  await note(['b']);
+  await settle(await newPartition(), read.slice(0, 2));
+  expect(await keys()).toEqual(['c', 'b']);
+});
+
+it('stay on the list if the checkpoint is that of an attempt that was taken over', async () => {
+  await note(['a']);
+  const old = await newPartition();
+  await the.ledger.partitions.acquire(old.id);
+  await expect(settle(old, await rows())).rejects.toMatchObject({ code: 'fenced_off' });
+  expect(await keys()).toEqual(['a']);
+});
+
+it('are noted together with the position, and by the latest reader of the feed alone', async () => {
+  const newer = await the.ledger.feeds.acquire('shop', feed.name);
+  await expect(note(['a'], '20')).rejects.toMatchObject({ code: 'fenced_off' });
+  expect(await keys()).toEqual([]);
+
+  await note(['b'], '30', newer);
+  expect(await the.ledger.feeds.acquire('shop', feed.name)).toMatchObject({ position: at('30') });
+});
+
+it('end the dead letters of rows that are gone', async () => {
+  const partition = await newPartition();
+  const letter: DeadLetter = {
+    ...{ tenantId: 1, externalId: 'a', sourceKey: ['a'], code: 'mapping_failed', pointer: '/x', rule: 'r' },
+    ...{ reason: 'bad', shape: 'text', missing: [] },
+  };
+  const dead = { deadLetters: [letter] };
+  await the.ledger.checkpoint(partition, await outcome(null, [record('a', '1')], 'deadLettered', dead));
+  expect(await the.ledger.deadLetters.newest(the.mappingId)).not.toBe('0');
+
+  await note(['a']);
+  const read = await rows();
+  await settle(partition, read, read);
+  expect(await the.ledger.deadLetters.newest(the.mappingId)).toBe('0');
+});
+
+it('that are gone are left alone while another run reads the mapping, which may have read them before', async () => {
+  await note(['a', 'b']);
+  const [a] = await rows();
+  const own = await newRun(the.ledger);
+  await newPartition(false, own);
+  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(false);
+
+  const other = await newRun(the.ledger);
+  await newPartition(false, other);
+  expect(await the.ledger.changedRows.leaveToOtherRuns(the.mappingId, own, [a!.seq])).toBe(true);
+  expect(await keys(own)).toEqual(['b']);
+  // One that begins later reads the row as it is now: not at all.
+  await newPartition(false, await newRun(the.ledger));
+  await the.ledger.runs.end(other, 'complete');
+  expect(await keys(own)).toEqual(['a', 'b']);
+});
+
+it('are kept until the removal plan of their records is carried out', async () => {
+  await deliver(await newPartition(), [record('a', '1'), record('b', '1')]);
+  await note(['a', 'b']);
+  const plan = await the.ledger.removals.open(await newRun(the.ledger), the.mappingId, '{}');
+  await the.ledger.changedRows.leaveToPlan(
+    the.mappingId,
+    plan.id,
+    (await rows()).map(({ seq }) => seq),
+  );
+  expect((await rows()).map(({ planId }) => planId)).toEqual([plan.id, plan.id]);
+
+  // Its row has come back.
+  await note(['b']);
+  await the.ledger.removals.finish(plan);
+  expect(await keys()).toEqual(['b']);
+});
+
+it('tell whether their records were sent, and what still waits', async () => {
+  const partition = await newPartition();
+  await deliver(partition, [record('a', '1')]);
+  await the.ledger.checkpoint(
+    partition,
+    await outcome(null, [record('b', '1')], 'waiting', { waiting: [the.queued(record('b', '1'))] }),
+  );
+  const tenantId = the.tenantIds.get('north')!;
+  const found = await the.ledger.changedRows.recordsAmong(the.mappingId, {
+    tenantIds: [tenantId, tenantId, tenantId],
+    externalIds: ['a', 'b', 'c'],
+  });
+  expect([...found.sent.keys()]).toEqual([0]);
+  expect([...found.waiting]).toEqual([1]);
+});
+
+it('are all that is left to read once every row was read after the feed began', async () => {
+  await note([]);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
+
+  const runId = await newRun(the.ledger);
+  const bounds = { cursorFrom: null, cursorBefore: null, externalIds: null, byCursor: false, movesPosition: false };
+  await the.ledger.feeds.beginLoad(the.mappingId, runId);
+  await the.ledger.partitions.plan(runId, the.mappingId, [
+    { ...bounds, afterKey: null, throughKey: ['m'] },
+    { ...bounds, afterKey: ['m'], throughKey: null },
+  ]);
+  const [first, second] = await the.ledger.partitions.planned(runId, the.mappingId);
+  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(first!.id));
+  expect(await fed()).toMatchObject({ loaded: false });
+  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(second!.id));
+  expect(await fed()).toMatchObject({ loaded: true });
+
+  // Its changes were lost.
+  await the.ledger.feeds.begin(feed, at('5', 'two'));
+  expect(await fed()).toMatchObject({ loaded: false });
+});
+
+it('do not count as loaded by a run that began to read before the feed began anew', async () => {
+  await note([]);
+  const { id } = await newPartition();
+  const partition = await the.ledger.partitions.acquire(id);
+  await the.ledger.feeds.beginLoad(the.mappingId, partition.runId);
+  await the.ledger.feeds.begin(feed, at('5', 'two'));
+  await the.ledger.partitions.finish(partition);
+  expect(await fed()).toMatchObject({ loaded: false });
+});
+
+it('leave no deleted row unnoticed once all records were looked through, unless a table is emptied meanwhile', async () => {
+  await note([]);
+  const search = async (meanwhile: () => Promise<unknown>): Promise<void> => {
+    const plan = await the.ledger.removals.open(await newRun(the.ledger), the.mappingId, '{}');
+    await the.ledger.feeds.beginSearch(the.mappingId, plan.id);
+    await meanwhile();
+    await the.ledger.removals.finish(plan);
+  };
+  await search(() => note([], '20', feed, true));
+  expect(await fed()).toMatchObject({ missedDeletes: true });
+  await search(() => note(['a']));
+  expect(await fed()).toMatchObject({ missedDeletes: false });
+});
+
+it('come from one feed: with another one, every row has to be read', async () => {
+  await note([]);
+  await the.ledger.feeds.beginLoad(the.mappingId, '7');
+  const other = await the.ledger.feeds.acquire('shop', randomUUID());
+  await the.ledger.feeds.begin(other, at('1'));
+  await the.ledger.feeds.feedMappings(other, [the.mappingId]);
+  await the.ledger.feeds.note(other, [], null, true);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
+});

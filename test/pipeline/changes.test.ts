@@ -1,0 +1,208 @@
+/** Runs that go by a change feed: a logical replication slot of PostgreSQL tells which rows have changed, and which are gone. */
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import { eventually, failureOf, fill, openShop, type Shop, type ShopSettings } from './shop.js';
+import { filesOf } from './shop-files.js';
+
+let server: SlotServer;
+beforeAll(async () => void (server = await startSlotServer()));
+afterAll(() => server.stop());
+
+const TABLES = { 'shop.customers': 'id', 'shop.orders': 'no', 'shop.lines': 'order_no, line' };
+const GONE = 'deletes: { action: { set: { status: gone }, clear: [name] } }';
+/** The customers' mapping, which marks the records of deleted rows. */
+const marking = (files = filesOf({})): string => `${files['customers.mapping.yaml']}${GONE}\n`;
+
+async function createSlot({ source }: Pick<Shop, 'source'>, tables: Readonly<Record<string, string>>): Promise<string> {
+  const name = new URL(source.url).pathname.slice(1);
+  const list = Object.entries(tables).map(([table, key]) => (server.version >= 15 ? `${table} (${key})` : table));
+  await source.query(`CREATE PUBLICATION ${name} FOR TABLE ${list.join(', ')}`);
+  await source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
+  return name;
+}
+
+/** A shop whose customers, orders and lines are told by a slot. */
+async function fedShop({
+  tables = TABLES,
+  files = {},
+  ...more
+}: ShopSettings & { tables?: Record<string, string> } = {}) {
+  const shop = await openShop({ sourceServer: server.url('postgres'), ...more, files });
+  const slot = await createSlot(shop, tables);
+  const all = { 'customers.mapping.yaml': marking(), ...files };
+  for (const [file, text] of Object.entries(
+    filesOf({ ...more, changes: `{ slot: ${slot}, publication: ${slot} }`, files: all }),
+  ))
+    shop.write(file, text);
+  await shop.work();
+  onTestFinished(async () => {
+    await shop.rest();
+    await dropSlot(shop.source, slot);
+    await shop.close();
+  });
+  return { ...shop, slot };
+}
+
+const failure = async (shop: Shop) => failureOf(await shop.start('sync', { sync: 'shop' }));
+
+const counts = ({ read, accepted, unchanged, waiting, deadLettered }: Record<string, unknown>) => ({
+  ...{ read, accepted, unchanged, waiting, deadLettered },
+});
+const customersOf = (report: { mappings: readonly { mapping: string }[] }) =>
+  counts(report.mappings.find(({ mapping }) => mapping === 'customers') as unknown as Record<string, unknown>);
+
+it('reads every row once, and from then on those that the feed names, however their columns have changed', async () => {
+  const shop = await fedShop();
+  await fill(shop, 20);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 60, accepted: 60 } });
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
+
+  // No column tells that this row has changed.
+  await shop.source.query(`UPDATE shop.customers SET name = 'Anna' WHERE id = 7`);
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status, updated_at) VALUES (21, 'New', 'A', '2001-01-01')`,
+  );
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 2, accepted: 2 } });
+  expect(await shop.stored('customer', '7')).toMatchObject({ name: 'Anna' });
+  expect(await shop.differences()).toBe(0);
+});
+
+it('marks the record of a deleted row in the run that hears of it, and delivers it again if the row comes back', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 3');
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (99, 'short-lived', 'A')`);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 99');
+  const report = await shop.run();
+  expect(report).toMatchObject({ outcome: 'complete' });
+  expect(report.removals).toMatchObject([{ mapping: 'customers', records: 1, marked: 1, state: 'done' }]);
+  expect(await shop.stored('customer', '3')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '99')).toBeNull();
+
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (3, 'Back', 'A')`);
+  await shop.run();
+  expect(await shop.stored('customer', '3')).toMatchObject({ name: 'Back', status: 'active' });
+});
+
+it('marks the record in the tenant that a row has left, and that of a key that a row no longer has', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query(`UPDATE shop.customers SET shop = 's' WHERE id = 2`);
+  await shop.source.query('UPDATE shop.customers SET id = 500 WHERE id = 5');
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '2', 'north')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '2', 'south')).toMatchObject({ status: 'active' });
+  expect(await shop.stored('customer', '5')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '500')).toMatchObject({ status: 'active' });
+});
+
+it('lets the source forget changes that it has noted, and delivers them once the platform works again', async () => {
+  const shop = await fedShop({ failOn: 'never' });
+  await fill(shop, 10);
+  await shop.run();
+  const before = await confirmed(shop);
+  await shop.source.query(`UPDATE shop.customers SET name = 'During the outage'`);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
+  shop.proxy.fail(() => ({ forward: false, answer: 'cut' }));
+  const run = await shop.start('sync', { sync: 'shop' });
+  await eventually('that the changes are noted', async () => (await confirmed(shop)) !== before);
+  await run.cancel();
+  await expect(run.result()).rejects.toThrow();
+
+  shop.proxy.fail(undefined);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '9')).toMatchObject({ name: 'During the outage' });
+  expect(await shop.stored('customer', '4')).toMatchObject({ status: 'gone' });
+});
+
+const confirmed = async ({ source, slot }: Awaited<ReturnType<typeof fedShop>>): Promise<string> =>
+  (
+    await source.query<{ at: string }>(
+      'SELECT confirmed_flush_lsn::text AS at FROM pg_replication_slots WHERE slot_name = $1',
+      [slot],
+    )
+  )[0]!.at;
+
+it('reads every row again and finds those that were deleted meanwhile if the slot was created anew', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  await shop.run();
+  await dropSlot(shop.source, shop.slot);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 8');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Unheard' WHERE id = 9`);
+  expect(await failure(shop)).toMatchObject({
+    type: 'changes_lost',
+    message: expect.stringMatching(/there is no slot/) as string,
+  });
+
+  await shop.source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [shop.slot]);
+  const report = await shop.run();
+  // Nine rows, and the removal of one record.
+  expect(customersOf(report)).toMatchObject({ read: 10, accepted: 2 });
+  expect(report.notes).toContainEqual({
+    mapping: 'customers',
+    message: expect.stringMatching(/created anew.*every row is read again/) as string,
+  });
+  expect(await shop.stored('customer', '8')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '9')).toMatchObject({ name: 'Unheard' });
+  expect(await shop.run()).toMatchObject({ total: { read: 0 } });
+});
+
+it('looks all records through after TRUNCATE, and removes nothing while the table is empty', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  await shop.run();
+  await shop.source.query('TRUNCATE shop.customers');
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', removals: [{ state: 'empty' }] });
+
+  await shop.source.query(
+    `INSERT INTO shop.customers (id, name, status) SELECT i, 'Again', 'A' FROM generate_series(2, 10) i`,
+  );
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '1')).toMatchObject({ status: 'gone' });
+  expect(await shop.stored('customer', '2')).toMatchObject({ name: 'Again', status: 'active' });
+});
+
+it('asks before it marks many records, and keeps asking until somebody has approved', async () => {
+  const hold = `${marking().replace('deletes: {', 'deletes: { hold: { records: 3, percent: 5 },')}`;
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': hold } });
+  await fill(shop, 20);
+  await shop.run();
+  await shop.source.query('DELETE FROM shop.customers WHERE id <= 10');
+  const first = await shop.run();
+  expect(first).toMatchObject({ outcome: 'incomplete', removals: [{ records: 10, state: 'awaiting_approval' }] });
+  expect(await shop.run()).toMatchObject({
+    outcome: 'incomplete',
+    removals: [{ records: 10, state: 'awaiting_approval' }],
+  });
+  expect(await shop.stored('customer', '10')).toMatchObject({ status: 'active' });
+
+  const [plan] = await (await shop.parts.dependencies()).ledger.removals.awaitingApproval('shop');
+  expect(await shop.run({ mode: 'mirror', approve: [plan!.plan] })).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '10')).toMatchObject({ status: 'gone' });
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', removals: [] });
+});
+
+it('reads the rows of a mapping that is new to the feed in full, and of the others only those that have changed', async () => {
+  const shop = await fedShop({
+    files: { 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` },
+  });
+  await fill(shop, 5);
+  await shop.run();
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  const report = await shop.run();
+  const read = Object.fromEntries(report.mappings.map((mapping) => [mapping.mapping, mapping.read]));
+  expect(read).toEqual({ customers: 0, orders: 0, lines: 5 });
+});
+
+it('refuses a feed that does not report the table of a mapping, before anything is read', async () => {
+  const shop = await fedShop({ tables: { 'shop.customers': 'id', 'shop.lines': 'order_no, line' } });
+  await fill(shop, 1);
+  expect(await failure(shop)).toMatchObject({
+    type: 'config_invalid',
+    message: expect.stringMatching(/mapping orders: the change feed .* does not report its table/) as string,
+  });
+  expect(shop.proxy.uploads()).toBe(0);
+});

@@ -1,0 +1,22 @@
+/** Collects what the change feeds of a run have to tell, before anything is read. */
+import type { RunInput } from '../src/domain/run/run.js';
+import { activitiesWithSummary } from './activities.js';
+import type { RunExecution } from './run-execution.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/** Collects once per run: a continued execution goes on with what the first one has collected. Returns the run with its notes. */
+export async function withChanges(
+  run: CheckedRun,
+  { continues }: RunInput,
+  execution: RunExecution,
+): Promise<CheckedRun> {
+  if (continues !== undefined) return run;
+  const { runId, sync } = run;
+  const notes = [...run.notes];
+  for (const { name } of run.feeds) {
+    await execution.controls.untilRunning();
+    const collected = await activitiesWithSummary(`changes of ${name}`).collectChanges({ runId, sync, feed: name });
+    notes.push(...collected.notes);
+  }
+  return { ...run, notes };
+}
