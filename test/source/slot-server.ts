@@ -83,9 +83,13 @@ export async function dropSlot(database: Database, name: string): Promise<void> 
 }
 
 /** Everything that one reading gives. */
-export async function groupsFrom(feed: ChangeFeed, position: FeedPosition): Promise<ChangeGroup[]> {
+export async function groupsFrom(
+  feed: ChangeFeed,
+  position: FeedPosition,
+  signal = new AbortController().signal,
+): Promise<ChangeGroup[]> {
   const groups: ChangeGroup[] = [];
-  for await (const group of feed.read(position, new AbortController().signal)) groups.push(group);
+  for await (const group of feed.read(position, signal)) groups.push(group);
   return groups;
 }
 

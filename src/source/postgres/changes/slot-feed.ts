@@ -77,7 +77,7 @@ class SlotFeed implements ChangeFeed {
     const watch = cancelWhenAborted(this.#database.session, taken, signal);
     try {
       signal.throwIfAborted();
-      const { reading, through } = await this.#whenFree(() => this.#open(taken, position, watch), signal);
+      const { reading, through } = await this.#whenFree(taken, () => this.#open(taken, position, watch), signal);
       const groups = groupsOf({
         ...reading,
         origin: position.origin,
@@ -97,7 +97,7 @@ class SlotFeed implements ChangeFeed {
   async confirm(position: FeedPosition): Promise<void> {
     const taken = await this.#take('confirming changes');
     try {
-      await this.#whenFree(() => this.#advance(taken, position));
+      await this.#whenFree(taken, () => this.#advance(taken, position));
     } finally {
       await taken.release();
     }
@@ -169,7 +169,7 @@ class SlotFeed implements ChangeFeed {
   }
 
   /** Tries again while another session uses the slot: one that was lost may still be at work. */
-  async #whenFree<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #whenFree<T>(taken: TakenSession, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const deadline = performance.now() + this.#waits.inUse;
     while (true) {
       try {
@@ -177,6 +177,7 @@ class SlotFeed implements ChangeFeed {
       } catch (error) {
         if (databaseCodeOf(error) !== IN_USE || performance.now() > deadline) throw error;
       }
+      await this.#database.once('reading the slot', () => taken.run({ sql: 'ROLLBACK', bindings: [] }));
       await sleep(milliseconds('slotInUsePoll'), undefined, { signal });
     }
   }
