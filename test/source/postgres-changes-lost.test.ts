@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const orders = () => createSlot(server, 'CREATE TABLE orders (id int PRIMARY KEY)', { orders: 'id' });
+const orders = () => createSlot(server, 'CREATE TABLE orders (id int PRIMARY KEY)', { orders: 'id' }, 1);
 
 /** A reading notices what is wrong. */
 async function expectLost(slot: Slot, position: FeedPosition, why: RegExp): Promise<void> {
@@ -140,6 +140,14 @@ it('refuses a slot of another plugin, and a table of changes', async () => {
   expect(() => slot.source.changes({ kind: 'table', table: 'changes' })).toThrow(
     /only change feed of PostgreSQL is a slot/,
   );
+});
+
+it('refuses a slot that reports transactions that are only prepared', async (context) => {
+  if (server.version < 14) context.skip('slots can do so since PostgreSQL 14');
+  const slot = await orders();
+  await dropSlot(slot, slot.name);
+  await slot.query(`SELECT pg_create_logical_replication_slot('${slot.name}', 'pgoutput', false, true)`);
+  expect((await slot.feed.state()).problem).toMatch(/create it without two_phase/);
 });
 
 it('says that the account lacks a privilege, without a value of a row', async () => {

@@ -22,6 +22,8 @@ async function write(slot: Slot, seed: number): Promise<void> {
     await client.query('BEGIN');
     for (const id of new Set(keys)) {
       const mark = `${seed}/${i}`;
+      // Each has a number of its own in the log.
+      if (random(3) === 0) await client.query('SAVEPOINT one');
       if (random(4) === 0) await client.query('DELETE FROM orders WHERE id = $1', [id]);
       else
         await client.query('INSERT INTO orders VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET note = excluded.note', [

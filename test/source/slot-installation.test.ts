@@ -250,9 +250,17 @@ describe('before a slot is created', () => {
     await database.query(`DROP PUBLICATION ${name}`);
   });
 
-  it('it is said that the server may keep its log without limit', async () => {
+  it('it is said that the server may keep its log without limit, and for how long it keeps the slot', async (context) => {
     const { database } = await shop('');
     expect(await findingsOf(database)).toMatchObject([{ kind: 'log-unlimited', blocks: false, table: null }]);
+    if (server.version < 18) context.skip('slots are not given up for being idle before PostgreSQL 18');
+    const strict = await startSlotServer({ idle_replication_slot_timeout: '2h', max_slot_wal_keep_size: '10GB' });
+    onTestFinished(() => strict.stop());
+    const other = await createDatabase(strict.url('postgres'));
+    onTestFinished(() => other.drop());
+    expect(await findingsOf(other)).toMatchObject([
+      { kind: 'idle-limit', text: expect.stringContaining('2h') as string, blocks: false },
+    ]);
   });
 
   it('a server is refused that does not write what a slot needs, or has no slot left', async () => {

@@ -13,6 +13,7 @@ export type SlotFindingKind =
   | 'wal-level'
   | 'no-free-slot'
   | 'log-unlimited'
+  | 'idle-limit'
   | 'table-missing'
   | 'not-publishable'
   | 'children'
@@ -44,7 +45,8 @@ const SERVER_SQL = `
     'standby', pg_is_in_recovery(),
     'walLevel', current_setting('wal_level'),
     'freeSlots', current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_replication_slots),
-    'keepSize', current_setting('max_slot_wal_keep_size', true))`;
+    'keepSize', current_setting('max_slot_wal_keep_size', true),
+    'idleLimit', current_setting('idle_replication_slot_timeout', true))`;
 
 interface ServerFacts {
   readonly version: number;
@@ -53,6 +55,8 @@ interface ServerFacts {
   readonly freeSlots: number;
   /** Since 13; -1 for no limit. */
   readonly keepSize: string | null;
+  /** Since 18; 0 for no limit. */
+  readonly idleLimit: string | null;
 }
 
 const indexColumns = (which: string): string => `
@@ -112,7 +116,7 @@ export async function findSlotProblems(run: Session['run'], tables: readonly Pla
   ];
 }
 
-function serverFindings({ version, standby, walLevel, freeSlots, keepSize }: ServerFacts): SlotFinding[] {
+function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleLimit }: ServerFacts): SlotFinding[] {
   const findings: SlotFinding[] = [];
   if (version < OLDEST_VERSION)
     findings.push(
@@ -141,6 +145,14 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize }: Ser
         keepSize === null
           ? "PostgreSQL 12 cannot limit how much it keeps for a slot: while nobody reads it, the server's disk fills"
           : "max_slot_wal_keep_size is -1: while nobody reads the slot, the server's disk fills; set it to what the disk can spare",
+      fix: null,
+    });
+  if (idleLimit !== null && idleLimit !== '0')
+    findings.push({
+      kind: 'idle-limit',
+      table: null,
+      blocks: false,
+      text: `idle_replication_slot_timeout is ${idleLimit}: the server gives the slot up if nobody reads it for so long`,
       fix: null,
     });
   return findings;
