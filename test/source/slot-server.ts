@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { ChangeFeed, ChangeGroup, FeedPosition } from '../../src/domain/source/change-feed.js';
 import type { Source } from '../../src/domain/source/source.js';
+import { openSource } from '../../src/source/open-source.js';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres-server.js';
 import { createDatabase, type Database } from '../databases.js';
 import { POSTGRES_PROGRAM } from '../postgres-program.js';
-import { open } from './reading.js';
 
 export interface SlotServer extends EmbeddedPostgres {
   /** Its major version. */
@@ -55,6 +55,7 @@ export async function createSlot(
   server: SlotServer,
   sql: string,
   tables: Readonly<Record<string, string>>,
+  poolMax = 2,
 ): Promise<Slot> {
   const database = await createDatabase(server.url('postgres'));
   const name = new URL(database.url).pathname.slice(1);
@@ -63,7 +64,7 @@ export async function createSlot(
   const root = server.version >= 13 ? 'WITH (publish_via_partition_root = true)' : '';
   await database.query(`CREATE PUBLICATION ${name} FOR TABLE ${list.join(', ')} ${root}`);
   await database.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
-  const source = open(database.url);
+  const source = openSource({ connection: database.url, poolMax, statementTimeout: 10 });
   const config = { kind: 'slot', slot: name, publication: name } as const;
   onTestFinished(async () => {
     await source.close();
@@ -83,9 +84,13 @@ export async function dropSlot(database: Database, name: string): Promise<void> 
 }
 
 /** Everything that one reading gives. */
-export async function groupsFrom(feed: ChangeFeed, position: FeedPosition): Promise<ChangeGroup[]> {
+export async function groupsFrom(
+  feed: ChangeFeed,
+  position: FeedPosition,
+  signal = new AbortController().signal,
+): Promise<ChangeGroup[]> {
   const groups: ChangeGroup[] = [];
-  for await (const group of feed.read(position, new AbortController().signal)) groups.push(group);
+  for await (const group of feed.read(position, signal)) groups.push(group);
   return groups;
 }
 

@@ -5,8 +5,8 @@ import type { TakenSession, Session } from '../../dialect.js';
 
 /** What watches over a connection. */
 export interface AbortWatch {
-  /** To be called before the long statement: learns by which number the server knows the connection. */
-  begin(): Promise<void>;
+  /** To be called before the long statement, with the number by which the server knows the session. */
+  begin(process: string): void;
   /** Stops watching. If the signal was aborted, the connection is ended when this resolves. */
   end(): Promise<void>;
 }
@@ -30,9 +30,8 @@ export function cancelWhenAborted(session: Session, taken: TakenSession, signal:
   };
   signal.addEventListener('abort', aborted, { once: true });
   return {
-    async begin() {
-      const { rows } = await taken.run({ sql: 'SELECT pg_backend_pid()', bindings: [] });
-      process = rows[0]![0]!;
+    begin(number) {
+      process = number;
     },
     async end() {
       signal.removeEventListener('abort', aborted);

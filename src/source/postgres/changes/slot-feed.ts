@@ -77,7 +77,7 @@ class SlotFeed implements ChangeFeed {
     const watch = cancelWhenAborted(this.#database.session, taken, signal);
     try {
       signal.throwIfAborted();
-      const { reading, through } = await this.#whenFree(() => this.#open(taken, position, watch), signal);
+      const { reading, through } = await this.#whenFree(taken, () => this.#open(taken, position, watch), signal);
       const groups = groupsOf({
         ...reading,
         origin: position.origin,
@@ -97,7 +97,7 @@ class SlotFeed implements ChangeFeed {
   async confirm(position: FeedPosition): Promise<void> {
     const taken = await this.#take('confirming changes');
     try {
-      await this.#whenFree(() => this.#advance(taken, position));
+      await this.#whenFree(taken, () => this.#advance(taken, position));
     } finally {
       await taken.release();
     }
@@ -127,11 +127,8 @@ class SlotFeed implements ChangeFeed {
     assertReadableFrom(position, state);
     const input = { through: logPositionText(state.written), within: this.#waits.reading };
     const reading = await this.#database
-      .once('reading the slot', async () => {
-        await watch.begin();
-        return openReading(taken, this.#config, state.functions, input);
-      })
-      .catch((error: unknown) => this.#explained(error, position));
+      .once('reading the slot', () => openReading(taken, this.#config, state.functions, input, watch))
+      .catch((error: unknown) => this.#explained(error, taken, position));
     // The slot may have been moved after it was looked at.
     if (reading.confirmed === null || reading.confirmed > logPosition(position.at))
       throw changesLost('the slot was dropped or moved on while it was read');
@@ -140,10 +137,11 @@ class SlotFeed implements ChangeFeed {
   }
 
   /** What failed because the slot or the publication is gone, is said as such. */
-  async #explained(error: unknown, position: FeedPosition): Promise<never> {
+  async #explained(error: unknown, taken: TakenSession, position: FeedPosition): Promise<never> {
     const code = databaseCodeOf(error);
     if (code !== NOT_IN_THIS_STATE && code !== UNDEFINED_OBJECT) throw error;
-    assertReadableFrom(position, await this.#state());
+    await this.#rollBack(taken);
+    assertReadableFrom(position, await this.#stateFor(taken));
     throw code === UNDEFINED_OBJECT ? changesLost(PUBLICATION_TOO_YOUNG) : error;
   }
 
@@ -160,16 +158,21 @@ class SlotFeed implements ChangeFeed {
         await taken.run({ sql: 'COMMIT', bindings: [] });
       });
     } catch (error) {
+      if (databaseCodeOf(error) !== NOT_IN_THIS_STATE) throw error;
+      await this.#rollBack(taken);
       // Somebody has confirmed more meanwhile: the server does not go back.
-      const isFurther =
-        databaseCodeOf(error) === NOT_IN_THIS_STATE &&
-        ((await this.#state()).confirmed ?? 0n) >= logPosition(position.at);
-      if (!isFurther) throw error;
+      const { confirmed } = await this.#stateFor(taken);
+      if (confirmed === null || confirmed < logPosition(position.at)) throw error;
     }
   }
 
+  /** A transaction in which a statement has failed accepts no other one. */
+  async #rollBack(taken: TakenSession): Promise<void> {
+    await this.#database.once('reading the slot', () => taken.run({ sql: 'ROLLBACK', bindings: [] }));
+  }
+
   /** Tries again while another session uses the slot: one that was lost may still be at work. */
-  async #whenFree<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #whenFree<T>(taken: TakenSession, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const deadline = performance.now() + this.#waits.inUse;
     while (true) {
       try {
@@ -177,6 +180,7 @@ class SlotFeed implements ChangeFeed {
       } catch (error) {
         if (databaseCodeOf(error) !== IN_USE || performance.now() > deadline) throw error;
       }
+      await this.#rollBack(taken);
       await sleep(milliseconds('slotInUsePoll'), undefined, { signal });
     }
   }

@@ -22,13 +22,17 @@ export const functionNames = (slot: string): { readonly peek: string; readonly a
   advance: `${slot}_advance`,
 });
 
+/** The publication's name as it stands between quotes in a literal. */
+const PUBLICATION = `replace(replace(CAST($2 AS text), '"', '""'), '''', '''''')`;
+
 /**
  * Those that the account may call; $1 is the slot and $2 the publication. A function that runs with the rights of who calls it
  * could have been put there by anybody who may create a schema.
  */
 export const FUNCTIONS_SQL = `
   SELECT proname AS name,
-    proname <> $1 || '_peek' OR position(CAST($2 AS text) IN pg_get_functiondef(p.oid)) > 0 AS "isOfPublication"
+    proname <> $1 || '_peek' OR strpos(pg_get_functiondef(p.oid), '"' || ${PUBLICATION} || '"') > 0
+      OR strpos(pg_get_functiondef(p.oid), '''' || ${PUBLICATION} || '''') > 0 AS "isOfPublication"
   FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
   WHERE nspname = '${FUNCTION_SCHEMA}' AND prosecdef AND proname IN ($1 || '_peek', $1 || '_advance')
     AND oidvectortypes(proargtypes) = 'pg_lsn'

@@ -1,5 +1,6 @@
 /** One reading of a slot: the messages up to the end of the log, and which of their transactions are visible. */
 import type { TakenSession, Query } from '../../dialect.js';
+import type { AbortWatch } from './cancel-when-aborted.js';
 import { logPosition } from './log-position.js';
 import type { SlotConfig } from './slot-config.js';
 import { peekCall, type SlotFunction } from './slot-functions.js';
@@ -30,8 +31,9 @@ export async function openReading(
   config: SlotConfig,
   functions: readonly SlotFunction[],
   { through, within }: { readonly through: string; readonly within: number },
+  watch: AbortWatch,
 ): Promise<SlotReading> {
-  await beginWithin(taken, within);
+  watch.begin(await beginWithin(taken, within));
   const { sql, bindings } = peekCall(config, functions, through);
   await taken.run({ sql: `DECLARE partner_sync_changes NO SCROLL CURSOR FOR SELECT data FROM ${sql}`, bindings });
   const first = await fetchMessages(taken, FIRST_MESSAGES);
@@ -49,17 +51,20 @@ export async function openReading(
 }
 
 /**
- * Begins a transaction that may take longer than the statements of pages. In READ COMMITTED, or the snapshot would be as old
- * as the transaction.
+ * Begins a transaction that may take longer than the statements of pages, and returns by which number the server knows its
+ * session. In READ COMMITTED, or the snapshot would be as old as the transaction.
  */
-export async function beginWithin(taken: TakenSession, milliseconds: number): Promise<void> {
+export async function beginWithin(taken: TakenSession, milliseconds: number): Promise<string> {
   await taken.run(plain('BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY'));
-  const limit = `${milliseconds}ms`;
-  await taken.run({
-    sql: `SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
+  const { rows } = await taken.run({
+    sql: `SELECT pg_backend_pid(),
+      set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
+      -- Since 17.
+      (SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'),
       set_config('client_min_messages', 'warning', true)`,
-    bindings: [limit],
+    bindings: [`${milliseconds}ms`],
   });
+  return rows[0]![0]!;
 }
 
 const plain = (sql: string): Query => ({ sql, bindings: [] });

@@ -25,12 +25,13 @@ export interface SlotState extends Omit<FeedState, 'problem'> {
   readonly functions: readonly SlotFunction[];
 }
 
-/** A row of pg_replication_slots; versions before 13, 16 and 17 lack some columns. */
+/** A row of pg_replication_slots; versions before 13, 14, 16 and 17 lack some columns. */
 interface Slot {
   readonly plugin: string | null;
   readonly database: string | null;
   readonly datoid: string;
   readonly confirmed_flush_lsn: string | null;
+  readonly two_phase?: boolean;
   readonly wal_status?: string | null;
   readonly safe_wal_size?: number | null;
   readonly conflicting?: boolean | null;
@@ -129,6 +130,8 @@ function slotProblem({ slot: name }: SlotConfig, slot: Slot, database: string): 
     return lost(`the slot "${name}" is one of ${slot.plugin ?? 'physical replication'}; pgoutput was expected`);
   if (slot.database !== database)
     return lost(`the slot "${name}" belongs to the database "${slot.database}"; "${database}" was expected`);
+  if (slot.two_phase === true)
+    return lost(`the slot "${name}" reports transactions before they are committed; create it without two_phase`);
   const reason = slot.invalidation_reason ?? (slot.conflicting === true ? 'a conflict' : null);
   if (slot.wal_status === 'lost' || reason !== null)
     return lost(`the server has given up the slot "${name}"${reason === null ? '' : ` (${reason})`}`);

@@ -1,0 +1,234 @@
+/**
+ * What speaks against a slot for certain tables, read from the catalogue before anything is created: with a publication of
+ * key columns, a table whose key is another one refuses the updates and deletions of the partner's own application.
+ */
+import type { FeedTable } from '../../../domain/source/change-feed.js';
+import type { Session } from '../../dialect.js';
+import { quotedName, quotedTable, type PlannedTable } from './slot-installation.js';
+
+/** What is found. */
+export type SlotFindingKind =
+  | 'server-version'
+  | 'standby'
+  | 'wal-level'
+  | 'no-free-slot'
+  | 'log-unlimited'
+  | 'idle-limit'
+  | 'table-missing'
+  | 'not-publishable'
+  | 'children'
+  | 'no-primary-key'
+  | 'identity-full'
+  | 'identity-nothing'
+  | 'identity-index'
+  | 'other-key'
+  | 'key-type';
+
+/** One reason against a slot. */
+export interface SlotFinding {
+  readonly kind: SlotFindingKind;
+  /** Null if it is about the server. */
+  readonly table: FeedTable | null;
+  /** Whether the slot must not be created as long as this is so; otherwise it is something to know. */
+  readonly blocks: boolean;
+  readonly text: string;
+  /** SQL that corrects it, if there is one. */
+  readonly fix: string | null;
+}
+
+const OLDEST_VERSION = 12;
+const PARTITIONED_SINCE = 13;
+
+const SERVER_SQL = `
+  SELECT json_build_object(
+    'version', current_setting('server_version_num')::int / 10000,
+    'standby', pg_is_in_recovery(),
+    'walLevel', current_setting('wal_level'),
+    'freeSlots', current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_replication_slots),
+    'keepSize', current_setting('max_slot_wal_keep_size', true),
+    'idleLimit', current_setting('idle_replication_slot_timeout', true))`;
+
+interface ServerFacts {
+  readonly version: number;
+  readonly standby: boolean;
+  readonly walLevel: string;
+  readonly freeSlots: number;
+  /** Since 13; -1 for no limit. */
+  readonly keepSize: string | null;
+  /** Since 18; 0 for no limit. */
+  readonly idleLimit: string | null;
+}
+
+const indexColumns = (which: string): string => `
+  (SELECT json_agg(attname ORDER BY place)
+   FROM pg_index x CROSS JOIN LATERAL unnest(indkey::int2[]) WITH ORDINALITY AS k(attnum, place)
+     JOIN pg_attribute a ON a.attrelid = indrelid AND a.attnum = k.attnum
+   WHERE indrelid = c.oid AND place <= indnkeyatts AND ${which})`;
+
+/** The tables of the list $1 and all their partitions. */
+const TABLES_SQL = `
+  SELECT json_build_object(
+    'index', w.index, 'isPartition', p.relid <> root.oid,
+    'schema', cn.nspname, 'name', c.relname, 'kind', c.relkind, 'persistence', c.relpersistence,
+    'identity', c.relreplident,
+    'hasChildren', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits WHERE inhparent = c.oid),
+    'primaryKey', ${indexColumns('indisprimary')},
+    'identityKey', ${indexColumns('indisreplident')},
+    'converted', (SELECT coalesce(json_agg(attname), '[]') FROM pg_attribute a JOIN pg_type t ON t.oid = atttypid
+      WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped
+        AND (typcategory = 'A' OR 'money'::regtype IN (t.oid, typbasetype))))
+  FROM json_to_recordset($1::json) AS w(index int, schema text, name text)
+    JOIN pg_namespace n ON n.nspname = w.schema
+    JOIN pg_class root ON root.relnamespace = n.oid AND root.relname = w.name
+    CROSS JOIN LATERAL (SELECT root.oid AS relid UNION SELECT relid FROM pg_partition_tree(root.oid)) p
+    JOIN pg_class c ON c.oid = p.relid
+    JOIN pg_namespace cn ON cn.oid = c.relnamespace
+  ORDER BY w.index, p.relid <> root.oid, cn.nspname, c.relname`;
+
+interface TableFacts extends FeedTable {
+  readonly index: number;
+  readonly isPartition: boolean;
+  readonly kind: string;
+  readonly persistence: string;
+  readonly identity: string;
+  readonly hasChildren: boolean;
+  readonly primaryKey: readonly string[] | null;
+  readonly identityKey: readonly string[] | null;
+  /** Columns that a page converts, and a slot does not. */
+  readonly converted: readonly string[];
+}
+
+/** Everything that speaks against a slot for these tables; first what is about the server. Throws what the driver does. */
+export async function findSlotProblems(run: Session['run'], tables: readonly PlannedTable[]): Promise<SlotFinding[]> {
+  const asked = await run({ sql: SERVER_SQL, bindings: [] });
+  const server = JSON.parse(asked.rows[0]![0]!) as ServerFacts;
+  const list = tables.map(({ table }, index) => ({ index, ...table }));
+  const { rows } = await run({ sql: TABLES_SQL, bindings: [JSON.stringify(list)] });
+  const facts = rows.map(([json]) => JSON.parse(json!) as TableFacts);
+  return [
+    ...serverFindings(server),
+    ...tables.flatMap((planned, index) => {
+      const found = facts.filter((each) => each.index === index);
+      return found.length === 0
+        ? [blocking('table-missing', planned.table, 'there is no such table, or none that this account can see')]
+        : found.flatMap((each) => tableFindings(each, planned.key, server));
+    }),
+  ];
+}
+
+function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleLimit }: ServerFacts): SlotFinding[] {
+  const findings: SlotFinding[] = [];
+  if (version < OLDEST_VERSION)
+    findings.push(
+      blocking('server-version', null, `the server is PostgreSQL ${version}; 12 is the oldest that is supported`),
+    );
+  if (standby) findings.push(blocking('standby', null, 'the server is a standby; a slot is made on the primary'));
+  if (walLevel !== 'logical')
+    findings.push(
+      blocking(
+        'wal-level',
+        null,
+        `wal_level is ${walLevel}; logical is needed, and a restart of the server for it`,
+        'ALTER SYSTEM SET wal_level = logical',
+      ),
+    );
+  if (freeSlots < 1)
+    findings.push(
+      blocking('no-free-slot', null, 'all of max_replication_slots are in use; raise it, and restart the server'),
+    );
+  if (keepSize === '-1' || keepSize === null)
+    findings.push({
+      kind: 'log-unlimited',
+      table: null,
+      blocks: false,
+      text:
+        keepSize === null
+          ? "PostgreSQL 12 cannot limit how much it keeps for a slot: while nobody reads it, the server's disk fills"
+          : "max_slot_wal_keep_size is -1: while nobody reads the slot, the server's disk fills; set it to what the disk can spare",
+      fix: null,
+    });
+  if (idleLimit !== null && idleLimit !== '0')
+    findings.push({
+      kind: 'idle-limit',
+      table: null,
+      blocks: false,
+      text: `idle_replication_slot_timeout is ${idleLimit}: the server gives the slot up if nobody reads it for so long`,
+      fix: null,
+    });
+  return findings;
+}
+
+function tableFindings(facts: TableFacts, key: readonly string[], { version }: ServerFacts): SlotFinding[] {
+  const table: FeedTable = { schema: facts.schema, name: facts.name };
+  if (!facts.isPartition) {
+    if (facts.kind !== 'r' && facts.kind !== 'p')
+      return [blocking('not-publishable', table, 'it is no table; name the tables that it reads')];
+    if (facts.persistence !== 'p')
+      return [blocking('not-publishable', table, 'it is not logged', `ALTER TABLE ${quotedTable(table)} SET LOGGED`)];
+    if (facts.kind === 'p' && version < PARTITIONED_SINCE)
+      return [blocking('not-publishable', table, 'it is partitioned, which a publication needs PostgreSQL 13 for')];
+    if (facts.hasChildren)
+      return [
+        blocking('children', table, 'other tables inherit from it, whose rows are reported under their own names'),
+      ];
+    const converted = facts.converted.filter((name) => key.includes(name));
+    if (converted.length > 0)
+      return [
+        blocking(
+          'key-type',
+          table,
+          `${converted.join(', ')}: an array or money has another text in a slot than in a query`,
+        ),
+      ];
+  }
+  const finding = identityFinding(facts, table, key);
+  return finding === null ? [] : [finding];
+}
+
+/** Whether the table identifies its rows by exactly these columns. */
+function identityFinding(facts: TableFacts, table: FeedTable, key: readonly string[]): SlotFinding | null {
+  const { identity, primaryKey, identityKey } = facts;
+  const isKey = primaryKey !== null && areSameColumns(primaryKey, key);
+  const byPrimaryKey = isKey ? `ALTER TABLE ${quotedTable(table)} REPLICA IDENTITY DEFAULT` : null;
+  if (identity === 'f')
+    return blocking(
+      'identity-full',
+      table,
+      "its REPLICA IDENTITY is FULL, so the partner's updates and deletions would fail, or every column would be sent",
+      byPrimaryKey,
+    );
+  if (identity === 'n')
+    return blocking(
+      'identity-nothing',
+      table,
+      "its REPLICA IDENTITY is NOTHING, so the partner's updates and deletions would fail",
+      byPrimaryKey,
+    );
+  if (identity === 'i') {
+    if (identityKey !== null && areSameColumns(identityKey, key)) return null;
+    const columns = identityKey?.join(', ') ?? 'that is gone';
+    const text = `its REPLICA IDENTITY is an index (${columns}); the key of the mapping is ${key.join(', ')}`;
+    return blocking('identity-index', table, text, byPrimaryKey);
+  }
+  if (primaryKey === null)
+    return blocking(
+      'no-primary-key',
+      table,
+      "it has no primary key, so the partner's updates and deletions would fail",
+      `ALTER TABLE ${quotedTable(table)} ADD PRIMARY KEY (${key.map(quotedName).join(', ')})`,
+    );
+  if (isKey) return null;
+  const text = `its primary key is ${primaryKey.join(', ')}; the key of the mapping is ${key.join(', ')}`;
+  return blocking('other-key', table, text);
+}
+
+/** Whatever their order. */
+const areSameColumns = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((name) => other.includes(name));
+
+const blocking = (
+  kind: SlotFindingKind,
+  table: FeedTable | null,
+  text: string,
+  fix: string | null = null,
+): SlotFinding => ({ kind, table, blocks: true, text, fix });
