@@ -26,10 +26,11 @@ function copied(type: SourceType, target: Target, transforms: (typeof TRANSFORMS
   return {
     run,
     /** Values of a row may stand side by side: the byte before and after this one must not matter. */
-    copy: (text: string, beside = '#'): string | undefined => {
+    copy: (text: string, beside = '#', place = 0): string | undefined => {
       const bytes = Buffer.from(`${beside}${text}${beside}`);
       const json = new RecordTexts();
-      return copy(bytes, 1, bytes.length - 1, json) ? json.bytes.toString('utf8', 0, json.at) : undefined;
+      json.copy(Buffer.alloc(place), 0, place);
+      return copy(bytes, 1, bytes.length - 1, json) ? json.bytes.toString('utf8', place, json.at) : undefined;
     },
   };
 }
@@ -89,6 +90,8 @@ it.each<[SourceType, string, string, string]>([
   const { copy, run } = copied(type, { types: [target], format: null }, [])!;
   expect(encodeJson(run(text) as JsonValue)).toBe(json);
   for (const beside of ['#', '5', '.', '-', '"']) expect(copy(text, beside)).toBe(json);
+  // At each place of the first buffer, which has 256 bytes, up to its end.
+  for (let place = 0; place <= 256; place++) expect(copy(text, '#', place)).toBe(json);
 });
 
 it.each<[SourceType, string, string[]]>([
