@@ -280,6 +280,19 @@ describe('an instant as the database writes it', () => {
     const result = instantFromDatabase(text);
     expect(result instanceof Rejection ? result.rule : result).toBe(expected);
   });
+
+  it.each([
+    '2010-01-09 08:26:00.25+00',
+    '2010-12-10 23:26:00.5+00',
+    '2010-12-20 19:59:10Z',
+    '2010-12-01T08:26:00.25+05:30',
+  ])('has no letter in place of a digit: %s', (text) => {
+    expect(typeof instantFromDatabase(text)).toBe('string');
+    for (const { index } of text.matchAll(/\d/g)) {
+      const spoilt = `${text.slice(0, index)}x${text.slice(index + 1)}`;
+      expect([spoilt, instantFromDatabase(spoilt)]).toMatchObject([spoilt, { rule: 'readable date' }]);
+    }
+  });
 });
 
 describe('a value, once converted,', () => {
