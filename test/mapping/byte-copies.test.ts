@@ -5,6 +5,7 @@ import { encodeJson, type JsonValue } from '../../src/domain/values/json.js';
 import { RecordTexts } from '../../src/records/record-texts.js';
 import { writeText } from '../../src/records/text-column.js';
 import { pipelineOf } from '../../src/mapping/compile/pipeline.js';
+import type { CopyValue } from '../../src/mapping/encode/copy-value.js';
 import { Rejection } from '../../src/mapping/encode/rejection.js';
 import type { Target } from '../../src/mapping/definition/target.js';
 import type { SourceType } from '../../src/domain/source/source.js';
@@ -79,6 +80,8 @@ it.each<[SourceType, string, string, string]>([
   ['integer', 'boolean', '1', 'true'],
   ['integer', 'boolean', '0', 'false'],
   ['date', 'string', '0001-01-31', '"0001-01-31"'],
+  ['date', 'string', '0010-01-31', '"0010-01-31"'],
+  ['date', 'string', '0100-01-31', '"0100-01-31"'],
   ['date', 'string', '9999-12-31', '"9999-12-31"'],
   ['date', 'string', '2012-02-29', '"2012-02-29"'],
   ['timestamptz', 'string', '2000-02-29 08:26:00.120000+00', '"2000-02-29T08:26:00.12Z"'],
@@ -107,7 +110,8 @@ it.each<[SourceType, string, string[]]>([
   ['date', 'string', ['', '2010-12-1', '2010-12-010', '2010/12-01', '2010-12/01', '02010-12-1', '-010-12-01']],
   ['date', 'string', ['201x-12-01', '2010-x2-01', '2010-1x-01', '2010-12-x1', '2010-12-0x', '0000-12-01']],
   ['date', 'string', ['2010-00-10', '2010-13-10', '2010-12-00', '2010-12-32', '2010-04-31', '2012-02-30']],
-  ['date', 'string', ['2011-02-29', '1900-02-29', '2011-03-32', '2012-04-31', '2012-01-39']],
+  ['date', 'string', ['2011-02-29', '1900-02-29', '2012-00-29', '2012-13-29', '2012-01-39']],
+  ['date', 'string', ['2010-0:-10', '2010-/;-10', '2010-12-0:', '2010-12-/;']],
   [
     'timestamptz',
     'string',
@@ -122,6 +126,12 @@ it.each<[SourceType, string, string[]]>([
 ])('leaves to the steps what they refuse or write differently: %s to a %s: %j', (type, target, texts) => {
   const { copy } = copied(type, { types: [target], format: null }, [])!;
   for (const text of texts) expect([text, copy(text)]).toEqual([text, undefined]);
+});
+
+it('leaves an empty text between two instants to the steps', () => {
+  const instant = '2010-12-01 08:26:00+00';
+  const { copy } = pipelineOf('timestamptz', [], { types: ['string'], format: null }) as { copy: CopyValue };
+  expect(copy(Buffer.from(instant + instant), instant.length, instant.length, new RecordTexts())).toBe(false);
 });
 
 it('writes short and long texts, in ASCII and beyond, as UTF-8', () => {
