@@ -258,6 +258,8 @@ describe('an instant as the database writes it', () => {
     ['0001-01-01 00:00:00+01', 'readable date'],
     ['9999-12-31 23:00:00-01', 'readable date'],
     ['0000-12-31 23:00:00+00', 'years 0001 to 9999'],
+    ['0000-12-01 08:26:00+00', 'years 0001 to 9999'],
+    ['????-12-01 08:26:00+00', 'readable date'],
     ['2011-02-29 08:26:00+00', 'readable date'],
     ['2011-02-29 08:26:00Z', 'readable date'],
     ['2011-02-30 08:26:00+01', 'readable date'],
