@@ -38,13 +38,20 @@ it('reads an instant with a long fraction', async () => {
 it('distinguishes decimals of any length', () => {
   expect(canonicalDecimal(`1${zeros}1`)).toBe(`1${zeros}1e0`);
   expect(canonicalDecimal(`0.${zeros}1`)).toBe(`1e-${LONG + 1}`);
-  expect(['1.50', '15e-1', '+1.5', '.5', '5.', '1e', 'x'].map(canonicalDecimal)).toMatchInlineSnapshot(`
+  expect(
+    ['1.50', '15e-1', '1.5e+0', '150e-02', '+1.5', '-1.5', '.5', '5.', '-0', '1e', 'x', 'x5'].map(canonicalDecimal),
+  ).toMatchInlineSnapshot(`
     [
       "15e-1",
       "15e-1",
       "15e-1",
+      "15e-1",
+      "15e-1",
+      "-15e-1",
       "5e-1",
       "5e0",
+      "0",
+      "0",
       "0",
       "0",
     ]

@@ -184,7 +184,8 @@ describe('bytes', () => {
   it('are refused if the column contains other values, which SQLite allows', async () => {
     const { map } = await mapper('  a: a\n', { a: TEXT }, { a: 'bytes' });
     expect(map({ a: '\\x00ff' })).toMatchObject({ kind: 'record', data: { a: '00ff' } });
-    expect(map({ a: 'ab' })).toMatchObject({ code: 'mapping_failed', pointer: '/a', rule: 'bytes' });
+    for (const a of ['ab', '00ff', 'a\\x00ff', '\\x00ff ', '\\x00f', '\\x00FF'])
+      expect(map({ a })).toMatchObject({ code: 'mapping_failed', pointer: '/a', rule: 'bytes' });
   });
 });
 
@@ -238,6 +239,43 @@ describe('a mapping compared with the columns of the source', () => {
       { type: 'string', format: 'date-time' },
       'choose the midnight',
     ],
+    [
+      'an instant for a date',
+      '  name: name\n',
+      'timestamptz',
+      { type: 'string', format: 'date' },
+      'is a point in time, and the field is a date; convert it in the query, in the zone that you mean',
+    ],
+    [
+      'an instant made of text for a time',
+      '  name: { column: name, transforms: [{ dateTime: { zone: UTC } }] }\n',
+      'text',
+      { type: 'string', format: 'time' },
+      'is a point in time, and the field is a time',
+    ],
+    [
+      'a decimal for another type',
+      '  name: name\n',
+      'decimal',
+      { type: ['boolean', 'array'] },
+      'ends up as decimal, and the schema definition asks for boolean or array',
+    ],
+    ['text for a list', '  name: name\n', 'text', { type: 'array' }, 'ends up as text'],
+    [
+      'a finished number for text',
+      '  name: { column: name, transforms: [number] }\n',
+      'text',
+      TEXT,
+      'ends up as number, and the schema definition asks for string',
+    ],
+    [
+      'a finished boolean for text',
+      '  name: { column: name, transforms: [{ boolean: { true: [y], false: [n] } }] }\n',
+      'text',
+      TEXT,
+      'ends up as boolean',
+    ],
+    ['a list for text', '  name: { column: name, transforms: [split] }\n', 'text', TEXT, 'ends up as a list'],
     [
       'a transform behind a finished number',
       '  name: { column: name, transforms: [number, trim] }\n',

@@ -17,9 +17,8 @@ export function endOfDigits(bytes: Uint8Array, from: number, to: number): number
   return at;
 }
 
-/** Where a byte is first found between `from` and `to` (exclusive); `to` if it is not found. */
-export function indexOfByte(wanted: number, bytes: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && bytes[at] !== wanted) at++;
-  return at;
+/** Whether a byte is found between `from` and `to` (exclusive). */
+export function hasByte(wanted: number, bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (bytes[at] === wanted) return true;
+  return false;
 }

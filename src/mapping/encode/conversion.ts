@@ -49,12 +49,12 @@ export function conversionOf(kind: Kind, target: Target): Conversion {
     case 'boolean':
       return takes(target, 'boolean') ? BOOLEAN : toText(kind, target);
     case 'date':
-      return isOneOf(target.format, 'date-time')
+      return target.format === 'date-time'
         ? { problem: 'is a date, and the field is a date-time; choose the midnight with dateTime: { zone: ... }' }
         : toText(kind, target);
     case 'timestamptz':
     case 'dateTime':
-      return isOneOf(target.format, 'date', 'time')
+      return target.format === 'date' || target.format === 'time'
         ? {
             problem: `is a point in time, and the field is a ${target.format}; convert it in the query, in the zone that you mean`,
           }
@@ -102,7 +102,8 @@ function toText(kind: Kind, target: Target): Conversion {
     case 'dateTime':
       return { step: null, copy: null, proven: { type: 'string', format: 'date-time' } };
     default: {
-      const step = textForm(kind)?.step ?? null;
+      // Kinds without a text form do not get here.
+      const { step } = textForm(kind)!;
       return step === null ? TEXT : { ...TEXT, step, copy: null };
     }
   }
@@ -132,8 +133,6 @@ const mismatch = (kind: string, target: Target): Conversion => ({
 function takes(target: Target, type: string): boolean {
   return target.types.length === 0 || target.types.includes(type);
 }
-
-const isOneOf = (format: string | null, ...formats: string[]): boolean => format !== null && formats.includes(format);
 
 function booleanFromDatabase(text: string): boolean | Rejection {
   if (text === 't' || text === 'true' || text === '1') return true;

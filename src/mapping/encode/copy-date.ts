@@ -63,7 +63,8 @@ function isDay(bytes: Uint8Array, from: number): boolean {
   if (bytes[from + 4] !== MINUS || bytes[from + 7] !== MINUS) return false;
   const month = twoDigits(bytes, from + 5);
   const day = twoDigits(bytes, from + 8);
-  if (month < 1 || month > 12 || day < 1) return false;
+  if (day < 1) return false;
+  // A month that does not exist has no days, or undefined, which no day is up to.
   return (
     day <= DAYS[month]! ||
     (month === 2 && day === 29 && isLeapYear(100 * twoDigits(bytes, from) + twoDigits(bytes, from + 2)))

@@ -6,7 +6,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { RecordTexts } from '../../records/record-texts.js';
 import { isAsciiByte } from '../../records/text-column.js';
-import { byteOf, endOfDigits, indexOfByte } from './ascii.js';
+import { byteOf, endOfDigits, hasByte } from './ascii.js';
 import { ALWAYS_EXACT } from './exact-number.js';
 
 const BACKSLASH = byteOf('\\');
@@ -71,7 +71,7 @@ export const copyNumber: CopyValue = (bytes, from, to, json) => {
 /** Copies a whole number: `5.00` becomes `5`, and `5.5` is left to the steps. */
 export const copyInteger: CopyValue = (bytes, from, to, json) => {
   const end = endOfNumber(bytes, from, to);
-  if (end < 0 || indexOfByte(POINT, bytes, from, end) < end) return false;
+  if (end < 0 || hasByte(POINT, bytes, from, end)) return false;
   json.copy(bytes, from, end);
   return true;
 };

@@ -28,7 +28,8 @@ export function instantFromDatabase(text: string): string | Rejection {
   if (USUAL_INSTANT.test(text)) return `${text.slice(0, 10)}T${text.slice(11, -3)}Z`;
   if (!UTC_INSTANT.test(text)) return instantWithOffset(text);
   if (!isRealDay(text)) return unreadableDate(text);
-  const end = text.length - (text.endsWith('Z') ? 1 : text.length - text.lastIndexOf('+'));
+  // Of an instant with Z the end is -1, which leaves out the Z.
+  const end = text.lastIndexOf('+');
   return `${text.slice(0, 10)}T${withoutTrailingZeros(text.slice(11, end))}Z`;
 }
 
@@ -57,7 +58,7 @@ export function utcText(instant: Temporal.Instant): string | undefined {
 
 /** Shortens a fraction of a second: `08:26:00.1200` becomes `08:26:00.12`, and `08:26:00.000` becomes `08:26:00`. */
 export function withoutTrailingZeros(time: string): string {
-  if (!time.endsWith('0') || !time.includes('.')) return time;
+  if (!time.includes('.')) return time;
   const cut = cutTrailingZeros(time);
   return cut.endsWith('.') ? cut.slice(0, -1) : cut;
 }

@@ -10,17 +10,20 @@ export const ALWAYS_EXACT = 15;
 /** Whether the text is a number in JSON's syntax. */
 export const isPlainNumber = (text: string): boolean => PLAIN.test(text);
 
-/** `12.50` gives 12.5. Rejects NaN, infinities, other syntax than JSON's, and what a double would round. */
+/**
+ * `12.50` gives 12.5, and `-0` gives -0, which JSON writes as 0. Rejects NaN, infinities, other syntax than JSON's, and
+ * what a double would round.
+ */
 export function exactNumber(text: string): number | Rejection {
   const parts = PLAIN.exec(text);
   if (parts === null) return notANumber(text);
   const number = Number(text);
   const whole = parts[1] === undefined && parts[2] === undefined;
-  if (text.length <= ALWAYS_EXACT && parts[2] === undefined) return number === 0 ? 0 : number;
+  if (text.length <= ALWAYS_EXACT && parts[2] === undefined) return number;
   // Beyond 2^53 even an exact integer is ambiguous: its neighbours are rounded to the same double.
   if (whole && !Number.isSafeInteger(number)) return inexact(text);
   if (!Number.isFinite(number) || canonicalDecimal(String(number)) !== canonicalDecimal(text)) return inexact(text);
-  return number === 0 ? 0 : number;
+  return number;
 }
 
 /** As {@link exactNumber}, for whole numbers only: `5.00` gives 5, and `5.5` is rejected. */
@@ -39,7 +42,7 @@ export const isRounded = (text: string): boolean => isPlainNumber(text) && typeo
  * other gives `0`.
  */
 export function canonicalDecimal(text: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = ANY_DECIMAL.exec(text) ?? [];
+  const [, sign, whole = '', fraction = '', exponent = 0] = ANY_DECIMAL.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
   const significant = cutTrailingZeros(digits);
   if (significant === '') return '0';
@@ -61,7 +64,8 @@ const inexact = (text: string): Rejection =>
  */
 export function cutTrailingZeros(text: string): string {
   let end = text.length;
-  while (end > 0 && text.charCodeAt(end - 1) === ZERO) end--;
+  // Before the first character there is NaN, which ends it too.
+  while (text.charCodeAt(end - 1) === ZERO) end--;
   return text.slice(0, end);
 }
 

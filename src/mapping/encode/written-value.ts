@@ -1,7 +1,7 @@
 /** Reads back the value that was written last of a record, without parsing it where its bytes suffice. */
 import type { JsonValue } from '../../domain/values/json.js';
 import type { RecordTexts } from '../../records/record-texts.js';
-import { byteOf, indexOfByte, isDigit } from './ascii.js';
+import { byteOf, hasByte, isDigit } from './ascii.js';
 
 const BACKSLASH = byteOf('\\');
 const MINUS = byteOf('-');
@@ -18,7 +18,7 @@ export const isEmptyTextAt = (place: number, json: RecordTexts): boolean =>
   isTextAt(place, json) && json.written === place + 2;
 
 const hasEscape = (place: number, json: RecordTexts): boolean =>
-  indexOfByte(BACKSLASH, json.bytes, json.start + place, json.at) < json.at;
+  hasByte(BACKSLASH, json.bytes, json.start + place, json.at);
 
 /** Reads back the value that was written last and begins at byte `place` of the record. */
 export function valueAt(place: number, json: RecordTexts): JsonValue {
