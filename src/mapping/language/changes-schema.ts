@@ -1,7 +1,7 @@
 /** The key `changes` of a mapping: the feed that tells which of its rows have changed. */
 import type { JsonObject } from '../../domain/values/json.js';
 
-const NAME: JsonObject = { type: 'string', pattern: '^[a-z0-9_]{1,63}$', title: 'lower-case letters, digits and _' };
+const NAME: JsonObject = { type: 'string', pattern: '^[a-z0-9_]{1,54}$', title: 'lower-case letters, digits and _' };
 
 /** As in sync.yaml, where it is for all mappings. */
 const SLOT: JsonObject = {

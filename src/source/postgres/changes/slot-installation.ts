@@ -38,7 +38,8 @@ export const quotedName = (name: string): string => `"${name.replaceAll('"', '""
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 /** Quotes the name of a table with its schema. */
-export const quotedTable = ({ schema, name }: FeedTable): string => `${quotedName(schema)}.${quotedName(name)}`;
+export const quotedTable = ({ schema, name }: FeedTable): string =>
+  schema === null ? quotedName(name) : `${quotedName(schema)}.${quotedName(name)}`;
 const columnList = (columns: readonly string[]): string => columns.map(quotedName).join(', ');
 
 /** Everything that a plan makes, by the names that SQL needs. */
