@@ -1,4 +1,5 @@
 /** What one seed is about: its sizes, its settings, its faults, and what happens in it. Everything is drawn before it begins. */
+import type { FeedFaults } from './feed-model.js';
 import type { LedgerFaults } from './ledger-database.js';
 import type { PlatformFaults } from './platform-model.js';
 import { randomOf, type Random } from './random.js';
@@ -70,6 +71,7 @@ export interface Plan {
   readonly temporal: TemporalFaults;
   readonly ledger: LedgerFaults;
   readonly source: SourceFaults;
+  readonly feed: FeedFaults;
   readonly platform: PlatformFaults;
   readonly writer: {
     /** Milliseconds between two changes, on average; null for none. */
@@ -96,7 +98,7 @@ export function planOf(seed: number): Plan {
   /** Small and busy, so that much happens to the same rows. */
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
-  return isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan;
+  return fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -124,6 +126,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       guard: random.chance(0.2)
         ? `{ changed: ${random.between(5, 40)} %, records: ${random.between(1, 6)}, wait: 30s }`
         : null,
+      isFed: false,
     },
     workers: random.between(1, 3),
     longHistory: random.pick([60, 120, 400, 10_000]),
@@ -140,6 +143,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       stalled: some(0.15),
       slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
+    feed: { forgotten: 0, lostAfter: null },
     platform: {
       lostRequest: some(0.1),
       lostResponse: some(0.1),
@@ -162,6 +166,19 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
     },
   };
 }
+
+/** In a third of the seeds, a change feed tells which rows have changed. */
+const fedIfDrawn = (plan: Plan, random: Random): Plan =>
+  random.chance(1 / 3)
+    ? {
+        ...plan,
+        settings: { ...plan.settings, isFed: true },
+        feed: {
+          forgotten: random.chance(0.5) ? random.next() * 0.5 : 0,
+          lostAfter: random.chance(0.3) ? random.between(3000, 60_000) : null,
+        },
+      }
+    : plan;
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
 const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({

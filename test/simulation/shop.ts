@@ -51,6 +51,8 @@ export interface ShopSettings {
   readonly dependencyWait: number;
   readonly overlap: number;
   readonly guard: string | null;
+  /** Whether a change feed tells which rows have changed. */
+  readonly isFed: boolean;
 }
 
 /** The files of the sync, by their names. */
@@ -64,7 +66,7 @@ upload:
   inDoubtDelay: ${settings.inDoubtDelay}s
   batchDeadline: ${settings.batchDeadline}s
   waitForPending: ${settings.waitForPending}s
-${settings.guard === null ? '' : `guard: ${settings.guard}\n`}`,
+${settings.guard === null ? '' : `guard: ${settings.guard}\n`}${settings.isFed ? 'changes: { slot: changes, publication: changes }\n' : ''}`,
   };
   for (const [name, { schema, column, field, parent }] of Object.entries(SHAPES)) {
     files[`${name}.mapping.yaml`] = `schema: ${schema}

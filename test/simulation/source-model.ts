@@ -13,6 +13,8 @@ import type {
   SourceColumn,
   SourceKey,
 } from '../../src/domain/source/source.js';
+import type { SourceTable } from '../../src/domain/source/source-catalog.js';
+import type { FeedModel } from './feed-model.js';
 import type { Kernel } from './kernel.js';
 import type { Random } from './random.js';
 
@@ -57,6 +59,7 @@ export class SourceModel {
   readonly #died = new Map<string, number>();
   readonly #openSince = new Set<number>();
   readonly #happened: (point: string) => void;
+  readonly #feed: FeedModel;
   faults: SourceFaults;
 
   constructor(
@@ -64,12 +67,14 @@ export class SourceModel {
     random: Random,
     tables: Readonly<Record<string, SourceTableModel>>,
     faults: SourceFaults,
+    feed: FeedModel,
     happened: (point: string) => void,
   ) {
     this.#kernel = kernel;
     this.#random = random;
     this.#tables = tables;
     this.faults = faults;
+    this.#feed = feed;
     this.#happened = happened;
     for (const name of Object.keys(tables)) this.#rows.set(name, new Map());
   }
@@ -119,6 +124,7 @@ export class SourceModel {
           else if (!rows.has(key)) this.#born.set(name, this.#kernel.now);
           if (row === null) rows.delete(key);
           else rows.set(key, row);
+          this.#feed.add(table, key.split('/'));
         }
         committed();
       },
@@ -171,12 +177,24 @@ export class SourceModel {
         asked(() => timeText(Date.parse(cursor.replace(' ', 'T').replace('+00', 'Z')) - seconds * 1000)),
       splitKeys: (plan, rows) => asked(() => this.#split(plan, rows)),
       server: () => Promise.reject(new Error('nobody asks a simulated source for its server')),
-      tables: () => asked(() => []),
+      tables: (names = []) => asked(() => names.map((name) => this.#described(name))),
       connections: () => Promise.resolve(0),
-      changes() {
-        throw new PartnerSyncError('config_invalid', 'source: the simulated source has no change feed');
-      },
+      changes: () => this.#feed.open(asked),
       close: () => Promise.resolve(),
+    };
+  }
+
+  #described(name: string): SourceTable {
+    const nothing = { columns: [], primaryKey: [], uniqueKeys: [], foreignKeys: [], indexes: [], writes: [] };
+    return {
+      ...nothing,
+      table: name,
+      schema: null,
+      name,
+      kind: 'table',
+      comment: null,
+      estimatedRows: null,
+      readable: true,
     };
   }
 

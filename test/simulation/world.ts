@@ -12,6 +12,7 @@ import * as workflows from '../../workflows/run.js';
 import { Checker } from './checker.js';
 import { Chronicle } from './chronicle.js';
 import { START } from './globals.js';
+import { FeedModel } from './feed-model.js';
 import { Kernel, NothingScheduled, SimulatedProcess } from './kernel.js';
 import type { LedgerDatabase } from './ledger-database.js';
 import type { Plan, PlannedRun, Sizes, Trap } from './plan.js';
@@ -50,6 +51,7 @@ export class World {
   readonly #plan: Plan;
   readonly #kernel = new Kernel(START);
   readonly #database: LedgerDatabase;
+  readonly #feed: FeedModel;
   readonly #source: SourceModel;
   readonly #platform: PlatformModel;
   readonly #temporal: TemporalServer;
@@ -73,7 +75,8 @@ export class World {
     this.#random = random('world');
     const { note, saw: sometimes } = this.#chronicle;
     const happened = (point: string): void => this.#happened(point, kernel.process);
-    this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, happened);
+    this.#feed = new FeedModel(random('feed-model'), TABLES, plan.feed, sometimes);
+    this.#source = new SourceModel(kernel, random('source'), TABLES, plan.source, this.#feed, happened);
     this.#writer = new Writer(kernel, random('writer'), plan, this.#source, this.#chronicle);
     this.#checker = new Checker(this.#source, this.#writer, database, this.#chronicle);
     this.#platform = new PlatformModel({
@@ -155,6 +158,8 @@ export class World {
     // One run alone delivers all rows before.
     else this.#source.faults = { ...plan.source, stalled: 0 };
     this.#watchBatches();
+    const { lostAfter } = plan.feed;
+    if (lostAfter !== null) this.#kernel.after(lostAfter, () => this.#feed.lose(), null);
     let last: Promise<void> = Promise.resolve();
     let lastSync = last;
     const all: Promise<void>[] = [];
@@ -184,6 +189,7 @@ export class World {
     const none = { lostAnswer: 0, lostStatement: 0 };
     this.#database.turns.faults = none;
     this.#source.faults = { ...this.#source.faults, lostQuery: 0, shortPage: 0, stalled: 0 };
+    this.#feed.faults = { forgotten: 0, lostAfter: null };
     this.#platform.faults = {
       lostRequest: 0,
       lostResponse: 0,
@@ -200,6 +206,7 @@ export class World {
     // Incremental runs alone must have missed no row; a mirror run reads all of them, and finds what is gone.
     if ((await this.#untilSettled('incremental')) === null) return;
     this.#checker.records(this.#platform);
+    if (this.#plan.settings.isFed) this.#checker.vanished(this.#platform);
     const report = await this.#untilSettled('mirror');
     if (report === null) return;
     this.#checker.records(this.#platform);

@@ -1,0 +1,91 @@
+/** A simulated change feed: the keys of all changes in the order of their commits, until they are confirmed. */
+import { PartnerSyncError } from '../../src/domain/errors.js';
+import type { ChangeFeed, ChangeGroup, FeedPosition } from '../../src/domain/source/change-feed.js';
+import type { SourceKey } from '../../src/domain/source/source.js';
+import type { Random } from './random.js';
+
+export interface FeedFaults {
+  /** How likely the source forgets that changes were confirmed. */
+  readonly forgotten: number;
+  /** After how many milliseconds somebody creates the slot anew; null: nobody does. */
+  readonly lostAfter: number | null;
+}
+
+/** Asks the source, which takes time and may fail; `answer` is called in between. */
+type Asked = <T>(answer: () => T) => Promise<T>;
+
+export class FeedModel {
+  readonly #random: Random;
+  readonly #tables: Readonly<Record<string, { readonly key: readonly string[] }>>;
+  readonly #saw: (what: string) => void;
+  readonly #changes: { readonly table: string; readonly key: SourceKey }[] = [];
+  #confirmed = 0;
+  faults: FeedFaults;
+
+  constructor(
+    random: Random,
+    tables: Readonly<Record<string, { readonly key: readonly string[] }>>,
+    faults: FeedFaults,
+    saw: (what: string) => void,
+  ) {
+    this.#random = random;
+    this.#tables = tables;
+    this.faults = faults;
+    this.#saw = saw;
+  }
+
+  /** A row has changed, or is gone, in a transaction that commits now. */
+  add(table: string, key: SourceKey): void {
+    this.#changes.push({ table, key });
+  }
+
+  /** The slot is dropped and created again: nobody can read what has not been read before. */
+  lose(): void {
+    if (this.#confirmed < this.#changes.length) this.#saw('changes were lost');
+    this.#confirmed = this.#changes.length;
+  }
+
+  open(asked: Asked): ChangeFeed {
+    const position = (at: number): FeedPosition => ({ origin: 'simulated', at: String(at) });
+    return {
+      state: () =>
+        asked(() => ({
+          position: position(this.#confirmed),
+          problem: null,
+          keptBytes: null,
+          bytesLeft: null,
+          tables: Object.keys(this.#tables).map((name) => ({ schema: null, name })),
+        })),
+      begin: () => asked(() => position(this.#changes.length)),
+      read: (from) => this.#read(Number(from.at), asked, position),
+      confirm: ({ at }) =>
+        asked(() => {
+          if (this.#random.chance(this.faults.forgotten)) this.#saw('a confirmation was forgotten');
+          else this.#confirmed = Math.max(this.#confirmed, Number(at));
+        }),
+    };
+  }
+
+  async *#read(from: number, asked: Asked, position: (at: number) => FeedPosition): AsyncGenerator<ChangeGroup> {
+    const through = await asked(() => {
+      if (this.#confirmed > from) throw new PartnerSyncError('changes_lost', 'source: the slot was created anew');
+      return this.#changes.length;
+    });
+    for (let at = from; at < through;) {
+      const changes = this.#changes.slice(at, Math.min(through, at + this.#random.between(1, 6)));
+      at += changes.length;
+      // In the middle of a transaction.
+      const isInside = at < through && this.#random.chance(0.3);
+      yield await asked(() => ({
+        rows: changes.map(({ table, key }) => ({
+          table: { schema: null, name: table },
+          columns: this.#tables[table]!.key,
+          keys: [key],
+        })),
+        truncated: [],
+        position: isInside ? null : position(at),
+        committedAt: null,
+      }));
+    }
+  }
+}
