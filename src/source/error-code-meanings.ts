@@ -12,6 +12,7 @@ const BY_STATE: readonly (readonly [prefix: string, words: string])[] = [
   ['3F000', 'the schema does not exist'],
   ['42601', 'the SQL has a syntax error'],
   ['25006', 'the query tries to write'],
+  ['55006', 'another session uses it'],
   ['57014', 'the statement timeout was exceeded'],
   ['53300', 'the server has too many connections'],
 ];

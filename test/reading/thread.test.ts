@@ -1,4 +1,5 @@
 /** A source that a thread reads gives the same results as in this thread; built, as a worker runs it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { PartnerSyncError } from '../../src/domain/errors.js';
 import type { OnRetry } from '../../src/domain/monitoring/retries.js';
@@ -12,6 +13,7 @@ import { syncFolder } from '../mapping/sync-on-disk.js';
 import { createDatabase, type Database } from '../pipeline/shop.js';
 import { build, DIST } from '../pipeline/worker-process.js';
 import { ALL, plan } from '../source/reading.js';
+import { createSlot, groupsFrom, keysOf, positionAfter, startSlotServer, type Slot } from '../source/slot-server.js';
 
 const ROWS = 30_000;
 const RANGE = { byCursor: false, bounds: ALL };
@@ -159,3 +161,39 @@ it('tells of each read that failed, and since when, while it is repeated', async
   expect(await toldBy(openReader)).toEqual(twice);
   expect(await toldBy(thread.openReader)).toEqual(twice);
 });
+
+it('reads a change feed, with the errors that it has in this thread, and ends it when it is left or given up', async () => {
+  const server = await startSlotServer();
+  onTestFinished(() => server.stop());
+  const slot = await createSlot(server, 'CREATE TABLE orders (id int PRIMARY KEY)', { orders: 'id' });
+  const thread = startReadingThread();
+  onTestFinished(() => thread.close());
+  const { source } = thread.openReader({ connection: slot.url, poolMax: 2, statementTimeout: 10 });
+  onTestFinished(() => source.close());
+  const feed = source.changes(slot.config);
+  const start = await feed.begin();
+  expect(await feed.state()).toMatchObject({ position: start, problem: null });
+  await slot.query('INSERT INTO orders SELECT generate_series(1, 10000)');
+
+  const groups = await groupsFrom(feed, start);
+  for await (const { position } of feed.read(start, new AbortController().signal)) {
+    expect(position).toBe(null);
+    break;
+  }
+  await feed.confirm(positionAfter(groups, start));
+
+  expect(keysOf(groups)).toHaveLength(10_000);
+  await expect(groupsFrom(feed, start)).rejects.toMatchObject({ code: 'changes_lost' });
+  await expect(source.changes({ kind: 'table', table: 't' }).state()).rejects.toMatchObject({ code: 'config_invalid' });
+  const position = await feed.begin();
+  await slot.query('INSERT INTO orders SELECT generate_series(10001, 400000)');
+  const controller = new AbortController();
+  const reading = groupsFrom(feed, position, controller.signal);
+  while (!(await isActive(slot))) await sleep(1);
+  controller.abort(new Error('given up'));
+  await expect(reading).rejects.toThrow('given up');
+  while (await isActive(slot)) await sleep(5);
+});
+
+const isActive = async (slot: Slot): Promise<boolean> =>
+  (await slot.query('SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active', [slot.name])).length > 0;

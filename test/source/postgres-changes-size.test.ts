@@ -1,8 +1,13 @@
 /** Slots with very much to report, slots that others use, and readings that are given up. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FeedPosition } from '../../src/domain/source/change-feed.js';
+import { ConnectedDatabase } from '../../src/source/connected-database.js';
 import { openSource } from '../../src/source/open-source.js';
+import { openSlotFeed } from '../../src/source/postgres/changes/slot-feed.js';
+import { postgres } from '../../src/source/postgres/postgres.js';
+import { openPostgresSession } from '../../src/source/postgres/session.js';
 import {
   createSlot,
   groupsFrom,
@@ -88,24 +93,26 @@ it('reads rows of some megabytes, of which it needs only the key', async () => {
   expect(keysOf(await groupsFrom(slot.feed, start))).toHaveLength(12);
 });
 
-/** Another session that reads the slot again and again, until it is told to leave. */
+/** Another program that follows the slot, until it is made to leave. */
 async function occupy(slot: Slot): Promise<() => Promise<void>> {
-  const other = await slot.connect();
-  const [{ pid }] = (await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
-  const reading = other
-    .query(
-      `SELECT count(*) FROM generate_series(1, 1000000) i, LATERAL (
-         SELECT count(*) FROM pg_logical_slot_peek_binary_changes('${slot.name}', NULL, NULL,
-           'proto_version', '1', 'publication_names', '${slot.name}') WHERE i > 0) p`,
-    )
+  const options = { connectionString: slot.url, replication: 'database' };
+  const other = new pg.Client(options);
+  other.on('error', () => undefined);
+  await other.connect();
+  const following = other
+    .query(`START_REPLICATION SLOT ${slot.name} LOGICAL 0/0 (proto_version '1', publication_names '${slot.name}')`)
     .catch(() => undefined);
-  const isBusy = async () =>
-    (await slot.query('SELECT FROM pg_replication_slots WHERE active_pid = $1', [pid])).length > 0;
-  while (!(await isBusy())) await sleep(1);
+  const activePid = async () =>
+    (
+      await slot.query<{ pid: number | null }>(
+        'SELECT active_pid AS pid FROM pg_replication_slots WHERE slot_name = $1',
+        [slot.name],
+      )
+    )[0]!.pid;
+  while ((await activePid()) === null) await sleep(5);
   return async () => {
-    await slot.query('SELECT pg_cancel_backend($1)', [pid]);
-    await reading;
-    await other.end();
+    await slot.query('SELECT pg_terminate_backend($1)', [await activePid()]);
+    await following;
   };
 }
 
@@ -121,6 +128,31 @@ it('waits while another session uses the slot', async () => {
   const groups = await reading;
   expect(keysOf(groups)).toHaveLength(5000);
   await slot.feed.confirm(positionAfter(groups, start));
+});
+
+it('says so if another session does not leave the slot', async () => {
+  const slot = await orders();
+  const start = await slot.feed.begin();
+  const leave = await occupy(slot);
+  const session = openPostgresSession({ connection: slot.url, poolMax: 1, statementTimeout: 10 });
+  onTestFinished(() => session.close());
+  const impatient = openSlotFeed(new ConnectedDatabase(postgres, session, undefined), slot.config, {
+    reading: 60_000,
+    inUse: 10,
+    open: 10,
+  });
+  const error = {
+    code: 'source_query_failed',
+    message: expect.stringMatching(/55006: another session uses/) as string,
+  };
+
+  await expect(groupsFrom(impatient, start)).rejects.toMatchObject(error);
+  await slot.query('INSERT INTO orders VALUES (1)');
+  const [{ at }] = (await slot.query<{ at: string }>('SELECT pg_current_wal_flush_lsn()::text AS at')) as [
+    { at: string },
+  ];
+  await expect(impatient.confirm({ ...start, at })).rejects.toMatchObject(error);
+  await leave();
 });
 
 it.each([1, 2])('ends a reading that is given up, with %i connections in the pool', async (poolMax) => {

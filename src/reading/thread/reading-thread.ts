@@ -1,5 +1,6 @@
 /** Entry point of the worker thread that reads sources and maps their rows. */
 import { parentPort } from 'node:worker_threads';
+import type { ChangeFeed, ChangeGroup, FeedConfig } from '../../domain/source/change-feed.js';
 import type { Page } from '../../domain/source/source.js';
 import type { PositionedChunk } from '../chunk.js';
 import { reusedRecords } from '../chunk-builder.js';
@@ -19,6 +20,15 @@ const readers = new Map<number, Reader>();
 const mappings = new Map<number, PreparedMapping>();
 /** Open streams. `kept`: the ledger records what is sent, and so needs the content hashes. */
 const streams = new Map<number, { readonly chunks: AsyncGenerator<PositionedChunk>; readonly kept: boolean }>();
+/** An open stream of changes. */
+interface ChangeStream {
+  readonly groups: AsyncGenerator<ChangeGroup>;
+  readonly controller: AbortController;
+  /** Whether the next ones are waited for. */
+  isWaiting: boolean;
+}
+
+const changes = new Map<number, ChangeStream>();
 
 /** After this many milliseconds without a request the main thread is the bottleneck, so this one takes over the hashing. */
 const IDLE = 10;
@@ -41,6 +51,8 @@ function compiled({ id, spec, tenant }: PostedMapping): PreparedMapping {
   if (mappings.size > MAPPINGS_KEPT) mappings.delete(mappings.keys().next().value!);
   return mapping;
 }
+
+const feedOf = (reader: number, config: FeedConfig): ChangeFeed => readers.get(reader)!.source.changes(config);
 
 const { call } = connect<MainThreadMethods, ReadingThreadMethods>(parentPort!, {
   open: (reader, config) =>
@@ -83,5 +95,29 @@ const { call } = connect<MainThreadMethods, ReadingThreadMethods>(parentPort!, {
     const { chunks } = streams.get(stream)!;
     streams.delete(stream);
     await chunks.return(undefined);
+  },
+  feedState: (reader, config) => feedOf(reader, config).state(),
+  beginFeed: (reader, config) => feedOf(reader, config).begin(),
+  confirmChanges: (reader, config, position) => feedOf(reader, config).confirm(position),
+  openChanges(stream, reader, config, position) {
+    const controller = new AbortController();
+    const groups = feedOf(reader, config).read(position, controller.signal);
+    changes.set(stream, { groups, controller, isWaiting: false });
+  },
+  async nextChanges(stream) {
+    const open = changes.get(stream)!;
+    open.isWaiting = true;
+    try {
+      const next = await open.groups.next();
+      return next.done === true ? null : next.value;
+    } finally {
+      open.isWaiting = false;
+    }
+  },
+  async closeChanges(stream) {
+    const open = changes.get(stream);
+    changes.delete(stream);
+    if (open?.isWaiting === true) open.controller.abort();
+    await open?.groups.return(undefined);
   },
 });

@@ -2,6 +2,7 @@
 import type { PostedFailedRows } from '../../records/failed-row-list.js';
 import type { PostedRecords } from '../../records/records.js';
 import type { OnRetry } from '../../domain/monitoring/retries.js';
+import type { ChangeGroup, FeedConfig, FeedPosition, FeedState } from '../../domain/source/change-feed.js';
 import type { Source } from '../../domain/source/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync/sync.js';
 import type { PositionedChunk } from '../chunk.js';
@@ -34,6 +35,16 @@ export type ReadingThreadMethods = {
   nextChunk: (stream: number) => Promise<PostedChunk | null>;
   /** Closes a stream, at its end or not, and releases what it uses. */
   closeStream: (stream: number) => Promise<void>;
+  /** `ChangeFeed.state`, and so on, of a feed of the reader's source. */
+  feedState: (reader: number, config: FeedConfig) => Promise<FeedState>;
+  beginFeed: (reader: number, config: FeedConfig) => Promise<FeedPosition>;
+  confirmChanges: (reader: number, config: FeedConfig, position: FeedPosition) => Promise<void>;
+  /** Opens a stream of a feed's changes. */
+  openChanges: (stream: number, reader: number, config: FeedConfig, position: FeedPosition) => void;
+  /** The next changes of the stream; null after the last ones. */
+  nextChanges: (stream: number) => Promise<ChangeGroup | null>;
+  /** Closes a stream of changes, even while the next ones are waited for; does nothing if it is closed. */
+  closeChanges: (stream: number) => Promise<void>;
 };
 
 /** The methods of the main thread. */
