@@ -13,7 +13,8 @@ const UTC_INSTANT = new RegExp(`^${DAY}[ T](?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(
 /** Fast path for nearly all instants of PostgreSQL: in UTC, on a day up to the 28th, without trailing zeros. */
 const USUAL_INSTANT =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8]) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d*[1-9])?\+00$/;
-const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
+/** Temporal would take a second 60 for the one before. */
+const INSTANT = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:[0-5]\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
 
 /** A date, unchanged: `2010-12-01`. Rejects infinity, BC and years beyond 9999, which RFC 3339 cannot express. */
 export function dateFromDatabase(text: string): string | Rejection {
