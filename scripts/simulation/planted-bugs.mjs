@@ -154,6 +154,36 @@ export const PLANTED_BUGS = {
     'const there = new Set(results.map((r) => nameOf(r.tenant, r.externalId)));',
     'const there = new Set(results.flatMap((r) => sure.filter((s) => s.externalId === r.externalId).map((s) => nameOf(s.tenant, s.externalId))));',
   ],
+  'changes are confirmed before they are in the ledger': [
+    'src/delivery/run/collect-changes.ts',
+    'let noted = from;',
+    'let noted = from;\n    await feed.confirm({ ...from, at: String(Number(from.at) + 1_000_000) });',
+  ],
+  'a deleted row is settled although another run may have read it': [
+    'src/ledger/changes/changed-rows.ts',
+    'if (id === null) return false;',
+    'if (id === null || id !== "") return false;',
+  ],
+  'a deleted row is settled before its record is removed': [
+    'src/delivery/load/rows-to-remove.ts',
+    '...vanished.map(({ row }) => row.seq),',
+    '',
+  ],
+  'a mapping goes by its feed before every row was read': [
+    'src/ledger/changes/feeds.ts',
+    "AND kind = 'planned' AND NOT done)",
+    "AND kind = 'planned' AND NOT done AND no < 0)",
+  ],
+  'after changes were lost, the feed goes on as if nothing had happened': [
+    'src/ledger/changes/feeds.ts',
+    'SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL\n           WHERE feed = ?',
+    'SET loaded = loaded\n           WHERE feed = ?',
+  ],
+  'rows that were deleted while changes were lost are not looked for': [
+    'src/ledger/changes/feeds.ts',
+    'SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL\n           WHERE feed = ?',
+    'SET loaded = false, load_run_id = NULL\n           WHERE feed = ?',
+  ],
   'a continued run leaves out the rest of a stage': [
     'workflows/load-stage.ts',
     '{ stagesDone: stage }',

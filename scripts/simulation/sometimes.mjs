@@ -1,6 +1,8 @@
 /** What must have happened at least once in the seeds of a CI run: a fault that never happens tests nothing. */
 export const SOMETIMES = [
   'a batch was applied twice',
+  'a confirmation was forgotten',
+  'a deleted row was left to another run',
   'a hold was approved',
   'a pending record expired',
   'a record was pending',
@@ -29,6 +31,8 @@ export const SOMETIMES = [
   'an attempt ended that had heard nothing',
   'an attempt timed out: HEARTBEAT',
   'an attempt timed out: START_TO_CLOSE',
+  'changed rows were settled',
+  'changes were lost',
   'continued as new',
   'intervention: cancel',
   'intervention: pause',
@@ -39,5 +43,6 @@ export const SOMETIMES = [
   'the platform refused a batch',
   'the platform rejected a record',
   'the platform was busy',
+  'the record of a changed row was to be removed',
   'the rows that a run has read were counted',
 ];

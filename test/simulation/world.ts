@@ -380,6 +380,8 @@ export class World {
   #executed(sql: string, process: SimulatedProcess | null): void {
     this.#happened('statement', process);
     for (const [point, marker] of Object.entries(MARKERS)) if (sql.includes(marker)) this.#happened(point, process);
+    for (const [what, marker] of Object.entries(SEEN_IN_STATEMENTS))
+      if (sql.includes(marker)) this.#chronicle.saw(what);
   }
 }
 
@@ -387,6 +389,13 @@ export class World {
 const MARKERS: Readonly<Record<string, string>> = {
   claim: 'AS concurrent',
   checkpoint: 'resume_cursor = ',
+};
+
+/** What tells that something interesting happens. */
+const SEEN_IN_STATEMENTS: Readonly<Record<string, string>> = {
+  'changed rows were settled': 'DELETE FROM changed_rows',
+  'a deleted row was left to another run': 'update "changed_rows" set "after_run"',
+  'the record of a changed row was to be removed': 'UPDATE changed_rows SET plan_id',
 };
 
 /** The report of a run that has failed because it was incomplete. */

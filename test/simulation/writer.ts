@@ -13,6 +13,7 @@ export class Writer {
   readonly #source: SourceModel;
   readonly #chronicle: Chronicle;
   #version = 0;
+  #brief = 0;
   readonly #earlier = new Map<string, Row>();
   readonly #repeated = new Set<number>();
   #began = 0;
@@ -145,14 +146,31 @@ export class Writer {
   #changeOneOf({ table, back }: Crossing, at: string): Change[] {
     const random = this.#random;
     const rows = [...this.#source.rows(table)].filter(
-      ([key]) => back === null || !this.#earlier.has(`${table} ${key}`),
+      ([key]) => !key.includes('/brief-') && (back === null || !this.#earlier.has(`${table} ${key}`)),
     );
     if (rows.length === 0) return [];
     const [key, row] = random.pick(rows);
+    if (this.#plan.settings.isFed && random.chance(0.3)) return [this.#shortLived(table, row, back ?? 1000, at)];
     if (back === null) return [this.#changeRow(table, row, at)];
     const getsBack = (later: string): Change[] => [this.#revert(table, this.#source.rows(table).get(key)!, row, later)];
     this.#kernel.after(random.next() * back, () => this.#source.transact(0, getsBack), null);
     return [this.#changeRow(table, row, at)];
+  }
+
+  /** A new row beside this one, which is deleted after so many milliseconds at most. */
+  #shortLived(table: string, beside: Row, lives: number, at: string): Change {
+    this.#chronicle.saw('a row was deleted soon after it had come');
+    const { name: _, email: __, updated_at: ___, shop, ...columns } = beside;
+    const id = TABLES[table]!.key[1]!;
+    const change = this.#change(
+      table,
+      shop!,
+      { ...columns, [id]: `brief-${++this.#brief}` } as Record<string, string>,
+      at,
+    );
+    const deletes = (): Change[] => [{ ...change, row: null }];
+    this.#kernel.after(this.#random.next() * lives, () => this.#source.transact(0, deletes), null);
+    return change;
   }
 
   #changeRow(table: string, row: Row, at: string): Change {
