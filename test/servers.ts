@@ -26,6 +26,8 @@ const POSTGRES_SETTINGS = {
   full_page_writes: 'off',
   max_connections: '500',
   max_prepared_transactions: '10',
+  // A recorded history goes by a slot.
+  wal_level: 'logical',
 };
 
 /**

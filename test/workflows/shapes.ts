@@ -4,6 +4,8 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { alertsWorkflowId } from '../../src/domain/run/work.js';
 import { loadAlerts } from '../../src/mapping/load-alerts.js';
 import type { RunInput } from '../../src/domain/run/run.js';
+import { onTestFinished } from 'vitest';
+import { dropSlot } from '../source/slot-server.js';
 import { startWebhook } from '../alerts/targets.js';
 import {
   eventually,
@@ -55,6 +57,15 @@ const change = (shop: Shop, where: string) =>
   shop.source.query(`UPDATE shop.customers SET name = 'Changed ' || id, updated_at = clock_timestamp() WHERE ${where}`);
 const order = (shop: Shop, customer: number) =>
   shop.source.query(`INSERT INTO shop.orders (no, customer_id, total) VALUES ('orphan', $1, 1)`, [customer]);
+/** A slot tells the customers that have changed from now on; their records are marked when they are deleted. */
+async function feed(shop: Shop): Promise<void> {
+  const slot = new URL(shop.source.url).pathname.slice(1);
+  await shop.source.query(`CREATE PUBLICATION ${slot} FOR TABLE shop.customers`);
+  await shop.source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [slot]);
+  onTestFinished(() => dropSlot(shop.source, slot));
+  const mapping = customersWith('hold: { records: 5, percent: 50 }')['customers.mapping.yaml']!;
+  shop.write('customers.mapping.yaml', `${mapping}changes: { slot: ${slot}, publication: ${slot} }\n`);
+}
 /** The customer of an UNSURE shop comes, and another run delivers it. */
 async function customerComes(shop: Shop, id: number): Promise<void> {
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES ($1, $2, 'A')`, [id, String(id)]);
@@ -152,6 +163,18 @@ const RUNS: Readonly<Record<string, Shape>> = {
       return start(shop);
     },
     ends: 'complete',
+  },
+  'incremental-by-feed': {
+    record: async (shop) => {
+      await fill(shop, CUSTOMERS);
+      await feed(shop);
+      await shop.run();
+      await shop.source.query(`UPDATE shop.customers SET name = 'Told' WHERE id <= 3`);
+      await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
+      return start(shop);
+    },
+    ends: 'complete',
+    does: ['collectChanges', 'loadPartition', 'removeVanished'],
   },
   'incremental-dead-letters': {
     record: async (shop) => {
