@@ -249,6 +249,97 @@ it('runs nothing in another database than the one that the sync reads', async ()
   expect(await partsOf(other)).toEqual([]);
 });
 
+interface StatusDocument {
+  readonly ok: boolean;
+  readonly feeds: readonly {
+    readonly problem: string | null;
+    readonly sourcePosition: string | null;
+    readonly ledgerPosition: string | null;
+    readonly keptBytes: number | null;
+    readonly bytesLeft: number | null;
+    readonly readAt: string | null;
+    readonly tables: readonly object[];
+    readonly mappings: readonly { mapping: string; loaded: boolean; changedRows: number; oldestAt: string | null }[];
+  }[];
+}
+
+it('shows a feed that is not installed yet, also without a ledger', async () => {
+  const shop = await fedShop();
+  const env = { PARTNER_SYNC_STATE_URL: '' };
+  const { code, json } = await shop.changes('status --json', env);
+  expect(code).toBe(1);
+  expect(json<StatusDocument>()).toMatchObject({
+    ok: false,
+    feeds: [{ problem: `there is no slot "${shop.slot}"`, sourcePosition: null, ledgerPosition: null, readAt: null }],
+  });
+  const { stdout } = await shop.changes('status', env);
+  expect(stdout).toContain(`CANNOT BE READ: there is no slot "${shop.slot}"`);
+  expect(stdout).toContain('do: partner-sync changes install shop');
+  expect(stdout).toMatch(/shop\.lines +MISSING +lines/);
+});
+
+it('shows how far a feed has been read, and which changed rows wait in the ledger', async () => {
+  const shop = await fedShop();
+  await fill(shop, 3);
+  await shop.changes('install --apply');
+  const installed = await shop.changes('status --json');
+  expect(installed.code).toBe(0);
+  expect(installed.json<StatusDocument>().feeds[0]).toMatchObject({
+    problem: null,
+    ledgerPosition: null,
+    readAt: null,
+    bytesLeft: null,
+    tables: [
+      { table: 'shop.customers', mappings: ['customers'], isReported: true },
+      { table: 'shop.lines', mappings: ['lines'], isReported: true },
+      { table: 'shop.orders', mappings: ['orders'], isReported: true },
+    ],
+  });
+
+  await shop.work();
+  await shop.run();
+  await shop.state.query(
+    `INSERT INTO partner_sync.changed_rows (mapping_id, key_hash, key, recorded_at)
+     SELECT id, sha256(i::text::bytea), ARRAY[i::text], '2024-05-01T12:00:00Z' FROM partner_sync.mappings, generate_series(1, 2) i
+     WHERE name = 'orders'`,
+  );
+  const { code, json } = await shop.changes('status --json');
+  expect(code).toBe(0);
+  const [feed] = json<StatusDocument>().feeds;
+  expect(feed!.sourcePosition).toBe(feed!.ledgerPosition);
+  expect(feed!.readAt).toMatch(/^\d{4}-/);
+  expect(feed!.keptBytes).toBeGreaterThanOrEqual(0);
+  expect(feed!.mappings).toEqual([
+    { mapping: 'customers', loaded: true, changedRows: 0, oldestAt: null },
+    { mapping: 'lines', loaded: true, changedRows: 0, oldestAt: null },
+    { mapping: 'orders', loaded: true, changedRows: 2, oldestAt: '2024-05-01T12:00:00.000Z' },
+  ]);
+  const { stdout } = await shop.changes('status');
+  expect(stdout).toContain('can be read');
+  expect(stdout).toMatch(/orders +yes +2 rows +2024-05-01T12:00:00\.000Z/);
+
+  // The ledger has a position that another slot of the name knows nothing of.
+  await dropSlot(shop.source, shop.slot);
+  expect((await shop.changes('status')).stdout).toContain('there is no slot');
+  await shop.source.query(`SELECT pg_create_logical_replication_slot('${shop.slot}', 'pgoutput')`);
+  const anew = await shop.changes('status');
+  expect(anew.code).toBe(1);
+  expect(anew.stdout).toContain('the slot was created anew');
+});
+
+it('shows a table that the publication lacks, and a source that cannot be reached', async () => {
+  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
+  await shop.changes('install --apply');
+  expect((await shop.changes('status')).code).toBe(0);
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  const lacking = await shop.changes('status');
+  expect(lacking.code).toBe(1);
+  expect(lacking.stdout).toMatch(/shop\.lines +MISSING +lines/);
+  const gone = await shop.changes('status --json', { SOURCE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' });
+  expect(gone.code).toBe(1);
+  expect(gone.json<StatusDocument>().feeds[0]!.problem).toContain('ECONNREFUSED');
+});
+
 it('prints what removes the feed, removes it, and begins anew if it is installed again', async () => {
   const shop = await fedShop();
   await fill(shop, 3);

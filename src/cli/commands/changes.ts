@@ -7,9 +7,10 @@
  * or all feeds can be read; 1 something is in the way or failed, or a feed cannot be read; 2 wrong usage or configuration.
  */
 import type { Command } from 'commander';
+import { feedStatuses, statusLines } from '../changes/feed-statuses.js';
 import { installFeeds, installLines } from '../changes/install-feeds.js';
 import { removeFeeds, removeLines } from '../changes/remove-feeds.js';
-import { EXIT, withParts } from '../command-context.js';
+import { EXIT, withParts, withViewParts } from '../command-context.js';
 
 interface ChangesFlags {
   readonly json?: boolean;
@@ -35,6 +36,24 @@ export function addChanges(program: Command): void {
         const installed = await installFeeds(parts, sync, apply);
         output.result(installed, () => installLines(installed));
         return installed.blocked || installed.failure !== null ? EXIT.failed : EXIT.done;
+      }),
+    );
+  changes
+    .command('status')
+    .description(
+      'Shows whether the change feeds of a sync can be read, how far they have been, what the source keeps for them, and which changed rows are still to be delivered. Sends and writes nothing.',
+    )
+    .argument('<sync>', 'folder in the mappings folder')
+    .option('--json', 'print one JSON document')
+    .addHelpText(
+      'after',
+      '\nExample:\n  partner-sync changes status shop\n\nExit codes: 0 all can be read, and report what their mappings need; 1 something is wrong with one; 2 wrong usage or configuration',
+    )
+    .action(
+      withViewParts<[string], ChangesFlags>(async ({ parts, output }, sync) => {
+        const statuses = await feedStatuses(parts, sync);
+        output.result(statuses, () => statusLines(statuses));
+        return statuses.ok ? EXIT.done : EXIT.failed;
       }),
     );
   changes
