@@ -1,18 +1,10 @@
 /** `changes install`: finds what speaks against the feeds of a sync, and runs or prints what is missing of them. */
 import type { Parts } from '../../composition/parts.js';
-import type { FeedFinding, FeedInstallation } from '../../domain/source/feed-installation.js';
-import { fedTables, shownTable, requiredFeeds, type FedTable } from '../../inspection/sync-feeds.js';
+import { fedTables, requiredFeeds } from '../../inspection/sync-feeds.js';
+import { shownFindings, type ShownFinding } from '../../inspection/shown-findings.js';
 import { printable } from '../output/text-table.js';
 import { runStatements, onlyShown, type RunStatements, type ShownStatement } from './run-statements.js';
 import { comment, failureLines, outcomeLines, scriptLines } from './statement-lines.js';
-
-/** A finding for people. */
-interface ShownFinding extends Pick<FeedFinding, 'kind' | 'blocks' | 'text' | 'fix'> {
-  /** null if it is about the server, or a part of the feed. */
-  readonly table: string | null;
-  /** The mappings that read the table. */
-  readonly mappings: readonly string[];
-}
 
 /** What became of one feed. */
 interface InstalledFeed {
@@ -55,16 +47,6 @@ export async function installFeeds(parts: Parts, name: string, apply: boolean): 
     })),
     failure: run.failure,
   };
-}
-
-/** Two mappings that read one table would each report the same. */
-function shownFindings(tables: readonly FedTable[], findings: FeedInstallation['findings']): ShownFinding[] {
-  const shown = findings.map(({ kind, blocks, text, fix, table, planned }): ShownFinding => {
-    const about = planned === null ? null : shownTable(planned.table);
-    const mappings = tables.filter((each) => shownTable(each.table) === about).map(({ mapping }) => mapping);
-    return { kind, table: table === null ? null : shownTable(table), mappings, blocks, text, fix };
-  });
-  return [...new Map(shown.map((each) => [JSON.stringify(each), each])).values()];
 }
 
 /** The lines for people: without `apply` all of them are a script for psql. */

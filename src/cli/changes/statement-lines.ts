@@ -11,10 +11,11 @@ export const scriptLines = (statements: readonly ShownStatement[]): string[] =>
 
 /** What became of each statement, in one line each. */
 export const outcomeLines = (statements: readonly ShownStatement[]): string[] =>
-  statements.map(({ sql, outcome }) => `  ${outcome.padEnd(8)}  ${printable(firstLine(sql))}`);
+  statements.map(({ sql, why, outcome }) => {
+    const [first, ...others] = sql.split('\n');
+    return `  ${outcome.padEnd(8)}  ${printable(others.length === 0 ? first! : `${first!} ... (${why})`)}`;
+  });
 
 /** Why a statement failed, and what to do; no lines if none did. */
 export const failureLines = ({ failure }: RunStatements): string[] =>
   failure === null ? [] : ['', printable(`${failure.code}: ${failure.message}`), `  ${failure.remedy}`];
-
-const firstLine = (sql: string): string => (sql.includes('\n') ? `${sql.slice(0, sql.indexOf('\n'))} ...` : sql);

@@ -13,15 +13,18 @@ export function openPostgresAdministrator(config: SourceConfig): SourceAdministr
   const run = (what: string, sql: string) => withSourceErrors(postgres, what, () => session.run({ sql, bindings: [] }));
   return {
     async assertDatabase(database) {
-      const { rows } = await run("connecting with the administrator's account", `SELECT ${DATABASE_SQL}`);
+      const { rows } = await run(
+        "connecting as administrator (SOURCE_ADMIN_URL, or the sync's own connection)",
+        `SELECT ${DATABASE_SQL}`,
+      );
       if (rows[0]![0] !== database)
         throw new PartnerSyncError(
           'config_invalid',
-          "source: the administrator's connection leads to another server or database than the connection of the sync; let both name the same one",
+          "source: SOURCE_ADMIN_URL leads to another server or database than the sync's own connection, and nothing was run there; let both lead to the same one",
         );
     },
     async run({ sql }) {
-      await run('a statement of the administrator', sql);
+      await run('the statement', sql);
     },
     close: () => session.close(),
   };
