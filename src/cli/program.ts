@@ -44,6 +44,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: 'push and compare schema definitions',
       load: async () => (await import('./commands/schema.js')).addSchema,
     },
+    changes: {
+      summary: 'install, show and remove the change feeds of a sync',
+      load: async () => (await import('./commands/changes.js')).addChanges,
+    },
     mapping: {
       summary: 'test mappings',
       load: async () => (await import('./commands/mapping.js')).addMapping,

@@ -35,6 +35,10 @@ export function compose(env: Env, composing: Composing = {}): Parts {
       programVersion: packageVersion(),
       hashedVariables: (named, salt) => hashedVariables(env, named, salt),
     }),
+    sourceAdministrator: async ({ source }) => {
+      const own = await readVariable(env, 'SOURCE_ADMIN_URL');
+      return (await import('../source/open-source.js')).openSourceAdministrator(own || source.connection);
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 /** What a process is made of. */
 import type { Env } from '../config/environment.js';
 import type { Dependencies, OpenSync, Views } from '../delivery/dependencies.js';
+import type { SourceAdministrator } from '../domain/source/feed-installation.js';
+import type { SyncSpec } from '../domain/sync/sync.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerView } from '../ledger/ledger-view.js';
 import type { LoadedSync } from '../mapping/load-sync.js';
@@ -33,6 +35,11 @@ export interface Parts extends CommonParts {
   ledger(): Promise<Ledger>;
   platform(): Promise<PlatformClient>;
   dependencies(): Promise<Dependencies>;
+  /**
+   * Opens a connection that may change the database of a sync's source, for what a person has asked for: with the account of
+   * SOURCE_ADMIN_URL, or else with that of the sync. The caller closes it. Throws `config_invalid`.
+   */
+  sourceAdministrator(sync: SyncSpec): Promise<SourceAdministrator>;
 }
 
 /** Receives a message for people. */

@@ -179,6 +179,14 @@ export const VARIABLES = {
     rare: true,
     check: users,
   },
+  SOURCE_ADMIN_URL: {
+    description:
+      "database of the source with an account that `changes install --apply` and `changes remove --apply` may use; by default the sync's own connection",
+    example: 'postgres://admin:secret@127.0.0.1:5432/shop',
+    secret: true,
+    rare: true,
+    check: postgresAddress,
+  },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",
     example: 'https://platform.example.com',

@@ -2,6 +2,7 @@
  * Compares the mappings of a sync with its live source: first the catalog and the columns, then real rows. It only
  * reads.
  */
+import { checkFeeds } from './check-feeds.js';
 import { probeMapping } from './probe-mapping.js';
 import { readTenantList } from '../reading/read-tenant-list.js';
 import { PartnerSyncError } from '../domain/errors.js';
@@ -55,16 +56,26 @@ export async function checkLive(onDisk: SyncSpec, locate: Locate, budget: ProbeB
         if (!(error instanceof PartnerSyncError)) throw error;
         if (error.code === 'source_unreachable') {
           // The next mappings would each wait for the same connection timeout and report the same thing.
-          findings.push(ofSource(onDisk, error, locate));
-          break;
+          return { findings: [...findings, ofSource(onDisk, error, locate)], probes };
         }
         findings.push(ofMapping(mapping, error, locate));
       }
     }
+    findings.push(...(await feedFindings(sync, source, locate)));
   } finally {
     await source.close();
   }
   return { findings, probes };
+}
+
+/** What is wrong with the change feeds; that one cannot be asked for is a finding, too. */
+async function feedFindings(sync: SyncSpec, source: Source, locate: Locate): Promise<Finding[]> {
+  try {
+    return await checkFeeds(sync, source, locate);
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    return [fromError(`${sync.name}/sync.yaml`, ['changes'], error, locate)];
+  }
 }
 
 /** The finding if nothing can be read from the source; null if it answers. */

@@ -1,6 +1,7 @@
 /** The ledger for commands that only read: it cannot write, and neither creates nor updates the tables. */
 import { openAlerts, type Alerts } from './alerts.js';
 import { openCounts, type CountsView } from './views/counts.js';
+import { openFeedView, type FeedView } from './changes/feed-view.js';
 import { openIdsView, type IdsView } from './mappings/ids.js';
 import { assertMigrated, withLedgerErrors, openLedgerDatabase } from './database/connection.js';
 import { openDeadLetterView, type DeadLetterView } from './dead-letters.js';
@@ -29,6 +30,7 @@ export interface LedgerView {
   readonly ids: IdsView;
   readonly filesOfRuns: FilesOfRuns;
   readonly partitions: Pick<Partitions, 'position'>;
+  readonly feeds: FeedView;
   readonly counts: CountsView;
   readonly tenantCounts: TenantCountsView;
   readonly runHistories: RunHistories;
@@ -63,6 +65,7 @@ export async function openLedgerView(url: string): Promise<LedgerView> {
     ids: withLedgerErrors(openIdsView(knex)),
     filesOfRuns: withLedgerErrors(openFilesOfRuns(knex)),
     partitions: withLedgerErrors(openPartitions(knex)),
+    feeds: withLedgerErrors(openFeedView(knex)),
     counts: withLedgerErrors(openCounts(knex)),
     tenantCounts: withLedgerErrors(openTenantCounts(knex)),
     runHistories: withLedgerErrors(openRunHistories(knex)),

@@ -2,8 +2,10 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
 import { dialectOf, SOURCE_ADDRESSES, type SourceDialect } from '../domain/source/source-address.js';
+import type { SourceAdministrator } from '../domain/source/feed-installation.js';
 import type { Source } from '../domain/source/source.js';
 import type { SourceConfig } from '../domain/sync/sync.js';
+import { seconds } from '../domain/timeouts.js';
 import { DatabaseSource } from './database-source.js';
 import type { Dialect, Session } from './dialect.js';
 import { mssql } from './mssql/mssql.js';
@@ -11,6 +13,7 @@ import { openMssqlSession } from './mssql/session.js';
 import { mysql } from './mysql/mysql.js';
 import { openMysqlSession } from './mysql/session.js';
 import { postgres } from './postgres/postgres.js';
+import { openPostgresAdministrator } from './postgres/administrator.js';
 import { openPostgresSession } from './postgres/session.js';
 import { openSqliteSession } from './sqlite/session.js';
 import { sqlite } from './sqlite/sqlite.js';
@@ -18,10 +21,12 @@ import { sqlite } from './sqlite/sqlite.js';
 interface DialectEntry {
   readonly dialect: Dialect;
   readonly open: (config: SourceConfig) => Session;
+  /** Opens what can change the database. Absent if nothing can be installed in it. */
+  readonly openAdministrator?: (config: SourceConfig) => SourceAdministrator;
 }
 
 const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
-  postgres: { dialect: postgres, open: openPostgresSession },
+  postgres: { dialect: postgres, open: openPostgresSession, openAdministrator: openPostgresAdministrator },
   mysql: { dialect: mysql, open: openMysqlSession },
   mssql: { dialect: mssql, open: openMssqlSession },
   sqlite: { dialect: sqlite, open: openSqliteSession },
@@ -32,10 +37,26 @@ const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
  * `config_invalid` for an address of an unknown scheme. `onRetry` is told of reads that are repeated in place.
  */
 export function openSource(config: SourceConfig, onRetry?: OnRetry): Source {
-  const kind = dialectOf(config.connection);
+  const { dialect, open } = entryOf(config);
+  return new DatabaseSource(dialect, open(config), config.statementTimeout, onRetry);
+}
+
+/**
+ * Opens a connection that may change a partner's database, which sources never do: for what a person has asked to be
+ * installed or removed. Throws `config_invalid` if nothing can be installed in a database of this kind.
+ */
+export function openSourceAdministrator(connection: string): SourceAdministrator {
+  const config = { connection, poolMax: 1, statementTimeout: seconds('installationStatement') };
+  const { dialect, openAdministrator } = entryOf(config);
+  if (openAdministrator === undefined)
+    throw new PartnerSyncError('config_invalid', `source: nothing can be installed in ${dialect.name}`);
+  return openAdministrator(config);
+}
+
+function entryOf({ connection }: SourceConfig): DialectEntry {
+  const kind = dialectOf(connection);
   // The address may contain a password, so it is not quoted.
   if (kind === undefined)
     throw new PartnerSyncError('config_invalid', `the address of the source must be one of: ${SOURCE_ADDRESSES}`);
-  const { dialect, open } = DIALECTS[kind];
-  return new DatabaseSource(dialect, open(config), config.statementTimeout, onRetry);
+  return DIALECTS[kind];
 }

@@ -192,3 +192,33 @@ it('come from one feed: with another one, every row has to be read', async () =>
   await the.ledger.feeds.note(other, [], null, true);
   expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
 });
+
+it('are shown with their feed, up to a bound, and since when the oldest one waits', async () => {
+  await note(['a', 'b'], '20');
+  const [known] = (await the.ledger.feeds.ofSync('shop')).filter(({ name }) => name === feed.name);
+  expect(known).toMatchObject({
+    position: at('20'),
+    readAt: expect.any(Date) as Date,
+    mappings: [{ loaded: false, changedRows: 2, oldestAt: expect.any(Date) as Date }],
+  });
+  expect(await the.ledger.feeds.ofSync('no-such-sync')).toEqual([]);
+});
+
+it('are forgotten with their feed, so that it begins anew, but not while a run has not ended', async () => {
+  const actor = { who: 'ana', origin: 'cli' } as const;
+  await note(['a', 'b'], '20');
+  await newPartition();
+  await expect(the.ledger.feeds.forget('shop', feed.name, actor)).rejects.toMatchObject({ code: 'run_in_progress' });
+  expect(await keys()).toEqual(['a', 'b']);
+  for (const { id } of await the.ledger.runs.notEnded('shop')) await the.ledger.runs.end(id, 'complete');
+
+  expect(await the.ledger.feeds.forget('shop', feed.name, actor)).toBe(2);
+
+  expect(await keys()).toEqual([]);
+  expect(await the.ledger.feeds.mapping(the.mappingId)).toBeNull();
+  await expect(note(['c'])).rejects.toMatchObject({ code: 'fenced_off' });
+  expect(await the.ledger.feeds.acquire('shop', feed.name)).toMatchObject({ position: null });
+  const [entry] = await the.ledger.audit.latest({ sync: 'shop', limit: 1 });
+  expect(entry).toMatchObject({ action: 'feed_removed', actor, subject: { feed: feed.name, changedRows: 2 } });
+  expect(await the.ledger.feeds.forget('shop', randomUUID(), actor)).toBeNull();
+});

@@ -1,13 +1,8 @@
 /** What an administrator runs for a slot, on real servers: it works for a plain account, harms no writer and leaves nothing. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { findSlotProblems, type SlotFinding } from '../../src/source/postgres/changes/slot-findings.js';
-import {
-  slotInstallation,
-  slotRemoval,
-  type InstallationStatement,
-  type PlannedTable,
-  type SlotPlan,
-} from '../../src/source/postgres/changes/slot-installation.js';
+import type { FeedFinding, InstallationStatement, PlannedTable } from '../../src/domain/source/feed-installation.js';
+import { findSlotProblems } from '../../src/source/postgres/changes/slot-findings.js';
+import { slotInstallation, slotRemoval, type SlotPlan } from '../../src/source/postgres/changes/slot-installation.js';
 import { openPostgresSession } from '../../src/source/postgres/session.js';
 import { createDatabase, type Database } from '../databases.js';
 import { open } from './reading.js';
@@ -171,7 +166,7 @@ describe('an installed slot', () => {
 });
 
 /** What is found about tables, without what is found about the server. */
-async function findingsOf(database: Database, ...tables: PlannedTable[]): Promise<SlotFinding[]> {
+async function findingsOf(database: Database, ...tables: PlannedTable[]): Promise<FeedFinding[]> {
   const session = openPostgresSession({ connection: database.url, poolMax: 1, statementTimeout: 10 });
   try {
     return await findSlotProblems((query) => session.run(query), tables);

@@ -40,7 +40,7 @@ export function addDoctor(program: Command): void {
           const examined = [
             ok('node', process.versions.node),
             ...(files?.examined ?? []),
-            ...(sync === null ? [] : await examineSource(sync)),
+            ...(sync === null ? [] : await examineSource(parts, sync)),
             ...(await examineState(parts)),
             ...(await examinePlatform(parts, sync)),
             ...(sync === null ? [] : await examineSchemas(parts, sync)),

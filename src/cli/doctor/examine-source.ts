@@ -1,7 +1,8 @@
 /**
  * Doctor's checks of the partner's database: whether it can be reached and read, whether the account can only read, and
- * how far open transactions hold reading back.
+ * how far open transactions hold reading back, and how its change feeds stand.
  */
+import type { ViewParts } from '../../composition/parts.js';
 import { PartnerSyncError, ERROR_CATALOGUE } from '../../domain/errors.js';
 import type { SourceServer, SourceTable } from '../../domain/source/source-catalog.js';
 import type { Source } from '../../domain/source/source.js';
@@ -10,12 +11,13 @@ import { readPlanOf } from '../../mapping/compile/read-plan.js';
 import { momentOf } from '../../source/cursor-time.js';
 import { openSource } from '../../source/open-source.js';
 import { quantity } from '../../domain/values/quantity.js';
+import { examineFeeds } from './examine-feeds.js';
 import { clockDifference, FAR_APART, fail, ok, warn, type Examined } from './examination.js';
 
 /**
  * All lines about the source. If it cannot be reached, the one line says why. Opens and closes its connections itself.
  */
-export async function examineSource(sync: SyncSpec): Promise<Examined[]> {
+export async function examineSource(parts: ViewParts, sync: SyncSpec): Promise<Examined[]> {
   const source = openSource(sync.source);
   try {
     const asked = Date.now();
@@ -31,6 +33,7 @@ export async function examineSource(sync: SyncSpec): Promise<Examined[]> {
       readsOnly(server, tables),
       clock(clockDifference(server.clock, asked, answered)),
       await lateness(sync, source, server),
+      ...(await examineFeeds(parts, sync, source)),
     ];
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;

@@ -14,6 +14,7 @@ export const AUDIT_ACTIONS = [
   'removals_approved',
   'hold_approved',
   'forgotten',
+  'feed_removed',
   'pruned',
   'schedules_applied',
   'schedules_paused',

@@ -4,7 +4,11 @@
  * A feed gives keys, never values: a change only says that a row is to be looked at again. What is sent depends on the row
  * as it is when it is read, so changes may be reported twice, and in any number at once, without harm.
  */
+import type { FeedInstallation, FeedRemoval, PlannedTable } from './feed-installation.js';
+import type { FeedTable } from './feed-table.js';
 import type { SourceKey } from './source-key.js';
+
+export type { FeedTable } from './feed-table.js';
 
 /** Where a feed comes from, as the files declare it. */
 export type FeedConfig =
@@ -22,13 +26,6 @@ export interface FeedPosition {
   readonly origin: string;
   /** All changes up to here have been noted. */
   readonly at: string;
-}
-
-/** A table of which a feed reports changes. */
-export interface FeedTable {
-  /** null if the database has no schemas. */
-  readonly schema: string | null;
-  readonly name: string;
 }
 
 /** Rows of one table that may have changed. */
@@ -67,8 +64,12 @@ export interface FeedState {
 
 /** An open feed. Only one process reads it at a time. */
 export interface ChangeFeed {
-  /** Looks at the feed without reading it. Throws `source_unreachable`, or `config_invalid` if the account may not look. */
-  state(): Promise<FeedState>;
+  /**
+   * Looks at the feed without reading it. Throws `source_unreachable`, or `config_invalid` if the account may not look.
+   *
+   * @param since if given, it is also a problem if changes after this position cannot be read any more
+   */
+  state(since?: FeedPosition | null): Promise<FeedState>;
   /**
    * The feed's position as it is now, once every change before it can be seen by a query: a reading of all rows that begins
    * afterwards, together with the feed from there, misses nothing. Throws `changes_lost` if there is no such feed,
@@ -85,4 +86,8 @@ export interface ChangeFeed {
   read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup>;
   /** Tells the source that it need not keep changes up to `position` any more. It may forget that it was told. */
   confirm(position: FeedPosition): Promise<void>;
+  /** What has to be run so that the feed reports these tables to this account. Reads the catalogue only. */
+  installation(tables: readonly PlannedTable[]): Promise<FeedInstallation>;
+  /** What has to be run so that nothing of the feed is left. Reads the catalogue only. */
+  removal(): Promise<FeedRemoval>;
 }

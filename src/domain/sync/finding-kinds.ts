@@ -290,6 +290,15 @@ export const FINDING_KINDS = {
     meaning: 'Rows have the same external id: on the platform they would be one record.',
     remedy: 'Make the external id unique.',
   },
+  changes_table: {
+    meaning:
+      'A change feed cannot tell which rows of the table have changed, or would make updates and deletions of the source fail.',
+    remedy: 'Execute the SQL that the message shows, use the key that it names, or write `changes: none`.',
+  },
+  changes_unpublished: {
+    meaning: 'The change feed is installed, and does not report the table that the mapping reads.',
+    remedy: 'Let `partner-sync changes install` add the table, or write `changes: none`.',
+  },
   nullable_required: {
     meaning: 'A column that may be NULL fills a field that the schema requires; such a row becomes a dead letter.',
     remedy: 'Make the column NOT NULL, or the field optional; nothing, if no row is NULL.',

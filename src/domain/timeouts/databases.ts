@@ -99,6 +99,12 @@ export const DATABASES = {
     bounds: 'the pause between two looks at them',
     why: 'a look takes a millisecond',
   },
+  installationStatement: {
+    value: 5,
+    unit: 'min',
+    bounds: 'one statement that installs or removes a change feed, such as the creation of a slot',
+    why: 'the server creates a slot once the transactions that are open have ended; a person waits',
+  },
   ledgerStatement: {
     value: 60,
     unit: 's',

@@ -10,6 +10,13 @@ export const formatCount = (count: number): string => count.toLocaleString('en-G
 export const quantity = (count: number, one: string, many = `${one}s`): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
+/** Bytes for people: `512 B`, `16.0 MiB`. */
+export function formatBytes(bytes: number): string {
+  const units = ['KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(Math.floor(Math.log2(Math.max(1, Math.abs(bytes))) / 10), units.length);
+  return power === 0 ? `${bytes} B` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power - 1]!}`;
+}
+
 /** Where a count of rows in the ledger stops, so that it costs the same however many there are. */
 export const COUNT_BOUND = 10_001;
 

@@ -6,10 +6,13 @@
  */
 import type { Knex } from 'knex';
 import { PartnerSyncError } from '../../domain/errors.js';
+import type { Actor } from '../../domain/run/audit.js';
 import type { FeedPosition } from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
+import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
 import { noteRows } from './changed-rows.js';
+import { openFeedView, type FeedView } from './feed-view.js';
 
 /** A feed of a sync as one attempt has acquired it; the fencing token tells this attempt from later ones. */
 export interface AcquiredFeed {
@@ -39,7 +42,7 @@ export interface FedMapping {
   readonly readAt: Date;
 }
 
-export interface Feeds {
+export interface Feeds extends FeedView {
   /** Acquires a feed: from now on earlier attempts can note nothing. */
   acquire(sync: string, name: string): Promise<AcquiredFeed>;
   /** The feed is read from this position on: of all its mappings, every row has to be read again. Throws `fenced_off`. */
@@ -63,10 +66,17 @@ export interface Feeds {
   beginLoad(mappingId: number, runId: string): Promise<void>;
   /** All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. */
   beginSearch(mappingId: number, planId: string): Promise<void>;
+  /**
+   * Forgets a feed: how far it was read, which mappings it feeds, and their changed rows. If it is installed again, every row
+   * is read again. Returns how many changed rows had not been delivered; null if nothing was known. Throws
+   * `run_in_progress` if a run of the sync has not ended.
+   */
+  forget(sync: string, name: string, actor: Actor): Promise<number | null>;
 }
 
 export function openFeeds(knex: Knex): Feeds {
   return {
+    ...openFeedView(knex),
     async acquire(sync, name) {
       const { rows } = await knex.raw<{ rows: FeedRow[] }>(
         `INSERT INTO change_feeds AS f (sync, name) VALUES (?, ?)
@@ -123,7 +133,27 @@ export function openFeeds(knex: Knex): Feeds {
     async beginSearch(mappingId, planId) {
       await knex('fed_mappings').where({ mapping_id: mappingId }).update({ search_plan_id: planId });
     },
+    forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
+}
+
+async function forgetFeed(trx: Knex, sync: string, name: string, actor: Actor): Promise<number | null> {
+  // An attempt that is still reading the feed finds it gone, and is fenced off.
+  const feeds = await trx('change_feeds').where({ sync, name }).delete();
+  const { rows } = await trx.raw<{ rows: { id: number }[] }>(
+    `SELECT m.mapping_id AS id FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+     WHERE m.feed = ? AND mappings.sync = ? FOR UPDATE OF m`,
+    [name, sync],
+  );
+  if (feeds === 0 && rows.length === 0) return null;
+  const run = await trx('runs').where({ sync, ended_at: null }).first<{ id: string } | undefined>('id');
+  if (run !== undefined)
+    throw new PartnerSyncError('run_in_progress', `${sync}: run ${run.id} may be reading the change feed ${name}`);
+  const mappings = rows.map(({ id }) => id);
+  const changedRows = await trx('changed_rows').whereIn('mapping_id', mappings).delete();
+  await trx('fed_mappings').whereIn('mapping_id', mappings).delete();
+  await writeAudit(trx, { sync, action: 'feed_removed', actor, subject: { feed: name, changedRows } });
+  return changedRows;
 }
 
 interface FeedRow {

@@ -39,9 +39,14 @@ function assertUsable(address: string): void {
 }
 
 /** Throws `config_invalid` for an address that cannot be used; connects at the first statement. */
-export function openPostgresSession(config: SourceConfig): Session {
+export const openPostgresSession = (config: SourceConfig): Session => openSession(config, 'on');
+
+/** The same for an administrator, whose statements may write. */
+export const openWritingPostgresSession = (config: SourceConfig): Session => openSession(config, 'off');
+
+function openSession(config: SourceConfig, readOnly: 'on' | 'off'): Session {
   assertUsable(config.connection);
-  const knex = openPool(config);
+  const knex = openPool(config, readOnly);
   const run = runner((query, options) =>
     withConnection(knex, (client: Client) => askOn(client, query, options, responseLimit(config))),
   );
@@ -114,7 +119,7 @@ function takenSession(taken: TakenConnection<Client>, within: number): TakenSess
 const responseLimit = ({ statementTimeout }: SourceConfig): number =>
   statementTimeout * 1000 + milliseconds('sourceResponseGrace');
 
-function openPool(config: SourceConfig): Knex {
+function openPool(config: SourceConfig, readOnly: 'on' | 'off'): Knex {
   const seconds = config.statementTimeout;
   return knexLibrary({
     client: 'pg',
@@ -133,7 +138,7 @@ function openPool(config: SourceConfig): Knex {
         installRowInterceptor(connection);
         connection
           .query(
-            `SET default_transaction_read_only = on; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';
+            `SET default_transaction_read_only = ${readOnly}; SET timezone = 'UTC'; SET datestyle = 'ISO, YMD';
              SET intervalstyle = 'iso_8601'; SET bytea_output = 'hex'; SET extra_float_digits = 1;
              SET client_encoding = 'UTF8';
              SET statement_timeout = '${seconds}s'; SET lock_timeout = '${seconds}s';

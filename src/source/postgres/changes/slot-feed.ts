@@ -7,8 +7,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../../domain/errors.js';
 import type { ChangeFeed, ChangeGroup, FeedPosition, FeedState } from '../../../domain/source/change-feed.js';
+import type { FeedInstallation, FeedRemoval, PlannedTable } from '../../../domain/source/feed-installation.js';
 import { milliseconds } from '../../../domain/timeouts.js';
-import type { FeedDatabase, TakenSession } from '../../dialect.js';
+import type { FeedDatabase, Query, Session, TakenSession } from '../../dialect.js';
 import { groupsOf } from './change-groups.js';
 import { cancelWhenAborted, type AbortWatch } from './cancel-when-aborted.js';
 import { KeyColumns } from './key-columns.js';
@@ -16,6 +17,10 @@ import { logPosition, logPositionText } from './log-position.js';
 import { openTransactionsHaveEnded } from './open-transactions.js';
 import type { SlotConfig } from './slot-config.js';
 import { advanceCall } from './slot-functions.js';
+import { installationOf } from './slot-differences.js';
+import { findSlotProblems } from './slot-findings.js';
+import { slotRemoval } from './slot-installation.js';
+import { readSlotParts } from './slot-parts.js';
 import { beginWithin, openReading, type SlotReading } from './slot-reading.js';
 import { lostSince, readSlotState, type SlotState } from './slot-state.js';
 
@@ -58,9 +63,25 @@ class SlotFeed implements ChangeFeed {
     this.#waits = waits;
   }
 
-  async state(): Promise<FeedState> {
-    const { position, problem, keptBytes, bytesLeft, tables } = await this.#state();
-    return { position, problem: problem?.text ?? null, keptBytes, bytesLeft, tables };
+  async state(since: FeedPosition | null = null): Promise<FeedState> {
+    const state = await this.#state();
+    const { position, keptBytes, bytesLeft, tables } = state;
+    const lost = state.problem !== null || since === null ? null : lostSince(since, state);
+    return { position, problem: state.problem?.text ?? lost, keptBytes, bytesLeft, tables };
+  }
+
+  async installation(tables: readonly PlannedTable[]): Promise<FeedInstallation> {
+    const run = this.#run;
+    return this.#database.attempt('reading what is installed', async () =>
+      installationOf(this.#config, tables, await readSlotParts(run, this.#config), await findSlotProblems(run, tables)),
+    );
+  }
+
+  async removal(): Promise<FeedRemoval> {
+    const { database, parts } = await this.#database.attempt('reading what is installed', () =>
+      readSlotParts(this.#run, this.#config),
+    );
+    return { database, statements: slotRemoval(this.#config, parts) };
   }
 
   async begin(): Promise<FeedPosition> {
@@ -103,10 +124,12 @@ class SlotFeed implements ChangeFeed {
     }
   }
 
+  get #run(): Session['run'] {
+    return (query: Query) => this.#database.session.run(query);
+  }
+
   #state(): Promise<SlotState> {
-    return this.#database.attempt('looking at the slot', () =>
-      readSlotState((query) => this.#database.session.run(query), this.#config),
-    );
+    return this.#database.attempt('looking at the slot', () => readSlotState(this.#run, this.#config));
   }
 
   #stateFor(taken: TakenSession): Promise<SlotState> {

@@ -3,38 +3,9 @@
  * key columns, a table whose key is another one refuses the updates and deletions of the partner's own application.
  */
 import type { FeedTable } from '../../../domain/source/change-feed.js';
+import type { FeedFinding, FeedFindingKind, PlannedTable } from '../../../domain/source/feed-installation.js';
 import type { Session } from '../../dialect.js';
-import { quotedName, quotedTable, type PlannedTable } from './slot-installation.js';
-
-/** What is found. */
-export type SlotFindingKind =
-  | 'server-version'
-  | 'standby'
-  | 'wal-level'
-  | 'no-free-slot'
-  | 'log-unlimited'
-  | 'idle-limit'
-  | 'table-missing'
-  | 'not-publishable'
-  | 'children'
-  | 'no-primary-key'
-  | 'identity-full'
-  | 'identity-nothing'
-  | 'identity-index'
-  | 'other-key'
-  | 'key-type';
-
-/** One reason against a slot. */
-export interface SlotFinding {
-  readonly kind: SlotFindingKind;
-  /** Null if it is about the server. */
-  readonly table: FeedTable | null;
-  /** Whether the slot must not be created as long as this is so; otherwise it is something to know. */
-  readonly blocks: boolean;
-  readonly text: string;
-  /** SQL that corrects it, if there is one. */
-  readonly fix: string | null;
-}
+import { quotedName, quotedTable } from './quoted-names.js';
 
 const OLDEST_VERSION = 12;
 const PARTITIONED_SINCE = 13;
@@ -99,7 +70,7 @@ interface TableFacts extends FeedTable {
 }
 
 /** Everything that speaks against a slot for these tables; first what is about the server. Throws what the driver does. */
-export async function findSlotProblems(run: Session['run'], tables: readonly PlannedTable[]): Promise<SlotFinding[]> {
+export async function findSlotProblems(run: Session['run'], tables: readonly PlannedTable[]): Promise<FeedFinding[]> {
   const asked = await run({ sql: SERVER_SQL, bindings: [] });
   const server = JSON.parse(asked.rows[0]![0]!) as ServerFacts;
   const list = tables.map(({ table }, index) => ({ index, ...table }));
@@ -110,23 +81,31 @@ export async function findSlotProblems(run: Session['run'], tables: readonly Pla
     ...tables.flatMap((planned, index) => {
       const found = facts.filter((each) => each.index === index);
       return found.length === 0
-        ? [blocking('table-missing', planned.table, 'there is no such table, or none that this account can see')]
-        : found.flatMap((each) => tableFindings(each, planned.key, server));
+        ? [
+            blocking(
+              'table-missing',
+              planned,
+              planned.table,
+              'there is no such table, or none that this account can see',
+            ),
+          ]
+        : found.flatMap((each) => tableFindings(each, planned, server));
     }),
   ];
 }
 
-function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleLimit }: ServerFacts): SlotFinding[] {
-  const findings: SlotFinding[] = [];
+function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleLimit }: ServerFacts): FeedFinding[] {
+  const findings: FeedFinding[] = [];
   if (version < OLDEST_VERSION)
     findings.push(
-      blocking('server-version', null, `the server is PostgreSQL ${version}; 12 is the oldest that is supported`),
+      blocking('server-version', null, null, `the server is PostgreSQL ${version}; 12 is the oldest that is supported`),
     );
-  if (standby) findings.push(blocking('standby', null, 'the server is a standby; a slot is made on the primary'));
+  if (standby) findings.push(blocking('standby', null, null, 'the server is a standby; a slot is made on the primary'));
   if (walLevel !== 'logical')
     findings.push(
       blocking(
         'wal-level',
+        null,
         null,
         `wal_level is ${walLevel}; logical is needed, and a restart of the server for it`,
         'ALTER SYSTEM SET wal_level = logical',
@@ -134,11 +113,12 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleL
     );
   if (freeSlots < 1)
     findings.push(
-      blocking('no-free-slot', null, 'all of max_replication_slots are in use; raise it, and restart the server'),
+      blocking('no-free-slot', null, null, 'all of max_replication_slots are in use; raise it, and restart the server'),
     );
   if (keepSize === '-1' || keepSize === null)
     findings.push({
       kind: 'log-unlimited',
+      planned: null,
       table: null,
       blocks: false,
       text:
@@ -150,6 +130,7 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleL
   if (idleLimit !== null && idleLimit !== '0')
     findings.push({
       kind: 'idle-limit',
+      planned: null,
       table: null,
       blocks: false,
       text: `idle_replication_slot_timeout is ${idleLimit}: the server gives the slot up if nobody reads it for so long`,
@@ -158,41 +139,40 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleL
   return findings;
 }
 
-function tableFindings(facts: TableFacts, key: readonly string[], { version }: ServerFacts): SlotFinding[] {
+function tableFindings(facts: TableFacts, planned: PlannedTable, { version }: ServerFacts): FeedFinding[] {
   const table: FeedTable = { schema: facts.schema, name: facts.name };
+  const { key } = planned;
+  const blocks = (kind: FeedFindingKind, text: string, fix?: string): FeedFinding =>
+    blocking(kind, planned, table, text, fix);
   if (!facts.isPartition) {
     if (facts.kind !== 'r' && facts.kind !== 'p')
-      return [blocking('not-publishable', table, 'it is no table; name the tables that it reads')];
+      return [blocks('not-publishable', 'it is no table; name the tables that it reads')];
     if (facts.persistence !== 'p')
-      return [blocking('not-publishable', table, 'it is not logged', `ALTER TABLE ${quotedTable(table)} SET LOGGED`)];
+      return [blocks('not-publishable', 'it is not logged', `ALTER TABLE ${quotedTable(table)} SET LOGGED`)];
     if (facts.kind === 'p' && version < PARTITIONED_SINCE)
-      return [blocking('not-publishable', table, 'it is partitioned, which a publication needs PostgreSQL 13 for')];
+      return [blocks('not-publishable', 'it is partitioned, which a publication needs PostgreSQL 13 for')];
     if (facts.hasChildren)
-      return [
-        blocking('children', table, 'other tables inherit from it, whose rows are reported under their own names'),
-      ];
+      return [blocks('children', 'other tables inherit from it, whose rows are reported under their own names')];
     const converted = facts.converted.filter((name) => key.includes(name));
     if (converted.length > 0)
       return [
-        blocking(
-          'key-type',
-          table,
-          `${converted.join(', ')}: an array or money has another text in a slot than in a query`,
-        ),
+        blocks('key-type', `${converted.join(', ')}: an array or money has another text in a slot than in a query`),
       ];
   }
-  const finding = identityFinding(facts, table, key);
+  const finding = identityFinding(facts, planned, table);
   return finding === null ? [] : [finding];
 }
 
 /** Whether the table identifies its rows by exactly these columns. */
-function identityFinding(facts: TableFacts, table: FeedTable, key: readonly string[]): SlotFinding | null {
+function identityFinding(facts: TableFacts, planned: PlannedTable, table: FeedTable): FeedFinding | null {
+  const { key } = planned;
   const { identity, primaryKey, identityKey } = facts;
   const isKey = primaryKey !== null && areSameColumns(primaryKey, key);
   const byPrimaryKey = isKey ? `ALTER TABLE ${quotedTable(table)} REPLICA IDENTITY DEFAULT` : null;
   if (identity === 'f')
     return blocking(
       'identity-full',
+      planned,
       table,
       "its REPLICA IDENTITY is FULL, so the partner's updates and deletions would fail, or every column would be sent",
       byPrimaryKey,
@@ -200,6 +180,7 @@ function identityFinding(facts: TableFacts, table: FeedTable, key: readonly stri
   if (identity === 'n')
     return blocking(
       'identity-nothing',
+      planned,
       table,
       "its REPLICA IDENTITY is NOTHING, so the partner's updates and deletions would fail",
       byPrimaryKey,
@@ -208,18 +189,19 @@ function identityFinding(facts: TableFacts, table: FeedTable, key: readonly stri
     if (identityKey !== null && areSameColumns(identityKey, key)) return null;
     const columns = identityKey?.join(', ') ?? 'that is gone';
     const text = `its REPLICA IDENTITY is an index (${columns}); the key of the mapping is ${key.join(', ')}`;
-    return blocking('identity-index', table, text, byPrimaryKey);
+    return blocking('identity-index', planned, table, text, byPrimaryKey);
   }
   if (primaryKey === null)
     return blocking(
       'no-primary-key',
+      planned,
       table,
       "it has no primary key, so the partner's updates and deletions would fail",
       `ALTER TABLE ${quotedTable(table)} ADD PRIMARY KEY (${key.map(quotedName).join(', ')})`,
     );
   if (isKey) return null;
   const text = `its primary key is ${primaryKey.join(', ')}; the key of the mapping is ${key.join(', ')}`;
-  return blocking('other-key', table, text);
+  return blocking('other-key', planned, table, text);
 }
 
 /** Whatever their order. */
@@ -227,8 +209,9 @@ const areSameColumns = (one: readonly string[], other: readonly string[]): boole
   one.length === other.length && one.every((name) => other.includes(name));
 
 const blocking = (
-  kind: SlotFindingKind,
+  kind: FeedFindingKind,
+  planned: PlannedTable | null,
   table: FeedTable | null,
   text: string,
   fix: string | null = null,
-): SlotFinding => ({ kind, table, blocks: true, text, fix });
+): FeedFinding => ({ kind, planned, table, blocks: true, text, fix });

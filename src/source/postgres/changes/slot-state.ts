@@ -4,6 +4,7 @@ import { errorCode } from '../../../domain/values/foreign-text.js';
 import type { Session } from '../../dialect.js';
 import { logPosition } from './log-position.js';
 import type { SlotConfig } from './slot-config.js';
+import { quotedName } from './quoted-names.js';
 import { FUNCTIONS_SQL, type SlotFunction } from './slot-functions.js';
 
 /** Why a slot cannot be read. `isLost`: what it has not been asked for yet can never be read any more. */
@@ -125,7 +126,8 @@ function problemOf(config: SlotConfig, found: Found): SlotProblem | null {
   );
 }
 
-function slotProblem({ slot: name }: SlotConfig, slot: Slot, database: string): SlotProblem | null {
+/** Why a slot of this name is not one that can be read in the database; null if it is. */
+export function slotProblem({ slot: name }: SlotConfig, slot: Slot, database: string): SlotProblem | null {
   if (slot.plugin !== 'pgoutput')
     return lost(`the slot "${name}" is one of ${slot.plugin ?? 'physical replication'}; pgoutput was expected`);
   if (slot.database !== database)
@@ -138,23 +140,39 @@ function slotProblem({ slot: name }: SlotConfig, slot: Slot, database: string): 
   return slot.confirmed_flush_lsn === null ? lost(`the slot "${name}" is still being created`) : null;
 }
 
-function publicationProblem(
+/** The statement that makes a publication publish every kind of change. */
+export const publishAll = (publication: string): string =>
+  `ALTER PUBLICATION ${quotedName(publication)} SET (publish = 'insert, update, delete, truncate')`;
+
+/** Which kinds of changes are missing in a publication; null if none is. */
+export function missingKinds(
   { publication: name }: SlotConfig,
   { pubinsert, pubupdate, pubdelete, pubtruncate }: Publication,
-  { tables }: Found,
-): SlotProblem | null {
+): string | null {
   const published = { insert: pubinsert, update: pubupdate, delete: pubdelete, truncate: pubtruncate };
   const missing = Object.entries(published).filter(([, isPublished]) => !isPublished);
-  if (missing.length > 0)
-    return usable(
-      `the publication "${name}" does not publish: ${missing.map(([kind]) => kind).join(', ')}; ` +
-        `ALTER PUBLICATION ${name} SET (publish = 'insert, update, delete, truncate')`,
-    );
+  return missing.length === 0
+    ? null
+    : `the publication "${name}" does not publish: ${missing.map(([kind]) => kind).join(', ')}`;
+}
+
+/** Of which tables a publication leaves out rows; null if of none. */
+export function leftOutRows({ publication: name }: SlotConfig, tables: readonly PublishedTable[]): string | null {
+  const names = tables
+    .filter(({ rowfilter }) => rowfilter != null)
+    .map(({ schemaname, tablename }) => `${schemaname}.${tablename}`);
+  return names.length === 0
+    ? null
+    : `the publication "${name}" leaves out rows of ${names.join(', ')}; remove the WHERE of these tables`;
+}
+
+function publicationProblem(config: SlotConfig, publication: Publication, { tables }: Found): SlotProblem | null {
+  const { publication: name } = config;
+  const missing = missingKinds(config, publication);
+  if (missing !== null) return usable(`${missing}; ${publishAll(name)}`);
   if (tables.length === 0) return usable(`the publication "${name}" has no tables`);
-  const filtered = tables.filter(({ rowfilter }) => rowfilter != null);
-  if (filtered.length === 0) return null;
-  const names = filtered.map(({ schemaname, tablename }) => `${schemaname}.${tablename}`);
-  return usable(`the publication "${name}" leaves out rows of ${names.join(', ')}; remove the WHERE of these tables`);
+  const leftOut = leftOutRows(config, tables);
+  return leftOut === null ? null : usable(leftOut);
 }
 
 const otherPublication =

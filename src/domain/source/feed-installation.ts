@@ -1,0 +1,74 @@
+/** What installing a change feed takes: what speaks against it, and the statements that somebody has to run. */
+import type { FeedTable } from './feed-table.js';
+
+/** A table that a feed is to report, and the columns that identify its rows. */
+export interface PlannedTable {
+  readonly table: FeedTable;
+  readonly key: readonly string[];
+}
+
+/** What can be found. */
+export type FeedFindingKind =
+  | 'server-version'
+  | 'standby'
+  | 'wal-level'
+  | 'no-free-slot'
+  | 'log-unlimited'
+  | 'idle-limit'
+  | 'table-missing'
+  | 'not-publishable'
+  | 'children'
+  | 'no-primary-key'
+  | 'identity-full'
+  | 'identity-nothing'
+  | 'identity-index'
+  | 'other-key'
+  | 'key-type'
+  /** A part that is installed already is not as it has to be. */
+  | 'part-differs'
+  /** A table of the publication that reports more columns than its key. */
+  | 'more-columns';
+
+/** One reason against a feed, or something to know about it. */
+export interface FeedFinding {
+  readonly kind: FeedFindingKind;
+  /** The planned table that it is about; null if it is about the server, or a part of the feed. */
+  readonly planned: PlannedTable | null;
+  /** The table itself, which may be a partition of the planned one. */
+  readonly table: FeedTable | null;
+  /** Whether nothing must be installed as long as this is so; otherwise it is something to know. */
+  readonly blocks: boolean;
+  readonly text: string;
+  /** SQL that corrects it, if there is one. */
+  readonly fix: string | null;
+}
+
+/** One statement, to be run by itself: a slot cannot be created in a transaction that has written something. */
+export interface InstallationStatement {
+  readonly sql: string;
+  /** One line about what it is for. */
+  readonly why: string;
+}
+
+/** How a feed stands, and what has to be run so that it can be read. */
+export interface FeedInstallation {
+  /** Which database of which server it is about, to be compared only. */
+  readonly database: string;
+  readonly findings: readonly FeedFinding[];
+  /** In their order; empty if all is there. */
+  readonly statements: readonly InstallationStatement[];
+  /** Tables that the feed does not report; null if the part is missing that would say which it reports. */
+  readonly missingTables: readonly PlannedTable[] | null;
+}
+
+/** What removes a feed. */
+export type FeedRemoval = Pick<FeedInstallation, 'database' | 'statements'>;
+
+/** A connection that may change the partner's database, for statements that a person has asked for. */
+export interface SourceAdministrator {
+  /** Throws `config_invalid` if it leads to another database than {@link FeedInstallation.database}. */
+  assertDatabase(database: string): Promise<void>;
+  /** Runs one statement by itself. Throws as a source does: with the code of the database, and never its text. */
+  run(statement: InstallationStatement): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,8 @@
+/** Names of tables, as change feeds have them. */
+
+/** A table of which a feed reports changes. */
+export interface FeedTable {
+  /** null if the database has no schemas. */
+  readonly schema: string | null;
+  readonly name: string;
+}

@@ -1,0 +1,56 @@
+/** Compares the tables of mappings that go by a change feed with what the feed needs of them. */
+import type { FeedFindingKind } from '../domain/source/feed-installation.js';
+import type { Source } from '../domain/source/source.js';
+import type { Finding, FindingKind } from '../domain/sync/finding.js';
+import type { SyncSpec } from '../domain/sync/sync.js';
+import type { Locate } from '../mapping/language/place.js';
+import { shownFindings } from './shown-findings.js';
+import { declaredFeeds, fedTables, shownTable, type DeclaredFeed } from './sync-feeds.js';
+
+/** Those that another key of the mapping, or of the table, would correct. */
+const OF_KEY: readonly FeedFindingKind[] = ['no-primary-key', 'identity-index', 'other-key', 'key-type'];
+
+/**
+ * Errors about tables that a feed cannot report, whether it is installed or not, and about those that an installed one does
+ * not. What is wrong with the server, and a feed that is not installed yet, are for `doctor` to say.
+ */
+export async function checkFeeds(sync: SyncSpec, source: Source, locate: Locate): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const feed of declaredFeeds(sync)) findings.push(...(await checkFeed(sync.name, feed, source, locate)));
+  return findings;
+}
+
+async function checkFeed(sync: string, feed: DeclaredFeed, source: Source, locate: Locate): Promise<Finding[]> {
+  const tables = await fedTables(source, feed);
+  const { findings, missingTables } = await source.changes(feed.config).installation(tables);
+  const fileOf = (mapping: string): string => feed.mappings.find(({ name }) => name === mapping)!.file;
+  const at = (mapping: string, kind: FindingKind, path: string, message: string): Finding => {
+    const { line, column } = locate(fileOf(mapping), [path]);
+    return { severity: 'error', kind, file: fileOf(mapping), line, column, path, message };
+  };
+  // That there is no such table was found when it was described.
+  const known = tables.filter(
+    ({ table }) => !findings.some(({ kind, planned }) => kind === 'table-missing' && planned?.table === table),
+  );
+  return [
+    ...shownFindings(
+      known,
+      findings.filter(({ blocks }) => blocks),
+    ).flatMap(({ kind, mappings, table, text, fix }) =>
+      mappings.map((mapping) => {
+        const message = `the change feed ${feed.name} cannot report ${table}: ${text}${fix === null ? '' : `: ${fix}`}`;
+        return at(mapping, 'changes_table', OF_KEY.includes(kind) ? 'key' : 'changes', message);
+      }),
+    ),
+    ...known
+      .filter(({ table }) => missingTables?.some((missing) => shownTable(missing.table) === shownTable(table)))
+      .map(({ mapping, table }) =>
+        at(
+          mapping,
+          'changes_unpublished',
+          'changes',
+          `the change feed ${feed.name} does not report ${shownTable(table)}; partner-sync changes install ${sync} prints the SQL that adds it, and runs it with --apply`,
+        ),
+      ),
+  ];
+}

@@ -1,0 +1,27 @@
+/** What is found about the installation of a change feed, with the names of tables and mappings that people know. */
+import type { FeedFinding, FeedInstallation, PlannedTable } from '../domain/source/feed-installation.js';
+import { shownTable, type FedTable } from './sync-feeds.js';
+
+/** A finding for people. */
+export interface ShownFinding extends Pick<FeedFinding, 'kind' | 'blocks' | 'text' | 'fix'> {
+  /** null if it is about the server, or a part of the feed. */
+  readonly table: string | null;
+  /** The mappings that read the table. */
+  readonly mappings: readonly string[];
+}
+
+/** Findings of {@link fedTables}. Two mappings with one table and key would each report the same, which is said once. */
+export function shownFindings(tables: readonly FedTable[], findings: FeedInstallation['findings']): ShownFinding[] {
+  const shown = findings.map(({ kind, blocks, text, fix, table, planned }): ShownFinding => ({
+    kind,
+    table: table === null ? null : shownTable(table),
+    mappings: planned === null ? [] : tables.filter((each) => isSame(each, planned)).map(({ mapping }) => mapping),
+    blocks,
+    text,
+    fix,
+  }));
+  return [...new Map(shown.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+const isSame = (one: PlannedTable, other: PlannedTable): boolean =>
+  shownTable(one.table) === shownTable(other.table) && one.key.join() === other.key.join();

@@ -1,0 +1,104 @@
+/** The change feeds that a sync declares, the tables that its mappings need of each, and how each stands. */
+import { PartnerSyncError } from '../domain/errors.js';
+import { feedName, type FeedConfig, type FeedPosition, type FeedState } from '../domain/source/change-feed.js';
+import type { PlannedTable } from '../domain/source/feed-installation.js';
+import type { Source } from '../domain/source/source.js';
+import type { MappingSpec, SyncSpec } from '../domain/sync/sync.js';
+import { groupBy } from '../domain/values/group-by.js';
+import { tableName, tableNameParts } from '../source/table-name.js';
+
+/** A feed with the mappings that go by it. */
+export interface DeclaredFeed {
+  readonly name: string;
+  readonly config: FeedConfig;
+  readonly mappings: readonly MappingSpec[];
+}
+
+/** A mapping, and the table that it reads as the source knows it. */
+export interface FedTable extends PlannedTable {
+  readonly mapping: string;
+}
+
+/**
+ * The feeds of the sync's files, in the order of their mappings; empty if no mapping goes by one. Throws `config_invalid` if
+ * one slot is named with two publications.
+ */
+export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): DeclaredFeed[] {
+  const fed = mappings.filter((mapping) => mapping.feed !== null);
+  return [...groupBy(fed, ({ feed }) => feedName(feed!))].map(([name, ofFeed]) => {
+    const [first, ...others] = ofFeed;
+    const other = others.find(({ feed }) => JSON.stringify(feed) !== JSON.stringify(first!.feed));
+    if (other !== undefined)
+      throw new PartnerSyncError(
+        'config_invalid',
+        `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications; a slot has one`,
+      );
+    return { name, config: first!.feed!, mappings: ofFeed };
+  });
+}
+
+/** {@link declaredFeeds}, of which there must be one. Throws `input_invalid` if there is none. */
+export function requiredFeeds(spec: SyncSpec): DeclaredFeed[] {
+  const feeds = declaredFeeds(spec);
+  if (feeds.length > 0) return feeds;
+  throw new PartnerSyncError(
+    'input_invalid',
+    `no mapping of ${spec.name} goes by a change feed; name one in \`changes\` of sync.yaml or of a mapping`,
+  );
+}
+
+/** The tables of the feed's mappings. One that the source does not have keeps the name that the mapping gives it. */
+export async function fedTables(source: Pick<Source, 'tables'>, { mappings }: DeclaredFeed): Promise<FedTable[]> {
+  const tables: FedTable[] = [];
+  for (const { name: mapping, relation, key } of mappings) {
+    if (!('table' in relation)) continue;
+    const [found] = await source.tables([relation.table]);
+    const [name, schema = null] = tableNameParts(relation.table).reverse();
+    const table = found === undefined ? { schema, name: name! } : { schema: found.schema, name: found.name };
+    tables.push({ mapping, table, key });
+  }
+  return tables;
+}
+
+/** The name of a table for people, as mappings write it. */
+export const shownTable = ({ schema, name }: PlannedTable['table']): string =>
+  tableName(...(schema === null ? [] : [schema]), name);
+
+/** A table, and the mappings that read it. */
+export interface NeededTable {
+  readonly table: string;
+  readonly mappings: readonly string[];
+  readonly isReported: boolean;
+}
+
+/** How a feed stands. */
+export interface FeedHealth extends Omit<FeedState, 'tables'> {
+  /** First those that mappings need, then the others that it reports. */
+  readonly tables: readonly NeededTable[];
+}
+
+/** Looks at a feed. An error with a code is its problem; only an unforeseen one is thrown. `since`: {@link ChangeFeed.state}. */
+export async function feedHealth(
+  source: Pick<Source, 'tables' | 'changes'>,
+  feed: DeclaredFeed,
+  since: FeedPosition | null = null,
+): Promise<FeedHealth> {
+  try {
+    const { tables, ...state } = await source.changes(feed.config).state(since);
+    return { ...state, tables: neededTables(await fedTables(source, feed), tables.map(shownTable)) };
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    const problem = error.message.replace(/^source: /, '');
+    return { position: null, problem, keptBytes: null, bytesLeft: null, tables: [] };
+  }
+}
+
+function neededTables(fed: readonly FedTable[], reported: readonly string[]): NeededTable[] {
+  const needed = [...groupBy(fed, ({ table }) => shownTable(table))].map(([table, ofTable]) => ({
+    table,
+    mappings: ofTable.map(({ mapping }) => mapping),
+    isReported: reported.includes(table),
+  }));
+  const others = reported.filter((table) => !needed.some((each) => each.table === table));
+  return [...needed, ...others.map((table) => ({ table, mappings: [], isReported: true }))];
+}

@@ -1,0 +1,69 @@
+/** What the ledger knows of the change feeds of a sync, for people. */
+import type { Knex } from 'knex';
+import type { FeedPosition } from '../../domain/source/change-feed.js';
+import { COUNT_BOUND } from '../../domain/values/quantity.js';
+
+/** A mapping that is fed. */
+export interface KnownFedMapping {
+  readonly mapping: string;
+  /** Whether every row has been read since the feed began. */
+  readonly loaded: boolean;
+  /** How many changed rows are still to be delivered; up to `COUNT_BOUND`. */
+  readonly changedRows: number;
+  /** When the one that waits longest was named; null if there is none. */
+  readonly oldestAt: Date | null;
+}
+
+/** A feed of the sync. */
+export interface KnownFeed {
+  /** As the files name it: the slot, or the table. */
+  readonly name: string;
+  /** Up to where its changes are recorded; null if it has not begun. */
+  readonly position: FeedPosition | null;
+  /** When it was last read to its end; null if it never was. */
+  readonly readAt: Date | null;
+  readonly mappings: readonly KnownFedMapping[];
+}
+
+export interface FeedView {
+  /** All feeds of the sync that have been read, or tried to be; also those that its files do not name any more. */
+  ofSync(sync: string): Promise<readonly KnownFeed[]>;
+}
+
+export function openFeedView(knex: Knex): FeedView {
+  return {
+    async ofSync(sync) {
+      const feeds = await knex('change_feeds')
+        .where({ sync })
+        .orderBy('name')
+        .select<FeedRow[]>('name', 'origin', 'position', 'read_at');
+      const { rows: mappings } = await knex.raw<{ rows: MappingRow[] }>(
+        `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
+           (SELECT count(*)::int FROM (SELECT FROM changed_rows c WHERE c.mapping_id = m.mapping_id LIMIT :bound) c)
+             AS "changedRows"
+         FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+           LEFT JOIN LATERAL (SELECT recorded_at FROM changed_rows c WHERE c.mapping_id = m.mapping_id
+             ORDER BY seq LIMIT 1) o ON true
+         WHERE mappings.sync = :sync ORDER BY mappings.name`,
+        { sync, bound: COUNT_BOUND },
+      );
+      return feeds.map(({ name, origin, position, read_at: readAt }) => ({
+        name,
+        position: origin === null || position === null ? null : { origin, at: position },
+        readAt,
+        mappings: mappings.filter(({ feed }) => feed === name).map(({ feed: _, ...mapping }) => mapping),
+      }));
+    },
+  };
+}
+
+interface FeedRow {
+  readonly name: string;
+  readonly origin: string | null;
+  readonly position: string | null;
+  readonly read_at: Date | null;
+}
+
+interface MappingRow extends KnownFedMapping {
+  readonly feed: string;
+}

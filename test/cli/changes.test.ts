@@ -1,0 +1,485 @@
+/** `changes`: an administrator installs the feed of a sync, sees how it stands, and removes it, on a real server. */
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { filesOf } from '../pipeline/shop-files.js';
+import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import type { CommandEnd } from './command-line.js';
+import { runInProcess } from './in-process.js';
+
+let server: SlotServer;
+beforeAll(async () => void (server = await startSlotServer()));
+afterAll(() => server.stop());
+
+const PASSWORDS = { reader: 'hunter2', admin: 'hunter3' };
+
+interface FedShop extends Shop {
+  readonly slot: string;
+  /** The account that may only read. */
+  readonly reader: string;
+  changes(args: string, env?: Record<string, string>): Promise<CommandEnd>;
+}
+
+/** A shop that an account reads which may do nothing else, and an administrator with a password. */
+async function fedShop(files: Record<string, string> = {}): Promise<FedShop> {
+  const shop = await openShop({ sourceServer: server.url('postgres') });
+  const slot = new URL(shop.source.url).pathname.slice(1);
+  const [reader, admin] = [`${slot}_reader`, `${slot}_admin`];
+  await shop.source.query(`
+    CREATE ROLE ${reader} LOGIN PASSWORD '${PASSWORDS.reader}'; GRANT USAGE ON SCHEMA shop TO ${reader};
+    GRANT SELECT ON ALL TABLES IN SCHEMA shop TO ${reader};
+    CREATE ROLE ${admin} LOGIN SUPERUSER PASSWORD '${PASSWORDS.admin}'`);
+  const urlOf = (username: string, password: string): string =>
+    Object.assign(new URL(shop.source.url), { username, password }).href;
+  // The parts of the shop read it when they open the sync.
+  Object.assign(shop.env, {
+    SOURCE_URL: urlOf(reader, PASSWORDS.reader),
+    SOURCE_ADMIN_URL: urlOf(admin, PASSWORDS.admin),
+  });
+  const all = filesOf({ changes: `{ slot: ${slot}, publication: ${slot} }`, files });
+  for (const [file, text] of Object.entries(all)) shop.write(file, text);
+  onTestFinished(async () => {
+    await shop.rest();
+    await dropSlot(shop.source, slot);
+    await shop.source.query(`DROP PUBLICATION IF EXISTS ${slot}; DROP SCHEMA IF EXISTS partner_sync_changes CASCADE;
+      DROP ROLE IF EXISTS ${slot}_owner; DROP OWNED BY ${reader}; DROP ROLE ${reader}; DROP ROLE ${admin}`);
+    await shop.close();
+  });
+  return {
+    ...shop,
+    slot,
+    reader,
+    async changes(args, env = {}) {
+      const [command, ...options] = args.split(' ');
+      const end = await runInProcess(['changes', command!, SYNC, ...options], { ...shop.env, ...env });
+      for (const secret of [...Object.values(PASSWORDS), shop.token])
+        expect(end.stdout + end.stderr).not.toContain(secret);
+      return end;
+    },
+  };
+}
+
+/** The statements of a script, as psql takes it apart: without comments, at semicolons outside of quotes. */
+const statementsOf = (script: string): string[] =>
+  (script.replaceAll(/^--.*\n/gm, '').match(/(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^;'"])+;/g) ?? []).map((sql) =>
+    sql.trim(),
+  );
+
+/** What of a feed is in the source. */
+const partsOf = ({ source, slot }: FedShop) =>
+  source.query<{ part: string }>(
+    `SELECT 'slot' AS part FROM pg_replication_slots WHERE slot_name = $1
+     UNION ALL SELECT 'publication' FROM pg_publication UNION ALL SELECT 'schema' FROM pg_namespace WHERE nspname LIKE 'partner%'
+     UNION ALL SELECT 'role' FROM pg_roles WHERE rolname = $1 || '_owner'`,
+    [slot],
+  );
+
+interface InstallDocument {
+  readonly blocked: boolean;
+  readonly feeds: readonly {
+    readonly feed: string;
+    readonly findings: readonly {
+      kind: string;
+      blocks: boolean;
+      table: string | null;
+      mappings: string[];
+      fix: string;
+    }[];
+    readonly statements: readonly { sql: string; why: string; outcome: string }[];
+  }[];
+  readonly failure: { readonly code: string; readonly message: string; readonly remedy: string } | null;
+}
+
+const outcomesOf = ({ feeds }: InstallDocument): string[] =>
+  feeds.flatMap(({ statements }) => statements.map(({ outcome }) => outcome));
+
+it('prints a script that installs the feed statement by statement, and changes nothing by itself', async () => {
+  const shop = await fedShop();
+  const { code, stdout } = await shop.changes('install');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^-- warning: max_slot_wal_keep_size is -1/m);
+  expect(stdout).toContain(`TO "${shop.reader}"`);
+  expect(await partsOf(shop)).toEqual([]);
+
+  for (const sql of statementsOf(stdout)) await shop.source.query(sql);
+
+  const again = await shop.changes('install');
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain('-- everything is there');
+  expect(statementsOf(again.stdout)).toEqual([]);
+});
+
+it('installs what is missing, so that a run works with an account that may only read, and then nothing more', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  const { code, stdout } = await shop.changes('install --apply');
+  expect(stdout).toMatch(/done {6}SELECT pg_create_logical_replication_slot/);
+  expect(code).toBe(0);
+
+  await shop.work();
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 15, accepted: 15 } });
+  await shop.source.query(`UPDATE shop.customers SET name = 'Anna' WHERE id = 3`);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 1, accepted: 1 } });
+
+  const again = await shop.changes('install --apply');
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain('everything is there, and nothing was changed');
+});
+
+it("uses the sync's own connection if no other one is named", async () => {
+  const shop = await fedShop();
+  const own = await shop.changes('install --apply --json', {
+    SOURCE_URL: shop.env['SOURCE_ADMIN_URL']!,
+    SOURCE_ADMIN_URL: '',
+  });
+  expect(own.code).toBe(0);
+  expect(new Set(outcomesOf(own.json()))).toEqual(new Set(['done']));
+});
+
+it('says which statements were run and which not if the account may not run one, and goes on from there', async () => {
+  const shop = await fedShop();
+  await shop.source.query(`CREATE PUBLICATION ${shop.slot} FOR TABLE shop.customers (id), shop.orders (no)`);
+  await shop.source.query(`GRANT CREATE ON DATABASE ${shop.slot} TO ${shop.reader}`);
+  const failed = await shop.changes('install --apply --json', { SOURCE_ADMIN_URL: '' });
+  expect(failed.code).toBe(1);
+  const document = failed.json<InstallDocument>();
+  expect(outcomesOf(document).slice(0, 2)).toEqual(['failed', 'not run']);
+  expect(document.failure).toMatchObject({
+    code: 'config_invalid',
+    message: expect.stringContaining('SQLSTATE 42501') as string,
+    remedy: expect.stringContaining('SOURCE_ADMIN_URL') as string,
+  });
+  const plain = await shop.changes('install --apply', { SOURCE_ADMIN_URL: '' });
+  expect(plain.stdout).toMatch(/failed {4}ALTER PUBLICATION/);
+  expect(plain.stdout).toMatch(/not run {3}SELECT pg_create/);
+
+  expect((await shop.changes('install --apply')).code).toBe(0);
+  expect((await shop.changes('install')).stdout).toContain('everything is there');
+});
+
+it('creates nothing for a table whose REPLICA IDENTITY is FULL, and says which SQL corrects it', async () => {
+  const shop = await fedShop();
+  await shop.source.query('ALTER TABLE shop.orders REPLICA IDENTITY FULL');
+  for (const options of ['', ' --apply']) {
+    const { code, stdout } = await shop.changes(`install${options}`);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^-- error: shop\.orders \(orders\): its REPLICA IDENTITY is FULL/m);
+    expect(stdout).toContain('ALTER TABLE "shop"."orders" REPLICA IDENTITY DEFAULT;');
+    expect(statementsOf(stdout)).toEqual([]);
+  }
+  const json = (await shop.changes('install --apply --json')).json<InstallDocument>();
+  expect(json).toMatchObject({ blocked: true, feeds: [{ statements: [] }] });
+  expect(json.feeds[0]!.findings).toContainEqual(
+    expect.objectContaining({ kind: 'identity-full', blocks: true, table: 'shop.orders', mappings: ['orders'] }),
+  );
+  expect(await partsOf(shop)).toEqual([]);
+
+  await shop.source.query(json.feeds[0]!.findings.find(({ kind }) => kind === 'identity-full')!.fix);
+  expect((await shop.changes('install --apply')).code).toBe(0);
+});
+
+it('adds the table of a mapping that was added later to the publication', async () => {
+  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
+  await shop.changes('install --apply');
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  const { stdout } = await shop.changes('install');
+  const columns = server.version >= 15 ? ' ("order_no", "line")' : '';
+  expect(statementsOf(stdout)).toEqual([`ALTER PUBLICATION "${shop.slot}" ADD TABLE "shop"."lines"${columns};`]);
+  expect(outcomesOf((await shop.changes('install --apply --json')).json())).toEqual(['done']);
+  expect((await shop.changes('install')).stdout).toContain('everything is there');
+});
+
+it('leaves a part that differs as it is, and says what would correct it', async () => {
+  const shop = await fedShop();
+  await shop.changes('install --apply');
+  await shop.source.query(`ALTER PUBLICATION ${shop.slot} SET (publish = 'insert')`);
+  await shop.source.query(`ALTER ROLE ${shop.slot}_owner LOGIN`);
+  await shop.source
+    .query(`CREATE OR REPLACE FUNCTION partner_sync_changes.${shop.slot}_advance(upto pg_lsn) RETURNS pg_lsn
+    LANGUAGE sql AS 'SELECT upto'`);
+  const { code, json } = await shop.changes('install --apply --json');
+  expect(code).toBe(1);
+  const { findings, statements } = json<InstallDocument>().feeds[0]!;
+  expect(statements).toEqual([]);
+  const fixes = findings.filter(({ blocks }) => blocks).map(({ fix }) => fix);
+  expect(fixes).toEqual([
+    `ALTER PUBLICATION "${shop.slot}" SET (publish = 'insert, update, delete, truncate')`,
+    `ALTER ROLE "${shop.slot}_owner" NOLOGIN REPLICATION NOSUPERUSER`,
+    `DROP FUNCTION partner_sync_changes."${shop.slot}_advance"(pg_lsn)`,
+  ]);
+
+  for (const fix of fixes) await shop.source.query(fix);
+  expect((await shop.changes('install --apply')).code).toBe(0);
+});
+
+it('corrects a publication that lacks a column of a key, or sends more than the key', async (context) => {
+  if (server.version < 15) context.skip('publications name columns since PostgreSQL 15');
+  const shop = await fedShop();
+  await shop.source.query(
+    `CREATE PUBLICATION ${shop.slot} FOR TABLE shop.customers, shop.orders (no), shop.lines (order_no)`,
+  );
+  const { code, json } = await shop.changes('install --json');
+  expect(code).toBe(1);
+  const { findings } = json<InstallDocument>().feeds[0]!;
+  expect(findings.filter(({ table }) => table !== null)).toMatchObject([
+    { kind: 'more-columns', blocks: false, table: 'shop.customers' },
+    { kind: 'part-differs', blocks: true, table: 'shop.lines' },
+  ]);
+  for (const { table, fix } of findings) if (table !== null) await shop.source.query(fix);
+  const corrected = await shop.changes('install --json');
+  expect(corrected.code).toBe(0);
+  expect(corrected.json<InstallDocument>().feeds[0]!.findings.map(({ kind }) => kind)).toEqual(['log-unlimited']);
+});
+
+it('refuses a slot that is older than the publication that it is to report', async () => {
+  const shop = await fedShop();
+  await shop.changes('install --apply');
+  await shop.source.query(`DROP PUBLICATION ${shop.slot}`);
+  const { code, stdout } = await shop.changes('install --apply');
+  expect(code).toBe(1);
+  expect(stdout).toContain(`SELECT pg_drop_replication_slot('${shop.slot}')`);
+});
+
+it('runs nothing in another database than the one that the sync reads', async () => {
+  const [shop, other] = [await fedShop(), await fedShop()];
+  const { code, stderr } = await shop.changes('install --apply', {
+    SOURCE_ADMIN_URL: other.env['SOURCE_ADMIN_URL']!,
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain('leads to another server or database');
+  expect(await partsOf(other)).toEqual([]);
+});
+
+interface StatusDocument {
+  readonly ok: boolean;
+  readonly feeds: readonly {
+    readonly problem: string | null;
+    readonly sourcePosition: string | null;
+    readonly ledgerPosition: string | null;
+    readonly keptBytes: number | null;
+    readonly bytesLeft: number | null;
+    readonly readAt: string | null;
+    readonly tables: readonly object[];
+    readonly mappings: readonly { mapping: string; loaded: boolean; changedRows: number; oldestAt: string | null }[];
+  }[];
+}
+
+it('shows a feed that is not installed yet, also without a ledger', async () => {
+  const shop = await fedShop();
+  const env = { PARTNER_SYNC_STATE_URL: '' };
+  const { code, json } = await shop.changes('status --json', env);
+  expect(code).toBe(1);
+  expect(json<StatusDocument>()).toMatchObject({
+    ok: false,
+    feeds: [{ problem: `there is no slot "${shop.slot}"`, sourcePosition: null, ledgerPosition: null, readAt: null }],
+  });
+  const { stdout } = await shop.changes('status', env);
+  expect(stdout).toContain(`CANNOT BE READ: there is no slot "${shop.slot}"`);
+  expect(stdout).toContain('do: partner-sync changes install shop');
+  expect(stdout).toMatch(/shop\.lines +MISSING +lines/);
+});
+
+it('shows how far a feed has been read, and which changed rows wait in the ledger', async () => {
+  const shop = await fedShop();
+  await fill(shop, 3);
+  await shop.changes('install --apply');
+  const installed = await shop.changes('status --json');
+  expect(installed.code).toBe(0);
+  expect(installed.json<StatusDocument>().feeds[0]).toMatchObject({
+    problem: null,
+    ledgerPosition: null,
+    readAt: null,
+    bytesLeft: null,
+    tables: [
+      { table: 'shop.customers', mappings: ['customers'], isReported: true },
+      { table: 'shop.lines', mappings: ['lines'], isReported: true },
+      { table: 'shop.orders', mappings: ['orders'], isReported: true },
+    ],
+  });
+
+  await shop.work();
+  await shop.run();
+  await shop.state.query(
+    `INSERT INTO partner_sync.changed_rows (mapping_id, key_hash, key, recorded_at)
+     SELECT id, sha256(i::text::bytea), ARRAY[i::text], '2024-05-01T12:00:00Z' FROM partner_sync.mappings, generate_series(1, 2) i
+     WHERE name = 'orders'`,
+  );
+  const { code, json } = await shop.changes('status --json');
+  expect(code).toBe(0);
+  const [feed] = json<StatusDocument>().feeds;
+  expect(feed!.sourcePosition).toBe(feed!.ledgerPosition);
+  expect(feed!.readAt).toMatch(/^\d{4}-/);
+  expect(feed!.keptBytes).toBeGreaterThanOrEqual(0);
+  expect(feed!.mappings).toEqual([
+    { mapping: 'customers', loaded: true, changedRows: 0, oldestAt: null },
+    { mapping: 'lines', loaded: true, changedRows: 0, oldestAt: null },
+    { mapping: 'orders', loaded: true, changedRows: 2, oldestAt: '2024-05-01T12:00:00.000Z' },
+  ]);
+  const { stdout } = await shop.changes('status');
+  expect(stdout).toContain('can be read');
+  expect(stdout).toMatch(/orders +yes +2 rows +2024-05-01T12:00:00\.000Z/);
+
+  // The ledger has a position that another slot of the name knows nothing of.
+  await dropSlot(shop.source, shop.slot);
+  expect((await shop.changes('status')).stdout).toContain('there is no slot');
+  await shop.source.query(`SELECT pg_create_logical_replication_slot('${shop.slot}', 'pgoutput')`);
+  const anew = await shop.changes('status');
+  expect(anew.code).toBe(1);
+  expect(anew.stdout).toContain('the slot was created anew');
+});
+
+it('shows a table that the publication lacks, and a source that cannot be reached', async () => {
+  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
+  await shop.changes('install --apply');
+  expect((await shop.changes('status')).code).toBe(0);
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  const lacking = await shop.changes('status');
+  expect(lacking.code).toBe(1);
+  expect(lacking.stdout).toMatch(/shop\.lines +MISSING +lines/);
+  const gone = await shop.changes('status --json', { SOURCE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' });
+  expect(gone.code).toBe(1);
+  expect(gone.json<StatusDocument>().feeds[0]!.problem).toContain('ECONNREFUSED');
+});
+
+it('prints what removes the feed, removes it, and begins anew if it is installed again', async () => {
+  const shop = await fedShop();
+  await fill(shop, 3);
+  await shop.changes('install --apply');
+  await shop.work();
+  await shop.run();
+  const printed = await shop.changes('remove');
+  expect(printed.code).toBe(0);
+  expect(statementsOf(printed.stdout)).toHaveLength(4);
+  expect(await partsOf(shop)).toHaveLength(4);
+
+  const { code, stdout } = await shop.changes('remove --apply');
+  expect(stdout).toContain('forgotten in the ledger');
+  expect(code).toBe(0);
+  expect(await partsOf(shop)).toEqual([]);
+  const left = await shop.state.query(
+    `SELECT sync FROM partner_sync.change_feeds UNION ALL SELECT feed FROM partner_sync.fed_mappings`,
+  );
+  expect(left).toEqual([]);
+  const again = await shop.changes('remove --apply');
+  expect(again.code).toBe(0);
+  expect(again.stdout).toContain('nothing of it is there');
+
+  await shop.changes('install --apply');
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 9, unchanged: 9 } });
+});
+
+it('removes nothing while a run of the sync is active', async () => {
+  const shop = await fedShop();
+  await shop.changes('install --apply');
+  await shop.state.query(
+    `INSERT INTO partner_sync.runs (sync, kind, mode, input, mapping_version, workflow_id, first_execution_run_id, trigger)
+     VALUES ('${SYNC}', 'sync', 'incremental', '{}', 'v', 'w', 'f', 'other')`,
+  );
+  const { code, stderr } = await shop.changes('remove --apply');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/run_in_progress: run \d+ of shop is active/);
+  expect(await partsOf(shop)).toHaveLength(4);
+});
+
+it('says that a sync has no feed, and that a database has none', async () => {
+  const shop = await fedShop();
+  shop.write('sync.yaml', filesOf({})['sync.yaml']!);
+  const none = await shop.changes('install');
+  expect(none.code).toBe(2);
+  expect(none.stderr).toContain('no mapping of shop goes by a change feed');
+  shop.write('sync.yaml', filesOf({ changes: `{ slot: ${shop.slot}, publication: p }` })['sync.yaml']!);
+  const elsewhere = await shop.changes('install', { SOURCE_URL: 'mysql://u@127.0.0.1:1/x' });
+  expect(elsewhere.code).toBe(2);
+  expect(elsewhere.stderr).toContain('no change feed that can be read');
+});
+
+/** The lines of `doctor` about change feeds. */
+async function examinedBy(shop: FedShop): Promise<readonly { health: string; what: string; remedy?: string }[]> {
+  const { stdout, stderr, json } = await runInProcess(['doctor', SYNC, '--json'], shop.env);
+  for (const secret of Object.values(PASSWORDS)) expect(stdout + stderr).not.toContain(secret);
+  const { examined } = json<{ examined: { name: string; health: string; what: string; remedy?: string }[] }>();
+  return examined.filter(({ name }) => name === 'changes').map(({ name: _, ...line }) => line);
+}
+
+const UNLIMITED = {
+  health: 'warn',
+  what: expect.stringContaining('max_slot_wal_keep_size is -1') as string,
+  remedy: expect.stringContaining('limit it') as string,
+};
+const INSTALL = 'partner-sync changes install shop';
+
+it('lets doctor say whether a feed can be read, which tables it lacks, and that the log is kept without limit', async () => {
+  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
+  expect(await examinedBy(shop)).toEqual([
+    { health: 'FAIL', what: `${shop.slot}: there is no slot "${shop.slot}"`, remedy: INSTALL },
+    UNLIMITED,
+  ]);
+  await shop.changes('install --apply');
+  expect(await examinedBy(shop)).toEqual([
+    { health: 'ok', what: expect.stringMatching(/can be read; the source keeps .*B of its log/) as string },
+    UNLIMITED,
+  ]);
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  await shop.source.query('ALTER TABLE shop.orders REPLICA IDENTITY FULL');
+  expect(await examinedBy(shop)).toEqual([
+    { health: 'FAIL', what: `${shop.slot} does not report shop.lines`, remedy: INSTALL },
+    UNLIMITED,
+    {
+      health: 'FAIL',
+      what: expect.stringContaining('shop.orders: its REPLICA IDENTITY is FULL') as string,
+      remedy: 'ALTER TABLE "shop"."orders" REPLICA IDENTITY DEFAULT',
+    },
+  ]);
+});
+
+interface CheckDocument {
+  readonly findings: readonly { kind: string; severity: string; file: string; path: string; message: string }[];
+}
+
+it('lets check name tables that a feed cannot report, and those that the publication lacks', async () => {
+  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
+  const check = async () => {
+    const { code, json } = await runInProcess(['check', SYNC, '--json'], shop.env);
+    const ofFeed = json<CheckDocument>().findings.filter(({ kind }) => kind.startsWith('changes_'));
+    expect(code).toBe(ofFeed.length > 0 ? 1 : 0);
+    return ofFeed;
+  };
+  expect(await check()).toEqual([]);
+  await shop.changes('install --apply');
+  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
+  await shop.source.query('ALTER TABLE shop.customers REPLICA IDENTITY FULL');
+  await shop.source.query('ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey CASCADE');
+  expect(await check()).toMatchObject([
+    {
+      kind: 'changes_table',
+      file: 'shop/customers.mapping.yaml',
+      path: 'changes',
+      message: expect.stringMatching(
+        /cannot report shop\.customers: .*FULL.*: ALTER TABLE "shop"\."customers" REPLICA IDENTITY DEFAULT$/,
+      ) as string,
+    },
+    {
+      kind: 'changes_table',
+      severity: 'error',
+      file: 'shop/orders.mapping.yaml',
+      path: 'key',
+      message: expect.stringContaining('ADD PRIMARY KEY ("no")') as string,
+    },
+    {
+      kind: 'changes_unpublished',
+      file: 'shop/lines.mapping.yaml',
+      path: 'changes',
+      message: expect.stringContaining('does not report shop.lines') as string,
+    },
+  ]);
+});
+
+it('lets check say that a database has no feed, and that one slot is named with two publications', async () => {
+  const shop = await fedShop({
+    'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: { slot: one, publication: two }\n`,
+    'orders.mapping.yaml': `${filesOf({})['orders.mapping.yaml']}changes: { slot: one, publication: one }\n`,
+  });
+  const { code, stdout } = await runInProcess(['check', SYNC], shop.env);
+  expect(code).toBe(1);
+  expect(stdout).toContain('the mappings lines and orders name the slot one with different publications');
+  expect((await shop.changes('install')).code).toBe(2);
+});
