@@ -47,7 +47,10 @@ export class FeedModel {
 
   open(asked: Asked): ChangeFeed {
     const position = (at: number): FeedPosition => ({ origin: 'simulated', at: String(at) });
+    const nobody = () => Promise.reject(new Error('nobody installs a simulated feed'));
     return {
+      installation: nobody,
+      removal: nobody,
       state: () =>
         asked(() => ({
           position: position(this.#confirmed),

@@ -96,9 +96,8 @@ const { call } = connect<MainThreadMethods, ReadingThreadMethods>(parentPort!, {
     streams.delete(stream);
     await chunks.return(undefined);
   },
-  feedState: (reader, config) => feedOf(reader, config).state(),
-  beginFeed: (reader, config) => feedOf(reader, config).begin(),
-  confirmChanges: (reader, config, position) => feedOf(reader, config).confirm(position),
+  feed: (reader, config, method, args) =>
+    (feedOf(reader, config)[method] as (...args: readonly unknown[]) => Promise<unknown>)(...args),
   openChanges(stream, reader, config, position) {
     const controller = new AbortController();
     const groups = feedOf(reader, config).read(position, controller.signal);

@@ -1,7 +1,7 @@
 /** The main thread's side of a change feed that the reading thread reads. */
-import type { ChangeFeed, ChangeGroup, FeedConfig, FeedPosition, FeedState } from '../../domain/source/change-feed.js';
+import type { ChangeFeed, ChangeGroup, FeedConfig, FeedPosition } from '../../domain/source/change-feed.js';
 import type { Call } from './remote-calls.js';
-import type { ReadingThreadMethods } from './thread-protocol.js';
+import type { FeedMethod, ReadingThreadMethods } from './thread-protocol.js';
 
 /** The reader in the thread whose source has the feed. */
 export interface RemoteReader {
@@ -12,49 +12,56 @@ export interface RemoteReader {
   nextStream(): number;
 }
 
-/** The methods' contracts are those of {@link ChangeFeed}; a kind of feed that the database lacks is refused by the first call. */
-export class RemoteFeed implements ChangeFeed {
-  readonly #reader: RemoteReader;
-  readonly #config: FeedConfig;
+/** The methods of a feed but `read`; the type makes sure that none is left out. */
+const METHODS = Object.keys({
+  state: true,
+  begin: true,
+  confirm: true,
+  installation: true,
+  removal: true,
+} satisfies Record<FeedMethod, true>) as FeedMethod[];
 
-  constructor(reader: RemoteReader, config: FeedConfig) {
-    this.#reader = reader;
-    this.#config = config;
-  }
+/**
+ * The methods' contracts are those of {@link ChangeFeed}; a kind of feed that the database lacks is refused by the first
+ * call.
+ */
+export function remoteFeed(reader: RemoteReader, config: FeedConfig): ChangeFeed {
+  const method = (name: FeedMethod) => [
+    name,
+    async (...args: Parameters<ChangeFeed[FeedMethod]>) =>
+      (await reader.opened()).call('feed', reader.id, config, name, args),
+  ];
+  return {
+    ...(Object.fromEntries(METHODS.map(method)) as Pick<ChangeFeed, FeedMethod>),
+    read: (position, signal) => readRemotely(reader, config, position, signal),
+  };
+}
 
-  async state(): Promise<FeedState> {
-    return (await this.#reader.opened()).call('feedState', this.#reader.id, this.#config);
-  }
-
-  async begin(): Promise<FeedPosition> {
-    return (await this.#reader.opened()).call('beginFeed', this.#reader.id, this.#config);
-  }
-
-  async confirm(position: FeedPosition): Promise<void> {
-    return (await this.#reader.opened()).call('confirmChanges', this.#reader.id, this.#config, position);
-  }
-
-  async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {
-    signal.throwIfAborted();
-    const { call } = await this.#reader.opened();
-    const stream = this.#reader.nextStream();
-    const close = (): Promise<void> => call('closeChanges', stream).catch(() => undefined);
-    // What the thread waits for ends then, with an error.
-    const aborted = (): void => void close();
-    signal.addEventListener('abort', aborted, { once: true });
-    try {
-      await call('openChanges', stream, this.#reader.id, this.#config, position);
-      let group = await call('nextChanges', stream);
-      while (group !== null) {
-        signal.throwIfAborted();
-        yield group;
-        group = await call('nextChanges', stream);
-      }
-    } catch (error) {
-      throw signal.aborted ? signal.reason : error;
-    } finally {
-      signal.removeEventListener('abort', aborted);
-      await close();
+async function* readRemotely(
+  reader: RemoteReader,
+  config: FeedConfig,
+  position: FeedPosition,
+  signal: AbortSignal,
+): AsyncGenerator<ChangeGroup> {
+  signal.throwIfAborted();
+  const { call } = await reader.opened();
+  const stream = reader.nextStream();
+  const close = (): Promise<void> => call('closeChanges', stream).catch(() => undefined);
+  // What the thread waits for ends then, with an error.
+  const aborted = (): void => void close();
+  signal.addEventListener('abort', aborted, { once: true });
+  try {
+    await call('openChanges', stream, reader.id, config, position);
+    let group = await call('nextChanges', stream);
+    while (group !== null) {
+      signal.throwIfAborted();
+      yield group;
+      group = await call('nextChanges', stream);
     }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    signal.removeEventListener('abort', aborted);
+    await close();
   }
 }

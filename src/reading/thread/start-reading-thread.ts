@@ -10,7 +10,7 @@ import type { SourceConfig } from '../../domain/sync/sync.js';
 import type { PositionedChunk } from '../chunk.js';
 import type { PreparedMapping } from '../prepared-mapping.js';
 import type { OpenReader, Reader } from '../reader.js';
-import { RemoteFeed } from './remote-feed.js';
+import { remoteFeed } from './remote-feed.js';
 import { connect, type Connection } from './remote-calls.js';
 import type { MainThreadMethods, PostedChunk, ReadingThreadMethods, SourceMethod } from './thread-protocol.js';
 
@@ -77,7 +77,7 @@ export function startReadingThread(): ReadingThread {
     return {
       source: {
         ...(Object.fromEntries(SOURCE_METHODS.map(method)) as Pick<Source, SourceMethod>),
-        changes: (feed) => new RemoteFeed({ id, opened, nextStream: () => ++numbers }, feed),
+        changes: (feed) => remoteFeed({ id, opened, nextStream: () => ++numbers }, feed),
         async close() {
           const left = open?.thread;
           open = undefined;

@@ -2,7 +2,7 @@
 import type { PostedFailedRows } from '../../records/failed-row-list.js';
 import type { PostedRecords } from '../../records/records.js';
 import type { OnRetry } from '../../domain/monitoring/retries.js';
-import type { ChangeGroup, FeedConfig, FeedPosition, FeedState } from '../../domain/source/change-feed.js';
+import type { ChangeFeed, ChangeGroup, FeedConfig, FeedPosition } from '../../domain/source/change-feed.js';
 import type { Source } from '../../domain/source/source.js';
 import type { MappingSpec, SourceConfig, TenantRule } from '../../domain/sync/sync.js';
 import type { PositionedChunk } from '../chunk.js';
@@ -10,6 +10,9 @@ import type { ReadPartition } from '../read-chunks.js';
 
 /** The methods of a source that are forwarded by name. */
 export type SourceMethod = Exclude<keyof Source, 'close' | 'changes'>;
+
+/** The methods of a change feed that are forwarded by name. */
+export type FeedMethod = Exclude<keyof ChangeFeed, 'read'>;
 
 /** A mapping. The thread compiles it once per `id`, so an id must never be reused for another spec or tenant rule. */
 export interface PostedMapping {
@@ -35,10 +38,7 @@ export type ReadingThreadMethods = {
   nextChunk: (stream: number) => Promise<PostedChunk | null>;
   /** Closes a stream, at its end or not, and releases what it uses. */
   closeStream: (stream: number) => Promise<void>;
-  /** `ChangeFeed.state`, and so on, of a feed of the reader's source. */
-  feedState: (reader: number, config: FeedConfig) => Promise<FeedState>;
-  beginFeed: (reader: number, config: FeedConfig) => Promise<FeedPosition>;
-  confirmChanges: (reader: number, config: FeedConfig, position: FeedPosition) => Promise<void>;
+  feed: (reader: number, config: FeedConfig, method: FeedMethod, args: readonly unknown[]) => Promise<unknown>;
   /** Opens a stream of a feed's changes. */
   openChanges: (stream: number, reader: number, config: FeedConfig, position: FeedPosition) => void;
   /** The next changes of the stream; null after the last ones. */
