@@ -1,6 +1,6 @@
 /** `changes`: an administrator installs the feed of a sync, sees how it stands, and removes it, on a real server. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
 import type { CommandEnd } from './command-line.js';
@@ -137,8 +137,17 @@ it("uses the sync's own connection if no other one is named", async () => {
 
 it('says which statements were run and which not if the account may not run one, and goes on from there', async () => {
   const shop = await fedShop();
-  await shop.source.query(`CREATE PUBLICATION ${shop.slot} FOR TABLE shop.customers (id), shop.orders (no)`);
+  // Who owns the tables may publish them, and may not create a role that reads slots.
   await shop.source.query(`GRANT CREATE ON DATABASE ${shop.slot} TO ${shop.reader}`);
+  for (const table of ['customers', 'orders', 'lines'])
+    await shop.source.query(`ALTER TABLE shop.${table} OWNER TO ${shop.reader}`);
+  const plain = await shop.changes('install --apply', { SOURCE_ADMIN_URL: '' });
+  expect(plain.code).toBe(1);
+  expect(plain.stdout).toMatch(/done {6}CREATE PUBLICATION/);
+  expect(plain.stdout).toMatch(/failed {4}CREATE ROLE/);
+  expect(plain.stdout).toMatch(/not run {3}SELECT pg_create/);
+  expect(plain.stdout).toContain('SQLSTATE 42501: the account lacks the privilege');
+
   const failed = await shop.changes('install --apply --json', { SOURCE_ADMIN_URL: '' });
   expect(failed.code).toBe(1);
   const document = failed.json<InstallDocument>();
@@ -148,9 +157,6 @@ it('says which statements were run and which not if the account may not run one,
     message: expect.stringContaining('SQLSTATE 42501') as string,
     remedy: expect.stringContaining('SOURCE_ADMIN_URL') as string,
   });
-  const plain = await shop.changes('install --apply', { SOURCE_ADMIN_URL: '' });
-  expect(plain.stdout).toMatch(/failed {4}ALTER PUBLICATION/);
-  expect(plain.stdout).toMatch(/not run {3}SELECT pg_create/);
 
   expect((await shop.changes('install --apply')).code).toBe(0);
   expect((await shop.changes('install')).stdout).toContain('everything is there');
@@ -339,6 +345,58 @@ it('shows a table that the publication lacks, and a source that cannot be reache
   expect(gone.code).toBe(1);
   expect(gone.json<StatusDocument>().feeds[0]!.problem).toContain('ECONNREFUSED');
 });
+
+it.each([
+  ['postgres://u:hunter3@127.0.0.1:99999/x', 2, 'SOURCE_ADMIN_URL is no URL'],
+  ['mysql://u:hunter3@127.0.0.1:1/x', 2, 'SOURCE_ADMIN_URL must be the address of a PostgreSQL database'],
+  ['postgres://u:hunter3@127.0.0.1:1/x', 1, 'ECONNREFUSED'],
+])('says what is wrong with the address of the administrator: %s', async (url, expected, why) => {
+  const shop = await fedShop();
+  const { code, stderr } = await shop.changes('install --apply', { SOURCE_ADMIN_URL: url });
+  expect(stderr).toContain(why);
+  expect(code).toBe(expected);
+  expect(await partsOf(shop)).toEqual([]);
+});
+
+it('says that the server has given a slot up, and begins anew once it is removed and installed', async (context) => {
+  if (server.version < 13) context.skip('slots are not given up before PostgreSQL 13');
+  const shop = await fedShop();
+  await fill(shop, 2);
+  await shop.changes('install --apply');
+  await shop.work();
+  await shop.run();
+  await giveUp(shop);
+  const { code, stdout } = await shop.changes('status');
+  expect(code).toBe(1);
+  expect(stdout).toContain(`CANNOT BE READ: the server has given up the slot "${shop.slot}"`);
+  const refused = await shop.changes('install');
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).toContain('drop it, and install again');
+  expect((await shop.changes('remove --apply')).code).toBe(0);
+  expect((await shop.changes('install --apply')).code).toBe(0);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 6, unchanged: 6 } });
+});
+
+/** Lets the server keep next to nothing of its log, until it has given up the slot. */
+async function giveUp({ source, slot }: FedShop): Promise<void> {
+  await source.query(`ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'`);
+  await source.query('SELECT pg_reload_conf()');
+  try {
+    await eventually('that the slot is given up', async () => {
+      await source.query('SELECT pg_switch_wal()');
+      await source.query('CREATE TABLE IF NOT EXISTS filler (i int)');
+      await source.query('DROP TABLE filler');
+      await source.query('CHECKPOINT');
+      const lost = await source.query(`SELECT FROM pg_replication_slots WHERE slot_name = $1 AND wal_status = 'lost'`, [
+        slot,
+      ]);
+      return lost.length > 0;
+    });
+  } finally {
+    await source.query('ALTER SYSTEM RESET max_slot_wal_keep_size');
+    await source.query('SELECT pg_reload_conf()');
+  }
+}
 
 it('prints what removes the feed, removes it, and begins anew if it is installed again', async () => {
   const shop = await fedShop();

@@ -197,6 +197,35 @@ it('reads the rows of a mapping that is new to the feed in full, and of the othe
   expect(read).toEqual({ customers: 0, orders: 0, lines: 5 });
 });
 
+it('misses no row of a transaction that was open when its table was added to the publication', async () => {
+  const { 'shop.lines': key, ...others } = TABLES;
+  const lines = filesOf({})['lines.mapping.yaml']!;
+  const shop = await fedShop({ tables: others, files: { 'lines.mapping.yaml': `${lines}changes: none\n` } });
+  await fill(shop, 2);
+  await shop.run();
+  const open = await shop.source.connect();
+  await open.query(`BEGIN; INSERT INTO shop.lines (order_no, line, sku) VALUES ('o1', 2, 'late')`);
+  await shop.source.query(
+    `ALTER PUBLICATION ${shop.slot} ADD TABLE shop.lines ${server.version >= 15 ? `(${key})` : ''}`,
+  );
+  shop.write('lines.mapping.yaml', lines);
+  const [{ now }] = (await shop.source.query('SELECT clock_timestamp()::text AS now')) as [{ now: string }];
+  const run = await shop.start('sync', { sync: 'shop' });
+  await eventually('that the run waits for the transaction', async () => {
+    const waiting = await shop.source.query(
+      `SELECT FROM pg_stat_activity WHERE query_start > $1::timestamptz AND application_name = 'partner-sync'
+         AND query LIKE '%pg_prepared_xacts p ON%'`,
+      [now],
+    );
+    return waiting.length > 0;
+  });
+  await open.query('COMMIT');
+  await open.end();
+  expect(await run.result()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.differences()).toBe(0);
+});
+
 it('refuses a feed that does not report the table of a mapping, before anything is read', async () => {
   const shop = await fedShop({ tables: { 'shop.customers': 'id', 'shop.lines': 'order_no, line' } });
   await fill(shop, 1);

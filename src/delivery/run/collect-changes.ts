@@ -51,12 +51,21 @@ export async function collectChanges(
     const first = await feed.begin();
     await ledger.feeds.begin(acquired, first);
     await noteAll(first);
+  } else if (!(await areLoaded())) {
+    // Its table may have just been added to the publication: what a transaction has written before, and commits later, is
+    // not reported. The reading of all rows that follows has to see it.
+    await feed.begin();
   }
   await ledger.feeds.feedMappings(
     acquired,
     fed.map(({ mappingId }) => mappingId),
   );
   return { notes };
+
+  async function areLoaded(): Promise<boolean> {
+    const known = await Promise.all(fed.map(({ mappingId }) => ledger.feeds.mapping(mappingId)));
+    return known.every((mapping) => mapping?.loaded === true && mapping.feed === input.feed);
+  }
 
   async function noteAll(from: FeedPosition): Promise<void> {
     let noted = from;
