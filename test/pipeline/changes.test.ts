@@ -98,6 +98,17 @@ it('marks the record in the tenant that a row has left, and that of a key that a
   expect(await shop.stored('customer', '500')).toMatchObject({ status: 'active' });
 });
 
+it('says of rows that earlier runs could not deliver that they are still not delivered, though it reads none of them', async () => {
+  const shop = await fedShop();
+  await fill(shop, 3);
+  await shop.source.query(`UPDATE shop.customers SET status = 'X' WHERE id = 2`);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete_with_dead_letters' });
+  expect(await shop.run()).toMatchObject({ outcome: 'complete_with_dead_letters', total: { read: 0 } });
+
+  await shop.source.query(`UPDATE shop.customers SET status = 'A' WHERE id = 2`);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+});
+
 it('lets the source forget changes that it has noted, and delivers them once the platform works again', async () => {
   const shop = await fedShop({ failOn: 'never' });
   await fill(shop, 10);

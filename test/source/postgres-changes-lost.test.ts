@@ -157,7 +157,7 @@ it('says that the account lacks a privilege, without a value of a row', async ()
   const source = open(Object.assign(new URL(slot.url), { username: slot.name, password: 'r' }).href);
   try {
     const reader = source.changes(slot.config);
-    expect(await reader.state()).toMatchObject({ problem: null, position: start });
+    expect(await reader.state()).toMatchObject({ problem: null, position: { origin: start.origin } });
     await expect(groupsFrom(reader, start)).rejects.toMatchObject({
       code: 'config_invalid',
       message: expect.stringMatching(/reading the slot failed \(SQLSTATE 42501: the account lacks/) as string,

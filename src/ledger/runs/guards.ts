@@ -120,7 +120,7 @@ async function finishedCounts(
   const { rows } = await knex.raw<{ rows: Pick<GuardedCounts, 'read' | 'deadLettered'>[] }>(
     `SELECT coalesce(sum(c.read), 0)::float8 AS read, coalesce(sum(c.dead_lettered), 0)::float8 AS "deadLettered"
      FROM partitions p JOIN partition_counts c ON c.partition_id = p.id
-     WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind = 'planned'`,
+     WHERE p.run_id = :run AND p.mapping_id = :mapping AND p.kind IN ('planned', 'changed_rows')`,
     { run: runId, mapping: mappingId },
   );
   return rows[0]!;

@@ -73,7 +73,7 @@ export function openCounts(knex: Knex): CountsView {
       const { rows } = await knex.raw<{ rows: (Undelivered & { mapping: string; wasRead: boolean })[] }>(
         `SELECT m.name AS mapping,
            EXISTS (SELECT FROM partitions p WHERE p.mapping_id = m.id AND p.run_id = :run
-             AND p.kind IN ('planned', 'dead_letters')) AS "wasRead",
+             AND p.kind IN ('planned', 'changed_rows', 'dead_letters')) AS "wasRead",
            (SELECT count(*) FROM waiting w JOIN partitions p ON p.id = w.partition_id
             WHERE w.mapping_id = m.id AND NOT (w.counted AND p.run_id = :run))::float8 AS waiting,
            greatest(0, (SELECT count(*) FROM dead_letters d WHERE d.mapping_id = m.id)
