@@ -176,12 +176,12 @@ export const PLANTED_BUGS = {
   ],
   'after changes were lost, the feed goes on as if nothing had happened': [
     'src/ledger/changes/feeds.ts',
-    'SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL\n           WHERE feed = ?',
+    'SET ${NOT_LOADED}\n           WHERE feed = ?',
     'SET loaded = loaded\n           WHERE feed = ?',
   ],
   'rows that were deleted while changes were lost are not looked for': [
     'src/ledger/changes/feeds.ts',
-    'SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL\n           WHERE feed = ?',
+    'SET ${NOT_LOADED}\n           WHERE feed = ?',
     'SET loaded = false, load_run_id = NULL\n           WHERE feed = ?',
   ],
   'a continued run leaves out the rest of a stage': [

@@ -11,13 +11,14 @@ import { newRun } from './new-partition.js';
 const the = ledgerForTests();
 const { deliver, newPartition, outcome } = the;
 const LAST = '9223372036854775807';
+const fedMapping = (reads = 'a table by its key') => ({ mappingId: the.mappingId, reads });
 const at = (position: string, origin = 'one') => ({ origin, at: position });
 
 let feed: AcquiredFeed;
 beforeEach(async () => {
   feed = await the.ledger.feeds.acquire('shop', randomUUID());
   await the.ledger.feeds.begin(feed, at('10'));
-  await the.ledger.feeds.feedMappings(feed, [the.mappingId]);
+  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
 });
 
 const note = (keys: readonly string[], position: string | null = null, from = feed, isTruncated = false) =>
@@ -188,7 +189,7 @@ it('come from one feed: with another one, every row has to be read', async () =>
   await the.ledger.feeds.beginLoad(the.mappingId, '7');
   const other = await the.ledger.feeds.acquire('shop', randomUUID());
   await the.ledger.feeds.begin(other, at('1'));
-  await the.ledger.feeds.feedMappings(other, [the.mappingId]);
+  await the.ledger.feeds.feedMappings(other, [fedMapping()]);
   await the.ledger.feeds.note(other, [], null, true);
   expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
 });
@@ -221,4 +222,30 @@ it('are forgotten with their feed, so that it begins anew, but not while a run h
   const [entry] = await the.ledger.audit.latest({ sync: 'shop', limit: 1 });
   expect(entry).toMatchObject({ action: 'feed_removed', actor, subject: { feed: feed.name, changedRows: 2 } });
   expect(await the.ledger.feeds.forget('shop', randomUUID(), actor)).toBeNull();
+});
+
+/** Every row of the mapping has been read since the feed began. */
+async function load(): Promise<void> {
+  await note([]);
+  const partition = await newPartition();
+  await the.ledger.feeds.beginLoad(the.mappingId, partition.runId);
+  await the.ledger.partitions.finish(partition);
+  expect(await fed()).toMatchObject({ loaded: true });
+}
+
+it('are not all that is left to read of a mapping that the feed was not of for a while', async () => {
+  await load();
+  await the.ledger.feeds.feedMappings(feed, []);
+  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
+});
+
+it('are forgotten, and every row is read, if the mapping has another table or key', async () => {
+  await load();
+  await note(['a']);
+  await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
+  expect(await keys()).toEqual(['a']);
+  await the.ledger.feeds.feedMappings(feed, [fedMapping('another key')]);
+  expect(await keys()).toEqual([]);
+  expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
 });

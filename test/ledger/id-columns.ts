@@ -41,7 +41,7 @@ export const NOT_FORGOTTEN: Readonly<Record<string, string>> = {
     'schedules.id schedules.sync schedules.name alert_deliveries.sync schema_definitions.name ' +
     'schema_definitions.definition audit.sync mappings.sync mappings.name runs.sync sync_files.sync sync_files.files ' +
     'sync_leases.sync sync_days.sync dead_letters.pointer removal_plans.action ' +
-    'change_feeds.sync change_feeds.name fed_mappings.feed',
+    'change_feeds.sync change_feeds.name fed_mappings.feed fed_mappings.reads',
   'it names the platform or what it has made':
     'senders.account platform_retry_after.account schema_definitions.platform ' +
     'schema_definitions.platform_id batches.platform_batch_id',

@@ -237,6 +237,21 @@ it('misses no row of a transaction that was open when its table was added to the
   expect(await shop.differences()).toBe(0);
 });
 
+it('reads every row of a mapping that was without the feed for a while, when nobody recorded its changes', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  await shop.run();
+  const withFeed = marking();
+  shop.write('customers.mapping.yaml', `${withFeed}changes: none\n`);
+  await shop.source.query(`UPDATE shop.customers SET name = 'Unheard' WHERE id = 1`);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 2');
+  await shop.run();
+  shop.write('customers.mapping.yaml', withFeed);
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  expect(await shop.stored('customer', '1')).toMatchObject({ name: 'Unheard' });
+  expect(await shop.stored('customer', '2')).toMatchObject({ status: 'gone' });
+});
+
 it('refuses a feed that does not report the table of a mapping, before anything is read', async () => {
   const shop = await fedShop({ tables: { 'shop.customers': 'id', 'shop.lines': 'order_no, line' } });
   await fill(shop, 1);

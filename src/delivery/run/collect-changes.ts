@@ -36,6 +36,11 @@ export async function collectChanges(
   const fed = await fedMappings(sync.source, feed, input.feed, specs, (name) => sync.mapping(name));
   signal.throwIfAborted();
   const acquired = await ledger.feeds.acquire(input.sync, input.feed);
+  // Before anything is read: changes of mappings that the feed is not of are not recorded.
+  await ledger.feeds.feedMappings(
+    acquired,
+    fed.map(({ mappingId, table, key }) => ({ mappingId, reads: JSON.stringify([table.schema, table.name, ...key]) })),
+  );
   const notes: MappingNote[] = [];
   let { position } = acquired;
   if (position !== null) {
@@ -56,15 +61,11 @@ export async function collectChanges(
     // not reported. The reading of all rows that follows has to see it.
     await feed.begin();
   }
-  await ledger.feeds.feedMappings(
-    acquired,
-    fed.map(({ mappingId }) => mappingId),
-  );
   return { notes };
 
   async function areLoaded(): Promise<boolean> {
     const known = await Promise.all(fed.map(({ mappingId }) => ledger.feeds.mapping(mappingId)));
-    return known.every((mapping) => mapping?.loaded === true && mapping.feed === input.feed);
+    return known.every((mapping) => mapping?.loaded === true);
   }
 
   async function noteAll(from: FeedPosition): Promise<void> {

@@ -32,6 +32,13 @@ export interface RecordedChanges {
   readonly isTruncated: boolean;
 }
 
+/** A mapping that a feed is of. */
+export interface MappingToFeed {
+  readonly mappingId: number;
+  /** What tells its table and key columns from others. */
+  readonly reads: string;
+}
+
 /** What incremental runs may rely on for a mapping that a feed is of. */
 export interface FedMapping {
   /** The feed that it goes by, as the files name it. */
@@ -49,8 +56,11 @@ export interface Feeds extends FeedView {
   acquire(sync: string, name: string): Promise<AcquiredFeed>;
   /** The feed is read from this position on: of all its mappings, every row has to be read again. Throws `fenced_off`. */
   begin(feed: AcquiredFeed, position: FeedPosition): Promise<void>;
-  /** These mappings are fed by it from now on. Of those that are new to it, every row has to be read. Throws `fenced_off`. */
-  feedMappings(feed: AcquiredFeed, mappingIds: readonly number[]): Promise<void>;
+  /**
+   * The feed is of these mappings from now on, and of no others. Of those that are new to it, or read another table or key
+   * than before, every row has to be read, and so of those that come back to it later. Throws `fenced_off`.
+   */
+  feedMappings(feed: AcquiredFeed, mappings: readonly MappingToFeed[]): Promise<void>;
   /**
    * Notes changes, and that the feed is read up to `position`; null leaves that as it is. Throws `fenced_off`.
    *
@@ -93,20 +103,34 @@ export function openFeeds(knex: Knex): Feeds {
       inTransaction(knex, async (trx) => {
         await moveTo(trx, feed, position, false);
         await trx.raw(
-          `UPDATE fed_mappings SET loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL
+          `UPDATE fed_mappings SET ${NOT_LOADED}
            WHERE feed = ? AND mapping_id IN (SELECT id FROM mappings WHERE sync = ?)`,
           [feed.name, feed.sync],
         );
       }),
-    feedMappings: (feed, mappingIds) =>
+    feedMappings: (feed, mappings) =>
       inTransaction(knex, async (trx) => {
         await moveTo(trx, feed, null, false);
+        const ids = mappings.map(({ mappingId }) => mappingId);
+        const reads = mappings.map((mapping) => mapping.reads);
+        const of = { sync: feed.sync, feed: feed.name, ids, reads };
+        // Keys of another table, or of other columns, would find no row.
         await trx.raw(
-          `INSERT INTO fed_mappings AS m (mapping_id, feed) SELECT id, ? FROM unnest(CAST(? AS int[])) AS ids(id)
-           ON CONFLICT (mapping_id) DO UPDATE SET feed = excluded.feed, loaded = false, load_run_id = NULL, missed_deletes = true,
-             search_plan_id = NULL
-           WHERE m.feed <> excluded.feed`,
-          [feed.name, [...mappingIds]],
+          `DELETE FROM changed_rows c USING fed_mappings m, unnest(CAST(:ids AS int[]), CAST(:reads AS text[])) AS now(id, reads)
+           WHERE m.mapping_id = now.id AND m.reads <> now.reads AND c.mapping_id = now.id`,
+          of,
+        );
+        await trx.raw(
+          `INSERT INTO fed_mappings AS m (mapping_id, feed, reads)
+           SELECT id, :feed, reads FROM unnest(CAST(:ids AS int[]), CAST(:reads AS text[])) AS now(id, reads)
+           ON CONFLICT (mapping_id) DO UPDATE SET feed = excluded.feed, reads = excluded.reads, ${NOT_LOADED}
+           WHERE (m.feed, m.reads) <> (excluded.feed, excluded.reads)`,
+          of,
+        );
+        await trx.raw(
+          `UPDATE fed_mappings SET ${NOT_LOADED} WHERE feed = :feed AND mapping_id <> ALL (CAST(:ids AS int[]))
+             AND mapping_id IN (SELECT id FROM mappings WHERE sync = :sync)`,
+          of,
         );
       }),
     note: (feed, changes, position, isAll = false) =>
@@ -138,6 +162,9 @@ export function openFeeds(knex: Knex): Feeds {
     forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
 }
+
+/** Of a mapping of which every row has to be read, and every record looked for. */
+const NOT_LOADED = 'loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL';
 
 async function forgetFeed(trx: Knex, sync: string, name: string, actor: Actor): Promise<number | null> {
   // An attempt that is still reading the feed finds it gone, and is fenced off.

@@ -209,6 +209,8 @@ export const RUN_TABLES = `
   CREATE TABLE fed_mappings (
     mapping_id smallint PRIMARY KEY REFERENCES mappings,
     feed text NOT NULL,
+    -- The table and its key columns, as JSON: what was loaded of others says nothing about these.
+    reads text NOT NULL,
     -- Whether every row has been read since the feed began.
     loaded boolean NOT NULL DEFAULT false,
     -- The run that is reading every row.
