@@ -41,8 +41,6 @@ export interface MappingToFeed {
 
 /** What incremental runs may rely on for a mapping that a feed is of. */
 export interface FedMapping {
-  /** The feed that it goes by, as the files name it. */
-  readonly feed: string;
   /** Whether every row has been read since the feed began, so that the changed rows are all that is left to read. */
   readonly loaded: boolean;
   /** Whether rows may have been deleted unnoticed: before the feed began, while it was lost, or by TRUNCATE. */
@@ -145,7 +143,7 @@ export function openFeeds(knex: Knex): Feeds {
       }),
     async mapping(mappingId) {
       const { rows } = await knex.raw<{ rows: FedMapping[] }>(
-        `SELECT m.feed, m.loaded, m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
+        `SELECT m.loaded, m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
          FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
            JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
          WHERE m.mapping_id = ? AND f.read_at IS NOT NULL`,
