@@ -15,7 +15,12 @@ export async function withChanges(
   const notes = [...run.notes];
   for (const { name } of run.feeds) {
     await execution.controls.untilRunning();
-    const collected = await activitiesWithSummary(`changes of ${name}`).collectChanges({ runId, sync, feed: name });
+    const collected = await activitiesWithSummary(`changes of ${name}`).collectChanges({
+      runId,
+      sync,
+      feed: name,
+      skipped: run.skipped.map(({ mapping }) => mapping),
+    });
     notes.push(...collected.notes);
   }
   return { ...run, notes };

@@ -29,9 +29,8 @@ export async function withoutDrifted(
     stages: opened.stages.map(remaining),
     firstPass: opened.firstPass.map(remaining),
     polled: remaining(polled),
-    feeds: (opened.feeds ?? [])
-      .map(({ name, mappings }) => ({ name, mappings: remaining(mappings) }))
-      .filter(({ mappings }) => mappings.length > 0),
+    // A feed of which no mapping remains is read, too: the source keeps its changes until then.
+    feeds: (opened.feeds ?? []).map(({ name, mappings }) => ({ name, mappings: remaining(mappings) })),
     skipped,
     notes,
   };

@@ -1,5 +1,5 @@
 /**
- * Removal plans: the records of a mapping whose rows a mirror run found vanished. A plan is filled page by page,
+ * Removal plans: the records of a mapping whose rows a run found vanished. A plan is filled page by page,
  * decided on, approved if it needs to be, and carried out. After that only its counts are kept.
  */
 import type { Knex } from 'knex';
@@ -79,6 +79,12 @@ export interface PlannedRemoval extends RecordPlace {
   readonly tenant: string;
 }
 
+/** The mapping's plans that this one can replace: one of changed rows alone says nothing of what a search has found. */
+const plansOf = (trx: Knex, { id, mappingId }: OpenPlan) =>
+  trx('removal_plans')
+    .where({ mapping_id: mappingId })
+    .whereRaw('(NOT searched OR (SELECT searched FROM removal_plans WHERE id = ?))', [id]);
+
 export function openRemovals(knex: Knex): Removals {
   const plans = async (condition: string, values: readonly string[]): Promise<RemovalPlan[]> => {
     const { rows } = await knex.raw<{ rows: RemovalPlan[] }>(
@@ -151,7 +157,7 @@ export function openRemovals(knex: Knex): Removals {
           .where({ id: plan.id, state: 'finding' })
           .update({ ...counted, state });
         if (decided === 0) return;
-        const before = () => trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<', plan.id);
+        const before = () => plansOf(trx, plan).where('id', '<', plan.id);
         await trx('removals').whereIn('plan_id', before().whereNull('approved_at').select('id')).delete();
         await before().whereIn('state', ['finding', 'awaiting_approval', 'empty', 'due']).update({ state: 'replaced' });
       });
@@ -168,7 +174,7 @@ export function openRemovals(knex: Knex): Removals {
     async finish(plan) {
       await inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: plan.id }).update({ state: 'done' });
-        const through = trx('removal_plans').where({ mapping_id: plan.mappingId }).where('id', '<=', plan.id);
+        const through = plansOf(trx, plan).where('id', '<=', plan.id);
         await trx('removals').whereIn('plan_id', through.select('id')).delete();
         await settleRowsOfPlan(trx, plan.mappingId, plan.id);
         await endSearch(trx, plan.id);

@@ -36,7 +36,7 @@ const keys = async (runId?: string): Promise<string[]> => (await rows(runId)).ma
 async function settle(partition: AcquiredPartition, settled: readonly ChangedRow[], gone: readonly ChangedRow[] = []) {
   const checkpoint = await outcome(null, [], 'unchanged');
   const [seqs, ofGone] = [settled, gone].map((some) => some.map(({ seq }) => seq));
-  const resumePoint = { kind: 'changed_rows', seqs: seqs!, gone: ofGone! } as const;
+  const resumePoint = { kind: 'changed_rows', after: seqs!.at(-1)!, seqs: seqs!, gone: ofGone! } as const;
   await the.ledger.checkpoint(partition, { ...checkpoint, resumePoint } as typeof checkpoint);
 }
 const fed = async () => (await the.ledger.feeds.mapping(the.mappingId))!;
@@ -114,7 +114,7 @@ it('are kept until the removal plan of their records is carried out', async () =
     plan.id,
     (await rows()).map(({ seq }) => seq),
   );
-  expect((await rows()).map(({ planId }) => planId)).toEqual([plan.id, plan.id]);
+  expect(await keys()).toEqual(['a', 'b']);
 
   // Its row has come back.
   await note(['b']);
@@ -248,4 +248,48 @@ it('are forgotten, and every row is read, if the mapping has another table or ke
   await the.ledger.feeds.feedMappings(feed, [fedMapping('another key')]);
   expect(await keys()).toEqual([]);
   expect(await fed()).toMatchObject({ loaded: false, missedDeletes: true });
+});
+
+it('are gone through once in a run, even if some of them stay on the list', async () => {
+  await note(['a', 'b', 'c']);
+  const [a, b, c] = await rows();
+  const runId = await newRun(the.ledger);
+  const planned = { expectedRows: null, isComplete: true, highWatermarkAt: new Date() };
+  await the.ledger.partitions.planChangedRows(runId, the.mappingId, c!.seq, planned);
+  const [partition] = await the.ledger.partitions.planned(runId, the.mappingId);
+  await settle(await the.ledger.partitions.acquire(partition!.id), [b!]);
+  expect((await the.ledger.partitions.acquire(partition!.id)).work).toEqual({
+    kind: 'changed_rows',
+    after: b!.seq,
+    through: c!.seq,
+  });
+  expect(await keys()).toEqual(['a', 'c']);
+  expect(a!.seq).not.toBe(b!.seq);
+});
+
+it('are not all that is left to read while the load of their mapping is still to be planned', async () => {
+  await note([]);
+  const runId = await newRun(the.ledger);
+  await the.ledger.feeds.beginLoad(the.mappingId, runId);
+  const early = await the.ledger.partitions.forSmallTenants(runId, the.mappingId);
+  await the.ledger.partitions.finish(await the.ledger.partitions.acquire(early.id));
+  expect(await fed()).toMatchObject({ loaded: false, isLoading: true });
+});
+
+it('have removal plans that replace each other, and none that a search has made', async () => {
+  const { removals, feeds } = the.ledger;
+  const planOf = async (isSearched: boolean) => {
+    const plan = await removals.open(await newRun(the.ledger), the.mappingId, '{}');
+    if (isSearched) await feeds.beginSearch(the.mappingId, plan.id);
+    await removals.decide(plan, 'awaiting_approval', { records: 1, accepted: 9 });
+    return plan.id;
+  };
+  const awaiting = async () =>
+    (await removals.awaitingApproval('shop')).map(({ plan }) => plan).filter((id) => plans.includes(id));
+  const plans = [await planOf(true), await planOf(false)];
+  expect(await awaiting()).toEqual(plans);
+  plans.push(await planOf(false));
+  expect(await awaiting()).toEqual([plans[0], plans[2]]);
+  plans.push(await planOf(true));
+  expect(await awaiting()).toEqual([plans[3]]);
 });

@@ -252,6 +252,22 @@ it('reads every row of a mapping that was without the feed for a while, when nob
   expect(await shop.stored('customer', '2')).toMatchObject({ status: 'gone' });
 });
 
+it('goes on with the other mappings if the table of one is gone, and reads all of its rows once it is back', async () => {
+  const shop = await fedShop();
+  await fill(shop, 3);
+  await shop.run();
+  await shop.source.query('ALTER TABLE shop.lines RENAME TO lines_away');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Told' WHERE id = 1`);
+  const without = await shop.run();
+  expect(without).toMatchObject({ outcome: 'incomplete', skipped: [{ mapping: 'lines', code: 'source_changed' }] });
+  expect(await shop.stored('customer', '1')).toMatchObject({ name: 'Told' });
+
+  await shop.source.query('ALTER TABLE shop.lines_away RENAME TO lines');
+  const report = await shop.run();
+  expect(report).toMatchObject({ outcome: 'complete' });
+  expect(report.mappings.find(({ mapping }) => mapping === 'lines')).toMatchObject({ read: 3 });
+});
+
 it('refuses a feed that does not report the table of a mapping, before anything is read', async () => {
   const shop = await fedShop({ tables: { 'shop.customers': 'id', 'shop.lines': 'order_no, line' } });
   await fill(shop, 1);

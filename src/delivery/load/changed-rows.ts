@@ -10,8 +10,8 @@ import { rowsToRemove } from './rows-to-remove.js';
 /** The rows that are left, in the order in which they were named last. */
 export async function* chunksOfChangedRows(context: PartitionContext): AsyncGenerator<NextChunk> {
   const { deps, sync, mapping, partition } = context;
-  const { through } = workOf(partition, 'changed_rows');
-  let after = '0';
+  const { through, ...work } = workOf(partition, 'changed_rows');
+  let { after } = work;
   while (true) {
     const bounds = { after, through, limit: LOOK_UP_ROWS };
     const changed = await deps.ledger.changedRows.page(mapping.mappingId, partition.runId, bounds);
@@ -24,9 +24,8 @@ export async function* chunksOfChangedRows(context: PartitionContext): AsyncGene
     const staying = await rowsToRemove(context, looked);
     const settled = looked.filter(({ seq }) => !staying.has(seq));
     const gone = settled.filter(({ result }) => result === null);
-    const resumePoint = { kind: 'changed_rows', seqs: seqsOf(settled), gone: seqsOf(gone) } as const;
-    yield { chunk, resumePoint };
     after = last.seq;
+    yield { chunk, resumePoint: { kind: 'changed_rows', after, seqs: seqsOf(settled), gone: seqsOf(gone) } };
   }
 }
 

@@ -45,13 +45,13 @@ export async function rowsToRemove(
     return contentHash !== undefined && !isRemoved(context.mapping, { ...candidate, contentHash });
   });
   const vanished = await vanishedAmong(context.sync, context.mapping, there);
-  await addToPlan(context, vanished);
-  return new Set([
+  const undecided = new Set([
     ...(isReadElsewhere ? gone : []),
     // The platform may still apply it. It is looked at again when that is decided.
     ...candidates.filter((_, i) => waiting.has(i)).map(({ row }) => row.seq),
-    ...vanished.map(({ row }) => row.seq),
   ]);
+  await addToPlan(context, vanished, undecided);
+  return new Set([...undecided, ...vanished.map(({ row }) => row.seq)]);
 }
 
 /** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */
@@ -82,13 +82,22 @@ async function keysOf({ deps }: PartitionContext, names: readonly RecordName[]) 
   };
 }
 
-async function addToPlan(context: PartitionContext, vanished: readonly Candidate[]): Promise<void> {
+/** A row of which something else is undecided stays on the list when the plan is carried out. */
+async function addToPlan(
+  context: PartitionContext,
+  vanished: readonly Candidate[],
+  undecided: ReadonlySet<string>,
+): Promise<void> {
   if (vanished.length === 0) return;
   const { deps, mapping, partition } = context;
   const { removals, changedRows } = deps.ledger;
   const { json } = deletedRecords(mapping.spec);
   const plan = await removals.open(partition.runId, mapping.mappingId, json('0'));
   await removals.add(plan, await keysOf(context, vanished), null);
-  const seqs = vanished.map(({ row }) => row.seq);
-  await changedRows.leaveToPlan(mapping.mappingId, plan.id, [...new Set(seqs)]);
+  const seqs = new Set(vanished.map(({ row }) => row.seq));
+  await changedRows.leaveToPlan(
+    mapping.mappingId,
+    plan.id,
+    [...seqs].filter((seq) => !undecided.has(seq)),
+  );
 }

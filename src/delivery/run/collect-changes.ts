@@ -9,15 +9,15 @@ import {
   type FeedPosition,
   type FeedTable,
 } from '../../domain/source/change-feed.js';
-import type { Source, SourceKey } from '../../domain/source/source.js';
+import type { SourceKey } from '../../domain/source/source.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { RecordedChanges } from '../../ledger/changes/feeds.js';
-import type { Dependencies, OpenMapping } from '../dependencies.js';
+import type { Dependencies, OpenSync } from '../dependencies.js';
 
 /**
  * Reads the feed from its position to its end. Keys go into the ledger before the source is told that it may forget them, so
- * an outage of the platform never fills the partner's disk.
+ * rows that cannot be delivered keep nothing at the source.
  *
  * A feed that has not begun begins now: its mappings are then read in full once. So does one whose changes are lost; records
  * of rows that were deleted meanwhile are found by looking all of them through.
@@ -33,7 +33,11 @@ export async function collectChanges(
   const sync = await openSync(input.sync, input.runId);
   const specs = sync.spec.mappings.filter(({ feed }) => feed !== null && feedName(feed) === input.feed);
   const feed = sync.source.changes(specs[0]!.feed!);
-  const fed = await fedMappings(sync.source, feed, input.feed, specs, (name) => sync.mapping(name));
+  const { fed, unreported } = await fedMappings(
+    sync,
+    feed,
+    specs.filter(({ name }) => !input.skipped.includes(name)),
+  );
   signal.throwIfAborted();
   const acquired = await ledger.feeds.acquire(input.sync, input.feed);
   // Before anything is read: changes of mappings that the feed is not of are not recorded.
@@ -41,6 +45,11 @@ export async function collectChanges(
     acquired,
     fed.map(({ mappingId, table, key }) => ({ mappingId, reads: JSON.stringify([table.schema, table.name, ...key]) })),
   );
+  if (unreported.length > 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mapping ${unreported.join(', ')}: the change feed ${input.feed} does not report its table; add it to the publication, or write changes: none`,
+    );
   const notes: MappingNote[] = [];
   let { position } = acquired;
   if (position !== null) {
@@ -87,26 +96,21 @@ interface FedMapping {
   readonly key: readonly string[];
 }
 
-/** Throws `config_invalid` for a mapping whose table the feed does not report. */
+/** The feed's mappings, but those that the run leaves out: they are read in full once they are back. */
 async function fedMappings(
-  source: Pick<Source, 'tables'>,
+  sync: Pick<OpenSync, 'source' | 'mapping'>,
   feed: ChangeFeed,
-  name: string,
   specs: readonly MappingSpec[],
-  open: (mapping: string) => Promise<OpenMapping>,
-): Promise<FedMapping[]> {
+): Promise<{ readonly fed: FedMapping[]; readonly unreported: string[] }> {
   const reported = new Set((await feed.state()).tables.map(tableKey));
   const fed: FedMapping[] = [];
+  const unreported: string[] = [];
   for (const { name: mapping, relation, key } of specs) {
-    const table = 'table' in relation ? (await source.tables([relation.table]))[0] : undefined;
-    if (table === undefined || !reported.has(tableKey(table)))
-      throw new PartnerSyncError(
-        'config_invalid',
-        `mapping ${mapping}: the change feed ${name} does not report its table; add it to the publication, or write changes: none`,
-      );
-    fed.push({ mappingId: (await open(mapping)).mappingId, mapping, table, key });
+    const table = 'table' in relation ? (await sync.source.tables([relation.table]))[0] : undefined;
+    if (table === undefined || !reported.has(tableKey(table))) unreported.push(mapping);
+    else fed.push({ mappingId: (await sync.mapping(mapping)).mappingId, mapping, table, key });
   }
-  return fed;
+  return { fed, unreported };
 }
 
 const tableKey = ({ schema, name }: FeedTable): string => JSON.stringify([schema, name]);

@@ -158,7 +158,8 @@ async function newRows(
   { from }: SmallTenantsPartition,
 ): Promise<ReadBounds | null> {
   // What is new is told by the feed, key by key.
-  if (spec.feed !== null && (await deps.ledger.feeds.mapping(mappingId))?.loaded === true) return null;
+  const fed = spec.feed === null ? null : await deps.ledger.feeds.mapping(mappingId);
+  if (fed?.loaded === true && !fed.isLoading) return null;
   if (spec.cursor === null) return from === null ? EVERYTHING : null;
   const position = await deps.ledger.partitions.position(mappingId);
   const cursorBefore = await sync.source.highWatermark(plan);

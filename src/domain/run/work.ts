@@ -198,6 +198,8 @@ export interface SchemaDrift {
 /** Input of `collectChanges`. */
 export interface CollectChangesInput extends RunRef {
   readonly feed: string;
+  /** Mappings that the run leaves out because of schema drift. */
+  readonly skipped: readonly string[];
 }
 
 /** Result of `collectChanges`. */

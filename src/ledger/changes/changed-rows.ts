@@ -10,8 +10,6 @@ export interface ChangedRow {
   /** Grows each time that the row is named. */
   readonly seq: string;
   readonly key: SourceKey;
-  /** The removal plan that its record was added to; null if there is none. */
-  readonly planId: string | null;
 }
 
 /** What the ledger knows of some records, by the index of their key. */
@@ -58,7 +56,7 @@ export function openChangedRows(knex: Knex): ChangedRows {
       const { rows } = await prepared<ChangedRow>(
         knex,
         'changed_rows',
-        `SELECT seq::text, key, plan_id AS "planId" FROM changed_rows
+        `SELECT seq::text, key FROM changed_rows
          WHERE mapping_id = :mappingId AND seq > CAST(:after AS bigint) AND seq <= CAST(:through AS bigint)
            AND (after_run IS NULL OR NOT EXISTS (SELECT FROM (${OTHER_READERS}) o WHERE o.id <= after_run))
          ORDER BY changed_rows.seq LIMIT :limit`,

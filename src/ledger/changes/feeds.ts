@@ -45,6 +45,8 @@ export interface FedMapping {
   readonly loaded: boolean;
   /** Whether rows may have been deleted unnoticed: before the feed began, while it was lost, or by TRUNCATE. */
   readonly missedDeletes: boolean;
+  /** Whether a run is reading every row now. */
+  readonly isLoading: boolean;
   /** Up to when, by the ledger's clock, all changes are noted. */
   readonly readAt: Date;
 }
@@ -143,7 +145,7 @@ export function openFeeds(knex: Knex): Feeds {
       }),
     async mapping(mappingId) {
       const { rows } = await knex.raw<{ rows: FedMapping[] }>(
-        `SELECT m.loaded, m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
+        `SELECT m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
          FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
            JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
          WHERE m.mapping_id = ? AND f.read_at IS NOT NULL`,
@@ -154,9 +156,11 @@ export function openFeeds(knex: Knex): Feeds {
     async beginLoad(mappingId, runId) {
       await knex('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
     },
-    async beginSearch(mappingId, planId) {
-      await knex('fed_mappings').where({ mapping_id: mappingId }).update({ search_plan_id: planId });
-    },
+    beginSearch: (mappingId, planId) =>
+      inTransaction(knex, async (trx) => {
+        await trx('removal_plans').where({ id: planId }).update({ searched: true });
+        await trx('fed_mappings').where({ mapping_id: mappingId }).update({ search_plan_id: planId });
+      }),
     forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
 }
@@ -213,12 +217,15 @@ export async function endSearch(trx: Knex, planId: string): Promise<void> {
   await trx('fed_mappings').where({ search_plan_id: planId }).update({ search_plan_id: null, missed_deletes: false });
 }
 
-/** In the transaction that ends a partition: the mapping is loaded if this was the last partition of its load. */
+/**
+ * In the transaction that ends a partition: the mapping is loaded if this was the last partition of its load. Others may end
+ * before those of the load are planned, which are all planned at once.
+ */
 export async function endLoad(trx: Knex, { runId, mappingId }: { runId: string; mappingId: number }): Promise<void> {
   await trx.raw(
     `UPDATE fed_mappings SET loaded = true, load_run_id = NULL WHERE mapping_id = :mappingId AND load_run_id = :runId
-       AND NOT EXISTS (SELECT FROM partitions
-         WHERE run_id = :runId AND mapping_id = :mappingId AND kind = 'planned' AND NOT done)`,
+       AND (SELECT bool_and(done) FROM partitions
+         WHERE run_id = :runId AND mapping_id = :mappingId AND kind = 'planned')`,
     { runId, mappingId },
   );
 }

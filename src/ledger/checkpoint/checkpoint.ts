@@ -46,7 +46,7 @@ export function checkpoint(
     await writePeriods(trx, partition, counts, effort);
     const resumePoint = resumePointOf(input);
     if (resumePoint?.kind === 'changed_rows') await settleChangedRows(trx, mappingId, resumePoint, read.readSeqStart);
-    else if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
+    if (resumePoint !== null) await moveResumePoint(trx, partition, resumePoint);
     return counts;
   });
 }
@@ -89,11 +89,7 @@ async function existingEntries(trx: Knex, mappingId: number): Promise<{ waiting:
 }
 
 /** Moves the partition's resume point and, if the partition is read for that, the mapping's position with it. */
-async function moveResumePoint(
-  trx: Knex,
-  partition: AcquiredPartition,
-  point: Exclude<ResumePoint, { kind: 'changed_rows' }>,
-): Promise<void> {
+async function moveResumePoint(trx: Knex, partition: AcquiredPartition, point: ResumePoint): Promise<void> {
   const { cursor, key } = storedResumePoint(point);
   await prepared(
     trx,

@@ -12,8 +12,16 @@ export type ResumePoint =
   | { readonly kind: 'dead_letter'; readonly id: string }
   /** After this record of a removal plan. */
   | { readonly kind: 'record'; readonly place: RecordPlace }
-  /** These changed rows are done, by their `seq`: they are taken off the list of those that are left. `gone`: those without a row. */
-  | { readonly kind: 'changed_rows'; readonly seqs: readonly string[]; readonly gone: readonly string[] };
+  /**
+   * After the changed row with this `seq`. Those in `seqs` are done, and are taken off the list of those that are left;
+   * `gone`: those of them without a row.
+   */
+  | {
+      readonly kind: 'changed_rows';
+      readonly after: string;
+      readonly seqs: readonly string[];
+      readonly gone: readonly string[];
+    };
 
 /** A resume point as the columns of a partition. */
 export interface StoredResumePoint {
@@ -21,7 +29,7 @@ export interface StoredResumePoint {
   readonly key: SourceKey;
 }
 
-export function storedResumePoint(point: Exclude<ResumePoint, { kind: 'changed_rows' }>): StoredResumePoint {
+export function storedResumePoint(point: ResumePoint): StoredResumePoint {
   switch (point.kind) {
     case 'row':
       return point.row;
@@ -29,6 +37,8 @@ export function storedResumePoint(point: Exclude<ResumePoint, { kind: 'changed_r
       return { cursor: null, key: [String(point.done)] };
     case 'dead_letter':
       return { cursor: null, key: [point.id] };
+    case 'changed_rows':
+      return { cursor: null, key: [point.after] };
     case 'record':
       return { cursor: null, key: [String(point.place.tenantId), point.place.externalId] };
   }
@@ -42,8 +52,8 @@ export type PartitionWork =
   | { readonly kind: 'external_ids'; readonly externalIds: readonly string[]; readonly done: number }
   /** The rows of dead letters with greater ids than `after`, up to `through`. */
   | { readonly kind: 'dead_letters'; readonly after: string; readonly through: string }
-  /** The changed rows that are left, up to the one with this `seq`. */
-  | { readonly kind: 'changed_rows'; readonly through: string }
+  /** The changed rows with a greater `seq` than `after`, up to `through`. */
+  | { readonly kind: 'changed_rows'; readonly after: string; readonly through: string }
   /** The records of a removal plan behind `after`; null: all of them. */
   | { readonly kind: 'removals'; readonly after: RecordPlace | null }
   /** Rows that are read by their keys: again, whenever their records are due, or as parents of others. */
@@ -92,8 +102,8 @@ export function workFrom(row: StoredWork): PartitionWork {
   if (kind === 'by_key' || kind === 'small_tenants') return { kind };
   if (kind === 'removals')
     return { kind, after: resumeKey && { tenantId: Number(resumeKey[0]), externalId: resumeKey[1]! } };
-  if (kind === 'dead_letters') return { kind, after: resumeKey?.[0] ?? '0', through: row.through_key![0]! };
-  if (kind === 'changed_rows') return { kind, through: row.through_key![0]! };
+  if (kind === 'dead_letters' || kind === 'changed_rows')
+    return { kind, after: resumeKey?.[0] ?? '0', through: row.through_key![0]! };
   if (externalIds !== null) return { kind: 'external_ids', externalIds, done: Number(resumeKey?.[0] ?? 0) };
   const key = resumeKey ?? row.after_key;
   const { cursor_from: cursorFrom, cursor_before: cursorBefore, through_key: throughKey } = row;

@@ -118,6 +118,8 @@ export const RECORD_TABLES = `
     -- because the source has no row at all; due: to be carried out; done: carried out; replaced: by a later plan.
     state text NOT NULL DEFAULT 'finding'
       CHECK (state IN ('finding', 'awaiting_approval', 'empty', 'due', 'done', 'replaced')),
+    -- Whether all records are looked through for it, rather than those of changed rows alone.
+    searched boolean NOT NULL DEFAULT false,
     -- While the state is finding: the records before this place have been looked at.
     next_tenant integer NOT NULL DEFAULT 0,
     next_id text NOT NULL DEFAULT '',
