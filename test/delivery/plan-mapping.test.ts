@@ -24,6 +24,7 @@ async function growingSource(ledger: () => Ledger = () => the.ledger) {
     options: { ledger: 'full' },
     relation: { query: 'SELECT 1' },
     cursor: { column: 'changed', overlap: 60 },
+    feed: null,
   };
   const deps = {
     get ledger() {
