@@ -5,7 +5,8 @@ import type { Finding, FindingKind } from '../domain/sync/finding.js';
 import type { SyncSpec } from '../domain/sync/sync.js';
 import type { Locate } from '../mapping/language/place.js';
 import { shownFindings } from './shown-findings.js';
-import { declaredFeeds, fedTables, shownTable, type DeclaredFeed } from './sync-feeds.js';
+import { fedTables, shownTable } from './sync-feeds.js';
+import { declaredFeeds, type DeclaredFeed } from '../domain/sync/declared-feeds.js';
 
 /** Those that another key of the mapping, or of the table, would correct. */
 const OF_KEY: readonly FeedFindingKind[] = ['no-primary-key', 'identity-index', 'other-key', 'key-type'];

@@ -1,40 +1,16 @@
-/** The change feeds that a sync declares, the tables that its mappings need of each, and how each stands. */
+/** The tables that a sync's mappings need of its change feeds, and how each feed stands. */
 import { PartnerSyncError } from '../domain/errors.js';
-import { feedName, type FeedConfig, type FeedPosition, type FeedState } from '../domain/source/change-feed.js';
+import type { FeedPosition, FeedState } from '../domain/source/change-feed.js';
 import type { PlannedTable } from '../domain/source/feed-installation.js';
 import type { Source } from '../domain/source/source.js';
-import type { MappingSpec, SyncSpec } from '../domain/sync/sync.js';
+import { declaredFeeds, type DeclaredFeed } from '../domain/sync/declared-feeds.js';
+import type { SyncSpec } from '../domain/sync/sync.js';
 import { groupBy } from '../domain/values/group-by.js';
 import { tableName, tableNameParts } from '../source/table-name.js';
-
-/** A feed with the mappings that go by it. */
-export interface DeclaredFeed {
-  readonly name: string;
-  readonly config: FeedConfig;
-  readonly mappings: readonly MappingSpec[];
-}
 
 /** A mapping, and the table that it reads as the source knows it. */
 export interface FedTable extends PlannedTable {
   readonly mapping: string;
-}
-
-/**
- * The feeds of the sync's files, in the order of their mappings; empty if no mapping goes by one. Throws `config_invalid` if
- * one slot is named with two publications.
- */
-export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): DeclaredFeed[] {
-  const fed = mappings.filter((mapping) => mapping.feed !== null);
-  return [...groupBy(fed, ({ feed }) => feedName(feed!))].map(([name, ofFeed]) => {
-    const [first, ...others] = ofFeed;
-    const other = others.find(({ feed }) => JSON.stringify(feed) !== JSON.stringify(first!.feed));
-    if (other !== undefined)
-      throw new PartnerSyncError(
-        'config_invalid',
-        `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications; a slot has one`,
-      );
-    return { name, config: first!.feed!, mappings: ofFeed };
-  });
 }
 
 /** {@link declaredFeeds}, of which there must be one. Throws `input_invalid` if there is none. */

@@ -1,62 +1,15 @@
 /** `changes`: an administrator installs the feed of a sync, sees how it stands, and removes it, on a real server. */
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually, fill, SYNC } from '../pipeline/shop.js';
 import { filesOf } from '../pipeline/shop-files.js';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
-import type { CommandEnd } from './command-line.js';
-import { runInProcess } from './in-process.js';
+import { openFedShop, type FedShop } from './fed-shop.js';
 
 let server: SlotServer;
 beforeAll(async () => void (server = await startSlotServer()));
 afterAll(() => server.stop());
 
-const PASSWORDS = { reader: 'hunter2', admin: 'hunter3' };
-
-interface FedShop extends Shop {
-  readonly slot: string;
-  /** The account that may only read. */
-  readonly reader: string;
-  changes(args: string, env?: Record<string, string>): Promise<CommandEnd>;
-}
-
-/** A shop that an account reads which may do nothing else, and an administrator with a password. */
-async function fedShop(files: Record<string, string> = {}): Promise<FedShop> {
-  const shop = await openShop({ sourceServer: server.url('postgres') });
-  const slot = new URL(shop.source.url).pathname.slice(1);
-  const [reader, admin] = [`${slot}_reader`, `${slot}_admin`];
-  await shop.source.query(`
-    CREATE ROLE ${reader} LOGIN PASSWORD '${PASSWORDS.reader}'; GRANT USAGE ON SCHEMA shop TO ${reader};
-    GRANT SELECT ON ALL TABLES IN SCHEMA shop TO ${reader};
-    CREATE ROLE ${admin} LOGIN SUPERUSER PASSWORD '${PASSWORDS.admin}'`);
-  const urlOf = (username: string, password: string): string =>
-    Object.assign(new URL(shop.source.url), { username, password }).href;
-  // The parts of the shop read it when they open the sync.
-  Object.assign(shop.env, {
-    SOURCE_URL: urlOf(reader, PASSWORDS.reader),
-    SOURCE_ADMIN_URL: urlOf(admin, PASSWORDS.admin),
-  });
-  const all = filesOf({ changes: `{ slot: ${slot}, publication: ${slot} }`, files });
-  for (const [file, text] of Object.entries(all)) shop.write(file, text);
-  onTestFinished(async () => {
-    await shop.rest();
-    await dropSlot(shop.source, slot);
-    await shop.source.query(`DROP PUBLICATION IF EXISTS ${slot}; DROP SCHEMA IF EXISTS partner_sync_changes CASCADE;
-      DROP ROLE IF EXISTS ${slot}_owner; DROP OWNED BY ${reader}; DROP ROLE ${reader}; DROP ROLE ${admin}`);
-    await shop.close();
-  });
-  return {
-    ...shop,
-    slot,
-    reader,
-    async changes(args, env = {}) {
-      const [command, ...options] = args.split(' ');
-      const end = await runInProcess(['changes', command!, SYNC, ...options], { ...shop.env, ...env });
-      for (const secret of [...Object.values(PASSWORDS), shop.token])
-        expect(end.stdout + end.stderr).not.toContain(secret);
-      return end;
-    },
-  };
-}
+const fedShop = (files?: Record<string, string>): Promise<FedShop> => openFedShop(server, files);
 
 /** The statements of a script, as psql takes it apart: without comments, at semicolons outside of quotes. */
 const statementsOf = (script: string): string[] =>
@@ -448,96 +401,4 @@ it('says that a sync has no feed, and that a database has none', async () => {
   const elsewhere = await shop.changes('install', { SOURCE_URL: 'mysql://u@127.0.0.1:1/x' });
   expect(elsewhere.code).toBe(2);
   expect(elsewhere.stderr).toContain('no change feed that can be read');
-});
-
-/** The lines of `doctor` about change feeds. */
-async function examinedBy(shop: FedShop): Promise<readonly { health: string; what: string; remedy?: string }[]> {
-  const { stdout, stderr, json } = await runInProcess(['doctor', SYNC, '--json'], shop.env);
-  for (const secret of Object.values(PASSWORDS)) expect(stdout + stderr).not.toContain(secret);
-  const { examined } = json<{ examined: { name: string; health: string; what: string; remedy?: string }[] }>();
-  return examined.filter(({ name }) => name === 'changes').map(({ name: _, ...line }) => line);
-}
-
-const UNLIMITED = {
-  health: 'warn',
-  what: expect.stringContaining('max_slot_wal_keep_size is -1') as string,
-  remedy: expect.stringContaining('limit it') as string,
-};
-const INSTALL = 'partner-sync changes install shop';
-
-it('lets doctor say whether a feed can be read, which tables it lacks, and that the log is kept without limit', async () => {
-  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
-  expect(await examinedBy(shop)).toEqual([
-    { health: 'FAIL', what: `${shop.slot}: there is no slot "${shop.slot}"`, remedy: INSTALL },
-    UNLIMITED,
-  ]);
-  await shop.changes('install --apply');
-  expect(await examinedBy(shop)).toEqual([
-    { health: 'ok', what: expect.stringMatching(/can be read; the source keeps .*B of its log/) as string },
-    UNLIMITED,
-  ]);
-  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
-  await shop.source.query('ALTER TABLE shop.orders REPLICA IDENTITY FULL');
-  expect(await examinedBy(shop)).toEqual([
-    { health: 'FAIL', what: `${shop.slot} does not report shop.lines`, remedy: INSTALL },
-    UNLIMITED,
-    {
-      health: 'FAIL',
-      what: expect.stringContaining('shop.orders: its REPLICA IDENTITY is FULL') as string,
-      remedy: 'ALTER TABLE "shop"."orders" REPLICA IDENTITY DEFAULT',
-    },
-  ]);
-});
-
-interface CheckDocument {
-  readonly findings: readonly { kind: string; severity: string; file: string; path: string; message: string }[];
-}
-
-it('lets check name tables that a feed cannot report, and those that the publication lacks', async () => {
-  const shop = await fedShop({ 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` });
-  const check = async () => {
-    const { code, json } = await runInProcess(['check', SYNC, '--json'], shop.env);
-    const ofFeed = json<CheckDocument>().findings.filter(({ kind }) => kind.startsWith('changes_'));
-    expect(code).toBe(ofFeed.length > 0 ? 1 : 0);
-    return ofFeed;
-  };
-  expect(await check()).toEqual([]);
-  await shop.changes('install --apply');
-  shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);
-  await shop.source.query('ALTER TABLE shop.customers REPLICA IDENTITY FULL');
-  await shop.source.query('ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey CASCADE');
-  expect(await check()).toMatchObject([
-    {
-      kind: 'changes_table',
-      file: 'shop/customers.mapping.yaml',
-      path: 'changes',
-      message: expect.stringMatching(
-        /cannot report shop\.customers: .*FULL.*: ALTER TABLE "shop"\."customers" REPLICA IDENTITY DEFAULT$/,
-      ) as string,
-    },
-    {
-      kind: 'changes_table',
-      severity: 'error',
-      file: 'shop/orders.mapping.yaml',
-      path: 'key',
-      message: expect.stringContaining('ADD PRIMARY KEY ("no")') as string,
-    },
-    {
-      kind: 'changes_unpublished',
-      file: 'shop/lines.mapping.yaml',
-      path: 'changes',
-      message: expect.stringContaining('does not report shop.lines') as string,
-    },
-  ]);
-});
-
-it('lets check say that a database has no feed, and that one slot is named with two publications', async () => {
-  const shop = await fedShop({
-    'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: { slot: one, publication: two }\n`,
-    'orders.mapping.yaml': `${filesOf({})['orders.mapping.yaml']}changes: { slot: one, publication: one }\n`,
-  });
-  const { code, stdout } = await runInProcess(['check', SYNC], shop.env);
-  expect(code).toBe(1);
-  expect(stdout).toContain('the mappings lines and orders name the slot one with different publications');
-  expect((await shop.changes('install')).code).toBe(2);
 });

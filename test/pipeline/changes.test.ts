@@ -1,6 +1,6 @@
 /** Runs that go by a change feed: a logical replication slot of PostgreSQL tells which rows have changed, and which are gone. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import { dropSlot, installSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { eventually, failureOf, fill, openShop, type Shop, type ShopSettings } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -13,14 +13,6 @@ const GONE = 'deletes: { action: { set: { status: gone }, clear: [name] } }';
 /** The customers' mapping, which marks the records of deleted rows. */
 const marking = (files = filesOf({})): string => `${files['customers.mapping.yaml']}${GONE}\n`;
 
-async function createSlot({ source }: Pick<Shop, 'source'>, tables: Readonly<Record<string, string>>): Promise<string> {
-  const name = new URL(source.url).pathname.slice(1);
-  const list = Object.entries(tables).map(([table, key]) => (server.version >= 15 ? `${table} (${key})` : table));
-  await source.query(`CREATE PUBLICATION ${name} FOR TABLE ${list.join(', ')}`);
-  await source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
-  return name;
-}
-
 /** A shop whose customers, orders and lines are told by a slot. */
 async function fedShop({
   tables = TABLES,
@@ -28,7 +20,7 @@ async function fedShop({
   ...more
 }: ShopSettings & { tables?: Record<string, string> } = {}) {
   const shop = await openShop({ sourceServer: server.url('postgres'), ...more, files });
-  const slot = await createSlot(shop, tables);
+  const slot = await installSlot(server, shop.source, tables);
   const all = { 'customers.mapping.yaml': marking(), ...files };
   for (const [file, text] of Object.entries(
     filesOf({ ...more, changes: `{ slot: ${slot}, publication: ${slot} }`, files: all }),

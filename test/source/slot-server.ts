@@ -58,12 +58,8 @@ export async function createSlot(
   poolMax = 2,
 ): Promise<Slot> {
   const database = await createDatabase(server.url('postgres'));
-  const name = new URL(database.url).pathname.slice(1);
   await database.query(sql);
-  const list = Object.entries(tables).map(([table, key]) => (server.version >= 15 ? `${table} (${key})` : table));
-  const root = server.version >= 13 ? 'WITH (publish_via_partition_root = true)' : '';
-  await database.query(`CREATE PUBLICATION ${name} FOR TABLE ${list.join(', ')} ${root}`);
-  await database.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
+  const name = await installSlot(server, database, tables);
   const source = openSource({ connection: database.url, poolMax, statementTimeout: 10 });
   const config = { kind: 'slot', slot: name, publication: name } as const;
   onTestFinished(async () => {
@@ -72,6 +68,20 @@ export async function createSlot(
     await database.drop();
   });
   return { ...database, name, config, source, feed: source.changes(config) };
+}
+
+/** Creates a publication and a slot with the name of the database, which it returns. `tables`: the key columns of each. */
+export async function installSlot(
+  { version }: Pick<SlotServer, 'version'>,
+  database: Database,
+  tables: Readonly<Record<string, string>>,
+): Promise<string> {
+  const name = new URL(database.url).pathname.slice(1);
+  const list = Object.entries(tables).map(([table, key]) => (version >= 15 ? `${table} (${key})` : table));
+  const root = version >= 13 ? 'WITH (publish_via_partition_root = true)' : '';
+  await database.query(`CREATE PUBLICATION ${name} FOR TABLE ${list.join(', ')} ${root}`);
+  await database.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
+  return name;
 }
 
 export async function dropSlot(database: Database, name: string): Promise<void> {

@@ -1,7 +1,8 @@
 /** `changes status`: how the feeds of a sync stand in the source and in the ledger. */
 import type { ViewParts } from '../../composition/parts.js';
 import { formatBytes, quantityToBound } from '../../domain/values/quantity.js';
-import { feedHealth, requiredFeeds, type DeclaredFeed, type NeededTable } from '../../inspection/sync-feeds.js';
+import { feedHealth, requiredFeeds, type NeededTable } from '../../inspection/sync-feeds.js';
+import type { DeclaredFeed } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
 import type { Source } from '../../domain/source/source.js';
 import { printable, table } from '../output/text-table.js';

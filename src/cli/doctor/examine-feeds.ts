@@ -6,13 +6,8 @@ import type { Source } from '../../domain/source/source.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { formatBytes } from '../../domain/values/quantity.js';
 import { shownFindings, type ShownFinding } from '../../inspection/shown-findings.js';
-import {
-  declaredFeeds,
-  feedHealth,
-  fedTables,
-  type DeclaredFeed,
-  type FeedHealth,
-} from '../../inspection/sync-feeds.js';
+import { feedHealth, fedTables, type FeedHealth } from '../../inspection/sync-feeds.js';
+import { declaredFeeds, type DeclaredFeed } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 

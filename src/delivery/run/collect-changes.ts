@@ -1,15 +1,10 @@
-/** Notes in the ledger which rows a change feed has named, and tells the source that it need not keep these changes any more. */
+/** Records in the ledger which rows a change feed has named, and tells the source that it need not keep these changes any more. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { MappingNote } from '../../domain/run/run.js';
 import type { CollectChangesInput, CollectedChanges } from '../../domain/run/work.js';
-import {
-  feedName,
-  type ChangeFeed,
-  type ChangeGroup,
-  type FeedPosition,
-  type FeedTable,
-} from '../../domain/source/change-feed.js';
+import type { ChangeFeed, ChangeGroup, FeedPosition, FeedTable } from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
+import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { RecordedChanges } from '../../ledger/changes/feeds.js';
@@ -31,12 +26,12 @@ export async function collectChanges(
   signal: AbortSignal,
 ): Promise<CollectedChanges> {
   const sync = await openSync(input.sync, input.runId);
-  const specs = sync.spec.mappings.filter(({ feed }) => feed !== null && feedName(feed) === input.feed);
-  const feed = sync.source.changes(specs[0]!.feed!);
+  const { config, mappings } = declaredFeeds(sync.spec).find(({ name }) => name === input.feed)!;
+  const feed = sync.source.changes(config);
   const { fed, unreported } = await fedMappings(
     sync,
     feed,
-    specs.filter(({ name }) => !input.skipped.includes(name)),
+    mappings.filter(({ name }) => !input.skipped.includes(name)),
   );
   signal.throwIfAborted();
   const acquired = await ledger.feeds.acquire(input.sync, input.feed);
@@ -57,7 +52,9 @@ export async function collectChanges(
       await noteAll(position);
     } catch (error) {
       if (!(error instanceof PartnerSyncError) || error.code !== 'changes_lost') throw error;
-      notes.push(...specs.map(({ name }) => ({ mapping: name, message: `${error.message}; every row is read again` })));
+      notes.push(
+        ...mappings.map(({ name }) => ({ mapping: name, message: `${error.message}; every row is read again` })),
+      );
       position = null;
     }
   }
@@ -88,8 +85,8 @@ export async function collectChanges(
   }
 }
 
-/** A mapping, and the table that it reads as the feed names it. */
-interface FedMapping {
+/** A mapping whose table the feed reports. */
+interface ReportedMapping {
   readonly mappingId: number;
   readonly mapping: string;
   readonly table: FeedTable;
@@ -101,9 +98,9 @@ async function fedMappings(
   sync: Pick<OpenSync, 'source' | 'mapping'>,
   feed: ChangeFeed,
   specs: readonly MappingSpec[],
-): Promise<{ readonly fed: FedMapping[]; readonly unreported: string[] }> {
+): Promise<{ readonly fed: ReportedMapping[]; readonly unreported: string[] }> {
   const reported = new Set((await feed.state()).tables.map(tableKey));
-  const fed: FedMapping[] = [];
+  const fed: ReportedMapping[] = [];
   const unreported: string[] = [];
   for (const { name: mapping, relation, key } of specs) {
     const table = 'table' in relation ? (await sync.source.tables([relation.table]))[0] : undefined;
@@ -116,8 +113,8 @@ async function fedMappings(
 const tableKey = ({ schema, name }: FeedTable): string => JSON.stringify([schema, name]);
 
 /** What the group says of each mapping's rows. */
-function changesOf(group: ChangeGroup, fed: readonly FedMapping[]): RecordedChanges[] {
-  const keys = new Map<FedMapping, SourceKey[]>();
+function changesOf(group: ChangeGroup, fed: readonly ReportedMapping[]): RecordedChanges[] {
+  const keys = new Map<ReportedMapping, SourceKey[]>();
   for (const { table, columns, keys: named } of group.rows)
     for (const mapping of fed.filter((each) => tableKey(each.table) === tableKey(table))) {
       const places = mapping.key.map((column) => columns.indexOf(column));

@@ -1,11 +1,10 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
-import { feedName } from '../../domain/source/change-feed.js';
-import { isRunMode, type MappingSpec, type TenantConfig } from '../../domain/sync/sync.js';
+import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
+import { isRunMode, type SyncSpec, type TenantConfig } from '../../domain/sync/sync.js';
 import type { FeedOfRun, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
 import { actorOf, type RunRow } from '../../ledger/runs/runs.js';
-import { groupBy } from '../../domain/values/group-by.js';
 import { quoted } from '../../domain/values/quoted.js';
 import { keptFiles } from '../../mapping/kept-files.js';
 import { runningOrder } from '../../mapping/order/running-order.js';
@@ -45,7 +44,7 @@ export async function openRun(
   await approveRemovals(deps, run, input);
   const order = runningOrder(spec.mappings);
   const connected = connectedMappings(spec, chosen);
-  const feeds = isRunMode(mode) ? feedsOf(spec.mappings.filter(({ name }) => chosen.has(name))) : [];
+  const feeds = isRunMode(mode) ? feedsOf(spec, chosen) : [];
   const stages = order
     .map(({ firstPass, full }) => ({
       firstPass: firstPass.filter((name) => chosen.has(name)),
@@ -68,13 +67,11 @@ export async function openRun(
   };
 }
 
-function feedsOf(mappings: readonly MappingSpec[]): FeedOfRun[] {
-  const fed = mappings.flatMap(({ name, feed }) => (feed === null ? [] : [{ mapping: name, feed: feedName(feed) }]));
-  return [...groupBy(fed, ({ feed }) => feed)].map(([name, those]) => ({
-    name,
-    mappings: those.map(({ mapping }) => mapping),
-  }));
-}
+/** The feeds of the chosen mappings, as far as the run goes by them. */
+const feedsOf = (spec: SyncSpec, chosen: ReadonlySet<string>): FeedOfRun[] =>
+  declaredFeeds(spec)
+    .map(({ name, mappings }) => ({ name, mappings: mappings.map((m) => m.name).filter((m) => chosen.has(m)) }))
+    .filter(({ mappings }) => mappings.length > 0);
 
 /** Whether rows may be of several tenants; how many a list in the source has is not known yet. */
 const hasManyTenants = (tenant: TenantConfig): boolean =>

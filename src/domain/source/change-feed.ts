@@ -29,7 +29,7 @@ export interface FeedPosition {
 }
 
 /** Rows of one table that may have changed. */
-export interface ChangedRows {
+export interface RowsOfTable {
   readonly table: FeedTable;
   /** The columns whose values identify a row in the feed. */
   readonly columns: readonly string[];
@@ -39,7 +39,7 @@ export interface ChangedRows {
 
 /** Some changes, in the order of their commits. */
 export interface ChangeGroup {
-  readonly rows: readonly ChangedRows[];
+  readonly rows: readonly RowsOfTable[];
   /** Tables that have been emptied by TRUNCATE: nobody knows which rows they had. */
   readonly truncated: readonly FeedTable[];
   /** Up to where the feed is read with this group; null in the middle of a transaction. */

@@ -1,5 +1,5 @@
 /** Collects the keys of changed rows by their tables, until they are enough for a group. */
-import type { ChangedRows, FeedTable } from '../../../domain/source/change-feed.js';
+import type { RowsOfTable, FeedTable } from '../../../domain/source/change-feed.js';
 import type { SourceKey } from '../../../domain/source/source-key.js';
 import type { KeyColumn } from './key-columns.js';
 import { malformed } from './message-bytes.js';
@@ -34,8 +34,8 @@ export class ChangedKeys {
   }
 
   /** What has been collected, as a part of a group. */
-  collected(): { readonly rows: readonly ChangedRows[]; readonly truncated: readonly FeedTable[] } {
-    const rows = [...this.#keys].map(([{ table }, { columns, keys }]): ChangedRows => ({
+  collected(): { readonly rows: readonly RowsOfTable[]; readonly truncated: readonly FeedTable[] } {
+    const rows = [...this.#keys].map(([{ table }, { columns, keys }]): RowsOfTable => ({
       table,
       columns: columns.map(({ name }) => name),
       keys,

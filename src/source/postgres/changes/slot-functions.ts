@@ -5,6 +5,7 @@
  * make two functions for one slot, which run with the rights of their owner.
  */
 import type { Binding } from '../../dialect.js';
+import { quotedName } from './quoted-names.js';
 import type { SlotConfig } from './slot-config.js';
 
 /** The schema of the functions that are made for accounts. */
@@ -44,7 +45,6 @@ export interface SlotCall {
   readonly bindings: readonly Binding[];
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const has = (functions: readonly SlotFunction[], wanted: string): boolean =>
   functions.some(({ name }) => name === wanted);
 
@@ -55,16 +55,16 @@ export function peekCall(
   through: string,
 ): SlotCall {
   const { peek } = functionNames(slot);
-  if (has(functions, peek)) return { sql: `${FUNCTION_SCHEMA}.${quoted(peek)}($1::pg_lsn)`, bindings: [through] };
+  if (has(functions, peek)) return { sql: `${FUNCTION_SCHEMA}.${quotedName(peek)}($1::pg_lsn)`, bindings: [through] };
   return {
     sql: `pg_logical_slot_peek_binary_changes($2, $1::pg_lsn, NULL, 'proto_version', '1', 'publication_names', $3)`,
-    bindings: [through, slot, quoted(publication)],
+    bindings: [through, slot, quotedName(publication)],
   };
 }
 
 /** For SELECT: tells the server that changes up to a position need not be kept. */
 export function advanceCall({ slot }: SlotConfig, functions: readonly SlotFunction[], to: string): SlotCall {
   const { advance } = functionNames(slot);
-  if (has(functions, advance)) return { sql: `${FUNCTION_SCHEMA}.${quoted(advance)}($1::pg_lsn)`, bindings: [to] };
+  if (has(functions, advance)) return { sql: `${FUNCTION_SCHEMA}.${quotedName(advance)}($1::pg_lsn)`, bindings: [to] };
   return { sql: `pg_replication_slot_advance($2, $1::pg_lsn)`, bindings: [to, slot] };
 }
