@@ -12,8 +12,8 @@ import { deliverParents } from '../src/delivery/pending/deliver-parents.js';
 import { pollPending } from '../src/delivery/pending/poll-pending.js';
 import { deliverSmallTenants, recoverSmallTenants } from '../src/delivery/small-tenants/deliver-small-tenants.js';
 import { removeVanished } from '../src/delivery/removals/remove-vanished.js';
+import { followChanges } from '../src/delivery/live/follow-changes.js';
 import { approveHold } from '../src/delivery/run/approve-hold.js';
-import { closeRun } from '../src/delivery/run/close-run.js';
 import { collectChanges } from '../src/delivery/run/collect-changes.js';
 import { planMapping, type PlanInput } from '../src/delivery/run/plan-mapping.js';
 import { setRate } from '../src/delivery/run/set-rate.js';
@@ -25,6 +25,7 @@ import type {
   DetectSchemaDriftInput,
   ExamineWorkerInput,
   FailRunInput,
+  FollowChangesInput,
   MappingRef,
   OpenRunInput,
   PartitionRef,
@@ -41,6 +42,7 @@ import type {
 } from '../src/domain/run/work.js';
 import type { NewAuditEntry } from '../src/domain/run/audit.js';
 import { detectSchemaDrift } from '../src/delivery/run/schema-drift.js';
+import { closeRun } from './close-run.js';
 import { examineWorker } from './examine-worker.js';
 import { failRun } from './fail-run.js';
 import { openRun } from './open-run.js';
@@ -57,6 +59,8 @@ export const createActivities = (deps: Dependencies) => ({
     runActivity(() => recordingRetries(deps, input, () => detectSchemaDrift(deps, input))),
   collectChanges: (input: CollectChangesInput) =>
     longActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
+  followChanges: (input: FollowChangesInput) =>
+    longActivity(deps, input, (signal, rowsDone) => followChanges(deps, input, signal, rowsDone)),
   planMapping: (input: PlanInput) => runActivity(() => recordingRetries(deps, input, () => planMapping(deps, input))),
   deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>

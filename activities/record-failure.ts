@@ -14,7 +14,8 @@ export async function recordFailure(
 ): Promise<void> {
   const { workflowId } = activityInfo().workflowExecution!;
   const mode = kind === 'backfill' ? kind : (input.mode ?? UNKNOWN.mode);
-  const about = { sync: input.sync, kind, input, workflowId, firstExecutionRunId, start };
+  const { sync, runsBefore = 0 } = input;
+  const about = { sync, kind, input, workflowId, firstExecutionRunId, runsBefore, start };
   // A run that was opened and then refused, for example by another run's lease, is there already.
   const { id } = await ledger.runs.begin({ ...UNKNOWN, mode, ...about });
   await ledger.runs.end(id, 'failed', failure, await cancellationOf(failure));

@@ -92,6 +92,7 @@ export const activitiesWithSummary = (
 ): Pick<
   Activities,
   | 'collectChanges'
+  | 'followChanges'
   | 'recoverSmallTenants'
   | 'deliverParents'
   | 'sweepDeadLetters'
@@ -99,6 +100,14 @@ export const activitiesWithSummary = (
   | 'pollPending'
   | keyof LoadActivities
 > => proxyActivities<Activities>({ ...LONG_ACTIVITY, summary: shortSummary(summary) });
+
+/** Nothing depends on it: what is left when a run in mode `live` ends is delivered by the next one. */
+export const deliverLast: Activities['followChanges'] = (input) =>
+  proxyActivities<Activities>({
+    ...LONG_ACTIVITY,
+    scheduleToCloseTimeout: milliseconds('liveEnd'),
+    summary: 'changed rows that are left',
+  }).followChanges(input);
 
 /** The activities that load a partition, one time slice each. */
 export type LoadActivities = Pick<Activities, 'loadPartition' | 'replayDeadLetters'>;

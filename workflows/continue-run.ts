@@ -13,7 +13,7 @@ export type Reached = Pick<ContinuedRun, 'stagesDone' | 'pollUntil' | 'sweep'>;
  * ledger, and goes on from there. Nothing else of the run may be under way: an Update that comes while that ends would be
  * answered, and then lost with this execution.
  */
-async function continueRun(
+export async function continueRun(
   run: CheckedRun,
   input: RunInput,
   reached: Reached,

@@ -4,6 +4,7 @@ import { milliseconds } from '../src/domain/timeouts.js';
 import { planMapping, activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
 import { continueAfter } from './continue-run.js';
+import type { Completion } from './history-length.js';
 import { loadMapping } from './load-mapping.js';
 import { pollPendingRecords } from './poll-pending-records.js';
 import type { RunExecution } from './run-execution.js';
@@ -19,19 +20,29 @@ export async function loadStage(
   stage: number,
   execution: RunExecution,
 ): Promise<void> {
-  const full = run.stages[stage]!;
-  const firstPass = run.firstPass[stage] ?? [];
-  const mappings = [...firstPass, ...full];
+  const mappings = [...(run.firstPass[stage] ?? []), ...run.stages[stage]!];
   if (input.limit !== undefined) await deliverSampleParents(run, input, mappings, execution);
-  const load = (mapping: string, isFirstPass: boolean) => () =>
-    loadMapping(run, input, { mapping, firstPass: isFirstPass }, execution);
-  const loads = [...firstPass.map((mapping) => load(mapping, true)), ...full.map((mapping) => load(mapping, false))];
-  await continueAfter(await allOrNone(loads), run, input, { stagesDone: stage }, execution);
+  await continueAfter(await loadMappings(run, input, stage, execution), run, input, { stagesDone: stage }, execution);
   await pollPendingRecords(
     run,
     { mappings, until: Date.now() + milliseconds('stagePoll'), waitForParents: false },
     execution,
   );
+}
+
+/** Loads them side by side. */
+export function loadMappings(
+  run: CheckedRun,
+  input: RunInput,
+  stage: number,
+  execution: RunExecution,
+): Promise<readonly Completion[]> {
+  const load = (mapping: string, firstPass: boolean) => () =>
+    loadMapping(run, input, { mapping, firstPass }, execution);
+  return allOrNone([
+    ...(run.firstPass[stage] ?? []).map((mapping) => load(mapping, true)),
+    ...run.stages[stage]!.map((mapping) => load(mapping, false)),
+  ]);
 }
 
 /** A sample includes the parents of its rows. One mapping after the other, since several may share a parent. */

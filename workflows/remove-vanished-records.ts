@@ -1,6 +1,7 @@
 /** The last step of a run that finds deleted rows: records whose rows have vanished from the source. */
 import type { RunInput } from '../src/domain/run/run.js';
 import type { RemoveVanishedInput } from '../src/domain/run/work.js';
+import type { Hold } from '../src/domain/sync/guard.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import { activitiesWithSummary } from './activities.js';
 import { allOrNone } from './all-or-none.js';
@@ -41,18 +42,27 @@ async function removeOf(
   execution: RunExecution,
 ): Promise<Completion> {
   const { runId, sync } = run;
-  let done = false;
-  while (!done) {
+  const input = { runId, sync, mapping, among };
+  let hold: Hold | null | 'unfinished';
+  do {
+    hold = await untilDoneOrHeld(input, execution);
+    if (hold === 'unfinished') return hold;
+  } while (hold !== null && (await execution.holds.untilApproved(run, hold)));
+  return 'finished';
+}
+
+/** Works on one mapping until it is done (null), needs approval, or the history is long. */
+export async function untilDoneOrHeld(
+  input: RemoveVanishedInput,
+  execution: RunExecution,
+): Promise<Hold | null | 'unfinished'> {
+  while (true) {
     await execution.controls.untilRunning();
     if (isHistoryLong()) return 'unfinished';
-    const result = await activitiesWithSummary(`${mapping}: records whose rows have vanished`).removeVanished({
-      runId,
-      sync,
-      mapping,
-      among,
-    });
-    execution.showLoaded(result.progress);
-    done = result.hold === null ? result.done : !(await execution.holds.untilApproved(run, result.hold));
+    const activities = activitiesWithSummary(`${input.mapping}: records whose rows have vanished`);
+    const { progress, hold, done } = await activities.removeVanished(input);
+    execution.showLoaded(progress);
+    if (hold !== null) return hold;
+    if (done) return null;
   }
-  return 'finished';
 }

@@ -97,19 +97,19 @@ export class RunExecution {
   }
 
   /** Whether every Update is answered and in the audit. */
-  get #isAnswered(): boolean {
+  get isAnswered(): boolean {
     return this.#pendingAudit === 0 && allHandlersFinished();
   }
 
   /** Resolves when every Update is answered and in the audit, which must not be lost with the execution. */
   untilAnswered(): Promise<void> {
-    return condition(() => this.#isAnswered);
+    return condition(() => this.isAnswered);
   }
 
   /** Whether neither people, holds nor small tenants keep the execution from continuing as a new one. */
   get isQuiet(): boolean {
     return (
-      this.controls.pause === null && this.holds.list.length === 0 && !this.smallTenants.inProgress && this.#isAnswered
+      this.controls.pause === null && this.holds.list.length === 0 && !this.smallTenants.inProgress && this.isAnswered
     );
   }
 

@@ -24,6 +24,7 @@ import { prune } from './prune.js';
 import { removeVanishedRecords } from './remove-vanished-records.js';
 import { RunAttributes, runStart } from './run-attributes.js';
 import { asRunFailure, codedFailure, recordingFailure, throwIfUndelivered } from './run-failure.js';
+import { runLive } from './run-live.js';
 import { RunExecution } from './run-execution.js';
 import { sweepOpenDeadLetters } from './sweep-open-dead-letters.js';
 import { withChanges } from './with-changes.js';
@@ -56,6 +57,7 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     const report = await failingOnError(opened, attributes, execution, async () => {
       await execution.controls.untilRunning();
       const checked = await withoutDrifted(opened, input);
+      if (opened.mode === 'live') return runLive(checked, input, execution, attributes);
       return runSteps(await withChanges(checked, input, execution), input, execution);
     });
     execution.showReport(report);

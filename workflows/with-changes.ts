@@ -10,9 +10,17 @@ export async function withChanges(
   { continues }: RunInput,
   execution: RunExecution,
 ): Promise<CheckedRun> {
-  if (continues !== undefined) return run;
+  return continues === undefined ? (await collectAll(run, execution)).run : run;
+}
+
+/** Returns the run with its notes, and the mappings of which every row is still to be read. */
+export async function collectAll(
+  run: CheckedRun,
+  execution: RunExecution,
+): Promise<{ readonly run: CheckedRun; readonly unloaded: readonly string[] }> {
   const { runId, sync } = run;
   const notes = [...run.notes];
+  const unloaded: string[] = [];
   for (const { name } of run.feeds) {
     await execution.controls.untilRunning();
     const collected = await activitiesWithSummary(`changes of ${name}`).collectChanges({
@@ -22,6 +30,7 @@ export async function withChanges(
       skipped: run.skipped.map(({ mapping }) => mapping),
     });
     notes.push(...collected.notes);
+    unloaded.push(...(collected.unloaded ?? []));
   }
-  return { ...run, notes };
+  return { run: { ...run, notes }, unloaded };
 }

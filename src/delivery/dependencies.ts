@@ -58,6 +58,8 @@ export interface Dependencies {
    * its tenants are listed in the source, the list is read once for each `runId` (and process).
    */
   openSync(name: string, runId?: string): Promise<OpenSync>;
+  /** Whether this worker is about to end: long work is then left to another one. */
+  isDraining?(): boolean;
   /** The version of this program. */
   readonly programVersion: string;
   /** Salted hashes of the variables of this process, and of those in `named`; null for one that is not set. */

@@ -8,6 +8,7 @@ import { COMMANDS } from './timeouts/commands.js';
 import { DATABASES } from './timeouts/databases.js';
 import { DELIVERY } from './timeouts/delivery.js';
 import { UNITS, type CountEntry, type DurationEntry, type TimeoutEntry } from './timeouts/entry.js';
+import { LIVE } from './timeouts/live.js';
 import { PLATFORM } from './timeouts/platform.js';
 import { RETENTION } from './timeouts/retention.js';
 import { SANDBOX } from './timeouts/sandbox.js';
@@ -16,6 +17,7 @@ import { STACK } from './timeouts/stack.js';
 /** The table in parts, by their headings in docs/reference.md. */
 export const TIMEOUT_SECTIONS = {
   'Runs and workers': ACTIVITIES,
+  'Runs in mode live': LIVE,
   'Records on their way': DELIVERY,
   'Requests to the platform': PLATFORM,
   'Source and ledger': DATABASES,
@@ -28,6 +30,7 @@ export const TIMEOUT_SECTIONS = {
 
 const TIMEOUTS = {
   ...ACTIVITIES,
+  ...LIVE,
   ...DELIVERY,
   ...PLATFORM,
   ...DATABASES,

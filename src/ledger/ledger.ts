@@ -16,6 +16,7 @@ import { openRetention, type LedgerRetention } from './retention/prune.js';
 import { withLedgerErrors, inLedger, measure, migrateLedger, openLedgerDatabase } from './database/connection.js';
 import { openFleet, type Fleet } from './fleet.js';
 import { openGuards, type Guards } from './runs/guards.js';
+import { openKnownRecords, type KnownRecords } from './known-records.js';
 import { openInFlightRecords } from './batches/in-flight-records.js';
 import { openBatches, type Batches } from './batches/batches.js';
 import { openDeadLetters, type DeadLetters } from './dead-letters.js';
@@ -45,6 +46,7 @@ export interface Ledger {
   readonly partitions: Partitions;
   readonly feeds: Feeds;
   readonly changedRows: ChangedRows;
+  readonly knownRecords: KnownRecords;
   readonly ids: Ids;
   readonly batches: Batches;
   readonly waiting: Waiting;
@@ -109,6 +111,7 @@ export function ledgerOn(knex: Knex, meter: LedgerMeter = NO_METERS.ledger): Led
     partitions: withLedgerErrors(openPartitions(knex)),
     feeds: withLedgerErrors(openFeeds(knex)),
     changedRows: withLedgerErrors(openChangedRows(knex)),
+    knownRecords: withLedgerErrors(openKnownRecords(knex)),
     ids,
     batches: withLedgerErrors(openBatches(knex)),
     waiting: withLedgerErrors(openWaiting(knex)),

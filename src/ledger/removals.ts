@@ -26,7 +26,7 @@ export interface OpenPlan {
   readonly exceeded: Exceeded | null;
 }
 
-/** How many records of one tenant a plan has. */
+/** How many records of one tenant a plan has, and those that it had before it was opened again. */
 export interface TenantRemovals {
   readonly records: number;
   /** Those of them that are in no approved plan of the mapping with the same action. */
@@ -36,14 +36,22 @@ export interface TenantRemovals {
 }
 
 export interface Removals {
-  /** The run's plan for the mapping, which the first call inserts. */
-  open(runId: string, mappingId: number, action: string): Promise<OpenPlan>;
+  /**
+   * The run's plan for the mapping, which the first call inserts.
+   *
+   * @param again whether a plan with which nothing is left to be done takes further records
+   */
+  open(runId: string, mappingId: number, action: string, again?: boolean): Promise<OpenPlan>;
   /**
    * The next records of the ledger, of so many blocks, that have not been looked through for the plan; null at the end.
    */
   scan(plan: OpenPlan, blocks: number): Promise<ScannedRecords | null>;
   /** Whether the run has a plan for the mapping. */
   has(runId: string, mappingId: number): Promise<boolean>;
+  /** The mappings of the run's plans that are not carried out. */
+  unfinished(runId: string): Promise<readonly number[]>;
+  /** Whether a person has approved the run's plan for the mapping. */
+  isApproved(runId: string, mappingId: number): Promise<boolean>;
   /** Adds records to the plan, and records that the ledger is looked through up to `next`, if it is looked through. */
   add(plan: OpenPlan, records: RecordKeys, next: RecordPlace | null): Promise<void>;
   /** One entry for each tenant that has records of the mapping. */
@@ -85,6 +93,20 @@ const plansOf = (trx: Knex, { id, mappingId }: OpenPlan) =>
     .where({ mapping_id: mappingId })
     .whereRaw('(NOT searched OR (SELECT searched FROM removal_plans WHERE id = ?))', [id]);
 
+/** A plan that was carried out, or could not be since the source had no row, takes records again. */
+const reopen = (knex: Knex, runId: string, mappingId: number): Promise<void> =>
+  inTransaction(knex, async (trx) => {
+    const of = { run_id: runId, mapping_id: mappingId };
+    const reopened = await trx('removal_plans')
+      .where(of)
+      .whereIn('state', ['done', 'empty'])
+      .update({ state: 'finding', searched: false, next_tenant: 0, next_id: '', approved_at: null });
+    if (reopened === 0) return;
+    await trx('partitions')
+      .where({ ...of, kind: 'removals' })
+      .update({ resume_key: null, done: false });
+  });
+
 export function openRemovals(knex: Knex): Removals {
   const plans = async (condition: string, values: readonly string[]): Promise<RemovalPlan[]> => {
     const { rows } = await knex.raw<{ rows: RemovalPlan[] }>(
@@ -100,11 +122,12 @@ export function openRemovals(knex: Knex): Removals {
     return rows;
   };
   return {
-    async open(runId, mappingId, action) {
+    async open(runId, mappingId, action, again = false) {
       await knex('removal_plans')
         .insert({ run_id: runId, mapping_id: mappingId, action })
         .onConflict(['run_id', 'mapping_id'])
         .ignore();
+      if (again) await reopen(knex, runId, mappingId);
       const { rows } = await knex.raw<{ rows: OpenPlan[] }>(
         `SELECT id, mapping_id AS "mappingId", action, state, (next_tenant, next_id) <> (0, '') AS begun, exceeded
          FROM removal_plans WHERE run_id = ? AND mapping_id = ?`,
@@ -115,6 +138,18 @@ export function openRemovals(knex: Knex): Removals {
     has: async (runId, mappingId) =>
       (await knex('removal_plans').where({ run_id: runId, mapping_id: mappingId }).first<object | undefined>('id')) !==
       undefined,
+    async unfinished(runId) {
+      const plans = await knex('removal_plans')
+        .where({ run_id: runId })
+        .whereIn('state', ['finding', 'awaiting_approval', 'due'])
+        .select<{ id: number }[]>('mapping_id as id');
+      return plans.map(({ id }) => id);
+    },
+    isApproved: async (runId, mappingId) =>
+      (await knex('removal_plans')
+        .where({ run_id: runId, mapping_id: mappingId })
+        .whereNotNull('approved_at')
+        .first<object | undefined>('id')) !== undefined,
     async scan(plan, blocks) {
       const from = await knex('removal_plans')
         .where({ id: plan.id })
@@ -136,8 +171,8 @@ export function openRemovals(knex: Knex): Removals {
     },
     async count(plan) {
       const { rows } = await knex.raw<{ rows: TenantRemovals[] }>(
-        `SELECT coalesce(r.records, 0)::float8 AS records, coalesce(r.unapproved, 0)::float8 AS unapproved,
-           b.accepted::float8 AS accepted
+        `SELECT (coalesce(r.records, 0) + coalesce(e.records, 0))::float8 AS records,
+           (coalesce(r.unapproved, 0) + coalesce(e.records, 0))::float8 AS unapproved, b.accepted::float8 AS accepted
          FROM (SELECT tenant_id, sum(accepted) AS accepted FROM record_blocks WHERE mapping_id = :mapping GROUP BY 1) b
          LEFT JOIN (
            SELECT r.tenant_id, count(*) AS records, count(*) FILTER (WHERE NOT EXISTS (
@@ -145,7 +180,13 @@ export function openRemovals(knex: Knex): Removals {
              WHERE p.mapping_id = :mapping AND p.action = :action AND p.approved_at IS NOT NULL
                AND a.tenant_id = r.tenant_id AND a.external_id = r.external_id)) AS unapproved
            FROM removals r WHERE r.plan_id = :plan GROUP BY 1
-         ) r USING (tenant_id)`,
+         ) r USING (tenant_id)
+         LEFT JOIN (
+           SELECT c.tenant_id, c.read AS records FROM removal_plans own
+             JOIN partitions p ON p.run_id = own.run_id AND p.mapping_id = own.mapping_id AND p.kind = 'removals'
+             JOIN partition_counts c ON c.partition_id = p.id
+           WHERE own.id = :plan
+         ) e USING (tenant_id)`,
         { plan: plan.id, mapping: plan.mappingId, action: plan.action },
       );
       return rows;

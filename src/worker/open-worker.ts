@@ -74,7 +74,7 @@ export async function openWorker(parts: WorkerParts, log: WorkerLogger, place: W
     const creating = createWorkers(
       taskQueue,
       createActivities(
-        withFolderWatched(folder, await dependencies, (why) => {
+        withFolderWatched(folder, { ...(await dependencies), isDraining: () => !arePolling() }, (why) => {
           lost ??= why;
           drain();
         }),

@@ -130,12 +130,12 @@ it('tell whether their records were sent, and what still waits', async () => {
     await outcome(null, [record('b', '1')], 'waiting', { waiting: [the.queued(record('b', '1'))] }),
   );
   const tenantId = the.tenantIds.get('north')!;
-  const found = await the.ledger.changedRows.recordsAmong(the.mappingId, {
+  const found = await the.ledger.knownRecords.among(the.mappingId, {
     tenantIds: [tenantId, tenantId, tenantId],
     externalIds: ['a', 'b', 'c'],
   });
   expect([...found.sent.keys()]).toEqual([0]);
-  expect([...found.waiting]).toEqual([1]);
+  expect([...found.undecided]).toEqual([1]);
 });
 
 it('are all that is left to read once every row was read after the feed began', async () => {

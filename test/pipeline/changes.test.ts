@@ -1,39 +1,15 @@
 /** Runs that go by a change feed: a logical replication slot of PostgreSQL tells which rows have changed, and which are gone. */
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { dropSlot, installSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
-import { eventually, failureOf, fill, openShop, type Shop, type ShopSettings } from './shop.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import { fedShop as fedShopOn, marking, TABLES, type FedShopSettings } from './fed-shop.js';
+import { eventually, failureOf, fill, type Shop } from './shop.js';
 import { filesOf } from './shop-files.js';
 
 let server: SlotServer;
 beforeAll(async () => void (server = await startSlotServer()));
 afterAll(() => server.stop());
 
-const TABLES = { 'shop.customers': 'id', 'shop.orders': 'no', 'shop.lines': 'order_no, line' };
-const GONE = 'deletes: { action: { set: { status: gone }, clear: [name] } }';
-/** The customers' mapping, which marks the records of deleted rows. */
-const marking = (files = filesOf({})): string => `${files['customers.mapping.yaml']}${GONE}\n`;
-
-/** A shop whose customers, orders and lines are told by a slot. */
-async function fedShop({
-  tables = TABLES,
-  files = {},
-  ...more
-}: ShopSettings & { tables?: Record<string, string> } = {}) {
-  const shop = await openShop({ sourceServer: server.url('postgres'), ...more, files });
-  const slot = await installSlot(server, shop.source, tables);
-  const all = { 'customers.mapping.yaml': marking(), ...files };
-  for (const [file, text] of Object.entries(
-    filesOf({ ...more, changes: `{ slot: ${slot}, publication: ${slot} }`, files: all }),
-  ))
-    shop.write(file, text);
-  await shop.work();
-  onTestFinished(async () => {
-    await shop.rest();
-    await dropSlot(shop.source, slot);
-    await shop.close();
-  });
-  return { ...shop, slot };
-}
+const fedShop = (settings: FedShopSettings = {}) => fedShopOn(server, settings);
 
 const failure = async (shop: Shop) => failureOf(await shop.start('sync', { sync: 'shop' }));
 

@@ -322,7 +322,15 @@ it('comes to an end if the checks of a slow source take a whole time slice, and 
   const sync = await deps.openSync(SYNC, runId);
   const mapping = await sync.mapping('customers');
   const nextSlice = async () =>
-    (await planRemovals(deps, sync, mapping, { runId, isSearched: true, shouldContinue: () => false })).state;
+    (
+      await planRemovals(deps, sync, mapping, {
+        runId,
+        isSearched: true,
+        trustsOwn: true,
+        again: false,
+        shouldContinue: () => false,
+      })
+    ).state;
 
   expect(await nextSlice()).toBe('finding');
   const checks = vi.spyOn(sync.source, 'readPage');

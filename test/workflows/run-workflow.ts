@@ -47,6 +47,7 @@ export async function runWith(
     openRun: () => Promise.resolve(openedRun('full')),
     detectSchemaDrift: () => Promise.resolve({ skipped: [], notes: [] }),
     collectChanges: () => Promise.resolve({ notes: [] }),
+    followChanges: () => Promise.resolve({ progress: [], holds: [], searches: [], beginAgain: null }),
     planMapping: ({ mapping }) =>
       Promise.resolve({
         partitions: [`${mapping}-a`, `${mapping}-b`].map((id) => ({ id, label: null })),

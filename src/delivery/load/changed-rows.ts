@@ -1,5 +1,5 @@
 /** Reads the rows that a change feed has named: those that are there are delivered, and the records of the others removed. */
-import { workOf } from '../../ledger/runs/partitions.js';
+import type { ChangedRowBounds } from '../../ledger/changes/changed-rows.js';
 import { resultsOf } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
@@ -7,13 +7,15 @@ import type { PartitionContext } from '../partition-context.js';
 import type { NextChunk } from './next-chunk.js';
 import { rowsToRemove } from './rows-to-remove.js';
 
-/** The rows that are left, in the order in which they were named last. */
-export async function* chunksOfChangedRows(context: PartitionContext): AsyncGenerator<NextChunk> {
+/** The rows that are left within the bounds, in the order in which they were named last. */
+export async function* chunksOfChangedRows(
+  context: PartitionContext,
+  within: Omit<ChangedRowBounds, 'limit'>,
+): AsyncGenerator<NextChunk> {
   const { deps, sync, mapping, partition } = context;
-  const { through, ...work } = workOf(partition, 'changed_rows');
-  let { after } = work;
+  let { after } = within;
   while (true) {
-    const bounds = { after, through, limit: LOOK_UP_ROWS };
+    const bounds = { ...within, after, limit: LOOK_UP_ROWS };
     const changed = await deps.ledger.changedRows.page(mapping.mappingId, partition.runId, bounds);
     const last = changed.at(-1);
     if (last === undefined) return;

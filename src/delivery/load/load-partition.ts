@@ -1,22 +1,16 @@
 /** Loads a partition for one time slice: reads from its resume point on, delivers chunks, writes checkpoints. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { TimeSliceResult, PartitionRef } from '../../domain/run/work.js';
-import type { CheckpointInput } from '../../ledger/checkpoint/checkpoint-input.js';
 import { workOf } from '../../ledger/runs/partitions.js';
 import { lookUpOf, type ExternalIdLookUp } from '../../mapping/compile/external-id-look-up.js';
-import { rowsIn } from '../../reading/chunk.js';
 import { readChunkByValues } from '../../reading/read-chunk-by-values.js';
 import { LOOK_UP_ROWS } from '../../reading/read-rows-by-values.js';
-import { countedCheckpointOf } from '../chunk/deliver-chunk.js';
-import { deliverFirstPassOfRows } from '../chunk/deliver-rows.js';
-import { firstPassCheckpointOf } from '../chunk/first-pass.js';
 import type { Dependencies, OpenMapping } from '../dependencies.js';
 import { chunksOf, type PartitionContext } from '../partition-context.js';
 import { chunksOfChangedRows } from './changed-rows.js';
-import { chunksInOrder } from './chunks-in-order.js';
+import { deliverChunks } from './deliver-chunks.js';
 import type { NextChunk } from './next-chunk.js';
 import { runTimeSlice } from './run-time-slice.js';
-import { writeCheckpoint } from '../write-checkpoint.js';
 
 /**
  * The workflow starts the activity again, for another time slice, until it returns `done`.
@@ -30,28 +24,14 @@ export const loadPartition = (
   signal: AbortSignal,
   rowsDone?: (rows: number) => void,
 ): Promise<TimeSliceResult> =>
-  runTimeSlice(deps, ref, signal, (context, shouldContinue) => {
-    const { mapping, partition, sync } = context;
-    const guarded: PartitionContext = { ...context, guard: sync.spec.guard ?? undefined };
-    return chunksInOrder(nextChunks(context), shouldContinue, {
-      acquireSlot: () => mapping.chunkSlots.acquire(signal),
-      deliver: ({ chunk, resumePoint }) =>
-        mapping.meter.delivering<CheckpointInput>(rowsIn(chunk), async () => {
-          if (partition.firstPass) return firstPassCheckpointOf(context, chunk, resumePoint);
-          if (resumePoint.kind === 'changed_rows') await deliverFirstPassOfRows(context, chunk);
-          return countedCheckpointOf(guarded, chunk, resumePoint);
-        }),
-      async finish({ chunk }, checkpoint) {
-        await writeCheckpoint(context, checkpoint);
-        rowsDone?.(rowsIn(chunk));
-      },
-    });
-  });
+  runTimeSlice(deps, ref, signal, (context, shouldContinue) =>
+    deliverChunks(context, nextChunks(context), shouldContinue, rowsDone),
+  );
 
 async function* nextChunks(context: PartitionContext): AsyncGenerator<NextChunk> {
   const { kind } = context.partition.work;
   if (kind === 'external_ids') yield* chunksOfIds(context);
-  else if (kind === 'changed_rows') yield* chunksOfChangedRows(context);
+  else if (kind === 'changed_rows') yield* chunksOfChangedRows(context, workOf(context.partition, 'changed_rows'));
   else for await (const chunk of chunksOf(context)) yield { chunk, resumePoint: { kind: 'row', row: chunk.position } };
 }
 

@@ -33,13 +33,13 @@ export async function rowsToRemove(
   if (spec.deletes === null || spec.deletes.action === 'ignore' || !keyTellsId(spec)) return new Set();
   const candidates = await candidatesOf(context, rows);
   if (candidates.length === 0) return new Set();
-  const { changedRows } = context.deps.ledger;
+  const { changedRows, knownRecords } = context.deps.ledger;
   const { mappingId } = context.mapping;
   const { runId } = context.partition;
   const gone = rows.filter(({ result }) => result === null).map(({ seq }) => seq);
   // In this order: what a run has sent that ends in between is found.
   const isReadElsewhere = gone.length > 0 && (await changedRows.leaveToOtherRuns(mappingId, runId, gone));
-  const { sent, waiting } = await changedRows.recordsAmong(mappingId, await keysOf(context, candidates));
+  const { sent, undecided: open } = await knownRecords.among(mappingId, await keysOf(context, candidates));
   const there = candidates.filter((candidate, i) => {
     const contentHash = sent.get(i);
     return contentHash !== undefined && !isRemoved(context.mapping, { ...candidate, contentHash });
@@ -48,7 +48,7 @@ export async function rowsToRemove(
   const undecided = new Set([
     ...(isReadElsewhere ? gone : []),
     // The platform may still apply it. It is looked at again when that is decided.
-    ...candidates.filter((_, i) => waiting.has(i)).map(({ row }) => row.seq),
+    ...candidates.filter((_, i) => open.has(i)).map(({ row }) => row.seq),
   ]);
   await addToPlan(context, vanished, undecided);
   return new Set([...undecided, ...vanished.map(({ row }) => row.seq)]);
@@ -92,7 +92,9 @@ async function addToPlan(
   const { deps, mapping, partition } = context;
   const { removals, changedRows } = deps.ledger;
   const { json } = deletedRecords(mapping.spec);
-  const plan = await removals.open(partition.runId, mapping.mappingId, json('0'));
+  const plan = await removals.open(partition.runId, mapping.mappingId, json('0'), true);
+  // What was decided about a plan is about its records: these are looked at again afterwards.
+  if (plan.state !== 'finding') return;
   await removals.add(plan, await keysOf(context, vanished), null);
   const seqs = new Set(vanished.map(({ row }) => row.seq));
   await changedRows.leaveToPlan(

@@ -10,6 +10,10 @@ export interface PlanningRun {
   readonly runId: string;
   /** Whether all records of the ledger are looked through. If not, the plan has those of changed rows alone. */
   readonly isSearched: boolean;
+  /** Whether the rows of records that this run has sent are known to be there, or the feed to tell that they are gone. */
+  readonly trustsOwn: boolean;
+  /** Whether a plan of the run that was carried out is opened again. */
+  readonly again: boolean;
   /** Checked between two queries of the source; false ends the time slice. */
   readonly shouldContinue: () => boolean;
 }
@@ -27,8 +31,9 @@ export async function planRemovals(
   run: PlanningRun,
 ): Promise<OpenPlan> {
   const { removals, feeds } = deps.ledger;
-  const open = () => removals.open(run.runId, mapping.mappingId, deletedRecords(mapping.spec).json('0'));
-  const plan = await open();
+  const open = (again: boolean) =>
+    removals.open(run.runId, mapping.mappingId, deletedRecords(mapping.spec).json('0'), again);
+  const plan = await open(run.again);
   if (plan.state !== 'finding') return plan;
   // Not in each time slice: a slow source may take longer for it than one lasts.
   if (!plan.begun) await assertFindable(sync, mapping);
@@ -42,7 +47,7 @@ export async function planRemovals(
   const exceeded = empty ? null : exceededLimit([total, ...tenants], limitsOf(sync, mapping));
   const state = empty ? 'empty' : exceeded !== null ? 'awaiting_approval' : 'due';
   await removals.decide(plan, state, { records: total.records, accepted: total.accepted, exceeded });
-  return open();
+  return open(false);
 }
 
 const totalOf = (tenants: readonly TenantRemovals[]): TenantRemovals => {

@@ -9,7 +9,7 @@ import type { TimeSliceResult, RemoveVanishedInput } from '../../domain/run/work
 /** The workflow starts the activity again, for another time slice, until it returns `done`. */
 export async function removeVanished(
   deps: Dependencies,
-  { among, ...ref }: RemoveVanishedInput,
+  { among, awaitsApproval = false, ...ref }: RemoveVanishedInput,
   signal: AbortSignal,
 ): Promise<TimeSliceResult> {
   const { removals, partitions, feeds } = deps.ledger;
@@ -18,12 +18,19 @@ export async function removeVanished(
   if (mapping.spec.deletes === null || mapping.spec.deletes.action === 'ignore')
     return timeSliceResult(deps, ref, true);
 
-  const isSearched = among === 'all' || (await feeds.mapping(mapping.mappingId))?.missedDeletes === true;
+  const fed = among === 'all' ? null : await feeds.mapping(mapping.mappingId);
+  const isSearched = among === 'all' || fed?.missedDeletes === true;
   if (!isSearched && !(await removals.has(ref.runId, mapping.mappingId))) return timeSliceResult(deps, ref, true);
-  const run = { runId: ref.runId, isSearched, shouldContinue: timeSlice(signal) };
+  const run = {
+    runId: ref.runId,
+    isSearched,
+    trustsOwn: fed?.wasTruncated !== true,
+    again: fed?.missedDeletes === true,
+    shouldContinue: timeSlice(signal),
+  };
   const plan = await planRemovals(deps, sync, mapping, run);
-  // A guarded run is on hold then, and carries the plan out if somebody approves.
-  if (plan.state === 'awaiting_approval' && sync.spec.guard !== null)
+  // Such a run is on hold then, and carries the plan out if somebody approves.
+  if (plan.state === 'awaiting_approval' && (awaitsApproval || sync.spec.guard !== null))
     return timeSliceResult(deps, ref, true, { mapping: ref.mapping, cause: 'gone', ...plan.exceeded! });
   if (plan.state !== 'due') return timeSliceResult(deps, ref, plan.state !== 'finding');
 

@@ -10,15 +10,20 @@ import {
   type RunReport,
   type Undelivered,
 } from '../../domain/run/run.js';
-import type { CloseRunInput } from '../../domain/run/work.js';
+import type { CloseRunInput, Stop } from '../../domain/run/work.js';
+import type { OpenRecords } from '../../ledger/views/counts.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 
 /**
  * The report of the run, which is the workflow's result. A run that has ended before keeps its outcome, and a second
- * attempt reports that, with the counts as they are by then. Throws `run_stopped` if it has ended as failed, and
+ * attempt reports that, with the counts as they are by then. `stop`: who has told it to stop, if anybody has. Throws `run_stopped` if it has ended as failed, and
  * `unexpected` for a run that the ledger does not have.
  */
-export async function closeRun({ ledger }: Dependencies, { runId, skipped, notes }: CloseRunInput): Promise<RunReport> {
+export async function closeRun(
+  { ledger }: Pick<Dependencies, 'ledger'>,
+  { runId, skipped, notes }: CloseRunInput,
+  stop: Stop | null = null,
+): Promise<RunReport> {
   const undelivered = await ledger.counts.undelivered(runId);
   const mappings = (await ledger.counts.progress(runId)).map(({ inFlight: _inFlight, done: _done, ...counts }) => {
     const { waiting, deadLettered } = undelivered.get(counts.mapping)!;
@@ -31,7 +36,9 @@ export async function closeRun({ ledger }: Dependencies, { runId, skipped, notes
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
   );
-  await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcomeOf(included));
+  const open = run.mode === 'live' ? await ledger.counts.open(runId) : null;
+  const outcome = open === null ? outcomeOf(included) : liveOutcome(open);
+  await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcome, undefined, stop);
   const ended = await ledger.runs.get(runId);
   if (ended.outcome === 'failed')
     throw new PartnerSyncError('run_stopped', `run ${runId} has ended already: ${ended.failure_message ?? ''}`);
@@ -48,12 +55,19 @@ export async function closeRun({ ledger }: Dependencies, { runId, skipped, notes
     mappings,
     deadLetters: await ledger.counts.deadLetterCounts(runId),
     removals,
+    ...(open !== null && open.changedRows > 0 && { changedRows: open.changedRows }),
     ...(skipped.length > 0 && { skipped }),
     ...(notes.length > 0 && { notes }),
     total: mappings.reduce(addCounts, NO_COUNTS),
   };
   await ledger.runs.keepReport(runId, report);
   return report;
+}
+
+/** A run that reads rows as often as they change is judged by what is left, rather than by what it has counted. */
+function liveOutcome({ waiting, changedRows, deadLettered }: OpenRecords): RunOutcome {
+  if (waiting + changedRows > 0) return 'incomplete';
+  return deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
 }
 
 const NOTHING: Undelivered = { waiting: 0, deadLettered: 0 };

@@ -1,6 +1,7 @@
 /** Opens a run: checks what it was asked for, takes the sync's lease and returns the stages in order. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput } from '../../domain/run/run.js';
+import { milliseconds } from '../../domain/timeouts.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import { isRunMode, type SyncSpec, type TenantConfig } from '../../domain/sync/sync.js';
 import type { FeedOfRun, OpenedRun, OpenRunInput } from '../../domain/run/work.js';
@@ -60,6 +61,7 @@ export async function openRun(
     failOn: spec.failOn,
     manyTenants: isRunMode(mode) && hasManyTenants(spec.tenant),
     ...(feeds.length > 0 && { feeds }),
+    ...(mode === 'live' && { liveUntil: run.started_at.getTime() + milliseconds('liveReport') }),
     guardWait: spec.guard?.wait ?? null,
     stages: stages.map((stage) => stage.full),
     // A replay makes both passes over each chunk (deliver-rows.ts).
@@ -89,7 +91,8 @@ async function beginOrContinue(
   const mode = modeOf(kind, input, spec);
   validatedMappings(spec, mode, input);
   const about = { sync: spec.name, mode, mappingVersion: spec.version, files: keptFiles(files) };
-  return ledger.runs.begin({ ...about, workflowId, kind, input, firstExecutionRunId, start });
+  const { runsBefore = 0 } = input;
+  return ledger.runs.begin({ ...about, workflowId, kind, input, firstExecutionRunId, runsBefore, start });
 }
 
 /** The run that an earlier execution of the same workflow has begun: anybody can write any run into an input. */

@@ -25,6 +25,7 @@ export function validatedMappings(spec: SyncSpec, mode: string, input: RunInput)
   checkCursors(chosen, input);
   if (input.limit !== undefined) checkSample(chosen);
   if (mode === 'mirror') checkMirror(spec.name, chosen);
+  if (mode === 'live') checkLive(spec.name, chosen);
   return names;
 }
 
@@ -56,6 +57,16 @@ function checkSample(chosen: readonly MappingSpec[]): void {
     throw new PartnerSyncError(
       'input_invalid',
       `"limit" does not go with mappings whose \`deletes\` marks records: ${namesOf(marking)}; name the others in "mappings"`,
+    );
+}
+
+/** Nothing would be heard of the other mappings. */
+function checkLive(sync: string, chosen: readonly MappingSpec[]): void {
+  const without = chosen.filter(({ feed }) => feed === null);
+  if (without.length > 0)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mode live: these mappings of ${sync} have no change feed: ${namesOf(without)}; declare one with \`changes\`, or name the other mappings`,
     );
 }
 

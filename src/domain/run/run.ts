@@ -30,6 +30,8 @@ export interface SyncInput {
   readonly acceptChanges?: boolean;
   /** Set when a long run continues as a new execution; never typed by people. */
   readonly continues?: ContinuedRun;
+  /** Set when a workflow in mode `live` begins its next run: how many it has ended. Never typed by people. */
+  readonly runsBefore?: number;
 }
 
 /** Input of the `backfill` workflow: a range of the cursor, keys or external ids of one mapping, or dead letters. */
@@ -184,6 +186,8 @@ export interface RunReport {
   readonly deadLetters: readonly DeadLetterCount[];
   /** Of mode `mirror`: the removal plans of the run, one a mapping; empty in other modes. */
   readonly removals: readonly RemovalPlan[];
+  /** Of mode `live`: rows that the feeds have named and that are not delivered; absent if there are none. */
+  readonly changedRows?: number;
   /** Mappings that did not run; absent if there are none. */
   readonly skipped?: readonly SkippedMapping[];
   /** What else changed in the source; absent if nothing did. */
@@ -207,6 +211,9 @@ export function undeliveredLine(report: RunReport): string {
   const parts = [
     ...(waiting > 0 ? [quantity(waiting, 'record waits', 'records wait')] : []),
     ...(deadLettered > 0 ? [quantity(deadLettered, 'row is', 'rows are') + ' dead-lettered'] : []),
+    ...(report.changedRows === undefined
+      ? []
+      : [`${quantity(report.changedRows, 'changed row is', 'changed rows are')} not delivered`]),
     ...(report.skipped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
     ...report.removals
       .filter(needsAttention)
@@ -231,7 +238,7 @@ export interface RunWait {
 }
 
 const ALLOWED: Record<RunKind, readonly string[]> = {
-  sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues'],
+  sync: ['sync', 'mode', 'mappings', 'approve', 'limit', 'acceptChanges', 'continues', 'runsBefore'],
   backfill: [
     'sync',
     'mappings',
@@ -246,6 +253,9 @@ const ALLOWED: Record<RunKind, readonly string[]> = {
     'continues',
   ],
 };
+
+/** Fields that people do not type. */
+const SET_BY_RUNS: readonly string[] = ['continues', 'runsBefore'];
 
 /** Fields about the rows of one mapping. */
 const OF_ONE_MAPPING = ['externalIds', 'afterKey', 'throughKey'] as const;
@@ -263,10 +273,8 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
     if (ALLOWED[kind].includes(key)) continue;
     const near = nearest(key, ALLOWED[kind]);
     const hint = near === undefined ? '' : `; did you mean "${near}"?`;
-    throw invalid(
-      kind,
-      `unknown field ${quoted(key)}${hint} Allowed: ${ALLOWED[kind].filter((f) => f !== 'continues').join(', ')}`,
-    );
+    const typed = ALLOWED[kind].filter((field) => !SET_BY_RUNS.includes(field));
+    throw invalid(kind, `unknown field ${quoted(key)}${hint} Allowed: ${typed.join(', ')}`);
   }
   const text = (field: string): void => {
     const v = given[field];
@@ -294,6 +302,8 @@ export function checkRunInput(kind: RunKind, input: unknown): RunInput {
   const { continues } = given;
   if (continues !== undefined && !isContinuedRun(continues))
     throw invalid(kind, '"continues" is set by a run that continues itself, not by hand');
+  if (given['runsBefore'] !== undefined && !isSmallCount(given['runsBefore']))
+    throw invalid(kind, '"runsBefore" is set by a run that continues itself, not by hand');
   const ofOne = OF_ONE_MAPPING.filter((field) => given[field] !== undefined);
   if (ofOne.length > 0 !== (given['mapping'] !== undefined))
     throw invalid(kind, '"mapping" goes with "externalIds", "afterKey" or "throughKey": they are those of one mapping');
@@ -336,6 +346,7 @@ function isContinuedRun(continues: unknown): boolean {
 /** A number of the ledger as text; longer ones are beyond its type. */
 const isLedgerId = (v: unknown): boolean => typeof v === 'string' && /^\d{1,18}$/.test(v);
 const isCount = (v: unknown): boolean => Number.isSafeInteger(v) && (v as number) >= 0;
+const isSmallCount = (v: unknown): boolean => isCount(v) && (v as number) <= 1_000_000;
 const isList = (v: unknown, isItem: (item: unknown) => boolean): boolean => Array.isArray(v) && v.every(isItem);
 const isNote = (v: unknown): boolean => {
   const { mapping, message } = (v ?? {}) as Record<string, unknown>;

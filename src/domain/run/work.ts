@@ -10,7 +10,7 @@ import type { FailOn } from '../sync/sync.js';
 
 /** Input of `openRun`. */
 export interface OpenRunInput {
-  /** The first execution of the workflow's chain: a continued run is the same run. */
+  /** The first execution of the workflow's chain: a continued run is the same run, unless {@link RunInput.runsBefore} differs. */
   readonly firstExecutionRunId: string;
   readonly kind: RunKind;
   readonly input: RunInput;
@@ -51,6 +51,8 @@ export interface OpenedRun {
   readonly manyTenants: boolean;
   /** The change feeds that it goes by, or begins; absent if there are none. */
   readonly feeds?: readonly FeedOfRun[];
+  /** Of mode `live`: when it is to close with a report and the next run to begin, in milliseconds since 1970. */
+  readonly liveUntil?: number;
   /** Seconds for which a run that its guard holds waits for approval; null if the sync has no guard. */
   readonly guardWait: number | null;
   /** Names of the search attributes that the namespace has. */
@@ -206,12 +208,50 @@ export interface CollectChangesInput extends RunRef {
 export interface CollectedChanges {
   /** What people are to know about the feed, for each of its mappings. */
   readonly notes: readonly MappingNote[];
+  /** Its mappings of which every row is still to be read; for a run in mode `live`. */
+  readonly unloaded?: readonly string[];
+}
+
+/** Input of `followChanges`. */
+export interface FollowChangesInput extends RunRef {
+  readonly feeds: readonly string[];
+  /** The mappings whose changed rows are delivered, parents before children. */
+  readonly stages: readonly (readonly string[])[];
+  /** As of the run. */
+  readonly polled: readonly string[];
+  /** Mappings that the run leaves out because of schema drift. */
+  readonly skipped: readonly string[];
+  /** What nobody has approved yet. */
+  readonly onHold: readonly Pick<Hold, 'mapping' | 'cause'>[];
+  /** Mappings whose records the run looks through meanwhile. */
+  readonly searching: readonly string[];
+  /** Whether the run is about to end: the feeds are left alone, and what they have named is delivered. */
+  readonly isLast: boolean;
+}
+
+/** Result of `followChanges`. */
+export interface FollowedChanges {
+  readonly progress: readonly MappingProgress[];
+  /** What somebody has to approve before the run goes on with the mapping, or removes its records. */
+  readonly holds: readonly Hold[];
+  /** Mappings whose records have to be looked through, since the feed could not tell which rows are gone. */
+  readonly searches: readonly string[];
+  /**
+   * Why the ledger's run is to end, and another one to begin: every row has to be read again, approved removals are not to
+   * count any more, or there are other files; null if it goes on.
+   */
+  readonly beginAgain: 'changes_lost' | 'removals_approved' | 'files_changed' | null;
 }
 
 /** Input of `removeVanished`. */
 export interface RemoveVanishedInput extends MappingRef {
   /** What the run looks through: all records of the mapping, or, if it goes by a change feed, those of changed rows. */
   readonly among: 'all' | 'changed_rows';
+  /**
+   * Whether the run is put on hold for a plan that needs approval even if it has no guard: one in mode `live` does not end, so
+   * that no other run could carry the plan out.
+   */
+  readonly awaitsApproval?: boolean;
 }
 
 /** Input of `approveHold`. */
@@ -235,7 +275,10 @@ export interface SetRateActivityInput extends RunRef {
 }
 
 /** Input of `closeRun`. */
-export interface CloseRunInput extends RunRef, SchemaDrift {}
+export interface CloseRunInput extends RunRef, SchemaDrift {
+  /** Whether somebody has told a run in mode `live` to stop. */
+  readonly isStopped?: boolean;
+}
 
 /** One run. */
 export interface RunRef {

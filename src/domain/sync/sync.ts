@@ -5,8 +5,11 @@ import type { Retention } from './retention.js';
 import type { FeedConfig } from '../source/change-feed.js';
 import type { Relation } from '../source/source.js';
 
-/** How a run reads: new and changed rows, every row, or every row and the records whose rows are gone. */
-export const RUN_MODES = ['incremental', 'full', 'mirror'] as const;
+/**
+ * How a run reads: new and changed rows, every row, or every row and the records whose rows are gone; `live` delivers what
+ * change feeds report, until it is told to stop.
+ */
+export const RUN_MODES = ['incremental', 'full', 'mirror', 'live'] as const;
 export type RunMode = (typeof RUN_MODES)[number];
 
 /** Whether a run of this mode reads mappings as they are declared; backfills, replays and samples have modes of their own. */

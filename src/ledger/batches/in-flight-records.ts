@@ -64,6 +64,18 @@ export function openInFlightRecords(): InFlightRecords {
   };
 }
 
+/** Which of the keys, by their index, are those of records in batches that are not settled. */
+export async function keysInFlight(knex: Knex, mappingId: number, keys: RecordKeys): Promise<readonly number[]> {
+  if (keys.externalIds.length === 0) return [];
+  const { rows } = await readInFlight(knex, mappingId, keys, []);
+  const batches = rows.map(({ tenantId, externalIds }) => ({
+    tenantId,
+    externalIds: externalIds!,
+    range: rangeOf(externalIds!),
+  }));
+  return batches.length === 0 ? [] : keysIn(batches, keys);
+}
+
 interface InFlightRow {
   readonly id: string;
   readonly tenantId: number;

@@ -2,8 +2,6 @@
 import type { Knex } from 'knex';
 import type { SourceKey } from '../../domain/source/source.js';
 import { keyHash } from '../key-hash.js';
-import { readRecords } from '../record-index/index.js';
-import type { RecordKeys } from '../record-key.js';
 import { prepared } from '../database/statements.js';
 
 export interface ChangedRow {
@@ -12,22 +10,19 @@ export interface ChangedRow {
   readonly key: SourceKey;
 }
 
-/** What the ledger knows of some records, by the index of their key. */
-export interface KnownRecords {
-  /** The accepted hash of each record that was ever sent; null if nothing was accepted. */
-  readonly sent: ReadonlyMap<number, string | null>;
-  readonly waiting: ReadonlySet<number>;
-}
-
 export interface ChangedRowBounds {
   readonly after: string;
   readonly through: string;
   readonly limit: number;
+  /** Whether rows are left out whose records a removal plan of the run has. */
+  readonly withoutPlanned?: boolean;
 }
 
 export interface ChangedRows {
   /** The newest one's `seq`, and how many rows there are up to it. */
   newest(mappingId: number): Promise<{ readonly seq: string; readonly rows: number }>;
+  /** The `seq` of the newest row of each of these mappings that has any. */
+  newestOf(mappingIds: readonly number[]): Promise<ReadonlyMap<number, string>>;
   /**
    * Up to `limit` rows, in the order in which they were named last: after `after`, up to `through`; `'0'` begins. Without those
    * that are left to the end of other runs than `runId`.
@@ -40,7 +35,6 @@ export interface ChangedRows {
    * have claimed their records yet. Returns whether there are such runs.
    */
   leaveToOtherRuns(mappingId: number, runId: string, seqs: readonly string[]): Promise<boolean>;
-  recordsAmong(mappingId: number, keys: RecordKeys): Promise<KnownRecords>;
 }
 
 export function openChangedRows(knex: Knex): ChangedRows {
@@ -52,15 +46,27 @@ export function openChangedRows(knex: Knex): ChangedRows {
       );
       return rows[0]!;
     },
-    async page(mappingId, runId, { after, through, limit }) {
+    async newestOf(mappingIds) {
+      const { rows } = await prepared<{ id: number; seq: string }>(
+        knex,
+        'newest_changed_rows',
+        `SELECT m.id, c.seq::text FROM unnest(CAST(? AS int[])) AS m(id) CROSS JOIN LATERAL (
+           SELECT seq FROM changed_rows WHERE mapping_id = m.id ORDER BY changed_rows.seq DESC LIMIT 1) c`,
+        [[...mappingIds]],
+      );
+      return new Map(rows.map(({ id, seq }) => [id, seq]));
+    },
+    async page(mappingId, runId, { after, through, limit, withoutPlanned = false }) {
       const { rows } = await prepared<ChangedRow>(
         knex,
         'changed_rows',
         `SELECT seq::text, key FROM changed_rows
          WHERE mapping_id = :mappingId AND seq > CAST(:after AS bigint) AND seq <= CAST(:through AS bigint)
            AND (after_run IS NULL OR NOT EXISTS (SELECT FROM (${OTHER_READERS}) o WHERE o.id <= after_run))
+           AND NOT (:withoutPlanned AND plan_id IN (SELECT id FROM removal_plans WHERE run_id = :runId
+             AND state NOT IN ('done', 'replaced')) IS TRUE)
          ORDER BY changed_rows.seq LIMIT :limit`,
-        { mappingId, runId, after, through, limit },
+        { mappingId, runId, after, through, limit, withoutPlanned },
       );
       return rows;
     },
@@ -84,20 +90,6 @@ export function openChangedRows(knex: Knex): ChangedRows {
         .whereIn('seq', [...seqs])
         .update({ after_run: id });
       return true;
-    },
-    async recordsAmong(mappingId, { tenantIds, externalIds }) {
-      // In this order: a record that is settled in between is found by the second.
-      const { rows } = await knex.raw<{ rows: { index: number }[] }>(
-        `SELECT k.index::int - 1 AS index FROM unnest(CAST(:tenantIds AS int[]), CAST(:externalIds AS text[]))
-           WITH ORDINALITY AS k(tenant_id, external_id, index)
-         JOIN waiting w ON w.mapping_id = :mappingId AND w.tenant_id = k.tenant_id AND w.external_id = k.external_id`,
-        { mappingId, tenantIds: [...tenantIds], externalIds: [...externalIds] },
-      );
-      const sent = new Map<number, string | null>();
-      await readRecords(knex, mappingId, { tenantIds, externalIds }, (index, { contentHash }) =>
-        sent.set(index, contentHash),
-      );
-      return { sent, waiting: new Set(rows.map(({ index }) => index)) };
     },
   };
 }

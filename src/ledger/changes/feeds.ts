@@ -45,6 +45,8 @@ export interface FedMapping {
   readonly loaded: boolean;
   /** Whether rows may have been deleted unnoticed: before the feed began, while it was lost, or by TRUNCATE. */
   readonly missedDeletes: boolean;
+  /** Whether TRUNCATE is among the reasons, which may have come after rows were read. */
+  readonly wasTruncated: boolean;
   /** Whether a run is reading every row now. */
   readonly isLoading: boolean;
   /** Up to when, by the ledger's clock, all changes are noted. */
@@ -74,6 +76,11 @@ export interface Feeds extends FeedView {
   ): Promise<void>;
   /** null if no feed has been read for the mapping yet. */
   mapping(mappingId: number): Promise<FedMapping | null>;
+  /**
+   * Moves the moment up to which these mappings are read: to that up to which their changes are noted, or to the note of the
+   * oldest row that is not delivered.
+   */
+  recordDelivered(mappingIds: readonly number[]): Promise<void>;
   /** The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. */
   beginLoad(mappingId: number, runId: string): Promise<void>;
   /** All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. */
@@ -141,17 +148,30 @@ export function openFeeds(knex: Knex): Feeds {
         if (truncated.length > 0)
           await trx('fed_mappings')
             .whereIn('mapping_id', truncated)
-            .update({ missed_deletes: true, search_plan_id: null });
+            .update({ missed_deletes: true, truncated: true, search_plan_id: null });
       }),
     async mapping(mappingId) {
       const { rows } = await knex.raw<{ rows: FedMapping[] }>(
-        `SELECT m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes", f.read_at AS "readAt"
+        `SELECT m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes",
+           m.truncated AS "wasTruncated", f.read_at AS "readAt"
          FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
            JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
          WHERE m.mapping_id = ? AND f.read_at IS NOT NULL`,
         [mappingId],
       );
       return rows[0] ?? null;
+    },
+    async recordDelivered(mappingIds) {
+      await knex.raw(
+        `UPDATE mappings SET read_until = greatest(read_until, d.until)
+         FROM (SELECT m.mapping_id, least(f.read_at, (SELECT c.recorded_at FROM changed_rows c
+                 WHERE c.mapping_id = m.mapping_id ORDER BY c.seq LIMIT 1)) AS until
+               FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+                 JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
+               WHERE m.mapping_id = ANY (CAST(? AS int[])) AND m.loaded) d
+         WHERE mappings.id = d.mapping_id AND d.until > coalesce(read_until, '-infinity')`,
+        [[...mappingIds]],
+      );
     },
     async beginLoad(mappingId, runId) {
       await knex('fed_mappings').where({ mapping_id: mappingId }).update({ load_run_id: runId });
@@ -214,7 +234,9 @@ async function moveTo(
 
 /** In the transaction that ends a removal plan: if all records were looked through for it, no deleted row is missed any more. */
 export async function endSearch(trx: Knex, planId: string): Promise<void> {
-  await trx('fed_mappings').where({ search_plan_id: planId }).update({ search_plan_id: null, missed_deletes: false });
+  await trx('fed_mappings')
+    .where({ search_plan_id: planId })
+    .update({ search_plan_id: null, missed_deletes: false, truncated: false });
 }
 
 /**

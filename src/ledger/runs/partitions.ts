@@ -61,6 +61,9 @@ export interface PlannedRead {
 /** Some rows, as somebody has asked for them. */
 const SOME_ROWS: PlannedRead = { expectedRows: null, isComplete: false, highWatermarkAt: null };
 
+/** The greatest `seq` that a changed row can have. */
+const LAST_SEQ = '9223372036854775807';
+
 export interface Partitions {
   /** Writes the run's partitions of a mapping, in this order, unless another attempt has written some already. */
   plan(runId: string, mappingId: number, partitions: readonly NewPartition[], read?: PlannedRead): Promise<void>;
@@ -73,6 +76,8 @@ export interface Partitions {
   planDeadLetters(runId: string, mappingId: number, through: string): Promise<void>;
   /** Writes the run's partition for the changed rows with a `seq` up to `through`: later ones are left to the next run. */
   planChangedRows(runId: string, mappingId: number, through: string, read: PlannedRead): Promise<void>;
+  /** Id of the run's partition for changed rows that are delivered as they are named: it has no end. */
+  forChangedRows(runId: string, mappingId: number): Promise<string>;
   /** The partitions that were planned, in the same order: those of the first pass, or the others. */
   planned(runId: string, mappingId: number, firstPass?: boolean): Promise<readonly PlannedPartition[]>;
   /** Acquires a partition: from now on all earlier attempts at it are fenced off. */
@@ -211,6 +216,8 @@ export function openPartitions(knex: Knex): Partitions {
         read_until: isComplete ? highWatermarkAt : null,
       });
     },
+    forChangedRows: (runId, mappingId) =>
+      onlyOne(runId, mappingId, 'changed_rows', { done: false, through_key: [LAST_SEQ] }),
     forRowsByKey: (runId, mappingId) => onlyOne(runId, mappingId, 'by_key', { done: true }),
     async forSmallTenants(runId, mappingId) {
       const id = await onlyOne(runId, mappingId, 'small_tenants', { done: true });

@@ -46,6 +46,8 @@ export interface NewRun {
   readonly files: SyncFiles | null;
   readonly workflowId: string;
   readonly firstExecutionRunId: string;
+  /** How many runs the workflow has ended before. */
+  readonly runsBefore?: number;
   readonly start: RunStart;
 }
 
@@ -59,7 +61,7 @@ export interface ScheduleRuns {
 }
 
 export interface Runs {
-  /** The run of this workflow execution, which the first call inserts; who started it is then in the audit. */
+  /** The run of this workflow, which the first call inserts; who started it is then in the audit. */
   begin(run: NewRun): Promise<RunRow>;
   find(runId: string): Promise<RunRow | undefined>;
   /** Throws `unexpected` if the ledger has no such run: the program itself began it. */
@@ -143,6 +145,7 @@ export function openRuns(knex: Knex): Runs {
       return (await find(runId)) ?? noRun(runId);
     },
     async begin(run) {
+      const ofWorkflow = { first_execution_run_id: run.firstExecutionRunId, runs_before: run.runsBefore ?? 0 };
       await inTransaction(knex, async (trx) => {
         const filesId = run.files === null ? null : await keepFiles(trx, run.sync, run.files);
         const [begun] = await trx('runs')
@@ -154,16 +157,17 @@ export function openRuns(knex: Knex): Runs {
             mapping_version: run.mappingVersion,
             files_id: filesId,
             workflow_id: run.workflowId,
-            first_execution_run_id: run.firstExecutionRunId,
+            ...ofWorkflow,
             trigger: run.start.trigger,
             started_by: run.start.by,
           })
-          .onConflict('first_execution_run_id')
+          .onConflict(['first_execution_run_id', 'runs_before'])
           .ignore()
           .returning<{ id: string }[]>('id');
-        if (begun !== undefined && run.start.trigger !== 'schedule') await writeAudit(trx, startOf(run, begun.id));
+        const isStarted = run.start.trigger !== 'schedule' && ofWorkflow.runs_before === 0;
+        if (begun !== undefined && isStarted) await writeAudit(trx, startOf(run, begun.id));
       });
-      return knex('runs').where({ first_execution_run_id: run.firstExecutionRunId }).first<RunRow>();
+      return knex('runs').where(ofWorkflow).first<RunRow>();
     },
     latest: (sync, limit) =>
       knex('runs')

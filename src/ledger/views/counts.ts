@@ -11,6 +11,8 @@ export interface CountsView {
    * is false for a mapping of which the run has only polled waiting records.
    */
   undelivered(runId: string): Promise<ReadonlyMap<string, Undelivered & { readonly wasRead: boolean }>>;
+  /** What is not on the platform now of the run's mappings, whichever run has read it. */
+  open(runId: string): Promise<OpenRecords>;
   /** The run's dead letters by cause, the hundred most frequent causes first. */
   deadLetterCounts(runId: string): Promise<readonly DeadLetterCount[]>;
   /**
@@ -22,6 +24,14 @@ export interface CountsView {
   anyAccepted(mappingId: number, mappingVersion: string): Promise<boolean>;
   /** How far each mapping of the sync has been read, and what has become of its records. */
   statuses(sync: string): Promise<readonly MappingStatus[]>;
+}
+
+/** Records, or rows, without a final outcome, and those that cannot be delivered. */
+export interface OpenRecords {
+  readonly waiting: number;
+  /** Rows that a change feed has named. */
+  readonly changedRows: number;
+  readonly deadLettered: number;
 }
 
 /** The counts of the rows that a replay read, and how many more rows are gone. */
@@ -83,6 +93,17 @@ export function openCounts(knex: Knex): CountsView {
         { run: runId },
       );
       return new Map(rows.map(({ mapping, ...undelivered }) => [mapping, undelivered]));
+    },
+    async open(runId) {
+      const count = (table: string): string =>
+        `(SELECT count(*) FROM ${table} t WHERE t.mapping_id = ANY (m.ids))::float8`;
+      const { rows } = await knex.raw<{ rows: OpenRecords[] }>(
+        `SELECT ${count('waiting')} AS waiting, ${count('changed_rows')} AS "changedRows",
+           ${count('dead_letters')} AS "deadLettered"
+         FROM (SELECT array_agg(DISTINCT mapping_id) AS ids FROM partitions WHERE run_id = ?) m`,
+        [runId],
+      );
+      return rows[0]!;
     },
     async deadLetterCounts(runId) {
       const { rows } = await knex.raw<{ rows: DeadLetterCount[] }>(

@@ -30,7 +30,9 @@ export const RUN_TABLES = `
     -- The files that it uses (sync_files), which are removed after its end; NULL if it failed before it had any.
     files_id bigint,
     workflow_id text NOT NULL,
-    first_execution_run_id text NOT NULL UNIQUE,
+    first_execution_run_id text NOT NULL,
+    -- How many runs the workflow had ended before this one: one in mode live makes a report each day.
+    runs_before integer NOT NULL DEFAULT 0,
     -- How it was started: by a schedule, a command, or something else, such as the Web UI; and by which schedule or
     -- whom, if that is known.
     trigger text NOT NULL CHECK (trigger IN ('schedule', 'cli', 'other')),
@@ -46,7 +48,8 @@ export const RUN_TABLES = `
     retrying_since timestamptz,
     last_retry_at timestamptz,
     -- What it reported: counts and names, no value of a row.
-    report json
+    report json,
+    UNIQUE (first_execution_run_id, runs_before)
   );
   CREATE INDEX runs_by_sync ON runs (sync, id);
   -- Retention takes the runs that ended first; the report of a schedule's runs looks for its last good one.
@@ -217,6 +220,8 @@ export const RUN_TABLES = `
     load_run_id bigint,
     -- Whether rows may have been deleted without a word of the feed: then the records are looked through.
     missed_deletes boolean NOT NULL DEFAULT true,
+    -- Whether that is so because of TRUNCATE, too.
+    truncated boolean NOT NULL DEFAULT false,
     -- The removal plan for which they are being looked through.
     search_plan_id bigint
   );

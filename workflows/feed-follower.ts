@@ -1,0 +1,179 @@
+/** Follows the change feeds of a run, an activity after the other; beside it, mappings are loaded and searched. */
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { Hold } from '../src/domain/sync/guard.js';
+import type { RunInput } from '../src/domain/run/run.js';
+import type { FollowedChanges } from '../src/domain/run/work.js';
+import { seconds } from '../src/domain/timeouts.js';
+import { activitiesWithSummary } from './activities.js';
+import { continueRun } from './continue-run.js';
+import { isHistoryLong } from './history-length.js';
+import { loadMappings } from './load-stage.js';
+import { untilDoneOrHeld } from './remove-vanished-records.js';
+import type { RunExecution } from './run-execution.js';
+import type { CheckedRun } from './without-drifted.js';
+
+export class FeedFollower {
+  readonly #run: CheckedRun;
+  readonly #input: RunInput;
+  readonly #execution: RunExecution;
+  /** Mappings that are on hold, each with the cause. */
+  readonly #onHold = new Map<string, Hold>();
+  /** Mappings whose records are looked through, or are to be once their rows are loaded. */
+  readonly #searching: Set<string>;
+  readonly #unloaded: readonly string[];
+  /** Waits for approval. */
+  readonly #waits = new CancellationScope();
+  /** What is done beside the feeds, one thing after the other. */
+  #beside: Promise<void> = Promise.resolve();
+  #isBusy = false;
+  /** Whether the activity that follows the feeds is to begin anew, since what it was given has changed. */
+  #hasNews = false;
+  #beginsAgain = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  /** @param unloaded the mappings of which every row is still to be read */
+  constructor(run: CheckedRun, input: RunInput, execution: RunExecution, unloaded: readonly string[]) {
+    // Without a guard, a removal plan that needs approval waits for as long as the run lasts.
+    this.#run = { ...run, guardWait: run.guardWait ?? 2 * seconds('liveReport') };
+    this.#input = input;
+    this.#execution = execution;
+    this.#unloaded = unloaded;
+    this.#searching = new Set(unloaded);
+  }
+
+  /** Resolves when the run is to end and another one to begin. A long history continues as a new execution of the same run. */
+  async follow(): Promise<void> {
+    const { controls } = this.#execution;
+    const scope = new CancellationScope();
+    try {
+      await scope.run(async () => {
+        if (this.#unloaded.length > 0) this.#do(() => this.#load());
+        while (!this.#isOver) {
+          await controls.untilRunning();
+          if (isHistoryLong()) await this.#continue();
+          const followed = await this.#followOnce();
+          if (this.#failure !== null) throw this.#failure.error;
+          if (followed !== null) this.#take(followed);
+        }
+      });
+    } finally {
+      // All of it is in the ledger, and the next run goes on with it.
+      this.#waits.cancel();
+      scope.cancel();
+      await CancellationScope.nonCancellable(() => this.#beside);
+    }
+  }
+
+  get #isOver(): boolean {
+    return this.#beginsAgain || (Date.now() >= this.#run.liveUntil! && !this.#isBusy);
+  }
+
+  async #continue(): Promise<never> {
+    // The next execution finds out again what is on hold.
+    this.#waits.cancel();
+    await this.#beside;
+    if (this.#failure !== null) throw this.#failure.error;
+    return continueRun(this.#run, this.#input, { stagesDone: 0 }, this.#execution);
+  }
+
+  /** null if it was interrupted: by a pause, or because something is on hold, or no longer. */
+  async #followOnce(): Promise<FollowedChanges | null> {
+    const { runId, sync, feeds, stages, polled, skipped } = this.#run;
+    const scope = new CancellationScope();
+    let ended = false;
+    this.#hasNews = false;
+    const isInterrupted = (): boolean => this.#hasNews || this.#execution.controls.pause !== null;
+    condition(() => ended || isInterrupted()).then(
+      () => void (ended || scope.cancel()),
+      () => undefined,
+    );
+    try {
+      return await scope.run(() =>
+        activitiesWithSummary(`changes of ${feeds.map(({ name }) => name).join(', ')}`).followChanges({
+          ...{ runId, sync, stages, polled },
+          feeds: feeds.map(({ name }) => name),
+          skipped: skipped.map(({ mapping }) => mapping),
+          onHold: [...this.#onHold.values()].map(({ mapping, cause }) => ({ mapping, cause })),
+          searching: [...this.#searching],
+          isLast: false,
+        }),
+      );
+    } catch (error) {
+      if (isCancellation(error) && isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
+      throw error;
+    } finally {
+      ended = true;
+    }
+  }
+
+  #take({ progress, holds, searches, beginAgain }: FollowedChanges): void {
+    this.#execution.showLoaded(progress);
+    for (const hold of holds) this.#wait(hold);
+    for (const mapping of searches) this.#search(mapping);
+    this.#beginsAgain ||= beginAgain !== null;
+  }
+
+  /** Lets the mapping rest until somebody approves, while all others go on. */
+  #wait(hold: Hold): void {
+    const { mapping } = hold;
+    this.#onHold.set(mapping, hold);
+    this.#waits
+      .run(() => this.#execution.holds.untilApproved(this.#run, hold))
+      .then(
+        (isApproved) => {
+          // Removals that nobody has approved in time are left to the next run.
+          if (!isApproved) return;
+          this.#onHold.delete(mapping);
+          this.#hasNews = true;
+          if (this.#searching.has(mapping)) this.#search(mapping, true);
+        },
+        (error: unknown) => this.#fail(error),
+      );
+  }
+
+  /** Reads every row of mappings that are new to their feed, parents before children; then looks for rows that are gone. */
+  async #load(): Promise<void> {
+    const only = (stage: readonly string[]): string[] => stage.filter((mapping) => this.#unloaded.includes(mapping));
+    const run = { ...this.#run, stages: this.#run.stages.map(only), firstPass: this.#run.firstPass.map(only) };
+    for (let stage = 0; stage < run.stages.length; stage++) {
+      const completions = await loadMappings(run, this.#input, stage, this.#execution);
+      if (completions.includes('unfinished')) return;
+    }
+    for (const mapping of run.stages.flat().toReversed()) this.#search(mapping);
+  }
+
+  /** @param isApproved whether a person has approved what the search has found */
+  #search(mapping: string, isApproved = false): void {
+    this.#searching.add(mapping);
+    this.#do(async () => {
+      const { runId, sync } = this.#run;
+      const input = { runId, sync, mapping, among: 'changed_rows', awaitsApproval: true } as const;
+      const result = await untilDoneOrHeld(input, this.#execution);
+      if (result === 'unfinished') return;
+      if (result !== null) return this.#wait(result);
+      this.#searching.delete(mapping);
+      this.#hasNews = true;
+      this.#beginsAgain ||= isApproved;
+    });
+  }
+
+  #do(work: () => Promise<void>): void {
+    this.#beside = this.#beside.then(async () => {
+      if (this.#failure !== null || isHistoryLong()) return;
+      this.#isBusy = true;
+      try {
+        await work();
+      } catch (error) {
+        this.#fail(error);
+      } finally {
+        this.#isBusy = false;
+      }
+    });
+  }
+
+  #fail(error: unknown): void {
+    if (isCancellation(error)) return;
+    this.#failure ??= { error };
+    this.#hasNews = true;
+  }
+}

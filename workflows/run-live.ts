@@ -1,0 +1,67 @@
+/** A run in mode `live`: follows its change feeds until it is told to stop, and closes with a report each day. */
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  makeContinueAsNewFunc,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { RunInput, RunReport } from '../src/domain/run/run.js';
+import { closeRun, deliverLast } from './activities.js';
+import { FeedFollower } from './feed-follower.js';
+import { prune } from './prune.js';
+import type { RunAttributes } from './run-attributes.js';
+import type { RunExecution } from './run-execution.js';
+import { collectAll } from './with-changes.js';
+import type { CheckedRun } from './without-drifted.js';
+
+/**
+ * Being cancelled is how such a run ends: what is left is delivered if that is possible soon, and the report is that of any other
+ * run. Otherwise the workflow begins its next run by continuing as a new execution.
+ */
+export async function runLive(
+  checked: CheckedRun,
+  input: RunInput,
+  execution: RunExecution,
+  attributes: RunAttributes,
+): Promise<RunReport> {
+  execution.showRun(checked);
+  let run = checked;
+  let isStopped = false;
+  try {
+    const collected = await collectAll(checked, execution);
+    ({ run } = collected);
+    await new FeedFollower(run, input, execution, collected.unloaded).follow();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    isStopped = true;
+  }
+  return CancellationScope.nonCancellable(async () => {
+    const { runId, sync, skipped, notes } = run;
+    await deliverLast(lastOf(run)).catch(() => undefined);
+    const report = await closeRun({ runId, sync, skipped, notes, isStopped });
+    if (isStopped) return report;
+    execution.showReport(report);
+    attributes.reported(report);
+    await prune(run);
+    return nextRun(input, execution);
+  });
+}
+
+/** What the last activity of the run is to deliver. */
+const lastOf = ({ runId, sync, stages, polled }: CheckedRun) => ({
+  ...{ runId, sync, stages, polled },
+  feeds: [],
+  skipped: [],
+  onHold: [],
+  searching: [],
+  isLast: true,
+});
+
+/** Continues as a new execution, which opens another run in the ledger. */
+async function nextRun({ continues: _, ...input }: RunInput, execution: RunExecution): Promise<never> {
+  await condition(() => execution.isAnswered);
+  const { workflowType } = workflowInfo();
+  const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
+  return continueAs({ ...input, runsBefore: (input.runsBefore ?? 0) + 1 });
+}
