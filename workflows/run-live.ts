@@ -26,6 +26,7 @@ export async function runLive(
   attributes: RunAttributes,
 ): Promise<RunReport> {
   execution.showRun(checked);
+  const whole = CancellationScope.current();
   let run = checked;
   let isStopped = false;
   try {
@@ -44,7 +45,9 @@ export async function runLive(
     execution.showReport(report);
     attributes.reported(report);
     await prune(run);
-    return nextRun(input, execution);
+    await condition(() => execution.isAnswered);
+    // Whoever has told the run to stop in the meantime means this workflow.
+    return whole.consideredCancelled ? report : nextRun(input);
   });
 }
 
@@ -59,8 +62,7 @@ const lastOf = ({ runId, sync, stages, polled }: CheckedRun) => ({
 });
 
 /** Continues as a new execution, which opens another run in the ledger. */
-async function nextRun({ continues: _, ...input }: RunInput, execution: RunExecution): Promise<never> {
-  await condition(() => execution.isAnswered);
+async function nextRun({ continues: _, ...input }: RunInput): Promise<never> {
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
   return continueAs({ ...input, runsBefore: (input.runsBefore ?? 0) + 1 });

@@ -71,14 +71,17 @@ export async function openWorker(parts: WorkerParts, log: WorkerLogger, place: W
     );
   try {
     monitoring = await monitor(parts, folder, () => arePolling(), pingTemporal);
-    const creating = createWorkers(
-      taskQueue,
+    const opened = await dependencies;
+    const activitiesOf = (isDraining: () => boolean) =>
       createActivities(
-        withFolderWatched(folder, { ...(await dependencies), isDraining: () => !arePolling() }, (why) => {
+        withFolderWatched(folder, { ...opened, isDraining }, (why) => {
           lost ??= why;
           drain();
         }),
-      ),
+      );
+    const creating = createWorkers(
+      taskQueue,
+      activitiesOf,
       {
         connection,
         namespace: target.namespace,

@@ -41,20 +41,25 @@ export interface Workers {
 /**
  * Creates the workers; none polls before `run`. With a `deployment`, those that share their task queues with other processes
  * are of that version.
+ *
+ * @param activitiesOf given a function that tells whether the process is about to end
  */
 export async function createWorkers(
   taskQueue: string,
-  activities: Activities,
+  activitiesOf: (isDraining: () => boolean) => Activities,
   common: Common,
   workflows: Workflows,
   deployment?: WorkerDeploymentOptions,
 ): Promise<Workers> {
+  let workers: readonly Worker[] = [];
+  const arePolling = (): boolean => workers.every((worker) => worker.getState() === 'RUNNING');
+  const activities = activitiesOf(() => !arePolling());
   const { loadPartition, replayDeadLetters, examineWorker } = activities;
   // The SDK's own form. Anyone who reads it from Temporal can derive the queue of this process.
   const identity = `${process.pid}@${hostname()}`;
   const named = { ...common, identity };
   const versioned = { ...named, ...(deployment && { workerDeploymentOptions: deployment }) };
-  const workers = await Promise.all([
+  workers = await Promise.all([
     Worker.create({
       ...versioned,
       ...workflows,
@@ -81,7 +86,7 @@ export async function createWorkers(
   };
   return {
     shutdown,
-    arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    arePolling,
     async run() {
       const running = workers.map((worker) => worker.run());
       try {

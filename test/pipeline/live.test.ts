@@ -1,8 +1,9 @@
 /** Runs in mode live: what changes in the source is on the platform within seconds, until the run is told to stop. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startSlotServer, type SlotServer } from '../source/slot-server.js';
-import { fedShop as fedShopOn, type FedShopSettings } from './fed-shop.js';
-import { eventually, fill, reportOf, type Shop } from './shop.js';
+import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
+import { fedShop as fedShopOn, marking, type FedShopSettings } from './fed-shop.js';
+import { eventually, failureOf, fill, reportOf, type Shop } from './shop.js';
+import { filesOf } from './shop-files.js';
 
 let server: SlotServer;
 beforeAll(async () => void (server = await startSlotServer()));
@@ -35,4 +36,150 @@ it('loads every row, then delivers changes as they happen and marks deleted rows
   const report = await reportOf(run);
   expect(report).toMatchObject({ mode: 'live', outcome: 'complete' });
   expect(report.removals).toMatchObject([{ mapping: 'customers', records: 2, marked: 2, state: 'done' }]);
+});
+
+it('records changes and lets the source forget them while the platform is down, and delivers them once it is back', async () => {
+  const shop = await fedShop();
+  await fill(shop, 10);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  shop.proxy.fail(() => ({ forward: false, answer: 'cut' }));
+  const before = await confirmed(shop);
+  await shop.source.query(`UPDATE shop.customers SET name = 'During the outage'`);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
+  await eventually('that the source may forget', async () => (await confirmed(shop)) !== before);
+  await eventually('that the changes are recorded', async () => (await changedRows(shop)) >= 10);
+  shop.proxy.fail(undefined);
+  await eventually('that all has arrived', async () => (await nameOf(shop, '9')) === 'During the outage');
+  await eventually('that nothing is left', async () => (await changedRows(shop)) === 0);
+  expect(await shop.stored('customer', '4')).toMatchObject({ status: 'gone' });
+  await run.cancel();
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
+});
+
+const confirmed = async ({ source, slot }: Awaited<ReturnType<typeof fedShop>>): Promise<string> =>
+  (
+    await source.query<{ at: string }>(
+      'SELECT confirmed_flush_lsn::text AS at FROM pg_replication_slots WHERE slot_name = $1',
+      [slot],
+    )
+  )[0]!.at;
+const changedRows = async ({ state }: Shop): Promise<number> =>
+  (await state.query<{ n: number }>('SELECT count(*)::int AS n FROM partner_sync.changed_rows'))[0]!.n;
+
+it('goes on with everything else while many removals wait for approval, and carries them out once somebody approves', async () => {
+  const hold = marking().replace('deletes: {', 'deletes: { hold: { records: 3, percent: 5 },');
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': hold } });
+  await fill(shop, 40);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  // One after the other, so that no single plan is beyond the limit.
+  for (let id = 1; id <= 8; id++) await shop.source.query('DELETE FROM shop.customers WHERE id = $1', [id]);
+  const holds = async () => (await run.query<{ holds: { mapping: string; records: number }[] }, []>('progress')).holds;
+  const [held] = await eventually('that the run asks', async () => ((await holds()).length > 0 ? holds() : undefined));
+  expect(held).toMatchObject({ mapping: 'customers', cause: 'gone' });
+  await shop.source.query(`UPDATE shop.customers SET name = 'Meanwhile' WHERE id = 30`);
+  await eventually('that other changes arrive', async () => (await nameOf(shop, '30')) === 'Meanwhile');
+  const marked = async () => {
+    const states = await Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map((id) => shop.stored('customer', String(id))));
+    return states.filter((record) => record?.['status'] === 'gone').length;
+  };
+  expect(await marked()).toBeLessThanOrEqual(3);
+
+  await run.executeUpdate('approve', { args: [{ reason: 'a clean-up' }] });
+  await eventually('that all are marked', async () => (await marked()) === 8);
+  await run.cancel();
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
+});
+
+it('looks all records through after TRUNCATE, those that it has delivered itself included', async () => {
+  const shop = await fedShop({ files: { 'customers.mapping.yaml': marking() } });
+  await fill(shop, 10);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await shop.source.query(
+    `BEGIN; CREATE TEMP TABLE kept ON COMMIT DROP AS TABLE shop.customers; TRUNCATE shop.customers CASCADE;
+     INSERT INTO shop.customers SELECT * FROM kept WHERE id <> 5; COMMIT`,
+  );
+  await eventually('that the one is marked', async () => (await shop.stored('customer', '5'))?.['status'] === 'gone');
+  expect(await shop.stored('customer', '6')).toMatchObject({ status: 'active' });
+  await run.cancel();
+  await reportOf(run);
+});
+
+it('stops at once while it is paused, and catches up when it is resumed', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await run.executeUpdate('pause', { args: [] });
+  await eventually('that the activity ends', async () => {
+    const { raw } = await run.describe();
+    return (raw.pendingActivities ?? []).length === 0;
+  });
+  await shop.source.query(`UPDATE shop.customers SET name = 'Later' WHERE id = 2`);
+  expect(await nameOf(shop, '2')).toBe('Customer 2');
+  await run.executeUpdate('resume', { args: [] });
+  await eventually('that the change arrives', async () => (await nameOf(shop, '2')) === 'Later');
+  await run.cancel();
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
+});
+
+it('hands its work over to another worker as soon as its own is asked to stop', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await shop.rest();
+  await shop.source.query(`UPDATE shop.customers SET name = 'Handed over' WHERE id = 2`);
+  await shop.work();
+  await eventually('that the change arrives', async () => (await nameOf(shop, '2')) === 'Handed over');
+  await run.cancel();
+  expect(await reportOf(run)).toMatchObject({ outcome: 'complete' });
+  const { events } = await run.fetchHistory();
+  // Neither a timeout nor a failure: the activity has returned.
+  expect(events!.filter((e) => e.activityTaskTimedOutEventAttributes ?? e.activityTaskFailedEventAttributes)).toEqual(
+    [],
+  );
+  expect(events!.filter((e) => (e.activityTaskStartedEventAttributes?.attempt ?? 1) > 1)).toEqual([]);
+});
+
+it('ends the run and begins another one that reads every row if the slot is created anew', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await run.executeUpdate('pause', { args: [] });
+  await eventually('that the activity ends', async () => {
+    const { raw } = await run.describe();
+    return (raw.pendingActivities ?? []).length === 0;
+  });
+  await dropSlot(shop.source, shop.slot);
+  await shop.source.query('DELETE FROM shop.customers WHERE id = 3');
+  await shop.source.query(`UPDATE shop.customers SET name = 'Unheard' WHERE id = 4`);
+  await shop.source.query(`SELECT pg_create_logical_replication_slot($1, 'pgoutput')`, [shop.slot]);
+  await run.executeUpdate('resume', { args: [] });
+  await eventually('that the change arrives', async () => (await nameOf(shop, '4')) === 'Unheard');
+  await eventually(
+    'that the deleted one is marked',
+    async () => (await shop.stored('customer', '3'))?.['status'] === 'gone',
+  );
+  const runs = await shop.state.query('SELECT mode, outcome, runs_before FROM partner_sync.runs ORDER BY id');
+  expect(runs).toMatchObject([
+    { outcome: 'complete', runs_before: 0 },
+    { outcome: null, runs_before: 1 },
+  ]);
+  const last = shop.client.workflow.getHandle(run.workflowId);
+  await last.cancel();
+  expect(await reportOf(last)).toMatchObject({ outcome: 'complete', run: '2' });
+});
+
+it('refuses a mapping without a feed', async () => {
+  const shop = await fedShop({
+    files: { 'lines.mapping.yaml': `${filesOf({})['lines.mapping.yaml']}changes: none\n` },
+  });
+  expect(await failureOf(await live(shop))).toMatchObject({
+    type: 'config_invalid',
+    message: expect.stringContaining('have no change feed: lines') as string,
+  });
 });

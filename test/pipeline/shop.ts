@@ -195,9 +195,10 @@ export async function openShop(settings: ShopSettings = {}): Promise<Shop> {
     async work() {
       const address = env.TEMPORAL_ADDRESS;
       const own = address === inject('temporalAddress') ? undefined : await NativeConnection.connect({ address });
+      const dependencies = await parts.dependencies();
       const workers = await createWorkers(
         taskQueue,
-        createActivities(await parts.dependencies()),
+        (isDraining) => createActivities({ ...dependencies, isDraining }),
         {
           connection: own ?? (await sharedConnection()),
           namespace,

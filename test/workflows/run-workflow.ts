@@ -91,7 +91,7 @@ export async function runWith(
   const taskQueue = randomUUID();
   const workers = await createWorkers(
     taskQueue,
-    activities,
+    () => activities,
     { connection: native },
     { workflowBundle: await workflowBundle() },
   );

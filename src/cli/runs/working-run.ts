@@ -61,7 +61,7 @@ export async function withRun<T>(
         return await client.withDeadline(deadline, request);
       } catch (error) {
         const askAgainAt = Date.now() + milliseconds('runNotReady');
-        if (!isNotReady(error) || askAgainAt > deadline) throw fromRun(run, error);
+        if (!isNotReady(error) || askAgainAt > deadline) throw fromRun(run, error, Date.now() >= deadline);
         await setTimeout(askAgainAt - Date.now());
       }
   };
@@ -78,12 +78,17 @@ export async function withRun<T>(
   }
 }
 
-/** Why a run has not done what it was asked for. Anything unforeseen is returned unchanged. */
-function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown): unknown {
+/**
+ * Why a run has not done what it was asked for. Anything unforeseen is returned unchanged.
+ *
+ * @param isLate whether the time for the answer is over: then Temporal words the lack of a worker in several ways
+ */
+function fromRun({ id, workflow_id: workflow }: RunRow, error: unknown, isLate: boolean): unknown {
   if (error instanceof WorkflowUpdateFailedError) return refusal(error);
   if (error instanceof WorkflowNotFoundError)
     return new PartnerSyncError('run_stopped', `the workflow ${workflow} of run ${id} does not run any more`);
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(causeOf(error)))
+  const isUnanswered = isGrpcDeadlineError(causeOf(error)) || (isLate && isGrpcServiceError(causeOf(error)));
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || (isUnanswered && !isNotReady(error)))
     return new PartnerSyncError(
       'worker_missing',
       `run ${id} did not answer within ${seconds('runAnswer')} s; it may still do what was asked for, once a worker is there`,

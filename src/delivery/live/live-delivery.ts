@@ -22,6 +22,8 @@ const BEGINNING = '0';
 interface FollowedMapping {
   readonly name: string;
   readonly id: number;
+  /** Whether anything is done about records whose rows are gone. */
+  readonly removes: boolean;
   /** null until every row of the mapping was read. */
   context: PartitionContext | null;
   /** The changed rows up to this `seq` have been looked at. */
@@ -81,9 +83,10 @@ export class LiveDelivery {
     const sync = await deps.openSync(input.sync, input.runId);
     const holdOf = (name: string) => input.onHold.find(({ mapping }) => mapping === name) ?? null;
     const followed = async (name: string): Promise<FollowedMapping> => {
-      const { mappingId: id } = await sync.mapping(name);
+      const { mappingId: id, spec } = await sync.mapping(name);
+      const removes = spec.deletes !== null && spec.deletes.action !== 'ignore';
       if (sync.spec.guard !== null) await deps.ledger.guards.begin(input.runId, id);
-      return { name, id, context: null, after: BEGINNING, isAgain: false, hold: holdOf(name) };
+      return { name, id, removes, context: null, after: BEGINNING, isAgain: false, hold: holdOf(name) };
     };
     const stages = await allEnded(input.stages.map((stage) => allEnded(stage.map(followed))));
     return new LiveDelivery(deps, input, slice, signal, rowsDone, stages);
@@ -198,7 +201,8 @@ export class LiveDelivery {
       const fed = await feeds.mapping(mapping.id);
       if (fed?.loaded !== true) continue;
       mapping.context ??= await this.#acquire(mapping);
-      if (fed.missedDeletes && !this.#input.searching.includes(mapping.name)) this.searches.add(mapping.name);
+      if (mapping.removes && fed.missedDeletes && !this.#input.searching.includes(mapping.name))
+        this.searches.add(mapping.name);
     }
     await feeds.recordDelivered(this.#mappings.map(({ id }) => id));
   }
