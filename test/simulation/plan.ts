@@ -31,7 +31,7 @@ export interface Trap {
 
 /** A run that is started, and what people do to it. */
 export interface PlannedRun {
-  readonly kind: 'incremental' | 'full' | 'mirror' | 'records' | 'replay' | 'range';
+  readonly kind: 'incremental' | 'live' | 'full' | 'mirror' | 'records' | 'replay' | 'range';
   /** Milliseconds after the run before was started. */
   readonly startAfter: number;
   /** Whether it waits for the end of the one before it. */
@@ -72,6 +72,8 @@ export interface Plan {
   readonly ledger: LedgerFaults;
   readonly source: SourceFaults;
   readonly feed: FeedFaults;
+  /** Which runs must have missed nothing in the end; a mirror run follows them. */
+  readonly lastMode: 'incremental' | 'live';
   readonly platform: PlatformFaults;
   readonly writer: {
     /** Milliseconds between two changes, on average; null for none. */
@@ -98,7 +100,8 @@ export function planOf(seed: number): Plan {
   /** Small and busy, so that much happens to the same rows. */
   const hot = isCrossing || random.chance(0.4);
   const plan = storyOf(seed, random, { inDoubtDelay, hot });
-  return fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
+  const fed = fedIfDrawn(isCrossing ? ofCrossingRuns(plan, randomOf(seed, 'crossing')) : plan, randomOf(seed, 'feed'));
+  return fed.settings.isFed ? withLiveRuns(fed, randomOf(seed, 'live')) : fed;
 }
 
 function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtDelay: number; hot: boolean }): Plan {
@@ -144,6 +147,7 @@ function storyOf(seed: number, random: Random, { inDoubtDelay, hot }: { inDoubtD
       slowest: random.chance(hot ? 0.6 : 0.3) ? 1500 : 20,
     },
     feed: { forgotten: 0, lostAfter: null },
+    lastMode: 'incremental',
     platform: {
       lostRequest: some(0.1),
       lostResponse: some(0.1),
@@ -179,6 +183,22 @@ const fedIfDrawn = (plan: Plan, random: Random): Plan =>
         },
       }
     : plan;
+
+/** Some of its runs follow the feed, until somebody cancels or terminates them. */
+const withLiveRuns = (plan: Plan, random: Random): Plan => ({
+  ...plan,
+  runs: plan.runs.map((run) =>
+    run.kind === 'incremental' && random.chance(0.5)
+      ? {
+          ...run,
+          kind: 'live',
+          intervention: random.pick(['cancel', 'cancel', 'pause', 'terminate'] as const),
+          interveneAfter: random.between(1000, plan.crossing === null ? 40_000 : 8000),
+        }
+      : run,
+  ),
+  lastMode: random.pick(['incremental', 'live'] as const),
+});
 
 /** The same story with runs that cross, and without the faults that would only hold them up. */
 const ofCrossingRuns = (plan: Plan, random: Random): Plan => ({

@@ -116,8 +116,12 @@ export class TemporalServer {
     );
   }
 
-  cancel(workflowId: string): void {
-    this.#latest.get(workflowId)!.cancel('operator', 'cancelled by the simulation');
+  /** Returns whether the workflow was running. */
+  cancel(workflowId: string): boolean {
+    const execution = this.#latest.get(workflowId)!;
+    const isRunning = execution.status === 'RUNNING';
+    execution.cancel('operator', 'cancelled by the simulation');
+    return isRunning;
   }
 
   terminate(workflowId: string): void {

@@ -172,7 +172,8 @@ export class World {
       }
       const perform = (): Promise<void> => this.#perform(run, `run-${no + 1}`);
       // Runs of the sync exclude each other. Where runs are to cross, each of them begins at the end of the one before.
-      if (plan.crossing !== null && run.kind === 'incremental') last = lastSync = lastSync.then(perform);
+      if (plan.crossing !== null && ['incremental', 'live'].includes(run.kind))
+        last = lastSync = lastSync.then(perform);
       else last = perform();
       all.push(last);
     }
@@ -203,8 +204,8 @@ export class World {
     while (this.#source.openTransactions > 0) await this.#kernel.sleep(1000);
     this.#writer.addLast();
     await this.#kernel.sleep(70_000);
-    // Incremental runs alone must have missed no row; a mirror run reads all of them, and finds what is gone.
-    if ((await this.#untilSettled('incremental')) === null) return;
+    // They alone must have missed no row; a mirror run reads all of them, and finds what is gone.
+    if ((await this.#untilSettled(this.#plan.lastMode)) === null) return;
     this.#checker.records(this.#platform);
     if (this.#plan.settings.isFed) this.#checker.vanished(this.#platform);
     const report = await this.#untilSettled('mirror');
@@ -216,10 +217,13 @@ export class World {
   }
 
   /** Runs again and again until one has left nothing open; returns its report, or null if none does. */
-  async #untilSettled(mode: 'incremental' | 'mirror'): Promise<RunReport | null> {
+  async #untilSettled(mode: 'incremental' | 'live' | 'mirror'): Promise<RunReport | null> {
     const began = this.#kernel.now;
     for (let no = 1; ; no++) {
-      const ended = await this.#ended(this.#temporal.start('sync', `final-${mode}-${no}`, { sync: SYNC, mode }));
+      const workflowId = `final-${mode}-${no}`;
+      const execution = this.#temporal.start('sync', workflowId, { sync: SYNC, mode });
+      if (mode === 'live') void this.#cancelAfter(workflowId, 60_000);
+      const ended = await this.#ended(execution);
       const report = ended.status === 'COMPLETED' ? (ended.result as RunReport) : reportOf(ended);
       if (report !== null) this.#checker.report(ended.name.workflowId, report);
       if (report !== null && this.#isSettled(mode, report)) return report;
@@ -236,8 +240,8 @@ export class World {
   }
 
   /** Whether a run has left nothing but what cannot be delivered. Only a run that reads all rows closes dead letters of vanished ones. */
-  #isSettled(mode: 'incremental' | 'mirror', { outcome }: RunReport): boolean {
-    if (outcome === 'complete_with_dead_letters') return mode === 'incremental' || this.#checker.hasUndeliverable();
+  #isSettled(mode: 'incremental' | 'live' | 'mirror', { outcome }: RunReport): boolean {
+    if (outcome === 'complete_with_dead_letters') return mode !== 'mirror' || this.#checker.hasUndeliverable();
     return outcome === 'complete';
   }
 
@@ -251,6 +255,8 @@ export class World {
     if (run.intervention !== null) {
       await Promise.race([ended, this.#kernel.sleep(run.interveneAfter)]);
       if (execution().status === 'RUNNING') await this.#intervene(run.intervention, workflowId);
+      // Nothing else ends it.
+      if (run.kind === 'live') void this.#cancelAfter(workflowId, this.#random.between(0, 20_000));
     }
     const { status, result, failure } = await ended;
     if (status === 'FAILED') this.#chronicle.saw(`a run failed`);
@@ -262,10 +268,15 @@ export class World {
     this.#checker.report(workflowId, report);
     // A backfill may report other mappings, too, of which it has fetched parents.
     const { mappings = Object.keys(SHAPES) } = input as { mappings?: string[] };
-    const readsAll = run.kind === 'range' || (report.kind === 'sync' && report.mode !== 'incremental');
+    const readsAll = run.kind === 'range' || ['full', 'mirror'].includes(report.mode);
     if (report.kind === 'sync' && report.outcome === 'complete')
       this.#checker.delivered(this.#platform, workflowId, visible);
     if (readsAll) await this.#checker.read(workflowId, report, mappings, began);
+  }
+
+  async #cancelAfter(workflowId: string, milliseconds: number): Promise<void> {
+    await this.#kernel.sleep(milliseconds);
+    if (this.#temporal.cancel(workflowId)) this.#chronicle.saw('a live run was told to stop');
   }
 
   #inputOf({ kind }: PlannedRun): ['sync' | 'backfill', object] {
@@ -288,7 +299,7 @@ export class World {
   async #intervene(what: NonNullable<PlannedRun['intervention']>, workflowId: string): Promise<void> {
     this.#chronicle.note(`operator: ${what} ${workflowId}`);
     this.#chronicle.saw(`intervention: ${what}`);
-    if (what === 'cancel') this.#temporal.cancel(workflowId);
+    if (what === 'cancel') void this.#temporal.cancel(workflowId);
     else if (what === 'terminate') this.#temporal.terminate(workflowId);
     else if (what === 'setRate') this.#temporal.update(workflowId, 'setRate', { requestsAtOnce: 1 });
     else if (this.#temporal.update(workflowId, 'pause')) {

@@ -11,7 +11,7 @@ import {
   type Undelivered,
 } from '../../domain/run/run.js';
 import type { CloseRunInput, Stop } from '../../domain/run/work.js';
-import type { OpenRecords } from '../../ledger/views/counts.js';
+import { leftByLiveRun, outcomeOfLeft } from '../live/left-behind.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 
 /**
@@ -20,10 +20,11 @@ import type { RunRow } from '../../ledger/runs/runs.js';
  * `unexpected` for a run that the ledger does not have.
  */
 export async function closeRun(
-  { ledger }: Pick<Dependencies, 'ledger'>,
+  deps: Pick<Dependencies, 'ledger' | 'openSync'>,
   { runId, skipped, notes }: CloseRunInput,
   stop: Stop | null = null,
 ): Promise<RunReport> {
+  const { ledger } = deps;
   const undelivered = await ledger.counts.undelivered(runId);
   const mappings = (await ledger.counts.progress(runId)).map(({ inFlight: _inFlight, done: _done, ...counts }) => {
     const { waiting, deadLettered } = undelivered.get(counts.mapping)!;
@@ -36,8 +37,8 @@ export async function closeRun(
   const included = mappings.map((mapping) =>
     includesEarlierRuns(run, undelivered.get(mapping.mapping)!) ? mapping : { ...mapping, undelivered: NOTHING },
   );
-  const open = run.mode === 'live' ? await ledger.counts.open(runId) : null;
-  const outcome = open === null ? outcomeOf(included) : liveOutcome(open);
+  const left = run.mode === 'live' ? await leftByLiveRun(deps, run) : null;
+  const outcome = left === null ? outcomeOf(included) : outcomeOfLeft(left);
   await ledger.runs.end(runId, isIncomplete ? 'incomplete' : outcome, undefined, stop);
   const ended = await ledger.runs.get(runId);
   if (ended.outcome === 'failed')
@@ -55,19 +56,14 @@ export async function closeRun(
     mappings,
     deadLetters: await ledger.counts.deadLetterCounts(runId),
     removals,
-    ...(open !== null && open.changedRows > 0 && { changedRows: open.changedRows }),
+    ...(left !== null && left.changedRows > 0 && { changedRows: left.changedRows }),
+    ...(left !== null && left.unread.length > 0 && { unread: left.unread }),
     ...(skipped.length > 0 && { skipped }),
     ...(notes.length > 0 && { notes }),
     total: mappings.reduce(addCounts, NO_COUNTS),
   };
   await ledger.runs.keepReport(runId, report);
   return report;
-}
-
-/** A run that reads rows as often as they change is judged by what is left, rather than by what it has counted. */
-function liveOutcome({ waiting, changedRows, deadLettered }: OpenRecords): RunOutcome {
-  if (waiting + changedRows > 0) return 'incomplete';
-  return deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
 }
 
 const NOTHING: Undelivered = { waiting: 0, deadLettered: 0 };

@@ -75,6 +75,10 @@ export class CancellationScope {
     }
   }
 
+  get consideredCancelled(): boolean {
+    return this.isCancelled;
+  }
+
   cancel(): void {
     if (this.isCancelled) return;
     this.isCancelled = true;

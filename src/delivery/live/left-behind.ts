@@ -1,0 +1,30 @@
+/** What a run in mode `live` leaves when it ends: it is judged by that, since it reads rows as often as they change. */
+import type { RunOutcome } from '../../domain/run/run.js';
+import type { OpenRecords } from '../../ledger/views/counts.js';
+import type { RunRow } from '../../ledger/runs/runs.js';
+import type { Dependencies } from '../dependencies.js';
+
+export interface LeftByLiveRun extends OpenRecords {
+  /** Mappings of which not every row was read, or, if the feed could not tell which rows are gone, not every record looked for. */
+  readonly unread: readonly string[];
+}
+
+export async function leftByLiveRun(
+  { ledger, openSync }: Pick<Dependencies, 'ledger' | 'openSync'>,
+  { id, sync: name, input }: RunRow,
+): Promise<LeftByLiveRun> {
+  const sync = await openSync(name, id);
+  const unread: string[] = [];
+  for (const spec of sync.spec.mappings) {
+    if (input.mappings !== undefined && !input.mappings.includes(spec.name)) continue;
+    const fed = await ledger.feeds.mapping((await sync.mapping(spec.name)).mappingId);
+    const removes = spec.deletes !== null && spec.deletes.action !== 'ignore';
+    if (fed?.loaded !== true || (removes && fed.missedDeletes)) unread.push(spec.name);
+  }
+  return { ...(await ledger.counts.open(id)), unread };
+}
+
+export function outcomeOfLeft({ waiting, changedRows, deadLettered, unread }: LeftByLiveRun): RunOutcome {
+  if (waiting + changedRows + unread.length > 0) return 'incomplete';
+  return deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
+}
