@@ -1,7 +1,9 @@
 /** Runs in mode live: what changes in the source is on the platform within seconds, until the run is told to stop. */
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
-import { fedShop as fedShopOn, marking, type FedShopSettings } from './fed-shop.js';
+import { fedShop as fedShopOn, marking, TABLES, type FedShopSettings } from './fed-shop.js';
 import { eventually, failureOf, fill, reportOf, type Shop } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -183,3 +185,42 @@ it('refuses a mapping without a feed', async () => {
     message: expect.stringContaining('have no change feed: lines') as string,
   });
 });
+
+it('uses changed files in its next run, which begins by itself: a mapping that is new to the feed is loaded beside it', async () => {
+  const { 'shop.lines': key, ...others } = TABLES;
+  const shop = await fedShop({ tables: others });
+  const lines = readFileSync(join(shop.folder, 'shop', 'lines.mapping.yaml'), 'utf8');
+  rmSync(join(shop.folder, 'shop', 'lines.mapping.yaml'));
+  await fill(shop, 5);
+  const run = await live(shop);
+  await eventually('that customers and orders are loaded', async () => (await shop.differences()) === 0);
+  expect(await shop.stored('line', 'o2-1')).toBeNull();
+
+  await shop.source.query(`ALTER PUBLICATION ${shop.slot} ADD TABLE shop.lines (${key})`);
+  shop.write('lines.mapping.yaml', lines);
+  await eventually('that the lines are loaded', async () => (await shop.differences()) === 0, 90);
+  await shop.source.query(`UPDATE shop.lines SET sku = 'told' WHERE order_no = 'o2'`);
+  await eventually('that a change of a line arrives', async () => (await shop.differences()) === 0);
+  const last = shop.client.workflow.getHandle(run.workflowId);
+  await last.cancel();
+  expect(await reportOf(last)).toMatchObject({ outcome: 'complete', run: '2' });
+}, 200_000);
+
+it('leaves out a mapping whose column is gone, goes on with the others, and takes it in again once the column is back', async () => {
+  const shop = await fedShop();
+  await fill(shop, 5);
+  const run = await live(shop);
+  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await shop.source.query('ALTER TABLE shop.lines RENAME sku TO article');
+  await shop.source.query(`UPDATE shop.lines SET article = 'renamed' WHERE order_no = 'o2'`);
+  await shop.source.query(`UPDATE shop.customers SET name = 'Meanwhile' WHERE id = 3`);
+  await eventually('that the others go on', async () => (await nameOf(shop, '3')) === 'Meanwhile');
+  const outcomes = () =>
+    shop.state.query<{ outcome: string | null }>('SELECT outcome FROM partner_sync.runs ORDER BY id');
+  await eventually('that the next run has begun', async () => (await outcomes()).length === 2);
+  await shop.source.query('ALTER TABLE shop.lines RENAME article TO sku');
+  await eventually('that the line has arrived', async () => (await shop.differences()) === 0, 120);
+  const last = shop.client.workflow.getHandle(run.workflowId);
+  await last.cancel();
+  expect(await reportOf(last)).toMatchObject({ outcome: 'complete' });
+}, 200_000);

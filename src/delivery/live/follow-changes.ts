@@ -1,12 +1,14 @@
 /** Follows the change feeds of a run in mode `live` for some minutes: records which rows they name, and delivers these. */
 import { PartnerSyncError } from '../../domain/errors.js';
-import type { FollowChangesInput, FollowedChanges } from '../../domain/run/work.js';
+import type { FollowChangesInput, FollowedChanges, NewBeginning } from '../../domain/run/work.js';
+import { milliseconds } from '../../domain/timeouts.js';
 import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
-import { acquireFeed, type FeedReader } from '../run/feed-reader.js';
+import { acquireFeed } from '../run/feed-reader.js';
 import { collectLoop } from './collect-loop.js';
 import { LiveDelivery } from './live-delivery.js';
 import { LiveSlice } from './live-slice.js';
+import { newBeginning } from './new-beginning.js';
 
 /**
  * The workflow starts the activity again until the run is told to stop. Feeds are read and rows are delivered side by side,
@@ -20,45 +22,40 @@ export async function followChanges(
   signal: AbortSignal,
   rowsDone: (rows: number) => void,
 ): Promise<FollowedChanges> {
-  const slice = new LiveSlice(input.isLast ? 'timeSlice' : 'followSlice', signal, () => deps.isDraining?.() === true);
-  const readers: FeedReader[] = [];
-  for (const feed of input.isLast ? [] : input.feeds) readers.push(await acquireFeed(deps, { ...input, feed }, signal));
+  const isDraining = (): boolean => deps.isDraining?.() === true;
+  const slice = new LiveSlice(input.isLast ? 'timeSlice' : 'followSlice', signal, isDraining);
   const delivery = await LiveDelivery.open(deps, input, slice, signal, rowsDone);
-  let areLost = false;
-  const collect = async (reader: FeedReader): Promise<void> => {
-    try {
-      await collectLoop(reader, slice, signal);
-    } catch (error) {
-      if (!(error instanceof PartnerSyncError) || error.code !== 'changes_lost') throw error;
-      areLost = true;
-    }
-  };
-  await allEnded([...readers.map((reader) => slice.during(() => collect(reader))), slice.during(() => delivery.run())]);
+  let beginAgain: NewBeginning | null = null;
+  try {
+    await allEnded(
+      [() => delivery.run(), ...(input.isLast ? [] : [() => collect(), () => lookForNewBeginning()])].map((work) =>
+        slice.during(work),
+      ),
+    );
+  } catch (error) {
+    if (input.isLast || !(error instanceof PartnerSyncError) || error.retryable) throw error;
+    // Such as a column that is gone: the next run leaves out its mapping.
+    beginAgain = error.code === 'changes_lost' ? 'changes_lost' : await newBeginning(deps, input);
+    if (beginAgain === null) throw error;
+  }
   signal.throwIfAborted();
   return {
     progress: await deps.ledger.counts.progress(input.runId),
     holds: delivery.holds,
     searches: [...delivery.searches],
-    beginAgain: areLost
-      ? 'changes_lost'
-      : delivery.approvedIsDone
-        ? 'removals_approved'
-        : (await haveFilesChanged(deps, input))
-          ? 'files_changed'
-          : null,
+    beginAgain: beginAgain ?? delivery.beginAgain,
   };
-}
 
-/** Whether the next run would begin with other files. Files that cannot be used are left until they can. */
-async function haveFilesChanged(
-  { loadSync, openSync }: Dependencies,
-  { sync, runId }: FollowChangesInput,
-): Promise<boolean> {
-  const { version } = (await openSync(sync, runId)).spec;
-  try {
-    return (await loadSync(sync)).spec.version !== version;
-  } catch (error) {
-    if (error instanceof PartnerSyncError) return false;
-    throw error;
+  async function collect(): Promise<void> {
+    const readers = [];
+    for (const feed of input.feeds) readers.push(await acquireFeed(deps, { ...input, feed }, signal));
+    await allEnded(readers.map((reader) => slice.during(() => collectLoop(reader, slice, signal))));
+  }
+
+  async function lookForNewBeginning(): Promise<void> {
+    while (!slice.isOver && beginAgain === null) {
+      await slice.pause(milliseconds('newBeginning'));
+      if (!slice.isOver) beginAgain = await newBeginning(deps, input);
+    }
   }
 }

@@ -1,6 +1,6 @@
 /** Delivers the rows that change feeds have named, as soon as they are in the ledger. */
 import type { Hold } from '../../domain/sync/guard.js';
-import type { FollowChangesInput } from '../../domain/run/work.js';
+import type { FollowChangesInput, NewBeginning } from '../../domain/run/work.js';
 import { milliseconds } from '../../domain/timeouts.js';
 import { GuardExceeded } from '../../ledger/runs/guards.js';
 import { allEnded } from '../all-ended.js';
@@ -40,8 +40,8 @@ export class LiveDelivery {
   readonly holds: Hold[] = [];
   /** Mappings whose records have to be looked through for rows that are gone: the feed could not tell which. */
   readonly searches = new Set<string>();
-  /** Whether removals that a person has approved were carried out. */
-  approvedIsDone = false;
+  /** Why the next run is to begin, as far as it is for the rows that were delivered. */
+  beginAgain: NewBeginning | null = null;
   readonly #deps: Dependencies;
   readonly #input: FollowChangesInput;
   readonly #slice: LiveSlice;
@@ -96,7 +96,7 @@ export class LiveDelivery {
   async run(): Promise<void> {
     while (!this.#slice.isOver) {
       const hasDelivered = await this.#turn();
-      if (this.holds.length > 0 || this.searches.size > 0 || this.approvedIsDone) return;
+      if (this.holds.length > 0 || this.searches.size > 0 || this.beginAgain !== null) return;
       if (hasDelivered) continue;
       if (this.#input.isLast && this.#isIdle && !this.#isRemoving) return;
       await this.#slice.pause(this.#untilNext(), true);
@@ -172,8 +172,9 @@ export class LiveDelivery {
     const what = { mapping: name, among: 'changed_rows', awaitsApproval: true } as const;
     const result = await removeVanished(this.#deps, { sync, runId, ...what }, this.#signal);
     if (result.hold !== null) this.#hold(mapping, result.hold);
-    else if (result.done) this.approvedIsDone ||= await removals.isApproved(runId, id);
-    else this.#isRemoving = true;
+    else if (result.done) {
+      if (await removals.isApproved(runId, id)) this.beginAgain ??= 'removals_approved';
+    } else this.#isRemoving = true;
   }
 
   #hold(mapping: FollowedMapping, hold: Hold): void {
@@ -197,12 +198,16 @@ export class LiveDelivery {
     if (performance.now() < this.#tickAt) return;
     this.#tickAt = performance.now() + milliseconds('liveTick');
     const { feeds } = this.#deps.ledger;
+    const { searching, isLast } = this.#input;
     for (const mapping of this.#mappings) {
       const fed = await feeds.mapping(mapping.id);
-      if (fed?.loaded !== true) continue;
+      const isWorkedOn = isLast || searching.includes(mapping.name);
+      if (fed?.loaded !== true) {
+        if (!isWorkedOn) this.beginAgain ??= 'changes_lost';
+        continue;
+      }
       mapping.context ??= await this.#acquire(mapping);
-      if (mapping.removes && fed.missedDeletes && !this.#input.searching.includes(mapping.name))
-        this.searches.add(mapping.name);
+      if (mapping.removes && fed.missedDeletes && !isWorkedOn) this.searches.add(mapping.name);
     }
     await feeds.recordDelivered(this.#mappings.map(({ id }) => id));
   }

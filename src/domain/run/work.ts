@@ -236,12 +236,15 @@ export interface FollowedChanges {
   readonly holds: readonly Hold[];
   /** Mappings whose records have to be looked through, since the feed could not tell which rows are gone. */
   readonly searches: readonly string[];
-  /**
-   * Why the ledger's run is to end, and another one to begin: every row has to be read again, approved removals are not to
-   * count any more, or there are other files; null if it goes on.
-   */
-  readonly beginAgain: 'changes_lost' | 'removals_approved' | 'files_changed' | null;
+  /** Why the ledger's run is to end, and another one to begin; null if it goes on. */
+  readonly beginAgain: NewBeginning | null;
 }
+
+/**
+ * What the next run of a workflow in mode `live` begins for: to read every row again, not to count removals that were approved, to
+ * use other files, or to leave out other mappings.
+ */
+export type NewBeginning = 'changes_lost' | 'removals_approved' | 'files_changed' | 'source_changed';
 
 /** Input of `removeVanished`. */
 export interface RemoveVanishedInput extends MappingRef {

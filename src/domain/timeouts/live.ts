@@ -56,6 +56,12 @@ export const LIVE = {
     bounds: 'the time after which changed rows are read again that could not be decided on',
     why: 'they wait for another run, or for a record that is in flight',
   },
+  newBeginning: {
+    value: 30,
+    unit: 's',
+    bounds: 'how often such a run looks for changed files and columns, for which the next run has to begin',
+    why: 'who saves a mapping waits for it; a look reads some files, and asks the catalogue once a mapping',
+  },
   liveEnd: {
     value: 1,
     unit: 'min',
