@@ -155,9 +155,29 @@ export const PLANTED_BUGS = {
     'const there = new Set(results.flatMap((r) => sure.filter((s) => s.externalId === r.externalId).map((s) => nameOf(s.tenant, s.externalId))));',
   ],
   'changes are confirmed before they are in the ledger': [
-    'src/delivery/run/collect-changes.ts',
-    'let noted = from;',
-    'let noted = from;\n    await feed.confirm({ ...from, at: String(Number(from.at) + 1_000_000) });',
+    'src/delivery/run/feed-reader.ts',
+    'let last: FeedPosition | null = null;',
+    'let last: FeedPosition | null = null;\n    await this.#feed.confirm({ ...before, at: String(Number(before.at) + 1_000_000) });',
+  ],
+  'changes are not recorded if the position need not be': [
+    'src/delivery/run/feed-reader.ts',
+    'if (changes.length > 0 || !quietly)',
+    'if (!quietly)',
+  ],
+  'a record in flight is taken for one that was never sent': [
+    'src/ledger/known-records.ts',
+    'new Set([...inFlight, ...rows.map(',
+    'new Set([...inFlight.slice(0, 0), ...rows.map(',
+  ],
+  'a removal plan that is opened again is carried out from where it ended': [
+    'src/ledger/removals.ts',
+    '.update({ resume_key: null, done: false });',
+    '.update({ done: false });',
+  ],
+  'a live run is complete before every row was read': [
+    'src/delivery/live/left-behind.ts',
+    'if (waiting + changedRows + unread.length > 0)',
+    'if (waiting + changedRows > 0)',
   ],
   'a deleted row is settled although another run may have read it': [
     'src/ledger/changes/changed-rows.ts',
