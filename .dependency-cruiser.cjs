@@ -8,7 +8,7 @@ const only = (name, from, allowed) => ({
 });
 
 /** The folders of src/delivery: each may import those before it, and the files beside them; these import no folder. */
-const DELIVERY = ['parents', 'upload', 'chunk', 'load', 'small-tenants', 'pending', 'removals', 'run'];
+const DELIVERY = ['parents', 'upload', 'chunk', 'load', 'small-tenants', 'pending', 'removals', 'run', 'live'];
 const oneWayInDelivery = ['', ...DELIVERY.slice(0, -1)].map((folder, i) => ({
   name: `delivery-imports-one-way${folder && `-${folder}`}`,
   severity: 'error',

@@ -8,7 +8,7 @@ import { activitiesWithSummary } from './activities.js';
 import { continueRun } from './continue-run.js';
 import { isHistoryLong } from './history-length.js';
 import { loadMappings } from './load-stage.js';
-import { untilDoneOrHeld } from './remove-vanished-records.js';
+import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
 
@@ -148,7 +148,7 @@ export class FeedFollower {
     this.#do(async () => {
       const { runId, sync } = this.#run;
       const input = { runId, sync, mapping, among: 'changed_rows', awaitsApproval: true } as const;
-      const result = await untilDoneOrHeld(input, this.#execution);
+      const result = await removeUntilOnHold(input, this.#execution);
       if (result === 'unfinished') return;
       if (result !== null) return this.#wait(result);
       this.#searching.delete(mapping);

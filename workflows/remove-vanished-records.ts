@@ -45,14 +45,14 @@ async function removeOf(
   const input = { runId, sync, mapping, among };
   let hold: Hold | null | 'unfinished';
   do {
-    hold = await untilDoneOrHeld(input, execution);
+    hold = await removeUntilOnHold(input, execution);
     if (hold === 'unfinished') return hold;
   } while (hold !== null && (await execution.holds.untilApproved(run, hold)));
   return 'finished';
 }
 
 /** Works on one mapping until it is done (null), needs approval, or the history is long. */
-export async function untilDoneOrHeld(
+export async function removeUntilOnHold(
   input: RemoveVanishedInput,
   execution: RunExecution,
 ): Promise<Hold | null | 'unfinished'> {

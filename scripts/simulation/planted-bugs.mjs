@@ -175,7 +175,7 @@ export const PLANTED_BUGS = {
     '.update({ done: false });',
   ],
   'a live run is complete before every row was read': [
-    'src/delivery/live/left-behind.ts',
+    'src/delivery/run/left-by-live-run.ts',
     'if (waiting + changedRows + unread.length > 0)',
     'if (waiting + changedRows > 0)',
   ],

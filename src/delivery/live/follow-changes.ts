@@ -5,9 +5,9 @@ import { milliseconds } from '../../domain/timeouts.js';
 import { allEnded } from '../all-ended.js';
 import type { Dependencies } from '../dependencies.js';
 import { acquireFeed } from '../run/feed-reader.js';
-import { collectLoop } from './collect-loop.js';
+import { collectAgain } from './collect-again.js';
 import { LiveDelivery } from './live-delivery.js';
-import { LiveSlice } from './live-slice.js';
+import { LiveTimeSlice } from './live-time-slice.js';
 import { newBeginning } from './new-beginning.js';
 
 /**
@@ -23,7 +23,7 @@ export async function followChanges(
   rowsDone: (rows: number) => void,
 ): Promise<FollowedChanges> {
   const isDraining = (): boolean => deps.isDraining?.() === true;
-  const slice = new LiveSlice(input.isLast ? 'timeSlice' : 'followSlice', signal, isDraining);
+  const slice = new LiveTimeSlice(input.isLast ? 'timeSlice' : 'followSlice', signal, isDraining);
   const delivery = await LiveDelivery.open(deps, input, slice, signal, rowsDone);
   let beginAgain: NewBeginning | null = null;
   try {
@@ -49,7 +49,7 @@ export async function followChanges(
   async function collect(): Promise<void> {
     const readers = [];
     for (const feed of input.feeds) readers.push(await acquireFeed(deps, { ...input, feed }, signal));
-    await allEnded(readers.map((reader) => slice.during(() => collectLoop(reader, slice, signal))));
+    await allEnded(readers.map((reader) => slice.during(() => collectAgain(reader, slice, signal))));
   }
 
   async function lookForNewBeginning(): Promise<void> {

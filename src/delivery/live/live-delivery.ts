@@ -14,7 +14,7 @@ import { removeVanished } from '../removals/remove-vanished.js';
 import { timeSlice } from '../time-slice.js';
 import { recoverPartition } from '../upload/recover-partition.js';
 import { recordingEffort } from '../write-checkpoint.js';
-import type { LiveSlice } from './live-slice.js';
+import type { LiveTimeSlice } from './live-time-slice.js';
 
 const BEGINNING = '0';
 
@@ -44,7 +44,7 @@ export class LiveDelivery {
   beginAgain: NewBeginning | null = null;
   readonly #deps: Dependencies;
   readonly #input: FollowChangesInput;
-  readonly #slice: LiveSlice;
+  readonly #slice: LiveTimeSlice;
   readonly #signal: AbortSignal;
   readonly #rowsDone: (rows: number) => void;
   readonly #stages: readonly (readonly FollowedMapping[])[];
@@ -60,7 +60,7 @@ export class LiveDelivery {
   private constructor(
     deps: Dependencies,
     input: FollowChangesInput,
-    slice: LiveSlice,
+    slice: LiveTimeSlice,
     signal: AbortSignal,
     rowsDone: (rows: number) => void,
     stages: readonly (readonly FollowedMapping[])[],
@@ -76,7 +76,7 @@ export class LiveDelivery {
   static async open(
     deps: Dependencies,
     input: FollowChangesInput,
-    slice: LiveSlice,
+    slice: LiveTimeSlice,
     signal: AbortSignal,
     rowsDone: (rows: number) => void,
   ): Promise<LiveDelivery> {

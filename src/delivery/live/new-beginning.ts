@@ -11,13 +11,10 @@ export async function newBeginning(deps: Dependencies, input: FollowChangesInput
 }
 
 /** Files that cannot be used are left until they can. */
-async function haveFilesChanged(
-  { loadSync, openSync }: Dependencies,
-  { sync, runId }: FollowChangesInput,
-): Promise<boolean> {
-  const { version } = (await openSync(sync, runId)).spec;
+async function haveFilesChanged(deps: Dependencies, { sync, runId }: FollowChangesInput): Promise<boolean> {
+  const { version } = (await deps.openSync(sync, runId)).spec;
   try {
-    return (await loadSync(sync)).spec.version !== version;
+    return (await deps.loadSync(sync)).spec.version !== version;
   } catch (error) {
     if (error instanceof PartnerSyncError) return false;
     throw error;

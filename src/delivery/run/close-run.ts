@@ -11,7 +11,7 @@ import {
   type Undelivered,
 } from '../../domain/run/run.js';
 import type { CloseRunInput, Stop } from '../../domain/run/work.js';
-import { leftByLiveRun, outcomeOfLeft } from '../live/left-behind.js';
+import { leftByLiveRun, outcomeOfLeft } from './left-by-live-run.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
 
 /**

@@ -6,7 +6,7 @@ import { milliseconds, type DurationName } from '../../domain/timeouts.js';
 const DRAINING_SEEN_EVERY = 500;
 
 /** What several loops share: they all end when it is over, each after the work that it has begun. */
-export class LiveSlice {
+export class LiveTimeSlice {
   readonly #signal: AbortSignal;
   readonly #isDraining: () => boolean;
   readonly #deadline: number;
@@ -27,16 +27,16 @@ export class LiveSlice {
   /** Ends the slice for all. */
   end(): void {
     this.#ended = true;
-    this.wake();
+    this.endPauses();
   }
 
   /** Ends all pauses that can be ended early. */
-  wake(): void {
+  endPauses(): void {
     this.#sleeping.abort();
     this.#sleeping = new AbortController();
   }
 
-  /** Resolves after so many milliseconds, when the slice is over, or, if `isWoken`, with the next {@link wake}. */
+  /** Resolves after so many milliseconds, when the slice is over, or, if `isWoken`, with the next {@link endPauses}. */
   async pause(time: number, isWoken = false): Promise<void> {
     const until = performance.now() + time;
     const woken = this.#sleeping.signal;

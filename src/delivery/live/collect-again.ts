@@ -1,7 +1,7 @@
 /** Records what a change feed reports, again and again. */
 import { milliseconds, times } from '../../domain/timeouts.js';
 import type { FeedReader } from '../run/feed-reader.js';
-import type { LiveSlice } from './live-slice.js';
+import type { LiveTimeSlice } from './live-time-slice.js';
 
 /**
  * Reads the feed until the slice is over; whoever waits for news is woken. A reading is followed by a pause of several times
@@ -9,13 +9,13 @@ import type { LiveSlice } from './live-slice.js';
  *
  * @throws PartnerSyncError `changes_lost` if not every change can be read any more
  */
-export async function collectLoop(reader: FeedReader, slice: LiveSlice, signal: AbortSignal): Promise<void> {
+export async function collectAgain(reader: FeedReader, slice: LiveTimeSlice, signal: AbortSignal): Promise<void> {
   let recordedAt = -Infinity;
   while (!slice.isOver) {
     const isDue = performance.now() - recordedAt >= milliseconds('feedPositionEvery');
     const { keys, readingMs } = await reader.record(signal, !isDue);
     if (isDue || keys > 0) recordedAt = performance.now();
-    if (keys > 0) slice.wake();
+    if (keys > 0) slice.endPauses();
     const shortest = milliseconds(keys > 0 ? 'feedPauseAfterChanges' : 'feedPause');
     await slice.pause(
       Math.max(shortest, Math.min(readingMs * times('feedPauseShare'), milliseconds('feedLongestPause'))),
