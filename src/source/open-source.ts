@@ -43,11 +43,18 @@ export function openSource(config: SourceConfig, onRetry?: OnRetry): Source {
 
 /**
  * Opens a connection that may change a partner's database, which sources never do: for what a person has asked to be
- * installed or removed. Throws `config_invalid` if nothing can be installed in a database of this kind.
+ * installed or removed. Throws `config_invalid` if nothing can be installed in a database of this kind, or if the
+ * administrator's is of another kind than that of the `source`.
  */
-export function openSourceAdministrator(connection: string): SourceAdministrator {
+export function openSourceAdministrator(connection: string, source: SourceConfig): SourceAdministrator {
   const config = { connection, poolMax: 1, statementTimeout: seconds('installationStatement') };
   const { dialect, openAdministrator } = entryOf(config);
+  const { name } = entryOf(source).dialect;
+  if (name !== dialect.name)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `SOURCE_ADMIN_URL is the address of a database of ${dialect.name}, and the source is one of ${name}; let both lead to the same database`,
+    );
   if (openAdministrator === undefined)
     throw new PartnerSyncError('config_invalid', `source: nothing can be installed in ${dialect.name}`);
   return openAdministrator(config);

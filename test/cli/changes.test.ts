@@ -301,7 +301,12 @@ it('shows a table that the publication lacks, and a source that cannot be reache
 
 it.each([
   ['postgres://u:hunter3@127.0.0.1:99999/x', 2, 'SOURCE_ADMIN_URL is no URL'],
-  ['mysql://u:hunter3@127.0.0.1:1/x', 2, 'SOURCE_ADMIN_URL must be the address of a PostgreSQL database'],
+  [
+    'mysql://u:hunter3@127.0.0.1:1/x',
+    2,
+    'SOURCE_ADMIN_URL is the address of a database of MySQL, and the source is one of',
+  ],
+  ['u:hunter3@127.0.0.1:1/x', 2, 'SOURCE_ADMIN_URL must be one of: postgres://user@host'],
   ['postgres://u:hunter3@127.0.0.1:1/x', 1, 'ECONNREFUSED'],
 ])('says what is wrong with the address of the administrator: %s', async (url, expected, why) => {
   const shop = await fedShop();

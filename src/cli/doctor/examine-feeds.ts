@@ -68,7 +68,7 @@ function linesOf(sync: string, feed: string, health: FeedHealth, findings: reado
       : []),
     ...others.map((finding) => findingLine(feed, finding)),
   ];
-  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} of its log for it`;
+  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} for it`;
   return lines.some(({ health: of }) => of === 'FAIL') || problem !== null
     ? lines
     : [ok(NAME, `${feed} can be read${kept}`), ...lines];
@@ -89,4 +89,7 @@ const REMEDIES: Readonly<Partial<Record<FeedFindingKind, string>>> = {
   'server-version': 'write changes: none in sync.yaml',
   standby: 'let source.connection name the primary',
   'no-free-slot': 'let the administrator of the source raise it',
+  'not-recorded': 'run the sync with --mode mirror now and then',
+  'several-writers': 'write changes: none in sync.yaml',
+  cost: 'nothing, if the partner can spare it',
 };

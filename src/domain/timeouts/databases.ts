@@ -99,6 +99,12 @@ export const DATABASES = {
     bounds: 'the pause between two looks at them',
     why: 'a look takes a millisecond',
   },
+  changesPruning: {
+    value: 15,
+    unit: 'min',
+    bounds: 'one statement that deletes rows of a change table that have been read',
+    why: 'after a bulk change there may be millions; nobody waits for these rows',
+  },
   installationStatement: {
     value: 5,
     unit: 'min',
