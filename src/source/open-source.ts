@@ -11,10 +11,12 @@ import type { Dialect, Session } from './dialect.js';
 import { mssql } from './mssql/mssql.js';
 import { openMssqlSession } from './mssql/session.js';
 import { mysql } from './mysql/mysql.js';
+import { openMysqlAdministrator } from './mysql/administrator.js';
 import { openMysqlSession } from './mysql/session.js';
 import { postgres } from './postgres/postgres.js';
 import { openPostgresAdministrator } from './postgres/administrator.js';
 import { openPostgresSession } from './postgres/session.js';
+import { openSqliteAdministrator } from './sqlite/administrator.js';
 import { openSqliteSession } from './sqlite/session.js';
 import { sqlite } from './sqlite/sqlite.js';
 
@@ -27,9 +29,9 @@ interface DialectEntry {
 
 const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
   postgres: { dialect: postgres, open: openPostgresSession, openAdministrator: openPostgresAdministrator },
-  mysql: { dialect: mysql, open: openMysqlSession },
+  mysql: { dialect: mysql, open: openMysqlSession, openAdministrator: openMysqlAdministrator },
   mssql: { dialect: mssql, open: openMssqlSession },
-  sqlite: { dialect: sqlite, open: openSqliteSession },
+  sqlite: { dialect: sqlite, open: openSqliteSession, openAdministrator: openSqliteAdministrator },
 };
 
 /**

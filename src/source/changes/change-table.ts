@@ -30,8 +30,6 @@ export interface TableStatus {
   readonly start: string;
   /** No place in this change table is beyond this one. */
   readonly end: string;
-  /** Whether the account may delete rows that have been read. */
-  readonly canPrune: boolean;
   /** The size of the table. */
   readonly keptBytes: number | null;
   /** The tables with triggers. */
@@ -61,6 +59,8 @@ export interface ChangeTable {
   status(): Promise<TableStatus>;
   /** Throws `source_relation_missing` if there is no such table. */
   identity(): Promise<TableIdentity>;
+  /** Whether the account may delete rows that have been read. */
+  canPrune(): Promise<boolean>;
   /** Negative if `one` is before `other`. */
   compare(one: string, other: string): number;
   /**

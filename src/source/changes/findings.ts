@@ -41,7 +41,7 @@ export const unusableKey = (planned: PlannedTable, { column, databaseType }: Unu
   blocking('key-type', planned, `${column} is ${databaseType}, of which a query may have another text than a trigger`);
 
 /** Nobody else deletes rows of the change table. */
-export const notPruned = (fix: string): FeedFinding => ({
+export const notPruned = (fix: string | null): FeedFinding => ({
   kind: 'not-pruned',
   planned: null,
   table: null,

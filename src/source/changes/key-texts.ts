@@ -40,7 +40,7 @@ export class KeyTexts {
     const source = recordedSource(planned);
     const known = this.#known.get(source);
     if (known !== undefined) return known;
-    const types = await this.#types(planned);
+    const types = await this.types(planned);
     if (types === null) return null;
     const texts = types.map((type, i) => {
       const textOf = this.#rules.textOf(type);
@@ -56,13 +56,14 @@ export class KeyTexts {
 
   /** The columns of a key whose texts in a page may be others than those in a change table. */
   async unusable(planned: PlannedTable): Promise<UnusableColumn[]> {
-    const types = (await this.#types(planned)) ?? [];
+    const types = (await this.types(planned)) ?? [];
     return types.flatMap((type, i) =>
       this.#rules.textOf(type) === null ? [{ column: planned.key[i]!, databaseType: type.databaseType }] : [],
     );
   }
 
-  async #types(planned: PlannedTable): Promise<readonly ColumnType[] | null> {
+  /** The types of the key's columns; null if the table, or one of the columns, is gone. */
+  async types(planned: PlannedTable): Promise<readonly ColumnType[] | null> {
     const { session } = this.#database;
     try {
       return await this.#database.attempt(`describing ${planned.table.name}`, async () => {

@@ -28,7 +28,7 @@ class TableFeed implements ChangeFeed {
     const { identity, keptBytes, tables } = status;
     const lost = status.problem !== null || since === null ? null : this.#lostSince(since, status);
     return {
-      position: status.problem !== null || identity === null ? null : { origin: identity.origin, at: identity.pruned },
+      position: status.problem !== null ? null : { origin: identity!.origin, at: identity!.pruned },
       problem: status.problem?.text ?? lost,
       keptBytes,
       bytesLeft: null,
@@ -62,10 +62,9 @@ class TableFeed implements ChangeFeed {
   }
 
   async confirm(position: FeedPosition): Promise<void> {
-    const status = await this.#table.status();
-    const { origin } = readableIdentity(status);
+    const { origin } = readableIdentity(await this.#table.status());
     if (origin !== position.origin) throw changesLost(ANOTHER);
-    if (status.canPrune) await this.#table.prune(position.at);
+    if (await this.#table.canPrune()) await this.#table.prune(position.at);
   }
 
   installation(tables: readonly PlannedTable[]): Promise<FeedInstallation> {

@@ -62,7 +62,6 @@ export class PostgresChangeTable implements ChangeTable {
       identity: problem === null ? await this.#identityOf(parts) : null,
       start: `${xmin}/0`,
       end: `${xmax}/0`,
-      canPrune: canPrune(parts),
       keptBytes: parts.changes?.bytes ?? null,
       tables: recordedTables(this.#config, parts),
     };
@@ -70,6 +69,10 @@ export class PostgresChangeTable implements ChangeTable {
 
   async identity(): Promise<TableIdentity> {
     return this.#identityOf(await this.#parts());
+  }
+
+  async canPrune(): Promise<boolean> {
+    return mayPrune(await this.#parts());
   }
 
   compare(one: string, other: string): number {
@@ -164,7 +167,7 @@ export class PostgresChangeTable implements ChangeTable {
                 ]),
           ];
         }),
-        ...(parts.changes?.canRead === true && !canPrune(parts) ? [notPruned(pruningGrants(config, parts))] : []),
+        ...(parts.changes?.canRead === true && !mayPrune(parts) ? [notPruned(pruningGrants(config, parts))] : []),
         ...costOf(statements),
       ],
       statements,
@@ -213,7 +216,7 @@ export class PostgresChangeTable implements ChangeTable {
 
 const placeOf = (at: string): [bigint, bigint] => at.split('/').map(BigInt) as [bigint, bigint];
 
-const canPrune = ({ changes, state }: TableParts): boolean => changes?.canPrune === true && state?.canWrite === true;
+const mayPrune = ({ changes, state }: TableParts): boolean => changes?.canPrune === true && state?.canWrite === true;
 
 const pruningGrants = (config: TableConfig, { account }: TableParts): string => {
   const { changes, state } = tableNames(config);
