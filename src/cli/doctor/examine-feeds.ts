@@ -5,9 +5,9 @@ import type { FeedFindingKind } from '../../domain/source/feed-installation.js';
 import type { Source } from '../../domain/source/source.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { formatBytes } from '../../domain/values/quantity.js';
-import { shownFindings, type ShownFinding } from '../../inspection/shown-findings.js';
-import { feedHealth, fedTables, type FeedHealth } from '../../inspection/sync-feeds.js';
-import { declaredFeeds, type DeclaredFeed } from '../../domain/sync/declared-feeds.js';
+import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.js';
+import { feedHealth, type FeedHealth } from '../../inspection/sync-feeds.js';
+import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 
@@ -32,17 +32,6 @@ export async function examineFeeds(parts: ViewParts, sync: SyncSpec, source: Sou
 async function knownFeeds(parts: ViewParts, sync: string): Promise<readonly KnownFeed[]> {
   try {
     return (await (await parts.ledgerIfAny())?.feeds.ofSync(sync)) ?? [];
-  } catch (error) {
-    if (!(error instanceof PartnerSyncError)) throw error;
-    return [];
-  }
-}
-
-/** None if they cannot be looked for: the feed's problem then says why. */
-async function findingsOf(source: Source, feed: DeclaredFeed): Promise<readonly ShownFinding[]> {
-  try {
-    const tables = await fedTables(source, feed);
-    return shownFindings(tables, (await source.changes(feed.config).installation(tables)).findings);
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;
     return [];

@@ -114,7 +114,7 @@ export const DATABASES = {
   unseenChanges: {
     value: 2,
     unit: 'min',
-    bounds: 'how long such a row is waited for if open transactions cannot be seen, and nobody has it locked',
+    bounds: 'how long such a row is waited for while transactions are open or cannot be seen, and nobody has it locked',
     why: 'longer than a statement waits for a lock before it has written its row (`innodb_lock_wait_timeout`)',
   },
   changesPruning: {

@@ -2,7 +2,7 @@
 import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import { KeyTexts } from '../changes/key-texts.js';
-import { slotElsewhere } from '../changes/slot-elsewhere.js';
+import { slotOfPostgres } from '../changes/slot-of-postgres.js';
 import { openTableFeed } from '../changes/table-feed.js';
 import type { Classified, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
@@ -86,7 +86,7 @@ export const mysql: Dialect = {
     };
   },
   changes(database, config) {
-    if (config.kind === 'slot') throw slotElsewhere('MySQL or MariaDB');
+    if (config.kind === 'slot') throw slotOfPostgres('MySQL or MariaDB');
     const keyTexts = new KeyTexts(database, MYSQL_KEYS);
     return openTableFeed(new MysqlChangeTable(database, config, keyTexts), keyTexts);
   },

@@ -3,7 +3,7 @@ import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import { KeyTexts } from '../changes/key-texts.js';
-import { slotElsewhere } from '../changes/slot-elsewhere.js';
+import { slotOfPostgres } from '../changes/slot-of-postgres.js';
 import { openTableFeed } from '../changes/table-feed.js';
 import type { ColumnType, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
@@ -67,7 +67,7 @@ export const sqlite: Dialect = {
     };
   },
   changes(database, config) {
-    if (config.kind === 'slot') throw slotElsewhere('SQLite');
+    if (config.kind === 'slot') throw slotOfPostgres('SQLite');
     return openTableFeed(new SqliteChangeTable(database, config), new KeyTexts(database, SQLITE_KEYS));
   },
   catalog: sqliteCatalog,

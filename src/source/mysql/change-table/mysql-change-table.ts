@@ -257,17 +257,11 @@ export class MysqlChangeTable implements ChangeTable {
 
   async #examine(
     tables: readonly PlannedTable[],
-    { schema }: TableParts,
+    { schema, cascades }: TableParts,
   ): Promise<{ recorded: RecordedTable[]; findings: FeedFinding[] }> {
     const names = ['', ...tables.map(({ table }) => table.name)].map(textLiteral).join(', ');
     const { rows: found } = await this.#ask('reading the catalogue', {
       sql: `SELECT table_name, table_type FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN (${names})`,
-      bindings: [],
-    });
-    const { rows: cascades } = await this.#ask('reading the catalogue', {
-      sql: `SELECT table_name, referenced_table_name FROM information_schema.referential_constraints
-        WHERE constraint_schema = DATABASE() AND table_name IN (${names})
-          AND (delete_rule NOT IN ('RESTRICT', 'NO ACTION') OR update_rule NOT IN ('RESTRICT', 'NO ACTION'))`,
       bindings: [],
     });
     const recorded: RecordedTable[] = [];
@@ -287,7 +281,7 @@ export class MysqlChangeTable implements ChangeTable {
         findings.push(...unusable.map((column) => unusableKey(planned, column)));
         const types = await this.#keyTexts.types(planned);
         if (unusable.length === 0 && types !== null) recorded.push({ ...planned, types });
-        const parents = cascades.filter(([name]) => name === table.name).map(([, parent]) => parent!);
+        const parents = cascades.filter((each) => each.table === table.name).map(({ parent }) => parent);
         if (parents.length > 0) findings.push(cascading(planned, parents));
       }
     }

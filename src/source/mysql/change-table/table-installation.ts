@@ -10,7 +10,7 @@ import {
   quotedAccount,
   TRIGGER_KINDS,
   triggerName,
-  triggersJson,
+  catalogueJson,
   type TableParts,
   type TriggerKind,
 } from './table-parts.js';
@@ -57,7 +57,7 @@ export function tableInstallation(
   parts: TableParts,
   { canRead, canPrune }: Permissions,
 ): InstallationStatement[] {
-  const { changes, state, triggers } = partNames(config, parts.schema);
+  const { changes, state, catalogue } = partNames(config, parts.schema);
   const account = quotedAccount(parts.account);
   return neededOf([
     {
@@ -86,8 +86,8 @@ export function tableInstallation(
     },
     {
       isNeeded: !parts.hasFunction,
-      sql: triggersFunction(config, parts),
-      why: 'tells the account which triggers there are, which it could see otherwise only if it might make some',
+      sql: catalogueFunction(config, parts),
+      why: 'tells the account which triggers and foreign keys there are, which others see only if they might make some',
     },
     ...tables.flatMap((table) => triggerSteps(config, table, parts)),
     {
@@ -102,15 +102,15 @@ export function tableInstallation(
     },
     {
       isNeeded: !parts.hasFunction,
-      sql: `GRANT EXECUTE ON FUNCTION ${triggers} TO ${account}`,
+      sql: `GRANT EXECUTE ON FUNCTION ${catalogue} TO ${account}`,
       why: 'lets the account call it',
     },
   ]);
 }
 
-const triggersFunction = (config: TableConfig, { schema }: TableParts): string =>
-  `CREATE FUNCTION ${partNames(config, schema).triggers}() RETURNS LONGTEXT CHARACTER SET utf8mb4 READS SQL DATA\n` +
-  `  RETURN (${triggersJson(config)})`;
+const catalogueFunction = (config: TableConfig, { schema }: TableParts): string =>
+  `CREATE FUNCTION ${partNames(config, schema).catalogue}() RETURNS LONGTEXT CHARACTER SET utf8mb4 READS SQL DATA\n` +
+  `  RETURN ${catalogueJson(config)}`;
 
 const triggerSteps = (config: TableConfig, recorded: RecordedTable, parts: TableParts): Step[] =>
   TRIGGER_KINDS.map((kind) => {
@@ -131,14 +131,14 @@ export const dropTrigger = (name: string, { schema }: TableParts): string =>
 
 /** The statements that remove what is there of a change table. */
 export function tableRemoval(config: TableConfig, parts: TableParts): InstallationStatement[] {
-  const { changes, state, triggers } = partNames(config, parts.schema);
+  const { changes, state, catalogue } = partNames(config, parts.schema);
   return neededOf([
     ...parts.triggers.map(({ name, table }): Step => ({
       isNeeded: true,
       sql: dropTrigger(name, parts),
       why: `changes of ${table} are not recorded any more`,
     })),
-    { isNeeded: parts.hasFunction, sql: `DROP FUNCTION ${triggers}`, why: 'has told which triggers there are' },
+    { isNeeded: parts.hasFunction, sql: `DROP FUNCTION ${catalogue}`, why: 'has told which triggers there are' },
     { isNeeded: parts.hasChanges, sql: `DROP TABLE ${changes}`, why: 'nothing writes to it any more' },
     { isNeeded: parts.hasState, sql: `DROP TABLE ${state}`, why: 'was about the change table' },
   ]);

@@ -10,10 +10,10 @@ import { quoted, quotedTable } from './recorded-keys.js';
 export const partNames = (
   { table }: TableConfig,
   schema: string,
-): { readonly changes: string; readonly state: string; readonly triggers: string } => ({
+): { readonly changes: string; readonly state: string; readonly catalogue: string } => ({
   changes: quotedTable(schema, table),
   state: quotedTable(schema, `${table}_state`),
-  triggers: quotedTable(schema, `${table}_triggers`),
+  catalogue: quotedTable(schema, `${table}_catalogue`),
 });
 
 /** The kinds of changes that triggers record. */
@@ -46,6 +46,8 @@ export interface TableParts {
   readonly hasFunction: boolean;
   readonly bytes: number | null;
   readonly triggers: readonly TriggerPart[];
+  /** Tables that foreign keys change or delete rows of. */
+  readonly cascades: readonly { readonly table: string; readonly parent: string }[];
 }
 
 /** Which database of which server. */
@@ -53,10 +55,17 @@ export const DATABASE_SQL = `CONCAT_WS('/', @@hostname, @@port, @@datadir, DATAB
 
 const VARIABLES_SQL = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'auto_increment_increment', 'wsrep_on')`;
 
-/** The select list that gives the triggers as JSON; everybody sees only those that he may make. */
-export const triggersJson = ({ table }: TableConfig): string =>
-  `SELECT JSON_ARRAYAGG(JSON_ARRAY(event_object_table, trigger_name, action_statement)) FROM information_schema.triggers\n` +
-  `  WHERE trigger_schema = DATABASE() AND LEFT(trigger_name, ${table.length + 1}) = '${table}_'`;
+/**
+ * An expression that gives the triggers, and tables with the parents whose changes change them, as JSON. An account sees only
+ * what it might make itself: that of the sync calls a function instead, which sees what its maker does.
+ */
+export const catalogueJson = ({ table }: TableConfig): string =>
+  `CONCAT('[',\n` +
+  `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(event_object_table, trigger_name, action_statement)) FROM information_schema.triggers\n` +
+  `    WHERE trigger_schema = DATABASE() AND LEFT(trigger_name, ${table.length + 1}) = '${table}_'), '[]'), ',',\n` +
+  `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(table_name, referenced_table_name)) FROM information_schema.referential_constraints\n` +
+  `    WHERE constraint_schema = DATABASE() AND NOT (delete_rule IN ('RESTRICT', 'NO ACTION') AND update_rule IN ('RESTRICT', 'NO ACTION'))), '[]'),\n` +
+  `  ']')`;
 
 /** Asks the server. Throws what the driver does. */
 export async function readTableParts(run: Session['run'], config: TableConfig): Promise<TableParts> {
@@ -72,11 +81,13 @@ export async function readTableParts(run: Session['run'], config: TableConfig): 
      WHERE table_schema = DATABASE() AND table_name IN (${names})`,
   );
   const routines = await ask(
-    `SELECT 1 FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name = ${textLiteral(`${table}_triggers`)}`,
+    `SELECT 1 FROM information_schema.routines WHERE routine_schema = DATABASE() AND routine_name = ${textLiteral(`${table}_catalogue`)}`,
   );
   const hasFunction = routines.length > 0;
-  const [json] = await ask(hasFunction ? `SELECT ${partNames(config, schema).triggers}()` : triggersJson(config));
-  const triggers = JSON.parse(json?.[0] ?? '[]') as [string, string, string][];
+  const [[json]] = (await ask(
+    `SELECT ${hasFunction ? `${partNames(config, schema).catalogue}()` : catalogueJson(config)}`,
+  )) as [[string]];
+  const [triggers, cascades] = JSON.parse(json) as [[string, string, string][], [string, string][]];
   const ofTable = (name: string) => tables.find(([found]) => found === name);
   return {
     database,
@@ -89,6 +100,7 @@ export async function readTableParts(run: Session['run'], config: TableConfig): 
     hasFunction,
     bytes: ofTable(table) === undefined ? null : Number(ofTable(table)![1]),
     triggers: triggers.map(([of, name, body]) => ({ table: of, name, body })),
+    cascades: cascades.map(([of, parent]) => ({ table: of, parent })),
   };
 }
 
