@@ -396,14 +396,23 @@ it('removes nothing while a run of the sync is active', async () => {
   expect(await partsOf(shop)).toHaveLength(4);
 });
 
-it('says that a sync has no feed, and that a database has none', async () => {
+it('says that a sync has no feed, and that a database has none of this kind, or none at all', async () => {
   const shop = await fedShop();
   shop.write('sync.yaml', filesOf({})['sync.yaml']!);
   const none = await shop.changes('install');
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('no mapping of shop goes by a change feed');
   shop.write('sync.yaml', filesOf({ changes: `{ slot: ${shop.slot}, publication: p }` })['sync.yaml']!);
-  const elsewhere = await shop.changes('install', { SOURCE_URL: 'mysql://u@127.0.0.1:1/x' });
-  expect(elsewhere.code).toBe(2);
-  expect(elsewhere.stderr).toContain('no change feed that can be read');
+  for (const [url, why] of [
+    [
+      'mysql://u@127.0.0.1:1/x',
+      'a slot is a change feed of PostgreSQL, and the source is a database of MySQL or MariaDB',
+    ],
+    ['sqlite:nowhere.db', 'a slot is a change feed of PostgreSQL, and the source is a database of SQLite'],
+    ['sqlserver://u@127.0.0.1:1/x', 'no change feed of SQL Server is supported yet'],
+  ] as const) {
+    const other = await shop.changes('install', { SOURCE_URL: url });
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain(why);
+  }
 });

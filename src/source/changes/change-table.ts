@@ -26,8 +26,6 @@ export interface TableStatus {
   readonly problem: TableProblem | null;
   /** null if there is no change table that could be read. */
   readonly identity: TableIdentity | null;
-  /** From here on, every change is told that a query may not see yet. */
-  readonly start: string;
   /** No place in this change table is beyond this one. */
   readonly end: string;
   /** The size of the table. */
@@ -57,6 +55,8 @@ export interface RecordedPage {
 /** The change table of one kind of database. Its methods throw as a source does. */
 export interface ChangeTable {
   status(): Promise<TableStatus>;
+  /** A place after which every change is told that a query may not see yet. */
+  start(): Promise<string>;
   /** Throws `source_relation_missing` if there is no such table. */
   identity(): Promise<TableIdentity>;
   /** Whether the account may delete rows that have been read. */

@@ -37,8 +37,8 @@ class TableFeed implements ChangeFeed {
   }
 
   async begin(): Promise<FeedPosition> {
-    const status = await this.#table.status();
-    return { origin: readableIdentity(status).origin, at: status.start };
+    const { origin } = readableIdentity(await this.#table.status());
+    return { origin, at: await this.#table.start() };
   }
 
   async *read(position: FeedPosition, signal: AbortSignal): AsyncGenerator<ChangeGroup> {

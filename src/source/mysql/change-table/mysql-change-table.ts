@@ -67,12 +67,25 @@ export class MysqlChangeTable implements ChangeTable {
     return {
       problem: problemOf(this.#config, parts, identity, end),
       identity,
-      // What is told before need not be waited for.
-      start: identity?.pruned ?? '0',
       end,
       keptBytes: parts.bytes,
       tables: recordedTables(this.#config, parts),
     };
+  }
+
+  /** The last number, unless one before it is missing and may still come: then all rows that are left are told. */
+  async start(): Promise<string> {
+    const parts = await this.#parts();
+    const { changes } = partNames(this.#config, parts.schema);
+    const { pruned } = await this.#identityOf(parts);
+    const { rows } = await this.#ask('looking at the change table', {
+      sql: `SELECT COALESCE(MAX(seq), ${pruned}), COUNT(*) FROM ${changes} WHERE seq > ${pruned}`,
+      bindings: [],
+    });
+    const [last, count] = rows[0]!.map((number) => BigInt(number!)) as [bigint, bigint];
+    if (last - BigInt(pruned) === count) return String(last);
+    const horizon = await this.#horizon(changes);
+    return (await this.#passes(horizon, BigInt(pruned), changes)) ? String(horizon.through) : pruned;
   }
 
   async identity(): Promise<TableIdentity> {
@@ -226,7 +239,7 @@ export class MysqlChangeTable implements ChangeTable {
   }
 
   /** Waits a moment for {@link #hasPassed}. */
-  async #passes(horizon: Horizon, seq: bigint, changes: string, signal: AbortSignal): Promise<boolean> {
+  async #passes(horizon: Horizon, seq: bigint, changes: string, signal?: AbortSignal): Promise<boolean> {
     const deadline = performance.now() + milliseconds('missingChanges');
     while (true) {
       if (await this.#hasPassed(horizon, seq, changes)) return true;

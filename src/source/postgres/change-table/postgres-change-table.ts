@@ -52,19 +52,17 @@ export class PostgresChangeTable implements ChangeTable {
   async status(): Promise<TableStatus> {
     const parts = await this.#parts();
     const problem = problemOf(this.#config, parts);
-    const { rows } = await this.#ask('looking at the change table', {
-      sql: 'SELECT txid_snapshot_xmin(s), txid_snapshot_xmax(s) FROM txid_current_snapshot() s',
-      bindings: [],
-    });
-    const [[xmin, xmax]] = rows as [[string, string]];
     return {
       problem,
       identity: problem === null ? await this.#identityOf(parts) : null,
-      start: `${xmin}/0`,
-      end: `${xmax}/0`,
+      end: `${await this.#snapshot('xmax')}/0`,
       keptBytes: parts.changes?.bytes ?? null,
       tables: recordedTables(this.#config, parts),
     };
+  }
+
+  async start(): Promise<string> {
+    return `${await this.#snapshot('xmin')}/0`;
   }
 
   async identity(): Promise<TableIdentity> {
@@ -81,11 +79,7 @@ export class PostgresChangeTable implements ChangeTable {
   }
 
   async *pages(at: string, signal: AbortSignal): AsyncGenerator<RecordedPage> {
-    const { rows: bounds } = await this.#ask('reading changes', {
-      sql: 'SELECT txid_snapshot_xmin(txid_current_snapshot())',
-      bindings: [],
-    });
-    const end = bounds[0]![0]!;
+    const end = await this.#snapshot('xmin');
     let place = at;
     while (true) {
       signal.throwIfAborted();
@@ -207,6 +201,12 @@ export class PostgresChangeTable implements ChangeTable {
     });
     const [origin, xid, seq] = rows[0] ?? ['', '0', '0'];
     return { origin: `${system}:${changes?.oid ?? ''}:${origin}`, pruned: `${xid}/${seq}` };
+  }
+
+  /** The oldest transaction that is open, or the first one that has not begun yet. */
+  async #snapshot(bound: 'xmin' | 'xmax'): Promise<string> {
+    const sql = `SELECT txid_snapshot_${bound}(txid_current_snapshot())`;
+    return (await this.#ask('looking for open transactions', { sql, bindings: [] })).rows[0]![0]!;
   }
 
   #later(one: string, other: string): string {

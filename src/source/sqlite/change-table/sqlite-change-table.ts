@@ -74,15 +74,17 @@ export class SqliteChangeTable implements ChangeTable {
   async status(): Promise<TableStatus> {
     const parts = await this.#parts();
     const problem = problemOf(this.#config, parts);
-    const end = problem === null ? await this.#end() : '0';
     return {
       problem,
       identity: problem === null ? await this.identity() : null,
-      start: end,
-      end,
+      end: problem === null ? await this.#end() : '0',
       keptBytes: null,
       tables: recordedTables(this.#config, parts),
     };
+  }
+
+  start(): Promise<string> {
+    return this.#end();
   }
 
   async identity(): Promise<TableIdentity> {
