@@ -1,6 +1,7 @@
 /** Runs that go by a change table, from its installation to its removal, on each kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
+import { undisturbed } from '../source/change-table-database.js';
 import { here, TEST_DIALECTS } from '../source/dialect-databases.js';
 import { failureOf, openShop, SYNC } from './shop.js';
 import { filesOf } from './shop-files.js';
@@ -32,7 +33,8 @@ interface Status {
   }[];
 }
 
-describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name', (dialect) => {
+describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name', (listed) => {
+  const dialect = undisturbed(listed);
   it('is installed, tells changes and deletions, begins anew if its changes are lost, and is removed', async () => {
     const database = await dialect.create();
     onTestFinished(() => database.drop());

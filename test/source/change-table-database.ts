@@ -1,13 +1,25 @@
 /** A database of any kind with an installed change table. */
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { ChangeFeed, ChangeGroup, FeedPosition } from '../../src/domain/source/change-feed.js';
 import type { InstallationStatement, PlannedTable } from '../../src/domain/source/feed-installation.js';
 import type { Source } from '../../src/domain/source/source.js';
-import type { TestDialect, Writer } from './dialect-databases.js';
+import { postgresOn, type TestDialect, type Writer } from './dialect-databases.js';
 import { open } from './reading.js';
-import { groupsFrom, keysOf, positionAfter } from './slot-server.js';
+import { groupsFrom, keysOf, positionAfter, startSlotServer, type SlotServer } from './slot-server.js';
 
 export const CHANGES = { kind: 'table', table: 'partner_changes' } as const;
+
+/**
+ * The dialect with a server of the file's own if it is PostgreSQL: there, transactions of other tests would hold a reading
+ * back, though they are of other databases. To be called where hooks can be registered.
+ */
+export function undisturbed(dialect: TestDialect): TestDialect {
+  if (dialect.name !== 'PostgreSQL') return dialect;
+  let server: SlotServer;
+  beforeAll(async () => void (server = await startSlotServer({ autovacuum: 'off' })));
+  afterAll(() => server.stop());
+  return postgresOn(() => server.url('postgres'));
+}
 
 export interface ChangeTableDatabase {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** The texts of keys from change tables: exactly those of pages, whatever the session of the writer. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createChangeTable } from './change-table-database.js';
+import { createChangeTable, undisturbed } from './change-table-database.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
 import { plan, readAll } from './reading.js';
 import { groupsFrom } from './slot-server.js';
@@ -84,8 +84,9 @@ const CASES: Readonly<Record<TestDialectName, KeyCases>> = {
   },
 };
 
-describe.each(here(TEST_DIALECTS))('keys of $name', (dialect) => {
-  const { session, values, refused } = CASES[dialect.name];
+describe.each(here(TEST_DIALECTS))('keys of $name', (listed) => {
+  const dialect = undisturbed(listed);
+  const { session, values, refused } = CASES[listed.name];
 
   it("are those of pages, in a writer's session with other settings", async () => {
     const types = Object.entries(values);

@@ -1,6 +1,6 @@
 /** Transactions that are committed later than others which began after them: change tables of servers pass none of them by. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createChangeTable, keysFrom, turnOf, type ChangeTableDatabase } from './change-table-database.js';
+import { createChangeTable, keysFrom, turnOf, type ChangeTableDatabase, undisturbed } from './change-table-database.js';
 import { here, mariadb, postgres } from './dialect-databases.js';
 
 const ORDERS = 'CREATE TABLE orders (id integer NOT NULL PRIMARY KEY, note varchar(40))';
@@ -12,7 +12,8 @@ async function writerOf({ connect }: ChangeTableDatabase) {
   return writer;
 }
 
-describe.each(here([postgres, mariadb]))('a change table of $name', (dialect) => {
+describe.each(here([postgres, mariadb]))('a change table of $name', (listed) => {
+  const dialect = undisturbed(listed);
   const orders = () => createChangeTable(dialect, ORDERS, { orders: ['id'] });
 
   it('tells a row of a transaction that was open while a later one was committed and told', async () => {

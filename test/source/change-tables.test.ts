@@ -1,6 +1,6 @@
 /** The contract of change feeds, kept by the change tables of every kind of database. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { CHANGES, createChangeTable, keysFrom, turnOf } from './change-table-database.js';
+import { CHANGES, createChangeTable, keysFrom, turnOf, undisturbed } from './change-table-database.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
 import { groupsFrom, positionAfter } from './slot-server.js';
 
@@ -13,7 +13,8 @@ const PLACE: Readonly<Record<TestDialectName, string>> = {
   SQLite: '',
 };
 
-describe.each(here(TEST_DIALECTS))('a change table of $name', (dialect) => {
+describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
+  const dialect = undisturbed(listed);
   const changes = `${PLACE[dialect.name]}${CHANGES.table}`;
   const orders = () => createChangeTable(dialect, ORDERS, { orders: ['id'] });
 

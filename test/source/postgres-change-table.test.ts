@@ -1,10 +1,12 @@
 /** What is special about change tables of PostgreSQL: partitions, TRUNCATE, replication, rights and unfit tables. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ChangeFeed } from '../../src/domain/source/change-feed.js';
-import { CHANGES, createChangeTable, keysFrom, turnOf } from './change-table-database.js';
-import { postgres } from './dialect-databases.js';
+import { CHANGES, createChangeTable, keysFrom, turnOf, undisturbed } from './change-table-database.js';
+import { postgres as shared } from './dialect-databases.js';
 import { open } from './reading.js';
 import { groupsFrom, positionAfter } from './slot-server.js';
+
+const postgres = undisturbed(shared);
 
 const ORDERS = 'CREATE TABLE orders (id int PRIMARY KEY, note text)';
 const PARTITIONED = `
