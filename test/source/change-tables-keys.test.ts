@@ -84,6 +84,15 @@ const CASES: Readonly<Record<TestDialectName, KeyCases>> = {
   },
 };
 
+/** A table with a key of two texts. */
+const COLLATIONS: Readonly<Record<TestDialectName, string>> = {
+  PostgreSQL: `CREATE COLLATION ignoring_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+    CREATE TABLE names (a text COLLATE ignoring_case, b text COLLATE "C", no integer, PRIMARY KEY (a, b))`,
+  MariaDB: `CREATE TABLE names (a varchar(20) CHARACTER SET latin1 COLLATE latin1_general_ci,
+    b varchar(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci, no integer, PRIMARY KEY (a, b))`,
+  SQLite: 'CREATE TABLE names (a text COLLATE NOCASE, b text, no integer, PRIMARY KEY (a, b))',
+};
+
 describe.each(here(TEST_DIALECTS))('keys of $name', (listed) => {
   const dialect = undisturbed(listed);
   const { session, values, refused } = CASES[listed.name];
@@ -131,6 +140,16 @@ describe.each(here(TEST_DIALECTS))('keys of $name', (listed) => {
       rows.flatMap((of) => of.keys.map(([key]) => key)),
     );
     expect(new Set(keys)).toEqual(new Set(['a', 'A']));
+  });
+
+  it('may be of columns with different collations, some of which ignore case', async () => {
+    const { feed, run } = await createChangeTable(dialect, COLLATIONS[listed.name], { names: ['a', 'b'] });
+    await run(`INSERT INTO names VALUES ('a', 'b', 1)`);
+    const start = await feed.begin();
+    await run(`UPDATE names SET a = 'A'`);
+    await run(`UPDATE names SET b = 'B'`);
+    const keys = (await groupsFrom(feed, start)).flatMap(({ rows }) => rows.flatMap((of) => of.keys.map(String)));
+    expect(new Set(keys)).toEqual(new Set(['a,b', 'A,b', 'A,B']));
   });
 
   it('are of tables and columns with any name', async () => {

@@ -150,13 +150,16 @@ export const isAsInstalled = (
     .toSorted()
     .join() === Object.keys(SETTINGS).toSorted().join();
 
-/** concat() writes values as a query does, which a cast to text does not for each type. */
+/**
+ * concat() writes values as a query does, which a cast to text does not for each type. UNION could not compare columns of two
+ * collations, and would take two keys for one if a collation ignores case.
+ */
 function recordingBody(config: TableConfig, { table, key, byRow }: RecordedTable): string {
   const into = `INSERT INTO ${tableNames(config).changes} (source, key)`;
   const source = literal(recordedSource({ table, key }));
   const select = (row: string, from: string): string => {
     const columns = key.map((column) => `${row}.${quotedName(column)}`);
-    return `SELECT ${source}, ARRAY[${columns.map((column) => `concat(${column})`).join(', ')}]${from} WHERE num_nulls(${columns.join(', ')}) = 0`;
+    return `SELECT ${source}, ARRAY[${columns.map((column) => `concat(${column}) COLLATE "C"`).join(', ')}]${from} WHERE num_nulls(${columns.join(', ')}) = 0`;
   };
   const [old, fresh] = byRow
     ? [select('OLD', ''), select('NEW', '')]
