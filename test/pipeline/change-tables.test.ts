@@ -2,7 +2,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runInProcess } from '../cli/in-process.js';
 import { undisturbed } from '../source/change-table-database.js';
-import { here, TEST_DIALECTS } from '../source/dialect-databases.js';
+import { here, sqlite, TEST_DIALECTS } from '../source/dialect-databases.js';
+import { isHere } from '../here.js';
 import { failureOf, openShop, SYNC } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -95,4 +96,25 @@ describe.each(here(TEST_DIALECTS))('a sync that goes by a change table of $name'
     expect(await shop.stored('customer', '9')).toMatchObject({ status: 'gone' });
     expect(await shop.run()).toMatchObject({ outcome: 'complete', total: { read: 0 } });
   }, 180_000);
+});
+
+it.runIf(isHere('SQLite'))('lets check warn of changes that no trigger sees', async () => {
+  const database = await sqlite.create();
+  onTestFinished(() => database.drop());
+  await database.run(`${CUSTOMERS}; CREATE UNIQUE INDEX mails ON customers (email)`);
+  const load = () => Promise.resolve();
+  const shop = await openShop({ sourceUrl: database.url, other: { files: files(), load } });
+  onTestFinished(() => shop.close());
+  const { code, json } = await runInProcess(['check', SYNC, '--json'], shop.env);
+  expect(code).toBe(0);
+  expect(json<{ findings: object[] }>().findings).toContainEqual(
+    expect.objectContaining({
+      kind: 'changes_table',
+      severity: 'warning',
+      path: 'changes',
+      message: expect.stringMatching(
+        /does not report every change of customers: .*recursive_triggers; .* mode mirror$/,
+      ) as string,
+    }),
+  );
 });

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CHANGES, createChangeTable, keysFrom, turnOf, undisturbed } from './change-table-database.js';
 import { here, TEST_DIALECTS, type TestDialectName } from './dialect-databases.js';
+import { plan, readAll } from './reading.js';
 import { groupsFrom, positionAfter } from './slot-server.js';
 
 const ORDERS = 'CREATE TABLE orders (id integer NOT NULL PRIMARY KEY, note varchar(40))';
@@ -11,6 +12,16 @@ const PLACE: Readonly<Record<TestDialectName, string>> = {
   PostgreSQL: 'partner_sync_changes.',
   MariaDB: '',
   SQLite: '',
+};
+
+/** What makes a trigger that records deleted orders in a table of the partner's own. */
+const OTHER_TRIGGER: Readonly<Record<TestDialectName, (name: string) => readonly string[]>> = {
+  PostgreSQL: (name) => [
+    `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO audit VALUES (OLD.id); RETURN NULL; END'`,
+    `CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW EXECUTE FUNCTION ${name}()`,
+  ],
+  MariaDB: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW INSERT INTO audit VALUES (OLD.id)`],
+  SQLite: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders BEGIN INSERT INTO audit VALUES (OLD.id); END`],
 };
 
 describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
@@ -161,6 +172,16 @@ describe.each(here(TEST_DIALECTS))('a change table of $name', (listed) => {
     await runAll((await feed.removal()).statements);
     await run('INSERT INTO others VALUES (6)');
     expect((await feed.removal()).statements).toEqual([]);
+  });
+
+  it('leaves triggers of others with similar names alone', async () => {
+    const { feed, run, runAll, source } = await orders();
+    await run('CREATE TABLE audit (id integer NOT NULL PRIMARY KEY)');
+    for (const sql of OTHER_TRIGGER[listed.name](`${CHANGES.table}_audited_d`)) await run(sql);
+    await runAll((await feed.removal()).statements);
+    await run('INSERT INTO orders VALUES (1, NULL)');
+    await run('DELETE FROM orders');
+    expect(await readAll(source, plan('audit', ['id']), 10)).toEqual(['1']);
   });
 
   it('gives each statement a line that says what it is for', async () => {

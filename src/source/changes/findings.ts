@@ -65,6 +65,23 @@ export const costOf = (statements: readonly InstallationStatement[]): FeedFindin
       ]
     : [];
 
+/** Mappings of one table with different keys: its triggers can record only one. */
+export const otherKeys = (tables: readonly PlannedTable[]): FeedFinding[] =>
+  distinctTables(tables).flatMap(({ table, key }) =>
+    tables
+      .filter((each) => each.table.schema === table.schema && each.table.name === table.name && !hasSameKey(each, key))
+      .map((each) =>
+        blocking(
+          'other-key',
+          each,
+          `its key is ${each.key.join(', ')}, and that of another mapping of the table is ${key.join(', ')}; both need the same columns`,
+        ),
+      ),
+  );
+
+const hasSameKey = (planned: PlannedTable, key: readonly string[]): boolean =>
+  planned.key.toSorted().join() === key.toSorted().join();
+
 /** Several mappings may read one table, which has one set of triggers. */
 export const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] => [
   ...new Map(tables.map((planned) => [JSON.stringify([planned.table.schema, planned.table.name]), planned])).values(),

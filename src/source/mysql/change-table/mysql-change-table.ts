@@ -22,6 +22,7 @@ import {
   distinctTables,
   missingTable,
   notPruned,
+  otherKeys,
   ofServer,
   toKnow,
   unusableKey,
@@ -158,6 +159,7 @@ export class MysqlChangeTable implements ChangeTable {
       database: parts.database,
       findings: [
         ...serverFindings(parts),
+        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((table) => differing(this.#config, table, parts)),
         ...(canRead && !canPrune ? [notPruned(pruningGrants(this.#config, parts))] : []),

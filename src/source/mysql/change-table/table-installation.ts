@@ -50,7 +50,10 @@ export function triggerBody(
   );
 }
 
-/** The statements that install what is missing, in their order. Triggers that differ are left as they are. */
+/**
+ * The statements that install what is missing, in their order. Triggers that differ are left as they are. They come last: an
+ * account that may call the function by then sees those that are there.
+ */
 export function tableInstallation(
   config: TableConfig,
   tables: readonly RecordedTable[],
@@ -86,10 +89,14 @@ export function tableInstallation(
     },
     {
       isNeeded: !parts.hasFunction,
+      sql: `DROP FUNCTION IF EXISTS ${catalogue}`,
+      why: 'one that the account may not call cannot be told from none',
+    },
+    {
+      isNeeded: !parts.hasFunction,
       sql: catalogueFunction(config, parts),
       why: 'tells the account which triggers and foreign keys there are, which others see only if they might make some',
     },
-    ...tables.flatMap((table) => triggerSteps(config, table, parts)),
     {
       isNeeded: !canRead || !canPrune,
       sql: `GRANT SELECT, DELETE ON ${changes} TO ${account}`,
@@ -105,6 +112,7 @@ export function tableInstallation(
       sql: `GRANT EXECUTE ON FUNCTION ${catalogue} TO ${account}`,
       why: 'lets the account call it',
     },
+    ...tables.flatMap((table) => triggerSteps(config, table, parts)),
   ]);
 }
 

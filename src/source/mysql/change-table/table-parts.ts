@@ -62,7 +62,7 @@ const VARIABLES_SQL = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only'
 export const catalogueJson = ({ table }: TableConfig): string =>
   `CONCAT('[',\n` +
   `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(event_object_table, trigger_name, action_statement)) FROM information_schema.triggers\n` +
-  `    WHERE trigger_schema = DATABASE() AND LEFT(trigger_name, ${table.length + 1}) = '${table}_'), '[]'), ',',\n` +
+  `    WHERE trigger_schema = DATABASE() AND trigger_name RLIKE '^${table}_[0-9a-f]{8}_[iud]$'), '[]'), ',',\n` +
   `  COALESCE((SELECT JSON_ARRAYAGG(JSON_ARRAY(table_name, referenced_table_name)) FROM information_schema.referential_constraints\n` +
   `    WHERE constraint_schema = DATABASE() AND NOT (delete_rule IN ('RESTRICT', 'NO ACTION') AND update_rule IN ('RESTRICT', 'NO ACTION'))), '[]'),\n` +
   `  ']')`;

@@ -13,7 +13,7 @@ import type {
   TableProblem,
   TableIdentity,
 } from '../../changes/change-table.js';
-import { costOf, differs, distinctTables, notPruned, ofServer } from '../../changes/findings.js';
+import { costOf, differs, distinctTables, notPruned, otherKeys, ofServer } from '../../changes/findings.js';
 import type { KeyTexts, KeyTextRules } from '../../changes/key-texts.js';
 import { PAGE_ROWS } from '../../changes/page-rows.js';
 import type { TableConfig } from '../../changes/table-config.js';
@@ -135,6 +135,7 @@ export class PostgresChangeTable implements ChangeTable {
       database: parts.database,
       findings: [
         ...serverFindings(parts),
+        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((table) => {
           const name = functionName(config, table.table);

@@ -15,7 +15,16 @@ import type {
   TableProblem,
   TableStatus,
 } from '../../changes/change-table.js';
-import { blocking, costOf, differs, distinctTables, missingTable, notPruned, toKnow } from '../../changes/findings.js';
+import {
+  blocking,
+  costOf,
+  differs,
+  distinctTables,
+  missingTable,
+  notPruned,
+  otherKeys,
+  toKnow,
+} from '../../changes/findings.js';
 import type { KeyTextRules } from '../../changes/key-texts.js';
 import { PAGE_ROWS } from '../../changes/page-rows.js';
 import type { TableConfig } from '../../changes/table-config.js';
@@ -37,11 +46,13 @@ import {
 /** Which file this is. */
 export const DATABASE_SQL = `(SELECT file FROM pragma_database_list WHERE name = 'main')`;
 
-/** Both tables, and the triggers: their names begin with that of the change table, and a mark of eight digits. */
+const MARK = `'${'[0-9a-f]'.repeat(8)}'`;
+
+/** Both tables, and the triggers: their names are made of that of the change table, a mark of eight digits, and six letters. */
 const PARTS_SQL = `
   SELECT type, name, tbl_name, sql FROM sqlite_schema, (SELECT ? AS changes)
   WHERE (type = 'table' AND name IN (changes, changes || '_state'))
-    OR (type = 'trigger' AND name GLOB changes || '_????????_*')
+    OR (type = 'trigger' AND name GLOB changes || '_' || ${MARK} || '_*' AND length(name) = length(changes) + 16)
   ORDER BY name`;
 
 /** Whether it is a table, and the columns of its unique indexes; the key of the rowid has none. */
@@ -142,6 +153,7 @@ export class SqliteChangeTable implements ChangeTable {
     return {
       database: await this.#file(),
       findings: [
+        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((planned) => differing(this.#config, planned, parts)),
         ...((await this.canPrune()) ? [] : [notPruned(null)]),
