@@ -37,7 +37,7 @@ export function compose(env: Env, composing: Composing = {}): Parts {
     }),
     sourceAdministrator: async ({ source }) => {
       const own = await readVariable(env, 'SOURCE_ADMIN_URL');
-      return (await import('../source/open-source.js')).openSourceAdministrator(own || source.connection);
+      return (await import('../source/open-source.js')).openSourceAdministrator(own || source.connection, source);
     },
   };
 }

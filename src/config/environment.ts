@@ -20,6 +20,7 @@ import {
   postgresAddress,
   tenant,
   shortText,
+  sourceAddress,
   tenants,
   users,
   webAddress,
@@ -185,7 +186,7 @@ export const VARIABLES = {
     example: 'postgres://admin:secret@127.0.0.1:5432/shop',
     secret: true,
     rare: true,
-    check: postgresAddress,
+    check: sourceAddress,
   },
   PLATFORM_BASE_URL: {
     description: "the platform's address; https, or http on this machine",

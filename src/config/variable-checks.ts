@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { durationProblem } from '../domain/values/duration.js';
 import { isTenantId, nearest, TENANT_ID_PATTERN } from '../domain/values/names.js';
-import { isReadablePostgresAddress } from '../domain/source/source-address.js';
+import { dialectOf, isReadablePostgresAddress, SOURCE_ADDRESSES } from '../domain/source/source-address.js';
 
 /** Describes what is wrong with a value, or undefined if it is valid. */
 export type Check = (value: string) => string | undefined;
@@ -33,6 +33,13 @@ export const postgresAddress: Check = (value) => {
   return isReadablePostgresAddress(value)
     ? undefined
     : `is no URL such as ${example}; special characters of a user or password are written as %23 for # and so on`;
+};
+
+/** Accepts the address of a source. The value may contain a password, so the message does not quote it. */
+export const sourceAddress: Check = (value) => {
+  const dialect = dialectOf(value);
+  if (dialect === undefined) return `must be one of: ${SOURCE_ADDRESSES}`;
+  return dialect === 'postgres' ? postgresAddress(value) : undefined;
 };
 
 /** Accepts the address of a mail server. It may contain a password, so the message names at most its scheme. */

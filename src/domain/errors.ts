@@ -98,9 +98,9 @@ export const ERROR_CATALOGUE = {
   changes_lost: {
     retry: 'never',
     meaning:
-      'The source no longer has all changes since they were last read: its slot was dropped, invalidated, created anew or advanced by somebody else, or belongs to another database.',
+      'The source no longer has all changes since they were last read: its slot or change table was dropped, invalidated, created anew or advanced by somebody else, or belongs to another database.',
     remedy:
-      'Create the slot again if it is gone. The next run reads every row and finds deleted ones, so nothing is left out.',
+      'Install the feed again if it is gone. The next run reads every row and finds deleted ones, so nothing is left out.',
   },
   source_key_unusable: {
     retry: 'never',

@@ -13,7 +13,7 @@ const OF_KEY: readonly FeedFindingKind[] = ['no-primary-key', 'identity-index', 
 
 /**
  * Errors about tables that a feed cannot report, whether it is installed or not, and about those that an installed one does
- * not. What is wrong with the server, and a feed that is not installed yet, are for `doctor` to say.
+ * not; warnings about those of which it cannot report every change. What is wrong with the server, and a feed that is not installed yet, are for `doctor` to say.
  */
 export async function checkFeeds(sync: SyncSpec, source: Source, locate: Locate): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -25,9 +25,15 @@ async function checkFeed(sync: string, feed: DeclaredFeed, source: Source, locat
   const tables = await fedTables(source, feed);
   const { findings, missingTables } = await source.changes(feed.config).installation(tables);
   const fileOf = (mapping: string): string => feed.mappings.find(({ name }) => name === mapping)!.file;
-  const at = (mapping: string, kind: FindingKind, path: string, message: string): Finding => {
+  const at = (
+    mapping: string,
+    kind: FindingKind,
+    path: string,
+    message: string,
+    severity: Finding['severity'] = 'error',
+  ): Finding => {
     const { line, column } = locate(fileOf(mapping), [path]);
-    return { severity: 'error', kind, file: fileOf(mapping), line, column, path, message };
+    return { severity, kind, file: fileOf(mapping), line, column, path, message };
   };
   // That there is no such table was found when it was described.
   const known = tables.filter(
@@ -42,6 +48,20 @@ async function checkFeed(sync: string, feed: DeclaredFeed, source: Source, locat
         const message = `the change feed ${feed.name} cannot report ${table}: ${text}${fix === null ? '' : `: ${fix}`}`;
         return at(mapping, 'changes_table', OF_KEY.includes(kind) ? 'key' : 'changes', message);
       }),
+    ),
+    ...shownFindings(
+      known,
+      findings.filter(({ kind }) => kind === 'not-recorded'),
+    ).flatMap(({ mappings, table, text }) =>
+      mappings.map((mapping) =>
+        at(
+          mapping,
+          'changes_table',
+          'changes',
+          `the change feed ${feed.name} does not report every change of ${table}: ${text}; such rows are left to runs in mode mirror`,
+          'warning',
+        ),
+      ),
     ),
     ...known
       .filter(({ table }) => missingTables?.some((missing) => shownTable(missing.table) === shownTable(table)))

@@ -1,6 +1,9 @@
 /** What is found about the installation of a change feed, with the names of tables and mappings that people know. */
+import { PartnerSyncError } from '../domain/errors.js';
 import type { FeedFinding, FeedInstallation, PlannedTable } from '../domain/source/feed-installation.js';
-import { shownTable, type FedTable } from './sync-feeds.js';
+import type { Source } from '../domain/source/source.js';
+import type { DeclaredFeed } from '../domain/sync/declared-feeds.js';
+import { fedTables, shownTable, type FedTable } from './sync-feeds.js';
 
 /** A finding for people. */
 export interface ShownFinding extends Pick<FeedFinding, 'kind' | 'blocks' | 'text' | 'fix'> {
@@ -21,6 +24,20 @@ export function shownFindings(tables: readonly FedTable[], findings: FeedInstall
     fix,
   }));
   return [...new Map(shown.map((each) => [JSON.stringify(each), each])).values()];
+}
+
+/** Those of a feed; none if they cannot be looked for: the feed's problem then says why. */
+export async function findingsOf(
+  source: Pick<Source, 'tables' | 'changes'>,
+  feed: DeclaredFeed,
+): Promise<readonly ShownFinding[]> {
+  try {
+    const tables = await fedTables(source, feed);
+    return shownFindings(tables, (await source.changes(feed.config).installation(tables)).findings);
+  } catch (error) {
+    if (!(error instanceof PartnerSyncError)) throw error;
+    return [];
+  }
 }
 
 const isSame = (one: PlannedTable, other: PlannedTable): boolean =>

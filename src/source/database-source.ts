@@ -101,7 +101,7 @@ export class DatabaseSource implements Source {
     if (dialect.changes === undefined)
       throw new PartnerSyncError(
         'config_invalid',
-        `source: ${dialect.name} has no change feed that can be read; a slot is one of PostgreSQL`,
+        `source: no change feed of ${dialect.name} is supported yet; write changes: none`,
       );
     return dialect.changes(this.#database, config);
   }

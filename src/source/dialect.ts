@@ -67,6 +67,11 @@ export interface Session {
    * for. Absent if no feed of the database needs it.
    */
   take?(within: number): Promise<TakenSession>;
+  /**
+   * Runs statements in a transaction that may write, each of which may take `within` milliseconds: a change table is told with
+   * it what need not be kept. Absent if no feed of the database needs it.
+   */
+  write?(statements: readonly Query[], within: number): Promise<void>;
   /** How many connections are in use. */
   connections(): number;
   close(): Promise<void>;

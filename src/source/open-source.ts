@@ -11,10 +11,12 @@ import type { Dialect, Session } from './dialect.js';
 import { mssql } from './mssql/mssql.js';
 import { openMssqlSession } from './mssql/session.js';
 import { mysql } from './mysql/mysql.js';
+import { openMysqlAdministrator } from './mysql/administrator.js';
 import { openMysqlSession } from './mysql/session.js';
 import { postgres } from './postgres/postgres.js';
 import { openPostgresAdministrator } from './postgres/administrator.js';
 import { openPostgresSession } from './postgres/session.js';
+import { openSqliteAdministrator } from './sqlite/administrator.js';
 import { openSqliteSession } from './sqlite/session.js';
 import { sqlite } from './sqlite/sqlite.js';
 
@@ -27,9 +29,9 @@ interface DialectEntry {
 
 const DIALECTS: Readonly<Record<SourceDialect, DialectEntry>> = {
   postgres: { dialect: postgres, open: openPostgresSession, openAdministrator: openPostgresAdministrator },
-  mysql: { dialect: mysql, open: openMysqlSession },
+  mysql: { dialect: mysql, open: openMysqlSession, openAdministrator: openMysqlAdministrator },
   mssql: { dialect: mssql, open: openMssqlSession },
-  sqlite: { dialect: sqlite, open: openSqliteSession },
+  sqlite: { dialect: sqlite, open: openSqliteSession, openAdministrator: openSqliteAdministrator },
 };
 
 /**
@@ -43,11 +45,18 @@ export function openSource(config: SourceConfig, onRetry?: OnRetry): Source {
 
 /**
  * Opens a connection that may change a partner's database, which sources never do: for what a person has asked to be
- * installed or removed. Throws `config_invalid` if nothing can be installed in a database of this kind.
+ * installed or removed. Throws `config_invalid` if nothing can be installed in a database of this kind, or if the
+ * administrator's is of another kind than that of the `source`.
  */
-export function openSourceAdministrator(connection: string): SourceAdministrator {
+export function openSourceAdministrator(connection: string, source: SourceConfig): SourceAdministrator {
   const config = { connection, poolMax: 1, statementTimeout: seconds('installationStatement') };
   const { dialect, openAdministrator } = entryOf(config);
+  const { name } = entryOf(source).dialect;
+  if (name !== dialect.name)
+    throw new PartnerSyncError(
+      'config_invalid',
+      `SOURCE_ADMIN_URL is the address of a database of ${dialect.name}, and the source is one of ${name}; let both lead to the same database`,
+    );
   if (openAdministrator === undefined)
     throw new PartnerSyncError('config_invalid', `source: nothing can be installed in ${dialect.name}`);
   return openAdministrator(config);

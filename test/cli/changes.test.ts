@@ -301,7 +301,12 @@ it('shows a table that the publication lacks, and a source that cannot be reache
 
 it.each([
   ['postgres://u:hunter3@127.0.0.1:99999/x', 2, 'SOURCE_ADMIN_URL is no URL'],
-  ['mysql://u:hunter3@127.0.0.1:1/x', 2, 'SOURCE_ADMIN_URL must be the address of a PostgreSQL database'],
+  [
+    'mysql://u:hunter3@127.0.0.1:1/x',
+    2,
+    'SOURCE_ADMIN_URL is the address of a database of MySQL, and the source is one of',
+  ],
+  ['u:hunter3@127.0.0.1:1/x', 2, 'SOURCE_ADMIN_URL must be one of: postgres://user@host'],
   ['postgres://u:hunter3@127.0.0.1:1/x', 1, 'ECONNREFUSED'],
 ])('says what is wrong with the address of the administrator: %s', async (url, expected, why) => {
   const shop = await fedShop();
@@ -391,14 +396,23 @@ it('removes nothing while a run of the sync is active', async () => {
   expect(await partsOf(shop)).toHaveLength(4);
 });
 
-it('says that a sync has no feed, and that a database has none', async () => {
+it('says that a sync has no feed, and that a database has none of this kind, or none at all', async () => {
   const shop = await fedShop();
   shop.write('sync.yaml', filesOf({})['sync.yaml']!);
   const none = await shop.changes('install');
   expect(none.code).toBe(2);
   expect(none.stderr).toContain('no mapping of shop goes by a change feed');
   shop.write('sync.yaml', filesOf({ changes: `{ slot: ${shop.slot}, publication: p }` })['sync.yaml']!);
-  const elsewhere = await shop.changes('install', { SOURCE_URL: 'mysql://u@127.0.0.1:1/x' });
-  expect(elsewhere.code).toBe(2);
-  expect(elsewhere.stderr).toContain('no change feed that can be read');
+  for (const [url, why] of [
+    [
+      'mysql://u@127.0.0.1:1/x',
+      'a slot is a change feed of PostgreSQL, and the source is a database of MySQL or MariaDB',
+    ],
+    ['sqlite:nowhere.db', 'a slot is a change feed of PostgreSQL, and the source is a database of SQLite'],
+    ['sqlserver://u@127.0.0.1:1/x', 'no change feed of SQL Server is supported yet'],
+  ] as const) {
+    const other = await shop.changes('install', { SOURCE_URL: url });
+    expect(other.code).toBe(2);
+    expect(other.stderr).toContain(why);
+  }
 });

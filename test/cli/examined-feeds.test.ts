@@ -35,7 +35,7 @@ it('lets doctor say whether a feed can be read, which tables it lacks, and that 
   ]);
   await shop.changes('install --apply');
   expect(await examinedBy(shop)).toEqual([
-    { health: 'ok', what: expect.stringMatching(/can be read; the source keeps .*B of its log/) as string },
+    { health: 'ok', what: expect.stringMatching(/can be read; the source keeps .*B for it/) as string },
     UNLIMITED,
   ]);
   shop.write('lines.mapping.yaml', filesOf({})['lines.mapping.yaml']!);

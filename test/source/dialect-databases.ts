@@ -54,10 +54,11 @@ export const here = <T extends TestDialect | { readonly dialect: TestDialect }>(
     return isHere(name);
   });
 
-export const postgres: TestDialect = {
+/** PostgreSQL on a server of the test's own, which `server` gives, or on the one that all tests share. */
+export const postgresOn = (server?: () => string): TestDialect => ({
   name: 'PostgreSQL',
   async create() {
-    const database = await createDatabase();
+    const database = await createDatabase(server?.());
     return {
       url: database.url,
       run: async (sql) => void (await database.query(sql)),
@@ -83,7 +84,9 @@ export const postgres: TestDialect = {
   now: 'now()',
   slow: (seconds) => `pg_sleep(${seconds})::text`,
   text: (sql) => `${sql}::text`,
-};
+});
+
+export const postgres = postgresOn();
 
 export const mariadb: TestDialect = {
   name: 'MariaDB',

@@ -1,6 +1,7 @@
 /** `changes status`: how the feeds of a sync stand in the source and in the ledger. */
 import type { ViewParts } from '../../composition/parts.js';
 import { formatBytes, quantityToBound } from '../../domain/values/quantity.js';
+import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.js';
 import { feedHealth, requiredFeeds, type NeededTable } from '../../inspection/sync-feeds.js';
 import type { DeclaredFeed } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
@@ -33,6 +34,8 @@ interface FeedStatus {
   readonly readAt: string | null;
   readonly tables: readonly NeededTable[];
   readonly mappings: readonly MappingFeedStatus[];
+  /** What is to be known while it can be read: that nobody deletes what was read from a change table. */
+  readonly warnings: readonly Pick<ShownFinding, 'text' | 'fix'>[];
 }
 
 /** How all feeds of a sync stand. `ok`: all can be read, and report what their mappings need. */
@@ -62,6 +65,7 @@ export async function feedStatuses(parts: ViewParts, sync: string): Promise<Feed
 
 async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed | undefined): Promise<FeedStatus> {
   const { position, ...health } = await feedHealth(source, declared, known?.position ?? null);
+  const findings = health.problem === null ? await findingsOf(source, declared) : [];
   return {
     feed: declared.name,
     ...health,
@@ -76,6 +80,7 @@ async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed
       } = known?.mappings.find((each) => each.mapping === mapping) ?? {};
       return { mapping, loaded, changedRows, oldestAt: oldestAt?.toISOString() ?? null };
     }),
+    warnings: findings.filter(({ kind }) => kind === 'not-pruned').map(({ text, fix }) => ({ text, fix })),
   };
 }
 
@@ -89,6 +94,10 @@ function feedLines(sync: string, status: FeedStatus): string[] {
   return [
     `change feed ${feed} of ${sync}: ${problem === null ? 'can be read' : printable(`CANNOT BE READ: ${problem}`)}`,
     ...(problem === null && missing.length === 0 ? [] : [`  do: partner-sync changes install ${sync}`]),
+    ...status.warnings.flatMap(({ text, fix }) => [
+      printable(`  warning: ${text}`),
+      ...(fix === null ? [] : [printable(`    to correct it: ${fix};`)]),
+    ]),
     '',
     ...table(
       ['confirmed up to', 'in the ledger up to', 'kept by the source', 'given up after', 'last read'],

@@ -1,5 +1,6 @@
 /** `changes install`: finds what speaks against the feeds of a sync, and runs or prints what is missing of them. */
 import type { Parts } from '../../composition/parts.js';
+import type { FeedConfig } from '../../domain/source/change-feed.js';
 import { fedTables, requiredFeeds } from '../../inspection/sync-feeds.js';
 import { shownFindings, type ShownFinding } from '../../inspection/shown-findings.js';
 import { printable } from '../output/text-table.js';
@@ -9,6 +10,7 @@ import { comment, failureLines, outcomeLines, scriptLines } from './statement-li
 /** What became of one feed. */
 interface InstalledFeed {
   readonly feed: string;
+  readonly kind: FeedConfig['kind'];
   readonly findings: readonly ShownFinding[];
   /** Those that are missing; none if nothing is to be run because of a finding. */
   readonly statements: readonly ShownStatement[];
@@ -31,7 +33,7 @@ export async function installFeeds(parts: Parts, name: string, apply: boolean): 
   for (const declared of requiredFeeds(spec)) {
     const feed = source.changes(declared.config);
     const tables = await fedTables(source, declared);
-    feeds.push({ feed: declared.name, tables, ...(await feed.installation(tables)) });
+    feeds.push({ feed: declared.name, kind: declared.config.kind, tables, ...(await feed.installation(tables)) });
   }
   const blocked = feeds.some(({ findings }) => findings.some(({ blocks }) => blocks));
   const planned = feeds.map((each) => (blocked ? { ...each, statements: [] } : each));
@@ -40,8 +42,9 @@ export async function installFeeds(parts: Parts, name: string, apply: boolean): 
     sync: name,
     apply,
     blocked,
-    feeds: feeds.map(({ feed, tables, findings }) => ({
+    feeds: feeds.map(({ feed, kind, tables, findings }) => ({
       feed,
+      kind,
       findings: shownFindings(tables, findings),
       statements: run.statements.get(feed)!,
     })),
@@ -49,7 +52,7 @@ export async function installFeeds(parts: Parts, name: string, apply: boolean): 
   };
 }
 
-/** The lines for people: without `apply` all of them are a script for psql. */
+/** The lines for people: without `apply` all of them are a script for the client of the database. */
 export const installLines = (installed: Installed): string[] =>
   installed.apply && !installed.blocked ? appliedLines(installed) : plannedLines(installed);
 
@@ -62,12 +65,16 @@ function plannedLines({ sync, blocked, feeds }: Installed): string[] {
       ...scriptLines(statements),
     ]),
     ...(blocked ? [comment('Nothing was changed: correct the errors, and run the command again.')] : []),
-    ...(feeds.some(({ statements }) => statements.length > 0) ? [comment(HOW_TO_RUN)] : []),
+    ...(feeds.some(({ statements }) => statements.length > 0)
+      ? [comment(feeds.some(({ kind }) => kind === 'slot') ? HOW_TO_RUN.slot : HOW_TO_RUN.table)]
+      : []),
   ];
 }
 
-const HOW_TO_RUN =
-  'Nothing was changed: let psql run these lines with an account that may, without --single-transaction, or use --apply.';
+const HOW_TO_RUN: Readonly<Record<FeedConfig['kind'], string>> = {
+  slot: 'Nothing was changed: let psql run these lines with an account that may, without --single-transaction, or use --apply.',
+  table: "Nothing was changed: let the database's own client run these lines with an account that may, or use --apply.",
+};
 
 const appliedLines = (installed: Installed): string[] => [
   ...installed.feeds.flatMap(({ feed, findings, statements }) => [

@@ -52,7 +52,7 @@ async function assertNoRun(parts: Parts, sync: string): Promise<void> {
     );
 }
 
-/** The lines for people: without `apply` all of them are a script for psql. */
+/** The lines for people: without `apply` all of them are a script for the client of the database. */
 export function removeLines({ sync, apply, feeds, failure }: Removed): string[] {
   if (apply)
     return [

@@ -93,10 +93,10 @@ async function failureOf(
   }
 }
 
-/** SQLSTATE of a missing privilege. */
-const NOT_PERMITTED = 'SQLSTATE 42501';
+/** Codes of missing privileges: of PostgreSQL, MySQL and MariaDB, and SQLite. */
+const NOT_PERMITTED = /^(SQLSTATE 42501|error (1044|1142|1227|1370|1419), .*|SQLITE_READONLY)$/;
 
 const remedyOf = ({ code, details }: PartnerSyncError): string =>
-  details['databaseCode'] === NOT_PERMITTED
+  NOT_PERMITTED.test(String(details['databaseCode']))
     ? 'Set SOURCE_ADMIN_URL to the address of the source with an account that may do this, and run the command again; or let an administrator run what it prints without --apply.'
     : `${ERROR_CATALOGUE[code].remedy} Then run the command again: it goes on with what is left.`;

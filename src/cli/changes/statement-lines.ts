@@ -1,4 +1,4 @@
-/** Statements for people: as a script that psql runs as it is, and as a list of what was done. */
+/** Statements for people: as a script that the client of the database runs as it is, and as a list of what was done. */
 import { printable } from '../output/text-table.js';
 import type { RunStatements, ShownStatement } from './run-statements.js';
 

@@ -22,7 +22,7 @@ export function addChanges(program: Command): void {
   changes
     .command('install')
     .description(
-      "Prints the SQL that installs the change feeds of a sync, as a script for psql, and what speaks against them. With --apply it runs what is missing, with SOURCE_ADMIN_URL or the sync's own connection.",
+      "Prints the SQL that installs the change feeds of a sync, as a script for psql or another client of the database, and what speaks against them. With --apply it runs what is missing, with SOURCE_ADMIN_URL or the sync's own connection.",
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--apply', 'run the statements, instead of printing them')
@@ -59,7 +59,7 @@ export function addChanges(program: Command): void {
   changes
     .command('remove')
     .description(
-      'Prints the SQL that removes slot, functions, publication and role of the change feeds of a sync. With --apply it runs them, and forgets the feeds in the ledger: if they are installed again, every row is read again.',
+      'Prints the SQL that removes the change feeds of a sync. With --apply it runs them, and forgets the feeds in the ledger: if they are installed again, every row is read again.',
     )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--apply', 'run the statements, instead of printing them, unless a run of the sync is active')

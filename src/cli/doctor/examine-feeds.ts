@@ -5,9 +5,9 @@ import type { FeedFindingKind } from '../../domain/source/feed-installation.js';
 import type { Source } from '../../domain/source/source.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { formatBytes } from '../../domain/values/quantity.js';
-import { shownFindings, type ShownFinding } from '../../inspection/shown-findings.js';
-import { feedHealth, fedTables, type FeedHealth } from '../../inspection/sync-feeds.js';
-import { declaredFeeds, type DeclaredFeed } from '../../domain/sync/declared-feeds.js';
+import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.js';
+import { feedHealth, type FeedHealth } from '../../inspection/sync-feeds.js';
+import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 
@@ -38,17 +38,6 @@ async function knownFeeds(parts: ViewParts, sync: string): Promise<readonly Know
   }
 }
 
-/** None if they cannot be looked for: the feed's problem then says why. */
-async function findingsOf(source: Source, feed: DeclaredFeed): Promise<readonly ShownFinding[]> {
-  try {
-    const tables = await fedTables(source, feed);
-    return shownFindings(tables, (await source.changes(feed.config).installation(tables)).findings);
-  } catch (error) {
-    if (!(error instanceof PartnerSyncError)) throw error;
-    return [];
-  }
-}
-
 function linesOf(sync: string, feed: string, health: FeedHealth, findings: readonly ShownFinding[]): Examined[] {
   const { problem, position, tables, keptBytes } = health;
   const install = `partner-sync changes install ${sync}`;
@@ -68,7 +57,7 @@ function linesOf(sync: string, feed: string, health: FeedHealth, findings: reado
       : []),
     ...others.map((finding) => findingLine(feed, finding)),
   ];
-  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} of its log for it`;
+  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} for it`;
   return lines.some(({ health: of }) => of === 'FAIL') || problem !== null
     ? lines
     : [ok(NAME, `${feed} can be read${kept}`), ...lines];
@@ -89,4 +78,7 @@ const REMEDIES: Readonly<Partial<Record<FeedFindingKind, string>>> = {
   'server-version': 'write changes: none in sync.yaml',
   standby: 'let source.connection name the primary',
   'no-free-slot': 'let the administrator of the source raise it',
+  'not-recorded': 'run the sync with --mode mirror now and then',
+  'several-writers': 'write changes: none in sync.yaml',
+  cost: 'nothing, if the partner can spare it',
 };

@@ -27,7 +27,15 @@ export type FeedFindingKind =
   /** A part that is installed already is not as it has to be. */
   | 'part-differs'
   /** A table of the publication that reports more columns than its key. */
-  | 'more-columns';
+  | 'more-columns'
+  /** Changes that no trigger sees. */
+  | 'not-recorded'
+  /** Nobody deletes what has been read. */
+  | 'not-pruned'
+  /** Several servers take writes, and no one of them knows when a row of the change table is the next. */
+  | 'several-writers'
+  /** What the feed costs the partner's own program. */
+  | 'cost';
 
 /** One reason against a feed, or something to know about it. */
 export interface FeedFinding {

@@ -292,7 +292,7 @@ export const FINDING_KINDS = {
   },
   changes_table: {
     meaning:
-      'A change feed cannot tell which rows of the table have changed, or would make updates and deletions of the source fail.',
+      'A change feed cannot tell which rows of the table have changed, or not all of them, or would make updates and deletions of the source fail.',
     remedy: 'Execute the SQL that the message shows, use the key that it names, or write `changes: none`.',
   },
   changes_unpublished: {

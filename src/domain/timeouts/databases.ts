@@ -99,6 +99,30 @@ export const DATABASES = {
     bounds: 'the pause between two looks at them',
     why: 'a look takes a millisecond',
   },
+  missingChanges: {
+    value: 4,
+    unit: 's',
+    bounds: 'the wait for a row of a change table of MySQL or MariaDB that is missing between others',
+    why: 'most such rows were rolled back, and it takes a second or two to be sure; the others are read by a later run',
+  },
+  missingChangesPoll: {
+    value: 500,
+    unit: 'ms',
+    bounds: 'the pause between two looks at open transactions then',
+    why: 'the server itself looks at them ten times a second',
+  },
+  unseenChanges: {
+    value: 2,
+    unit: 'min',
+    bounds: 'how long such a row is waited for while transactions are open or cannot be seen, and nobody has it locked',
+    why: 'longer than a statement waits for a lock before it has written its row (`innodb_lock_wait_timeout`)',
+  },
+  changesPruning: {
+    value: 15,
+    unit: 'min',
+    bounds: 'one statement that deletes rows of a change table that have been read',
+    why: 'after a bulk change there may be millions; nobody waits for these rows',
+  },
   installationStatement: {
     value: 5,
     unit: 'min',

@@ -19,15 +19,27 @@ const SLOT: JsonObject = {
   additionalProperties: false,
 };
 
+const TABLE: JsonObject = {
+  description:
+    'A change table, which triggers fill with the keys of changed rows: of PostgreSQL, MySQL, MariaDB or SQLite.',
+  type: 'object',
+  properties: {
+    table: { ...NAME, description: 'Name of the change table.', examples: ['partner_sync_changes'] },
+  },
+  required: ['table'],
+  additionalProperties: false,
+};
+
 export const CHANGES: JsonObject = {
   description:
     'The change feed that tells which rows have changed, deletes included, instead of a cursor. By default that of sync.yaml.',
-  examples: [{ slot: 'partner_sync', publication: 'partner_sync' }, 'none'],
+  examples: [{ slot: 'partner_sync', publication: 'partner_sync' }, { table: 'partner_sync_changes' }, 'none'],
   anyOf: [
     {
       description: 'No feed, although sync.yaml has one: incremental runs go by the cursor, or read every row.',
       enum: ['none'],
     },
     SLOT,
+    TABLE,
   ],
 };

@@ -33,7 +33,7 @@ interface MappingFile {
   source?: Relation;
   key?: string[];
   cursor?: string | { column: string; overlap?: string; zone?: string };
-  changes?: 'none' | SlotFile;
+  changes?: 'none' | FeedFile;
   deletes?: {
     column?: string;
     values?: string[];
@@ -50,11 +50,8 @@ interface MappingFile {
   };
 }
 
-/** A feed by its slot, here or in sync.yaml. */
-export interface SlotFile {
-  slot: string;
-  publication: string;
-}
+/** A feed, here or in sync.yaml. */
+export type FeedFile = { slot: string; publication: string } | { table: string };
 
 type CallFile = string | Record<string, JsonObject>;
 
@@ -76,7 +73,10 @@ type FieldFile =
 /** All of a mapping but its schema definition, which is a file of its own. */
 export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: string };
 
-export const readSlot = ({ slot, publication }: SlotFile): FeedConfig => ({ kind: 'slot', slot, publication });
+export const readFeed = (feed: FeedFile): FeedConfig =>
+  'table' in feed
+    ? { kind: 'table', table: feed.table }
+    : { kind: 'slot', slot: feed.slot, publication: feed.publication };
 
 /**
  * Reads a mapping whose form is valid, in a sync with this feed, and reports to `file` what a JSON Schema cannot express: options of transforms
@@ -107,7 +107,7 @@ export function readMapping(
     relation: source,
     key,
     cursor: readCursor(cursor),
-    feed: changes === undefined ? feed : changes === 'none' ? null : readSlot(changes),
+    feed: changes === undefined ? feed : changes === 'none' ? null : readFeed(changes),
     deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),

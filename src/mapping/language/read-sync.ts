@@ -8,7 +8,7 @@ import type { FeedConfig } from '../../domain/source/change-feed.js';
 import type { Relation } from '../../domain/source/source.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
-import { readSlot, type SlotFile } from './read-mapping.js';
+import { readFeed, type FeedFile } from './read-mapping.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';
 
@@ -17,7 +17,7 @@ interface SyncFile extends LimitsFile, RetentionFile {
   source: { connection: string; pool?: { max?: number }; statementTimeout?: string };
   tenant: TenantFile;
   mode?: RunMode;
-  changes?: SlotFile;
+  changes?: FeedFile;
   upload?: {
     requestsAtOnce?: number;
     requestsPerSecond?: number;
@@ -69,7 +69,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     tenant: readTenant(tenant),
     mode,
-    feed: changes === undefined ? null : readSlot(changes),
+    feed: changes === undefined ? null : readFeed(changes),
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
       requestsPerSecond: upload.requestsPerSecond ?? null,

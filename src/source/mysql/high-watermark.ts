@@ -41,6 +41,23 @@ export async function isReplica(session: Session): Promise<boolean> {
   return (await session.run({ sql: 'SELECT @@global.read_only', bindings: [] })).rows[0]![0] !== '0';
 }
 
+/**
+ * Since when the oldest open transaction may be open: null if the account cannot see; and what time it was `delay` seconds
+ * ago. Both by the server's clock, in UTC.
+ */
+export async function oldestOpenTransaction(
+  session: Session,
+  delay: number,
+): Promise<{ readonly oldest: string | null; readonly before: string }> {
+  const sees = await seesTransactions(session);
+  const { rows: clock } = await session.run({
+    sql: `SELECT UTC_TIMESTAMP(6) - INTERVAL ${delay} SECOND`,
+    bindings: [],
+  });
+  const oldest = sees ? (await session.run({ sql: SEEN_SQL, bindings: [] })).rows[0]![0]! : null;
+  return { oldest, before: clock[0]![0]! };
+}
+
 /** See {@link Dialect.highWatermark}. */
 export const mysqlHighWatermark: Dialect['highWatermark'] = async (session, cursor) => {
   const seen = (await seesTransactions(session)) && !(await isReplica(session));

@@ -1,8 +1,13 @@
 /** The dialect of MySQL 8 and MariaDB 10.5, and later versions. */
 import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
+import { KeyTexts } from '../changes/key-texts.js';
+import { slotOfPostgres } from '../changes/slot-of-postgres.js';
+import { openTableFeed } from '../changes/table-feed.js';
 import type { Classified, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
+import { MysqlChangeTable } from './change-table/mysql-change-table.js';
+import { MYSQL_KEYS } from './change-table/recorded-keys.js';
 import { mysqlCatalog } from './catalog.js';
 import { isReplica, mysqlHighWatermark, seesTransactions } from './high-watermark.js';
 import { literal } from './literals.js';
@@ -79,6 +84,11 @@ export const mysql: Dialect = {
       seesOpenTransactions: sees && !standby,
       grantForOpenTransactions: sees ? null : `GRANT PROCESS ON *.* TO ${quote(user!)}@${quote(host!)}`,
     };
+  },
+  changes(database, config) {
+    if (config.kind === 'slot') throw slotOfPostgres('MySQL or MariaDB');
+    const keyTexts = new KeyTexts(database, MYSQL_KEYS);
+    return openTableFeed(new MysqlChangeTable(database, config, keyTexts), keyTexts);
   },
   catalog: mysqlCatalog,
   kindOf: (columnType, hint) => (hint === 'json' ? 'json' : kindOfName(columnType)),

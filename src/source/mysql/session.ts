@@ -18,15 +18,36 @@ import { milliseconds } from '../../domain/timeouts.js';
 const GROUP_CONCAT_LENGTH = 64 * 1024 * 1024;
 
 /** Throws `config_invalid` for an address that cannot be used, `driver_missing` without its driver; connects at the first statement. */
-export function openMysqlSession(config: SourceConfig): Session {
+export const openMysqlSession = (config: SourceConfig): Session => openSession(config, 'READ ONLY');
+
+/** The same for an administrator, whose statements may write. */
+export const openWritingMysqlSession = (config: SourceConfig): Session => openSession(config, 'READ WRITE');
+
+/** What transactions of a session may do. */
+type Access = 'READ ONLY' | 'READ WRITE';
+
+function openSession(config: SourceConfig, access: Access): Session {
   // Knex loads it itself, but its error would not say how to install it.
   loadDriver('mysql2');
-  const knex = openPool(config);
+  const knex = openPool(config, access);
   const timeout = config.statementTimeout * 1000 + milliseconds('sourceResponseGrace');
   return {
     run: ({ sql }, { budget = Infinity }: PageOptions = {}) =>
       withConnection(knex, (connection: Connection) => runOn(connection, sql, budget, timeout)),
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfCode(code)]))),
+    write: (statements, within) =>
+      withConnection(knex, async (connection: Connection) => {
+        const limit = within + milliseconds('sourceResponseGrace');
+        const run = (sql: string) => runOn(connection, sql, Infinity, limit);
+        try {
+          await run('START TRANSACTION READ WRITE');
+          for (const { sql } of statements) await run(sql);
+          await run('COMMIT');
+        } catch (error) {
+          await run('ROLLBACK').catch(() => discardConnection(connection));
+          throw error;
+        }
+      }),
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
@@ -44,22 +65,27 @@ function runOn(connection: Connection, sql: string, budget: number, timeout: num
     return left < 0 ? undefined : bytes;
   };
   return new Promise((resolve, reject) => {
-    connection.query({ sql, timeout, rowsAsArray: true, typeCast: keep }, (error, result, fields) => {
-      if (error !== null) {
-        if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') {
-          discardConnection(connection);
-          connection.destroy();
+    connection.query(
+      { sql, timeout, rowsAsArray: true, typeCast: keep },
+      (error, result, fields: FieldPacket[] | undefined) => {
+        if (error !== null) {
+          if (errorCode(error) === 'PROTOCOL_SEQUENCE_TIMEOUT') {
+            discardConnection(connection);
+            connection.destroy();
+          }
+          return reject(error);
         }
-        return reject(error);
-      }
-      const rows = result as unknown as (Buffer | null | undefined)[][];
-      const end = left < 0 ? rows.findIndex((row) => row.includes(undefined)) : -1;
-      resolve({
-        rows: decoded(end < 0 ? rows : rows.slice(0, end), fields),
-        fields: fields.map((field) => ({ name: field.name, code: codeOf(field) })),
-        cut: left < 0,
-      });
-    });
+        // A statement that writes has no fields.
+        if (fields === undefined) return resolve({ rows: [], fields: [] });
+        const rows = result as unknown as (Buffer | null | undefined)[][];
+        const end = left < 0 ? rows.findIndex((row) => row.includes(undefined)) : -1;
+        resolve({
+          rows: decoded(end < 0 ? rows : rows.slice(0, end), fields),
+          fields: fields.map((field) => ({ name: field.name, code: codeOf(field) })),
+          cut: left < 0,
+        });
+      },
+    );
   });
 }
 
@@ -68,7 +94,7 @@ function decoded(rows: readonly (Buffer | null | undefined)[][], fields: readonl
   return rows.map((row) => row.map((bytes, i) => (bytes == null ? null : decoders[i]!(bytes))));
 }
 
-function openPool(config: SourceConfig): Knex {
+function openPool(config: SourceConfig, access: Access): Knex {
   return knexLibrary({
     client: 'mysql2',
     log: SILENT,
@@ -77,7 +103,7 @@ function openPool(config: SourceConfig): Knex {
       min: 0,
       max: config.poolMax,
       afterCreate(connection: Connection, done: (error: unknown, connection: Connection) => void) {
-        prepareSession(connection, config.statementTimeout).then(
+        prepareSession(connection, config.statementTimeout, access).then(
           () => done(null, connection),
           (error: unknown) => done(error, connection),
         );
@@ -116,11 +142,11 @@ function connectionOf(address: string): Knex.MySql2ConnectionConfig {
   };
 }
 
-async function prepareSession(connection: Connection, seconds: number): Promise<void> {
+async function prepareSession(connection: Connection, seconds: number, access: Access): Promise<void> {
   const session = connection.promise();
   const [rows] = await session.query({ sql: 'SELECT VERSION()', rowsAsArray: true });
   const isMariaDb = String((rows as unknown as [string][])[0]![0]).includes('MariaDB');
-  await session.query('SET SESSION TRANSACTION READ ONLY');
+  await session.query(`SET SESSION TRANSACTION ${access}`);
   await session.query(
     `SET time_zone = '+00:00', lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds},
      group_concat_max_len = ${GROUP_CONCAT_LENGTH},

@@ -1,4 +1,5 @@
-/** Queries of PostgreSQL's catalogue, whose columns are those of {@link CatalogRows}; without system schemas and partitions. */
+/** Queries of PostgreSQL's catalogue, whose columns are those of {@link CatalogRows}; without system schemas, our own and partitions. */
+import { FUNCTION_SCHEMA } from './changes/slot-functions.js';
 
 /** version, account, clock, time zone, standby, whether the account sees other sessions' transactions */
 export const SERVER_SQL = `
@@ -14,7 +15,7 @@ const RELATIONS = `
     SELECT c.oid, n.nspname, c.relname, c.relkind, c.reltuples
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'f', 'v', 'm') AND NOT c.relispartition
-      AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+      AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast', '${FUNCTION_SCHEMA}')
       AND n.nspname NOT LIKE 'pg\\_temp\\_%' AND n.nspname NOT LIKE 'pg\\_toast\\_temp\\_%'
       AND has_schema_privilege(n.oid, 'USAGE')
       AND (CAST($1::text AS json) IS NULL

@@ -4,6 +4,9 @@ import { PartnerSyncError, type ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
 import type { Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
+import { KeyTexts } from '../changes/key-texts.js';
+import { openTableFeed } from '../changes/table-feed.js';
+import { PostgresChangeTable, POSTGRES_KEYS } from './change-table/postgres-change-table.js';
 import { openSlotFeed } from './changes/slot-feed.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
 import { postgresHighWatermark } from './high-watermark.js';
@@ -84,10 +87,8 @@ export const postgres: Dialect = {
   },
   changes(database, config) {
     if (config.kind === 'slot') return openSlotFeed(database, config);
-    throw new PartnerSyncError(
-      'config_invalid',
-      'source: the only change feed of PostgreSQL is a slot; a table of changes is none',
-    );
+    const keyTexts = new KeyTexts(database, POSTGRES_KEYS);
+    return openTableFeed(new PostgresChangeTable(database, config, keyTexts), keyTexts);
   },
   async catalog(session, names) {
     const ask = async (sql: string) =>

@@ -57,6 +57,18 @@ function openSession(config: SourceConfig, readOnly: 'on' | 'off'): Session {
       const taken = await takeConnection<Client>(knex);
       return takenSession(taken, within + milliseconds('sourceResponseGrace'));
     },
+    write: async (statements, within) => {
+      const connection = await takeConnection<Client>(knex);
+      const taken = takenSession(connection, within + milliseconds('sourceResponseGrace'));
+      try {
+        await taken.run({ sql: 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', bindings: [] });
+        await taken.run({ sql: `SELECT set_config('statement_timeout', $1, true)`, bindings: [`${within}ms`] });
+        for (const statement of statements) await taken.run(statement);
+        await taken.run({ sql: 'COMMIT', bindings: [] });
+      } finally {
+        await taken.release();
+      }
+    },
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };

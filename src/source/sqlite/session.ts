@@ -17,13 +17,18 @@ import { milliseconds } from '../../domain/timeouts.js';
 type Value = string | number | bigint | Buffer | null;
 
 /** Throws `config_invalid` for an address that cannot be used, `driver_missing` if the driver is not installed or not built. */
-export function openSqliteSession(config: SourceConfig): Session {
-  assertDriverIsBuilt();
+export const openSqliteSession = (config: SourceConfig): Session => openSession(config, true);
+
+/** The same for an administrator, whose statements may write. */
+export const openWritingSqliteSession = (config: SourceConfig): Session => openSession(config, false);
+
+function openSession(config: SourceConfig, readonly: boolean): Session {
+  const Driver = builtDriver();
   const filename = resolve(fileOf(config.connection));
   const knex = knexLibrary({
     client: 'better-sqlite3',
     log: SILENT,
-    connection: { filename, options: { readonly: true } },
+    connection: { filename, options: { readonly } },
     useNullAsDefault: true,
     pool: {
       min: 0,
@@ -44,19 +49,34 @@ export function openSqliteSession(config: SourceConfig): Session {
           `source: no such file, or none that this account can see: ${filename}`,
         );
       // In a transaction, so that a second read of the same rows finds them as they were.
-      return withConnection(knex, (db: Database) => db.transaction(() => runOn(db, sql, bindings, budget))());
+      return withConnection(knex, (db: Database) =>
+        db.transaction(() => (readonly ? runOn : runAny)(db, sql, bindings, budget))(),
+      );
     },
     typesOf: (codes) => Promise.resolve(new Map(codes.map((code) => [code, typeOfDeclared(code)]))),
+    // Nothing ends a statement of SQLite; only the wait for another writer is bounded.
+    write(statements) {
+      const db = new Driver(filename, { fileMustExist: true, timeout: config.statementTimeout * 1000 });
+      try {
+        db.transaction(() => {
+          for (const { sql, bindings } of statements) db.prepare(sql).run(...bindings);
+        }).immediate();
+      } finally {
+        db.close();
+      }
+      return Promise.resolve();
+    },
     connections: () => connectionsInUse(knex),
     close: () => knex.destroy(),
   };
 }
 
 /** An installation without install scripts leaves the driver's native part unbuilt. */
-function assertDriverIsBuilt(): void {
+function builtDriver(): typeof SqliteDatabase {
   const Driver = loadDriver<typeof SqliteDatabase>('better-sqlite3');
   try {
     new Driver(':memory:').close();
+    return Driver;
   } catch (error) {
     throw new PartnerSyncError(
       'driver_missing',
@@ -76,6 +96,14 @@ function fileOf(address: string): string {
       'the address of the source must be a file such as sqlite:path/to/shop.db',
     );
   return file;
+}
+
+/** Runs a statement that may be one that returns no rows. */
+function runAny(db: Database, sql: string, bindings: readonly Binding[], budget: number): RawPage {
+  const statement = db.prepare(sql);
+  if (statement.reader) return runOn(db, sql, bindings, budget);
+  statement.run(...bindings);
+  return { rows: [], fields: [] };
 }
 
 function runOn(db: Database, sql: string, bindings: readonly Binding[], budget: number): RawPage {

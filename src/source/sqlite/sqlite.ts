@@ -2,8 +2,12 @@
 import { errorCode } from '../../domain/values/foreign-text.js';
 import type { ErrorCode } from '../../domain/errors.js';
 import { hexDigitsOf } from '../hex-digits.js';
+import { KeyTexts } from '../changes/key-texts.js';
+import { slotOfPostgres } from '../changes/slot-of-postgres.js';
+import { openTableFeed } from '../changes/table-feed.js';
 import type { ColumnType, Dialect } from '../dialect.js';
 import { classifyConnection } from '../source-error.js';
+import { SqliteChangeTable, SQLITE_KEYS } from './change-table/sqlite-change-table.js';
 import { sqliteCatalog } from './catalog.js';
 import { sqliteHighWatermark } from './high-watermark.js';
 import { kindOfDeclared } from './types.js';
@@ -61,6 +65,10 @@ export const sqlite: Dialect = {
       seesOpenTransactions: true,
       grantForOpenTransactions: null,
     };
+  },
+  changes(database, config) {
+    if (config.kind === 'slot') throw slotOfPostgres('SQLite');
+    return openTableFeed(new SqliteChangeTable(database, config), new KeyTexts(database, SQLITE_KEYS));
   },
   catalog: sqliteCatalog,
   kindOf: (declared) => kindOfDeclared(declared),

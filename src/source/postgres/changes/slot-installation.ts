@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../../../domain/errors.js';
 import type { FeedTable } from '../../../domain/source/change-feed.js';
 import type { InstallationStatement, PlannedTable } from '../../../domain/source/feed-installation.js';
+import { neededOf, type Step } from '../../changes/steps.js';
 import { columnList, literal, quotedName, quotedTable } from './quoted-names.js';
 import { FUNCTION_SCHEMA, functionNames } from './slot-functions.js';
 import { NO_PARTS, type FunctionPart, type SlotParts } from './slot-parts.js';
@@ -40,14 +41,6 @@ function namesOf({ slot, publication, account }: Pick<SlotPlan, 'slot' | 'public
     advance: of(advance),
   };
 }
-
-/** A statement, and whether what it does is still to be done. */
-interface Step extends InstallationStatement {
-  readonly isNeeded: boolean;
-}
-
-const neededOf = (steps: readonly Step[]): InstallationStatement[] =>
-  steps.filter(({ isNeeded }) => isNeeded).map(({ sql, why }) => ({ sql, why }));
 
 /**
  * The statements that install what is missing of a slot, in their order. Parts that differ are left as they are:
@@ -221,7 +214,12 @@ const dropFunctions = (functions: readonly string[]): string =>
   `DO ${literal(`BEGIN
     IF to_regnamespace('${FUNCTION_SCHEMA}') IS NULL THEN RETURN; END IF;
     ${functions.map((name) => `DROP FUNCTION IF EXISTS ${name};`).join(' ')}
-    IF NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = '${FUNCTION_SCHEMA}'::regnamespace) THEN
-      DROP SCHEMA ${FUNCTION_SCHEMA};
-    END IF;
+    ${DROP_EMPTY_SCHEMA}
   END`)}`;
+
+/** For the body of a block: other feeds of the database may have their parts in the schema. */
+export const DROP_EMPTY_SCHEMA = `
+    IF NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = '${FUNCTION_SCHEMA}'::regnamespace)
+      AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = '${FUNCTION_SCHEMA}'::regnamespace) THEN
+      DROP SCHEMA ${FUNCTION_SCHEMA};
+    END IF;`.trim();

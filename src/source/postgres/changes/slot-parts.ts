@@ -46,7 +46,7 @@ export interface FunctionPart {
 export interface SlotParts {
   readonly publication: PublicationPart | null;
   readonly role: RolePart | null;
-  /** The schema of the functions. `isGranted`: whether the account may use it; `isEmpty`: whether it has no function. */
+  /** The schema of the functions. `isGranted`: whether the account may use it; `isEmpty`: whether nothing is in it. */
   readonly schema: { readonly isGranted: boolean; readonly isEmpty: boolean } | null;
   readonly functions: readonly FunctionPart[];
   /**
@@ -91,7 +91,8 @@ const PARTS_SQL = `
       'role', (SELECT json_build_object('canLogin', rolcanlogin, 'canReadSlots', rolreplication, 'isSuperuser', rolsuper)
         FROM pg_roles WHERE rolname = $1 || '_owner'),
       'schema', (SELECT json_build_object('isGranted', has_schema_privilege(n.oid, 'USAGE'),
-          'isEmpty', NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid))
+          'isEmpty', NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = n.oid)
+            AND NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = n.oid))
         FROM pg_namespace n WHERE nspname = '${FUNCTION_SCHEMA}'),
       'functions', (SELECT coalesce(json_agg(json_build_object(
           'name', proname, 'body', prosrc, 'language', lanname, 'result', pg_get_function_result(p.oid),

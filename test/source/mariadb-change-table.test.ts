@@ -1,0 +1,179 @@
+/** What is special about change tables of MariaDB: rights, foreign keys, missing numbers and other servers that write. */
+import mysql from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isHere } from '../here.js';
+import { openSource } from '../../src/source/open-source.js';
+import { countWithoutGap, parsePlace, placeText } from '../../src/source/mysql/change-table/row-gaps.js';
+import { CHANGES, keysFrom, turnOf } from './change-table-database.js';
+import { startMariaDb, type MariaDbServer } from './mariadb-server.js';
+import { groupsFrom } from './slot-server.js';
+
+describe.runIf(isHere('MariaDB'))('a change table of MariaDB', () => {
+  let server: MariaDbServer;
+  let admin: mysql.Connection;
+  beforeAll(async () => {
+    server = await startMariaDb();
+    admin = await connect('mysql');
+  });
+  afterAll(async () => {
+    await admin.end();
+    await server.stop();
+  });
+  const connect = (database: string): Promise<mysql.Connection> =>
+    mysql.createConnection({ uri: server.url(database).replace('mariadb:', 'mysql:'), multipleStatements: true });
+
+  let count = 0;
+  /** A database with a change table, and an account that may only read its tables. */
+  async function shop(sql: string, tables: readonly (readonly [string, ...string[]])[]) {
+    const name = `shop_${++count}`;
+    await admin.query(`CREATE DATABASE ${name}; CREATE USER ${name} IDENTIFIED BY 'r'`);
+    const writer = await connect(name);
+    await writer.query(sql);
+    for (const [table] of tables) await admin.query(`GRANT SELECT ON ${name}.${table} TO ${name}`);
+    const url = Object.assign(new URL(server.url(name)), { username: name, password: 'r' }).href;
+    const source = openSource({ connection: url, poolMax: 2, statementTimeout: 1 });
+    onTestFinished(async () => {
+      await source.close();
+      await writer.end();
+    });
+    const planned = tables.map(([table, ...key]) => ({ table: { schema: name, name: table }, key }));
+    const feed = source.changes(CHANGES);
+    const install = async (): Promise<void> => {
+      for (const statement of (await feed.installation(planned)).statements) await writer.query(statement.sql);
+    };
+    return { name, writer, feed, planned, install };
+  }
+  const orders = () => shop('CREATE TABLE orders (id int PRIMARY KEY, note varchar(20))', [['orders', 'id']]);
+
+  it('is read, and pruned, by an account that has no other rights', async () => {
+    const { name, writer, feed, planned, install } = await orders();
+    expect((await feed.state()).problem).toContain('no change table');
+    await install();
+    expect(await feed.installation(planned)).toMatchObject({ statements: [], findings: [], missingTables: [] });
+    const start = await feed.begin();
+    await writer.query('INSERT INTO orders VALUES (1, NULL), (2, NULL)');
+    const [keys, position] = await turnOf(feed, start);
+    expect(keys).toEqual(['orders:1', 'orders:2']);
+    const [left] = await writer.query(`SELECT * FROM ${CHANGES.table}`);
+    expect(left).toHaveLength(1);
+
+    await admin.query(`REVOKE DELETE ON ${name}.${CHANGES.table} FROM ${name}`);
+    await writer.query('INSERT INTO orders VALUES (3, NULL)');
+    const [more, after] = await turnOf(feed, position);
+    expect(more).toEqual(['orders:3']);
+    const [finding] = (await feed.installation(planned)).findings;
+    expect(finding).toMatchObject({ kind: 'not-pruned', blocks: false });
+    await writer.query(finding!.fix!);
+    expect((await feed.installation(planned)).findings).toEqual([]);
+    await feed.confirm(after);
+    expect((await turnOf(feed, after))[0]).toEqual([]);
+  });
+
+  it('sees with the rights of whoever has installed it that a trigger is gone', async () => {
+    const { writer, feed, planned, install } = await orders();
+    await install();
+    expect((await feed.state()).tables).toEqual([planned[0]!.table]);
+    const { statements } = await feed.removal();
+    await writer.query(statements[0]!.sql);
+    expect((await feed.state()).tables).toEqual([]);
+    expect((await feed.installation(planned)).statements).toMatchObject([
+      { sql: expect.stringContaining('CREATE TRIGGER') as string },
+    ]);
+  });
+
+  it('without PROCESS passes by no open transaction, however old the look at the missing row is', async () => {
+    const { name, writer, feed, install } = await orders();
+    await install();
+    const start = await feed.begin();
+    const open = await connect(name);
+    onTestFinished(() => open.end());
+    await open.query('BEGIN; INSERT INTO orders VALUES (1, NULL)');
+    await writer.query('INSERT INTO orders VALUES (2, NULL)');
+    const [none, position] = await turnOf(feed, start);
+    expect(none).toEqual([]);
+    expect(position.at).toMatch(/^0\/2\/2/);
+    const old = { ...position, at: '0/2/2001-01-01 00:00:00.000000' };
+    expect((await turnOf(feed, old))[0]).toEqual([]);
+    await open.query('ROLLBACK');
+    expect((await keysFrom(feed, position))[0]).toEqual([]);
+    expect((await keysFrom(feed, old))[0]).toEqual(['orders:2']);
+  });
+
+  it('says which tables are changed by foreign keys, which fires no trigger', async () => {
+    const { feed, planned, install } = await shop(
+      `CREATE TABLE orders (id int PRIMARY KEY);
+       CREATE TABLE parts (id int PRIMARY KEY, order_id int, FOREIGN KEY (order_id) REFERENCES orders (id) ON DELETE CASCADE);
+       CREATE TABLE notes (id int PRIMARY KEY, order_id int, FOREIGN KEY (order_id) REFERENCES orders (id))`,
+      [
+        ['orders', 'id'],
+        ['parts', 'id'],
+        ['notes', 'id'],
+      ],
+    );
+    await install();
+    expect((await feed.installation(planned)).findings).toMatchObject([
+      { kind: 'not-recorded', blocks: false, table: { name: 'parts' } },
+    ]);
+  });
+
+  it('notices that somebody has emptied it', async () => {
+    const { writer, feed, install } = await orders();
+    await install();
+    const start = await feed.begin();
+    await writer.query('INSERT INTO orders VALUES (1, NULL), (2, NULL)');
+    const [, position] = await turnOf(feed, start);
+    await writer.query(`TRUNCATE ${CHANGES.table}; INSERT INTO orders VALUES (3, NULL)`);
+    const lost = { code: 'changes_lost', message: expect.stringContaining('was emptied') as string };
+    await expect(groupsFrom(feed, position)).rejects.toMatchObject(lost);
+    await expect(feed.begin()).rejects.toMatchObject(lost);
+  });
+
+  it('refuses servers of which others take writes, too, and replicas', async () => {
+    const { feed, planned, install } = await orders();
+    await install();
+    for (const [setting, back, kind] of [
+      ['auto_increment_increment = 2', 'auto_increment_increment = 1', 'several-writers'],
+      ['read_only = 1', 'read_only = 0', 'standby'],
+    ] as const) {
+      await admin.query(`SET GLOBAL ${setting}`);
+      try {
+        expect((await feed.installation(planned)).findings).toContainEqual(
+          expect.objectContaining({ kind, blocks: true }),
+        );
+        await expect(feed.begin()).rejects.toMatchObject({ code: 'config_invalid' });
+      } finally {
+        await admin.query(`SET GLOBAL ${back}`);
+      }
+    }
+  });
+
+  it('refuses views, and tables of other databases', async () => {
+    const { feed } = await shop('CREATE VIEW v AS SELECT 1 AS id', [['v', 'id']]);
+    const { findings } = await feed.installation([
+      { table: { schema: `shop_${count}`, name: 'v' }, key: ['id'] },
+      { table: { schema: 'elsewhere', name: 'orders' }, key: ['id'] },
+    ]);
+    expect(findings.filter(({ blocks }) => blocks).map(({ kind }) => kind)).toEqual([
+      'not-publishable',
+      'not-publishable',
+    ]);
+  });
+});
+
+describe('the numbers of rows', () => {
+  it.each([
+    [[1n, 2n, 3n], 0n, 0n, 3],
+    [[2n, 3n], 0n, 0n, 0],
+    [[1n, 3n, 4n], 0n, 0n, 1],
+    [[1n, 3n, 4n], 0n, 3n, 3],
+    [[4n, 5n], 0n, 3n, 2],
+    [[5n], 0n, 3n, 0],
+    [[], 0n, 0n, 0],
+  ])('%s after %s, of which up to %s none is missing any more: %s', (numbers, seq, settled, expected) => {
+    expect(countWithoutGap(numbers, seq, settled)).toBe(expected);
+  });
+
+  it.each(['0', '17', '17/20/2024-05-01 12:00:00.000000'])('are kept as %s', (at) => {
+    expect(placeText(parsePlace(at))).toBe(at);
+  });
+});

@@ -1,0 +1,79 @@
+/** What is special about change tables of SQLite: REPLACE, files that cannot be written, and unfit tables. */
+import BetterSqlite from 'better-sqlite3';
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isHere } from '../here.js';
+import { literalsOf, textOfLiteral } from '../../src/source/sqlite/change-table/quoted-values.js';
+import { createChangeTable, keysFrom, turnOf } from './change-table-database.js';
+import { sqlite } from './dialect-databases.js';
+
+const ORDERS = 'CREATE TABLE orders (id INTEGER PRIMARY KEY, no TEXT UNIQUE)';
+const fileOf = (url: string): string => url.slice('sqlite:'.length);
+
+describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
+  it('says that rows which REPLACE removes are told only if the writer wants it, and tells them then', async () => {
+    const { feed, planned, url } = await createChangeTable(sqlite, ORDERS, { orders: ['id'] });
+    expect((await feed.installation(await planned({ orders: ['id'] }))).findings).toMatchObject([
+      { kind: 'not-recorded', blocks: false, text: expect.stringContaining('recursive_triggers') as string },
+    ]);
+    const start = await feed.begin();
+    const db = new BetterSqlite(fileOf(url));
+    db.exec(`INSERT INTO orders VALUES (1, 'a'), (2, 'b'); REPLACE INTO orders VALUES (2, 'c')`);
+    const [keys, position] = await turnOf(feed, start);
+    expect(keys).toEqual(['orders:1', 'orders:2']);
+    db.exec(`PRAGMA recursive_triggers = ON; REPLACE INTO orders VALUES (3, 'a')`);
+    db.close();
+    expect((await keysFrom(feed, position))[0]).toEqual(['orders:1', 'orders:3']);
+  });
+
+  // Root may write everywhere.
+  it.runIf(process.getuid?.() !== 0)('says that nobody prunes a file whose folder cannot be written', async () => {
+    const { feed, planned, url, run } = await createChangeTable(sqlite, 'CREATE TABLE t (id INTEGER PRIMARY KEY)', {
+      t: ['id'],
+    });
+    const start = await feed.begin();
+    await run('INSERT INTO t VALUES (1)');
+    chmodSync(dirname(fileOf(url)), 0o500);
+    try {
+      const [keys, position] = await turnOf(feed, start);
+      expect(keys).toEqual(['t:1']);
+      expect((await keysFrom(feed, start))[0]).toEqual(['t:1']);
+      expect((await feed.installation(await planned({ t: ['id'] }))).findings).toMatchObject([{ kind: 'not-pruned' }]);
+      expect((await keysFrom(feed, position))[0]).toEqual([]);
+    } finally {
+      chmodSync(dirname(fileOf(url)), 0o700);
+    }
+  });
+
+  it('refuses a view, and two keys of one table', async () => {
+    const { feed, planned } = await createChangeTable(sqlite, `${ORDERS}; CREATE VIEW v AS SELECT 1 AS id`, {});
+    const tables = [...(await planned({ v: ['id'], orders: ['id'] })), ...(await planned({ orders: ['no'] }))];
+    const { findings } = await feed.installation(tables);
+    expect(findings.filter(({ blocks }) => blocks)).toMatchObject([
+      { kind: 'other-key', planned: { key: ['id'] } },
+      { kind: 'not-publishable', table: { name: 'v' } },
+    ]);
+  });
+});
+
+describe('what quote() has written', () => {
+  it.each([
+    [`1,'a','it''s, "b"',X'00FF',NULL,-2.5e+10`, ['1', `'a'`, `'it''s, "b"'`, `X'00FF'`, null, '-2.5e+10']],
+    [`''`, [`''`]],
+    [`X''`, [`X''`]],
+  ])('%s is taken apart', (list, literals) => {
+    expect(literalsOf(list)).toEqual(literals);
+  });
+
+  it.each([
+    [`'it''s'`, true, `it's`],
+    [`X'C3AB'`, true, 'ë'],
+    [`X'C3AB'`, false, '\\xc3ab'],
+    ['9223372036854775807', false, '9223372036854775807'],
+    ['1.0', false, '1'],
+    ['9.0e+999', false, 'Infinity'],
+  ])('%s, in a column of text: %s, is %s', (literal, isText, text) => {
+    expect(textOfLiteral(literal, isText)).toBe(text);
+  });
+});
