@@ -30,6 +30,8 @@ export interface Shape {
   readonly lacks?: readonly string[];
   /** Whether it continues as a new execution: it is recorded on a server that suggests that early. */
   readonly continues?: boolean;
+  /** Whether the workflow ends its run and begins another one, as a new execution. */
+  readonly beginsAgain?: boolean;
 }
 
 /** Customers in each shop, with an order of one line each. */
@@ -66,6 +68,14 @@ async function feed(shop: Shop): Promise<void> {
   const mapping = customersWith('hold: { records: 5, percent: 50 }')['customers.mapping.yaml']!;
   shop.write('customers.mapping.yaml', `${mapping}changes: { slot: ${slot}, publication: ${slot} }\n`);
 }
+/** A run that follows the feed, and has loaded all customers. */
+async function follow(shop: Shop): Promise<WorkflowHandle> {
+  const run = await start(shop, { mode: 'live', mappings: ['customers'] });
+  await eventually('that all is loaded', async () => (await shop.stored('customer', String(CUSTOMERS))) !== null);
+  return run;
+}
+const untilStatus = (shop: Shop, id: string, status: string) =>
+  eventually(`that ${id} is ${status}`, async () => (await shop.stored('customer', id))?.['status'] === status);
 /** The customer of an UNSURE shop comes, and another run delivers it. */
 async function customerComes(shop: Shop, id: number): Promise<void> {
   await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES ($1, $2, 'A')`, [id, String(id)]);
@@ -175,6 +185,61 @@ const RUNS: Readonly<Record<string, Shape>> = {
     },
     ends: 'complete',
     does: ['collectChanges', 'loadPartition', 'removeVanished'],
+  },
+  live: {
+    record: async (shop) => {
+      await fill(shop, CUSTOMERS);
+      await feed(shop);
+      const run = await follow(shop);
+      await shop.source.query(`UPDATE shop.customers SET name = 'Told' WHERE id = 3`);
+      await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
+      await untilStatus(shop, '4', 'gone');
+      await run.cancel();
+      return run;
+    },
+    ends: 'complete',
+    does: ['collectChanges', 'loadPartition', 'followChanges', 'removeVanished', 'closeRun'],
+    lacks: ['failRun', 'sweepDeadLetters'],
+  },
+  'live-on-hold-approved': {
+    record: async (shop) => {
+      await fill(shop, CUSTOMERS);
+      await feed(shop);
+      const run = await follow(shop);
+      await shop.source.query('DELETE FROM shop.customers WHERE id <= 12');
+      await approved(run);
+      await untilStatus(shop, '12', 'gone');
+      // The next run of the workflow has begun by then.
+      await eventually('that all are marked', async () => {
+        const [row] = await shop.state.query<{ n: number }>('SELECT count(*)::int AS n FROM partner_sync.runs');
+        return row!.n === 2;
+      });
+      const last = shop.client.workflow.getHandle(run.workflowId);
+      await last.cancel();
+      return last;
+    },
+    ends: 'complete',
+    does: ['followChanges', 'closeRun'],
+    beginsAgain: true,
+  },
+  'live-paused': {
+    record: async (shop) => {
+      await synced(shop);
+      await feed(shop);
+      const run = await follow(shop);
+      await run.executeUpdate('pause', { args: [{ reason: 'maintenance' }] });
+      await eventually('that the activity ends', async () => {
+        const { raw } = await run.describe();
+        return (raw.pendingActivities ?? []).length === 0;
+      });
+      await run.executeUpdate('resume', { args: [] });
+      await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
+      await untilStatus(shop, '4', 'gone');
+      await run.cancel();
+      return run;
+    },
+    ends: 'complete',
+    does: ['pause', 'resume', 'followChanges again'],
   },
   'incremental-dead-letters': {
     record: async (shop) => {

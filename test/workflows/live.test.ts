@@ -1,0 +1,155 @@
+/** The workflow's own decisions in mode live: when a run ends and the next begins, and what is done beside the feeds. */
+import type { WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { expect, it } from 'vitest';
+import type { RunInput } from '../../src/domain/run/run.js';
+import type { FollowChangesInput, FollowedChanges, OpenedRun } from '../../src/domain/run/work.js';
+import { eventually } from '../pipeline/shop.js';
+import { openedRun, runWith } from './run-workflow.js';
+
+const NOTHING: FollowedChanges = { progress: [], holds: [], searches: [], beginAgain: null };
+const FEEDS = [{ name: 'slot', mappings: ['customers', 'products', 'orders', 'lines'] }];
+const liveRun = (more: Partial<OpenedRun> = {}): OpenedRun => ({
+  ...openedRun('live'),
+  feeds: FEEDS,
+  liveUntil: Date.now() + 3_600_000,
+  ...more,
+});
+const soon = () => new Promise((resolve) => setTimeout(resolve, 50));
+const LIVE: Partial<RunInput> = { mode: 'live' };
+/** Cancels the run once `isTime`. */
+const cancelledWhen = (isTime: () => boolean) => async (handle: WorkflowHandle) => {
+  await eventually('the time to cancel', () => Promise.resolve(isTime()));
+  await handle.cancel();
+};
+
+it('follows the feeds again and again, delivers what is left when it is cancelled, and ends with its report', async () => {
+  const followed: FollowChangesInput[] = [];
+  const { end, notes } = await runWith(
+    LIVE,
+    (taken) => ({
+      openRun: () => Promise.resolve(liveRun()),
+      followChanges: async (input) => {
+        followed.push(input);
+        await soon();
+        return NOTHING;
+      },
+      closeRun: ({ isStopped }) => {
+        taken.push(`closed, stopped: ${isStopped}`);
+        return Promise.resolve({ outcome: 'complete', mappings: [] } as never);
+      },
+    }),
+    cancelledWhen(() => followed.length >= 3),
+  );
+  expect(end).toBe('complete');
+  expect(notes).toContain('closed, stopped: true');
+  expect(followed[0]).toMatchObject({ feeds: ['slot'], isLast: false, searching: [] });
+  expect(followed.at(-1)).toMatchObject({ feeds: [], isLast: true });
+});
+
+it('loads mappings that are new to the feed beside it, parents first, then searches them, and tells which these are', async () => {
+  const followed: FollowChangesInput[] = [];
+  const { notes } = await runWith(
+    LIVE,
+    (taken) => ({
+      openRun: () => Promise.resolve(liveRun()),
+      collectChanges: () => Promise.resolve({ notes: [], unloaded: ['customers', 'lines'] }),
+      followChanges: async (input) => {
+        followed.push(input);
+        await soon();
+        return NOTHING;
+      },
+      removeVanished: ({ mapping, among }) => {
+        taken.push(`search ${mapping} among ${among}`);
+        return Promise.resolve({ done: true, hold: null, progress: [] });
+      },
+    }),
+    cancelledWhen(() => followed.some(({ searching, isLast }) => searching.length === 0 && !isLast)),
+  );
+  const steps = notes.filter((note) => /^(loaded|search)/.test(note));
+  expect(steps.filter((step) => step.startsWith('search'))).toEqual([
+    'search lines among changed_rows',
+    'search customers among changed_rows',
+  ]);
+  expect(steps.findIndex((step) => step.includes('customers'))).toBeLessThan(
+    steps.findIndex((step) => step.includes('lines')),
+  );
+  expect(notes.join()).not.toMatch(/load (products|orders)/);
+  expect(followed[0]!.searching).toEqual(['customers', 'lines']);
+});
+
+it.each([
+  ['its day is over', { liveUntil: 0 }, NOTHING],
+  ['every row has to be read again', {}, { ...NOTHING, beginAgain: 'changes_lost' as const }],
+])('closes and begins its next run as a new execution when %s', async (_, more, result) => {
+  const opened: RunInput[] = [];
+  const closed: (boolean | undefined)[] = [];
+  const { end } = await runWith(
+    LIVE,
+    () => ({
+      openRun: ({ input }) => {
+        opened.push(input);
+        return Promise.resolve(liveRun(opened.length === 1 ? more : {}));
+      },
+      followChanges: async () => {
+        await soon();
+        return opened.length === 1 ? result : NOTHING;
+      },
+      closeRun: ({ isStopped }) => {
+        closed.push(isStopped);
+        return Promise.resolve({ outcome: 'complete', mappings: [] } as never);
+      },
+    }),
+    cancelledWhen(() => opened.length === 2),
+  );
+  expect(end).toBe('complete');
+  expect(opened).toMatchObject([{ mode: 'live' }, { mode: 'live', runsBefore: 1 }]);
+  expect(opened[1]!.continues).toBeUndefined();
+  expect(closed).toEqual([false, true]);
+});
+
+it('goes on while something is on hold, and tells the next activity what', async () => {
+  const followed: FollowChangesInput[] = [];
+  const hold = {
+    mapping: 'orders',
+    cause: 'gone',
+    records: 9,
+    of: 10,
+    limit: { key: 'deletes.hold', percent: 1 },
+  } as const;
+  const approvals: string[] = [];
+  await runWith(
+    LIVE,
+    () => ({
+      openRun: () => Promise.resolve(liveRun()),
+      followChanges: async (input) => {
+        followed.push(input);
+        await soon();
+        return followed.length === 1 ? { ...NOTHING, holds: [hold] } : NOTHING;
+      },
+      approveHold: ({ mapping }) => Promise.resolve(void approvals.push(mapping)),
+    }),
+    async (handle) => {
+      await eventually('that it goes on', () => Promise.resolve(followed.length >= 3));
+      expect(followed[2]!.onHold).toEqual([{ mapping: 'orders', cause: 'gone' }]);
+      await handle.executeUpdate('approve', { args: [{}] });
+      await eventually('that it is on hold no longer', () => Promise.resolve(followed.at(-1)!.onHold.length === 0));
+      await handle.cancel();
+    },
+  );
+  expect(approvals).toEqual(['orders']);
+});
+
+it('fails as other runs do if a feed cannot be read, and then begins no other run', async () => {
+  const opened: RunInput[] = [];
+  const { end, notes } = await runWith(LIVE, () => ({
+    openRun: ({ input }) => {
+      opened.push(input);
+      return Promise.resolve(liveRun());
+    },
+    collectChanges: () => Promise.reject(ApplicationFailure.nonRetryable('no slot', 'changes_lost')),
+  }));
+  expect(end).toMatchObject({ type: 'changes_lost' });
+  expect(notes).toContain('failed');
+  expect(opened).toHaveLength(1);
+});
