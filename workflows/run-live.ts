@@ -7,30 +7,32 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { RunInput, RunReport } from '../src/domain/run/run.js';
+import type { OpenedRun } from '../src/domain/run/work.js';
 import { closeRun, deliverLast } from './activities.js';
 import { FeedFollower } from './feed-follower.js';
 import { prune } from './prune.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
 import { collectAll } from './with-changes.js';
-import type { CheckedRun } from './without-drifted.js';
+import { without, withoutDrifted, type CheckedRun } from './without-drifted.js';
 
 /**
  * Being cancelled is how such a run ends: what is left is delivered if that is possible soon, and the report is that of any other
  * run. Otherwise the workflow begins its next run by continuing as a new execution.
  */
 export async function runLive(
-  checked: CheckedRun,
+  opened: OpenedRun,
   input: RunInput,
   execution: RunExecution,
   attributes: RunAttributes,
 ): Promise<RunReport> {
-  execution.showRun(checked);
   const whole = CancellationScope.current();
-  let run = checked;
+  let run = without(opened, { skipped: [], notes: [] });
   let isStopped = false;
   try {
-    const collected = await collectAll(checked, execution);
+    run = await withoutDrifted(opened, input);
+    execution.showRun(run);
+    const collected = await collectAll(run, execution);
     ({ run } = collected);
     await new FeedFollower(run, input, execution, collected.unloaded).follow();
   } catch (error) {

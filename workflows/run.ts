@@ -56,8 +56,8 @@ const run = (kind: RunKind, given: unknown): Promise<RunReport> =>
     attributes.opened(opened, start);
     const report = await failingOnError(opened, attributes, execution, async () => {
       await execution.controls.untilRunning();
+      if (opened.mode === 'live') return runLive(opened, input, execution, attributes);
       const checked = await withoutDrifted(opened, input);
-      if (opened.mode === 'live') return runLive(checked, input, execution, attributes);
       return runSteps(await withChanges(checked, input, execution), input, execution);
     });
     execution.showReport(report);

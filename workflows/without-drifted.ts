@@ -19,8 +19,12 @@ export async function withoutDrifted(
   { continues, acceptChanges = false }: RunInput,
 ): Promise<CheckedRun> {
   const { runId, sync, polled } = opened;
-  const { skipped, notes } =
-    continues ?? (await detectSchemaDrift({ runId, sync, mappings: polled, accept: acceptChanges }));
+  const accept = acceptChanges;
+  return without(opened, continues ?? (await detectSchemaDrift({ runId, sync, mappings: polled, accept })));
+}
+
+/** The run without the mappings that are skipped. */
+export function without(opened: OpenedRun, { skipped, notes }: SchemaDrift): CheckedRun {
   const isSkipped = (mapping: string): boolean => skipped.some((other) => other.mapping === mapping);
   const remaining = (mappings: readonly string[]): string[] => mappings.filter((mapping) => !isSkipped(mapping));
   return {
@@ -28,7 +32,7 @@ export async function withoutDrifted(
     asked: opened.stages.flat(),
     stages: opened.stages.map(remaining),
     firstPass: opened.firstPass.map(remaining),
-    polled: remaining(polled),
+    polled: remaining(opened.polled),
     // A feed of which no mapping remains is read, too: the source keeps its changes until then.
     feeds: (opened.feeds ?? []).map(({ name, mappings }) => ({ name, mappings: remaining(mappings) })),
     skipped,

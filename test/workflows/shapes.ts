@@ -215,6 +215,10 @@ const RUNS: Readonly<Record<string, Shape>> = {
         return row!.n === 2;
       });
       const last = shop.client.workflow.getHandle(run.workflowId);
+      await eventually('that it follows the feed', async () => {
+        const { raw } = await last.describe();
+        return (raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name === 'followChanges');
+      });
       await last.cancel();
       return last;
     },

@@ -47,7 +47,7 @@ export async function acquireFeed(
   if (unreported.length > 0)
     throw new PartnerSyncError(
       'config_invalid',
-      `mapping ${unreported.join(', ')}: the change feed ${input.feed} does not report its table; add it to the publication, or write changes: none`,
+      `mapping ${unreported.join(', ')}: the change feed ${input.feed} does not report its table; partner-sync changes install adds it, or write changes: none`,
     );
   return new FeedReader(ledger.feeds, feed, acquired, fed);
 }
