@@ -8,6 +8,7 @@ import { activitiesWithSummary } from './activities.js';
 import { continueRun } from './continue-run.js';
 import { isHistoryLong } from './history-length.js';
 import { loadMappings } from './load-stage.js';
+import { prune } from './prune.js';
 import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
 import type { CheckedRun } from './without-drifted.js';
@@ -48,6 +49,8 @@ export class FeedFollower {
     try {
       await scope.run(async () => {
         if (this.#unloaded.length > 0) this.#do(() => this.#load());
+        // Not between two runs, where changes would have to wait for it.
+        this.#do(() => prune(this.#run));
         while (!this.#isOver) {
           await controls.untilRunning();
           if (isHistoryLong()) await this.#continue();

@@ -10,7 +10,6 @@ import type { RunInput, RunReport } from '../src/domain/run/run.js';
 import type { OpenedRun } from '../src/domain/run/work.js';
 import { closeRun, deliverLast } from './activities.js';
 import { FeedFollower } from './feed-follower.js';
-import { prune } from './prune.js';
 import type { RunAttributes } from './run-attributes.js';
 import type { RunExecution } from './run-execution.js';
 import { collectAll } from './with-changes.js';
@@ -46,7 +45,6 @@ export async function runLive(
     if (isStopped) return report;
     execution.showReport(report);
     attributes.reported(report);
-    await prune(run);
     await condition(() => execution.isAnswered);
     // Whoever has told the run to stop in the meantime means this workflow.
     return whole.consideredCancelled ? report : nextRun(input);

@@ -52,8 +52,11 @@ export interface Removals {
   unfinished(runId: string): Promise<readonly number[]>;
   /** Whether a person has approved the run's plan for the mapping. */
   isApproved(runId: string, mappingId: number): Promise<boolean>;
-  /** Adds records to the plan, and records that the ledger is looked through up to `next`, if it is looked through. */
-  add(plan: OpenPlan, records: RecordKeys, next: RecordPlace | null): Promise<void>;
+  /**
+   * Adds records to the plan, and records that the ledger is looked through up to `next`, if it is looked through. Returns
+   * whether it has: a plan that was decided on takes no more.
+   */
+  add(plan: OpenPlan, records: RecordKeys, next: RecordPlace | null): Promise<boolean>;
   /** One entry for each tenant that has records of the mapping. */
   count(plan: OpenPlan): Promise<readonly TenantRemovals[]>;
   /** Ends the search. Earlier plans of the mapping are replaced, but the records of approved ones are kept. */
@@ -157,16 +160,22 @@ export function openRemovals(knex: Knex): Removals {
       return scanRecords(knex, plan.mappingId, from, null, blocks);
     },
     async add(plan, { tenantIds, externalIds }, next) {
-      await inTransaction(knex, async (trx) => {
+      return inTransaction(knex, async (trx) => {
+        const open = await trx('removal_plans')
+          .where({ id: plan.id, state: 'finding' })
+          .forUpdate()
+          .first<object | undefined>('id');
+        if (open === undefined) return false;
         await trx.raw(
           `INSERT INTO removals (plan_id, tenant_id, external_id)
            SELECT ?, tenant, id FROM unnest(CAST(? AS int[]), CAST(? AS text[])) AS r(tenant, id) ON CONFLICT DO NOTHING`,
           [plan.id, [...tenantIds], [...externalIds]],
         );
-        if (next === null) return;
-        await trx('removal_plans')
-          .where({ id: plan.id })
-          .update({ next_tenant: next.tenantId, next_id: next.externalId });
+        if (next !== null)
+          await trx('removal_plans')
+            .where({ id: plan.id })
+            .update({ next_tenant: next.tenantId, next_id: next.externalId });
+        return true;
       });
     },
     async count(plan) {

@@ -16,6 +16,9 @@ export interface ReadChangedRow extends ChangedRow {
   readonly result: MapResult | null;
 }
 
+/** Each row may have had a record in each tenant, of which there may be thousands. */
+const CANDIDATES_AT_ONCE = 20_000;
+
 /** A record that a changed row may have had. */
 interface Candidate extends RecordName {
   readonly row: ReadChangedRow;
@@ -31,6 +34,15 @@ export async function rowsToRemove(
 ): Promise<ReadonlySet<string>> {
   const { spec } = context.mapping;
   if (spec.deletes === null || spec.deletes.action === 'ignore' || !keyTellsId(spec)) return new Set();
+  const tenants = (await context.sync.tenants()).length;
+  const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
+  const staying = new Set<string>();
+  for (let from = 0; from < rows.length; from += together)
+    for (const seq of await stayingAmong(context, rows.slice(from, from + together))) staying.add(seq);
+  return staying;
+}
+
+async function stayingAmong(context: PartitionContext, rows: readonly ReadChangedRow[]): Promise<ReadonlySet<string>> {
   const candidates = await candidatesOf(context, rows);
   if (candidates.length === 0) return new Set();
   const { changedRows, knownRecords } = context.deps.ledger;
@@ -94,8 +106,7 @@ async function addToPlan(
   const { json } = deletedRecords(mapping.spec);
   const plan = await removals.open(partition.runId, mapping.mappingId, json('0'), true);
   // What was decided about a plan is about its records: these are looked at again afterwards.
-  if (plan.state !== 'finding') return;
-  await removals.add(plan, await keysOf(context, vanished), null);
+  if (!(await removals.add(plan, await keysOf(context, vanished), null))) return;
   const seqs = new Set(vanished.map(({ row }) => row.seq));
   await changedRows.leaveToPlan(
     mapping.mappingId,
