@@ -14,7 +14,7 @@ export async function collectLoop(reader: FeedReader, slice: LiveSlice, signal: 
   while (!slice.isOver) {
     const isDue = performance.now() - recordedAt >= milliseconds('feedPositionEvery');
     const { keys, readingMs } = await reader.record(signal, !isDue);
-    if (isDue || keys > 0) recordedAt = performance.now();
+    if (isDue) recordedAt = performance.now();
     if (keys > 0) slice.wake();
     const shortest = milliseconds(keys > 0 ? 'feedPauseAfterChanges' : 'feedPause');
     await slice.pause(

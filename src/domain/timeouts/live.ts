@@ -35,7 +35,7 @@ export const LIVE = {
   feedPositionEvery: {
     value: 5,
     unit: 's',
-    bounds: 'how often the position of a feed is recorded and confirmed while nothing changes',
+    bounds: 'how often the position of a feed is recorded and confirmed while little changes',
     why: 'the server can remove its log soon; no reading writes to the ledger for nothing',
   },
   liveTick: {
@@ -55,6 +55,12 @@ export const LIVE = {
     unit: 's',
     bounds: 'the time after which changed rows are read again that could not be decided on',
     why: 'they wait for another run, or for a record that is in flight',
+  },
+  followRetryLongest: {
+    value: 5,
+    unit: 's',
+    bounds: 'the pause between two attempts of `followChanges`, if it fails again and again',
+    why: 'the feeds are not read meanwhile, and people wait for changes as soon as an outage ends; an attempt lasts as long as requests are tried again in place, so there are few',
   },
   liveEnd: {
     value: 1,
