@@ -96,6 +96,12 @@ async function stageOf(own, log, size, isFed) {
       ]);
     }
   };
+  /** Resolves when a reading of the feed has ended. */
+  const read = async () => {
+    const last = () => ledger('SELECT max(read_at)::text AS at FROM partner_sync.change_feeds');
+    const { at } = await last();
+    await until('the feed is not read', async () => (await last()).at !== at);
+  };
   const trees = { worker: worker.pid, source: source.pid, ledger: state.pid, temporal: temporal.pid };
 
   return {
@@ -134,9 +140,9 @@ async function stageOf(own, log, size, isFed) {
           env: { DSN: sourceUrl, RATE: String(rate), SECONDS: String(seconds), COMMITS: files.commits },
         }),
       ),
-    /** Resolves when no changed row is left in the ledger and the feed has been read since. */
+    /** Resolves when no changed row is left in the ledger, after a reading of the feed that began after this call. */
     async caughtUp() {
-      await sleep(2000);
+      if (isFed) for (let reading = 0; reading < 2; reading++) await read();
       await until('changed rows are left', async () => {
         const { left } = await ledger('SELECT count(*)::int AS left FROM partner_sync.changed_rows');
         return left === 0;
