@@ -23,8 +23,8 @@ export const LIVE = {
   feedPauseShare: {
     value: 10,
     unit: 'times',
-    bounds: 'how much longer than the last reading such a pause is at least',
-    why: 'the source spends no more than a tenth of a processor on a feed',
+    bounds: 'how much longer such a pause is at least than the last reading, without what its changes have taken',
+    why: 'the source spends no more than a tenth of a processor on decoding its log in vain',
   },
   feedLongestPause: {
     value: 30,
