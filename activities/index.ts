@@ -2,7 +2,7 @@
  * All activities. Workflows import only the type of this file. An activity has a file in this folder if it needs what only
  * Temporal knows: who runs it, which workflow it belongs to, a client. All others come from the modules that do the work.
  */
-import { milliseconds } from '../src/domain/timeouts.js';
+import { milliseconds, type DurationName } from '../src/domain/timeouts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { deliverNotifications } from '../src/alerts/deliver-notifications.js';
 import { loadPartition } from '../src/delivery/load/load-partition.js';
@@ -60,7 +60,7 @@ export const createActivities = (deps: Dependencies) => ({
   collectChanges: (input: CollectChangesInput) =>
     longActivity(deps, input, (signal) => collectChanges(deps, input, signal)),
   followChanges: (input: FollowChangesInput) =>
-    longActivity(deps, input, (signal, rowsDone) => followChanges(deps, input, signal, rowsDone)),
+    longActivity(deps, input, (signal, rowsDone) => followChanges(deps, input, signal, rowsDone), 'followRetryLongest'),
   planMapping: (input: PlanInput) => runActivity(() => recordingRetries(deps, input, () => planMapping(deps, input))),
   deliverParents: (input: MappingRef) => longActivity(deps, input, (signal) => deliverParents(deps, input, signal)),
   loadPartition: (input: PartitionRef) =>
@@ -123,7 +123,10 @@ const longActivity = <T>(
   deps: Dependencies,
   run: RunRef,
   work: (signal: AbortSignal, rowsDone: (rows: number) => void) => Promise<T>,
+  longestPause?: DurationName,
 ): Promise<T> =>
-  runActivity((signal) =>
-    recordingRetries(deps, run, () => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read))),
+  runActivity(
+    (signal) =>
+      recordingRetries(deps, run, () => withHeartbeats(milliseconds('heartbeatEvery'), (read) => work(signal, read))),
+    longestPause,
   );

@@ -9,15 +9,19 @@ import { Context, log } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
 import { mayWorkOnAnotherWorker } from '../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../src/domain/errors.js';
-import { milliseconds, times } from '../src/domain/timeouts.js';
+import { milliseconds, times, type DurationName } from '../src/domain/timeouts.js';
 
 /**
  * Runs an activity's work; `signal` aborts when the activity is cancelled or its worker shuts down.
  *
+ * @param longestPause between two attempts, if it fails again and again
  * @throws ApplicationFailure whose type is the error's code, and which says whether Temporal tries again
  * @throws CancelledFailure if the activity was cancelled, whatever its work threw
  */
-export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function runActivity<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  longestPause: DurationName = 'retryLongest',
+): Promise<T> {
   const { cancellationSignal } = Context.current();
   // Every batch that is being uploaded listens to it, so many listeners are not a leak.
   setMaxListeners(0, cancellationSignal);
@@ -25,7 +29,7 @@ export async function runActivity<T>(work: (signal: AbortSignal) => Promise<T>):
     return await work(cancellationSignal);
   } catch (error) {
     if (cancellationSignal.aborted) throw new CancelledFailure('cancelled');
-    throw toFailure(error);
+    throw toFailure(error, longestPause);
   }
 }
 
@@ -58,7 +62,7 @@ export async function withHeartbeats<T>(
  * The failure that Temporal records. A delay that the platform asked for is kept to. `BENIGN` keeps Temporal from
  * logging what is part of normal operation as a warning.
  */
-function toFailure(error: unknown): ApplicationFailure {
+function toFailure(error: unknown, longestPause: DurationName): ApplicationFailure {
   if (!(error instanceof PartnerSyncError)) {
     const reference = randomUUID().slice(0, 8);
     // The text may quote rows or connection strings: only the kind of error and where it arose are logged.
@@ -70,7 +74,7 @@ function toFailure(error: unknown): ApplicationFailure {
     return ApplicationFailure.create({
       type: UNEXPECTED,
       message: `unexpected error; see the worker log, reference ${reference}`,
-      ...nextAttempt(UNEXPECTED),
+      ...nextAttempt(UNEXPECTED, longestPause),
     });
   }
   if (mayWorkOnAnotherWorker(error)) return onAnotherWorker(error);
@@ -78,7 +82,7 @@ function toFailure(error: unknown): ApplicationFailure {
   return ApplicationFailure.create({
     type: error.code,
     message: error.message,
-    ...(error.retryable ? nextAttempt(error.code) : { nonRetryable: true }),
+    ...(error.retryable ? nextAttempt(error.code, longestPause) : { nonRetryable: true }),
     ...(typeof retryAfterMs === 'number' ? { nextRetryDelay: retryAfterMs } : {}),
     ...(error.code === 'platform_busy' || error.code === 'fenced_off'
       ? { category: ApplicationFailureCategory.BENIGN }
@@ -113,12 +117,15 @@ const UNEXPECTED = 'unexpected';
  * failure of the work, so its successor begins soon, however many have died (`RETRY` of workflows/activities.ts). An
  * unexpected error may pass, but not after so many attempts.
  */
-function nextAttempt(code: string): { readonly nonRetryable: boolean; readonly nextRetryDelay: number } {
+function nextAttempt(
+  code: string,
+  longestPause: DurationName,
+): { readonly nonRetryable: boolean; readonly nextRetryDelay: number } {
   const failures = noteFailure(code);
   const pause = milliseconds('retryFirst') * times('retryFactor') ** (failures - 1);
   return {
     nonRetryable: code === UNEXPECTED && failures >= times('unexpectedAttempts'),
-    nextRetryDelay: Math.min(pause, milliseconds('retryLongest')),
+    nextRetryDelay: Math.min(pause, milliseconds(longestPause)),
   };
 }
 

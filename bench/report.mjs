@@ -99,7 +99,8 @@ function ratioToScript(good, results, of) {
   return ratios.length ? two(median(ratios)) : '-';
 }
 
-function machineLine(m) {
+/** What {@link describeMachine} found, in one line. */
+export function machineLine(m) {
   return (
     `${m.cores} cores (${m.cpu}), ${m.memoryGiB} GiB, Linux ${m.kernel}; Node ${m.node}, ${m.go}, PostgreSQL ${m.postgres}, ` +
     `knex ${m.knex}, pg ${m.pg}, undici ${m.undici}, Temporal SDK ${m.temporalSdk} with ${m.temporal}; commit ${m.commit}`

@@ -1,5 +1,6 @@
 /**
  * npm run bench -- [--rows small|full] [--rounds N] [--only name,...] [--latency-ms N] [--workers N]
+ * npm run bench -- --live ...    (live.mjs)
  *
  * Measures partner-sync against a plain script and against the fastest pipeline found. All contenders run in each
  * round, because absolute numbers vary with other load on the machine, while ratios within a round are stable. See
@@ -9,6 +10,7 @@ import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { CONTENDERS } from './contenders.mjs';
+import { measureLive } from './live.mjs';
 import { Owned } from './owned.mjs';
 import { describeMachine, tableOf } from './report.mjs';
 import { BENCH, LOGS, buildSink, installPeers, startSink, startSource, temporalVersion } from './services.mjs';
@@ -31,7 +33,15 @@ for (const [signal, code] of Object.entries({ SIGHUP: 129, SIGINT: 130, SIGTERM:
 }
 
 try {
-  const results = await main(optionsOf(process.argv.slice(2)));
+  if (process.platform !== 'linux') throw new Error('the measurement reads /proc: it runs on Linux only');
+  const args = process.argv.slice(2);
+  const results = args.includes('--live')
+    ? await measureLive(
+        args.filter((arg) => arg !== '--live'),
+        owned,
+        log,
+      )
+    : await main(optionsOf(args));
   process.exitCode = results.every((r) => r.ok) ? 0 : 1;
 } catch (error) {
   process.exitCode = 1;
@@ -75,7 +85,6 @@ function optionsOf(args) {
  * as they arrive.
  */
 async function main({ size, rounds, only, latencyMs, workers }) {
-  if (process.platform !== 'linux') throw new Error('the measurement reads /proc: it runs on Linux only');
   installPeers(log);
   buildSink(log);
   const source = await owned.start(() => startSource(log));

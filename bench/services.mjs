@@ -18,6 +18,8 @@ export const WORK = join(ROOT, '.partner-sync', 'bench');
 /** Outputs of the processes that a run starts. */
 export const LOGS = join(WORK, 'logs');
 
+/** What a source needs beside its other settings so that a slot can be read. */
+const LOGICAL = { wal_level: 'logical', max_replication_slots: '4', max_wal_senders: '1' };
 /** Settings of the source: memory as on a tuned server, and no background work during a measurement. */
 const SOURCE_SETTINGS = { shared_buffers: '1GB', max_wal_size: '4GB', autovacuum: 'off', jit: 'off' };
 /** The state keeps all durability defaults, as a production ledger would. */
@@ -65,6 +67,13 @@ export async function startSource(log) {
   return startPostgres({ folder: join(WORK, 'source'), log, settings: SOURCE_SETTINGS });
 }
 
+/** The same with logical replication. It has a folder of its own: a server without it does not start if there is a slot. */
+export async function startLogicalSource(log) {
+  mkdirSync(LOGS, { recursive: true });
+  const { startPostgres } = await embedded('postgres-server');
+  return startPostgres({ folder: join(WORK, 'logical-source'), log, settings: { ...SOURCE_SETTINGS, ...LOGICAL } });
+}
+
 /** Starts the PostgreSQL server for the ledger. */
 export async function startState(log) {
   const { startPostgres } = await embedded('postgres-server');
@@ -96,13 +105,14 @@ export async function startTemporalServer(log) {
 
 /**
  * Starts the sink on a free port. `reset` clears its counters and sets the latency of its answers in milliseconds;
- * `stats` returns what it has received.
+ * `stats` returns what it has received; during an `outage` it answers with 503. With a `logFile`, it writes to it what it has
+ * accepted when.
  */
-export async function startSink() {
+export async function startSink(logFile = '') {
   const child = await spawnOwned(join(BENCH, 'sink', 'sink'), [], {
     name: 'sink',
     logs: LOGS,
-    env: { ADDR: '127.0.0.1:0', GOGC: '400' },
+    env: { ADDR: '127.0.0.1:0', GOGC: '400', LOG: logFile },
   });
   for (let i = 0; !child.output().includes('\n'); i++) {
     if (i === 500) {
@@ -122,6 +132,7 @@ export async function startSink() {
     url,
     stop: () => child.stop(),
     reset: (latencyMs) => call(`/reset?latency_ms=${latencyMs}`, 'POST'),
+    outage: (isOn) => call(`/outage?on=${isOn}`, 'POST'),
     stats: async () => (await call('/stats', 'GET')).json(),
   };
 }

@@ -43,6 +43,18 @@ export async function loadSource(source, size, log) {
   return source.url(name);
 }
 
+/** Copies the database of this size to one whose rows may be changed, and returns its connection string. */
+export async function copySource(source, size, name, log) {
+  await loadSource(source, size, log);
+  await withClient(source.url('postgres'), async (client) => {
+    // A database with a slot cannot be dropped.
+    await client.query('SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active');
+    await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE bench_${size} STRATEGY file_copy`);
+  });
+  return source.url(name);
+}
+
 /** Drops the database, with its connections, and creates it empty. */
 export async function recreateDatabase(server, name) {
   await withClient(server.url('postgres'), (c) => c.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));

@@ -1,11 +1,14 @@
-// sink: the platform as fast as it can be, for the benchmark only: it counts and stores nothing.
+// sink: the platform as fast as it can be, for the benchmark only: it counts and stores no records.
 //
 //	POST /api/resources/{schema}/batch {"resources":[...]} -> 202, batchId
 //	GET  /api/batches/{id}                                 -> completed at once, all records successful
 //	POST /partner/schema-definitions                       -> the definition, echoed with an id
-//	GET  /stats ; POST /reset?latency_ms=
+//	GET  /stats ; POST /reset?latency_ms= ; POST /outage?on=true: 503 to everything of the platform until on=false
 //
 // env: ADDR (127.0.0.1:0, any free port; the first line of output names the one taken)
+//
+//	LOG (none): a file that gets a line of JSON for each accepted batch, with the time in milliseconds, and the id and the
+//	version of each record. bench/live/writer.mjs puts the version into a customer's lastName and a transaction's total.
 //
 // It is deliberately cheap, since it shares the machine with what is measured: a one-pass JSON scanner that
 // refuses what is not JSON and finds each record's id, and a bitmap that tells an id's second arrival.
@@ -49,7 +52,33 @@ var (
 	maxInF atomic.Int64
 	inF    atomic.Int64
 	order  atomic.Int64 // customers records received after the first transactions batch
+	down   atomic.Bool
+	logMu  sync.Mutex
+	logTo  *os.File // nil if nothing is logged
 )
+
+// A batch as it is logged.
+type accepted struct {
+	At       float64 `json:"at"`
+	Schema   string  `json:"schema"`
+	IDs      []int64 `json:"ids"`
+	Versions []int64 `json:"versions"`
+}
+
+// note logs an accepted batch. Batches that are accepted one after the other stand in this order in the log.
+func (a *accepted) note() {
+	logMu.Lock()
+	defer logMu.Unlock()
+	a.At = float64(time.Now().UnixMicro()) / 1000
+	line, err := json.Marshal(a)
+	if err == nil {
+		_, err = logTo.Write(append(line, '\n'))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 func get(s string) *counters {
 	mu.RLock()
@@ -242,18 +271,26 @@ func post(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	key := "externalId"
+	key, versionKey := "externalId", "lastName"
 	if p[3] == "transactions" {
-		key = "transactionId"
+		key, versionKey = "transactionId", "transactionTotal"
 	}
+	batch := accepted{Schema: p[3]}
+	version := int64(-1)
 	recs, noid, sum, distinct := int64(0), int64(0), int64(0), int64(0)
 	id := int64(-1)
 	s := scanner{b: buf}
 	ok := s.value(0, func(d int, k, v []byte) {
 		if d == 2 && string(k) == key { // {"resources":[ {key: v
 			id = idNum(v)
+		} else if d == 2 && logTo != nil && string(k) == versionKey {
+			version = idNum(v)
 		} else if d == 1 && k == nil {
 			recs++
+			if logTo != nil {
+				batch.IDs, batch.Versions = append(batch.IDs, id), append(batch.Versions, version)
+				version = -1
+			}
 			if id < 0 || id >= maxID {
 				noid++
 			} else {
@@ -302,6 +339,9 @@ func post(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(lat)
 	}
 	last.Store(time.Now().UnixNano())
+	if logTo != nil {
+		batch.note()
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(202)
 	fmt.Fprintf(w, `{"success":true,"message":"Accepted","data":{"batchId":"b-%d-%d","message":"Batch accepted","recordCount":%d,"schemaDefinitionId":"%s"}}`, seq.Add(1), recs, recs, p[3])
@@ -338,6 +378,17 @@ func define(w http.ResponseWriter, r *http.Request) {
 	json.NewEncoder(w).Encode(map[string]any{"success": true, "message": "OK", "data": d})
 }
 
+// unlessDown answers with 503 during an outage.
+func unlessDown(handle http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if down.Load() {
+			http.Error(w, `{"success":false,"message":"unavailable"}`, 503)
+			return
+		}
+		handle(w, r)
+	}
+}
+
 func stats(w http.ResponseWriter, r *http.Request) {
 	out := map[string]any{"polls": polls.Load(), "maxInFlight": maxInF.Load(), "outOfOrderCustomers": order.Load(),
 		"spanSeconds": float64(last.Load()-first.Load()) / 1e9}
@@ -364,10 +415,21 @@ func main() {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
+	if name := os.Getenv("LOG"); name != "" {
+		var err error
+		if logTo, err = os.Create(name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("/api/resources/", post)
-	mux.HandleFunc("/api/batches/", poll)
-	mux.HandleFunc("/partner/schema-definitions", define)
+	mux.HandleFunc("/api/resources/", unlessDown(post))
+	mux.HandleFunc("/api/batches/", unlessDown(poll))
+	mux.HandleFunc("/partner/schema-definitions", unlessDown(define))
+	mux.HandleFunc("/outage", func(w http.ResponseWriter, r *http.Request) {
+		down.Store(r.URL.Query().Get("on") == "true")
+		io.WriteString(w, "ok\n")
+	})
 	mux.HandleFunc("/stats", stats)
 	mux.HandleFunc("/reset", func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()

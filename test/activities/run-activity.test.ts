@@ -7,16 +7,16 @@ import { expect, it } from 'vitest';
 import { runActivity, withHeartbeats } from '../../activities/run-activity.js';
 import { ON_ANOTHER_WORKER } from '../../src/domain/run/another-worker.js';
 import { PartnerSyncError } from '../../src/domain/errors.js';
-import { times } from '../../src/domain/timeouts.js';
+import { milliseconds, times, type DurationName } from '../../src/domain/timeouts.js';
 
 /** Fails once as attempt number `attempt`; `details`: those of the last heartbeat before it. */
-async function attempt(number: number, error: Error, details?: unknown) {
+async function attempt(number: number, error: Error, details?: unknown, longestPause?: DurationName) {
   const logger = new DefaultLogger('ERROR', () => undefined);
   const env = new MockActivityEnvironment({ attempt: number, heartbeatDetails: details }, { logger });
   let last = details;
   env.on('heartbeat', (sent: unknown) => (last = sent));
   const work = () => withHeartbeats(5, () => new Promise((_, fail) => setTimeout(() => fail(error), 20)));
-  const failure = await env.run(() => runActivity(work)).catch((thrown: unknown) => thrown);
+  const failure = await env.run(() => runActivity(work, longestPause)).catch((thrown: unknown) => thrown);
   const { nonRetryable, nextRetryDelay } = failure as { nonRetryable?: boolean; nextRetryDelay?: number };
   return { nonRetryable: nonRetryable === true, pause: nextRetryDelay, details: last };
 }
@@ -51,6 +51,12 @@ it('waits longer after each failure of one kind, but not because workers have di
 
   expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   expect(another.pause! / 1000).toBe(1);
+});
+
+it('waits no longer than the activity allows', async () => {
+  const lost = { code: 'source_unreachable', failures: 20 };
+  const failed = await attempt(21, new PartnerSyncError('source_unreachable', 'gone'), lost, 'followRetryLongest');
+  expect(failed.pause).toBe(milliseconds('followRetryLongest'));
 });
 
 it('says nothing of what an unexpected error says, neither to Temporal nor in the log, but where it arose', async () => {

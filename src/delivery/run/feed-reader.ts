@@ -10,6 +10,9 @@ import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.j
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Dependencies, OpenSync } from '../dependencies.js';
 
+/** The source reports what is recorded again until it is confirmed, which costs it about as much as a reading without changes. */
+const UNCONFIRMED_KEYS = 1000;
+
 /** What one reading has found. */
 export interface Recorded {
   /** How many keys it has recorded, a key that was named twice being counted twice. */
@@ -59,6 +62,8 @@ export class FeedReader {
   readonly #acquired: AcquiredFeed;
   readonly #fed: readonly ReportedMapping[];
   #position: FeedPosition | null;
+  /** How many keys have been recorded and not confirmed yet. */
+  #unconfirmed = 0;
 
   constructor(feeds: Ledger['feeds'], feed: ChangeFeed, acquired: AcquiredFeed, fed: readonly ReportedMapping[]) {
     this.#feeds = feeds;
@@ -99,7 +104,7 @@ export class FeedReader {
   /**
    * Records what has changed since the position, and tells the source that it may forget it. The feed must have begun.
    *
-   * @param quietly whether nothing is written, and the source not told, if nothing has changed
+   * @param quietly whether nothing is written if nothing has changed, and the source not told if little has
    * @throws PartnerSyncError `changes_lost` if not every change can be read any more
    */
   async record(signal: AbortSignal, quietly = false): Promise<Recorded> {
@@ -111,21 +116,28 @@ export class FeedReader {
       ledgerMs += performance.now() - from;
     };
     let last: FeedPosition | null = null;
+    let writes = !quietly;
     for await (const group of this.#feed.read(before, signal)) {
       const changes = changesOf(group, this.#fed);
       keys += changes.reduce((sum, change) => sum + change.keys.length, 0);
       last = group.position ?? last;
-      if (changes.length > 0 || !quietly)
-        await inLedger(() => this.#feeds.note(this.#acquired, changes, group.position));
-      if (changes.length > 0) quietly = false;
+      writes ||= changes.length > 0;
+      if (writes) await inLedger(() => this.#feeds.note(this.#acquired, changes, group.position));
     }
     // Nothing lies between: the next reading may begin there, though the ledger still has the position before.
     this.#position = last ?? before;
-    if (!quietly) {
+    this.#unconfirmed += keys;
+    if (writes) {
       await inLedger(() => this.#feeds.note(this.#acquired, [], this.#position, true));
-      await this.#feed.confirm(this.#position);
+      // Only what the ledger has is ever confirmed.
+      if (!quietly || this.#unconfirmed >= UNCONFIRMED_KEYS) await this.#confirm(this.#position);
     }
     return { keys, readingMs: performance.now() - began - ledgerMs };
+  }
+
+  async #confirm(position: FeedPosition): Promise<void> {
+    await this.#feed.confirm(position);
+    this.#unconfirmed = 0;
   }
 }
 

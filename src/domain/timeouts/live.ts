@@ -23,8 +23,8 @@ export const LIVE = {
   feedPauseShare: {
     value: 10,
     unit: 'times',
-    bounds: 'how much longer than the last reading such a pause is at least',
-    why: 'the source spends no more than a tenth of a processor on a feed',
+    bounds: 'how much longer such a pause is at least than the last reading, without what its changes have taken',
+    why: 'the source spends no more than a tenth of a processor on decoding its log in vain',
   },
   feedLongestPause: {
     value: 30,
@@ -35,7 +35,7 @@ export const LIVE = {
   feedPositionEvery: {
     value: 5,
     unit: 's',
-    bounds: 'how often the position of a feed is recorded and confirmed while nothing changes',
+    bounds: 'how often the position of a feed is recorded and confirmed while little changes',
     why: 'the server can remove its log soon; no reading writes to the ledger for nothing',
   },
   liveTick: {
@@ -61,6 +61,12 @@ export const LIVE = {
     unit: 's',
     bounds: 'how often such a run looks for changed files and columns, for which the next run has to begin',
     why: 'who saves a mapping waits for it; a look reads some files, and asks the catalogue once a mapping',
+  },
+  followRetryLongest: {
+    value: 5,
+    unit: 's',
+    bounds: 'the pause between two attempts of `followChanges`, if it fails again and again',
+    why: 'the feeds are not read meanwhile, and people wait for changes as soon as an outage ends; an attempt lasts as long as requests are tried again in place, so there are few',
   },
   liveEnd: {
     value: 1,

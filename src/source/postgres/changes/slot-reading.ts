@@ -37,9 +37,10 @@ export async function openReading(
   const { sql, bindings } = peekCall(config, functions, through);
   await taken.run({ sql: `DECLARE partner_sync_changes NO SCROLL CURSOR FOR SELECT data FROM ${sql}`, bindings });
   const first = await fetchMessages(taken, FIRST_MESSAGES);
+  // Decoding has emptied the session's caches of the catalog, so what is named here costs time: not the view of slots.
   const { rows } = await taken.run({
     sql: `SELECT txid_current_snapshot()::text,
-      (SELECT confirmed_flush_lsn::text FROM pg_replication_slots WHERE slot_name = $1)`,
+      (SELECT confirmed_flush_lsn::text FROM pg_get_replication_slots() WHERE slot_name = $1)`,
     bindings: [config.slot],
   });
   const [snapshot, confirmed] = rows[0]!;
@@ -60,7 +61,8 @@ export async function beginWithin(taken: TakenSession, milliseconds: number): Pr
     sql: `SELECT pg_backend_pid(),
       set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $1, true),
       -- Since 17.
-      (SELECT set_config(name, '0', true) FROM pg_settings WHERE name = 'transaction_timeout'),
+      CASE WHEN current_setting('transaction_timeout', true) IS NOT NULL
+        THEN set_config('transaction_timeout', '0', true) END,
       set_config('client_min_messages', 'warning', true)`,
     bindings: [`${milliseconds}ms`],
   });
