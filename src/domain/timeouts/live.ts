@@ -56,6 +56,12 @@ export const LIVE = {
     bounds: 'the time after which changed rows are read again that could not be decided on',
     why: 'they wait for another run, or for a record that is in flight',
   },
+  liveRestart: {
+    value: 1,
+    unit: 'min',
+    bounds: 'how often a schedule in mode live starts a run, unless one is active',
+    why: 'so soon it goes on after a run has failed',
+  },
   liveEnd: {
     value: 1,
     unit: 'min',
