@@ -33,7 +33,7 @@ export class LiveArrivals {
   }
 
   /** Looks once, and says what has arrived since. Returns how many changes are still to arrive. */
-  async look(): Promise<number> {
+  async next(): Promise<number> {
     for (const change of await this.#changes.next())
       if (this.#awaited.length < SHOWN) this.#awaited.push({ change, before: await this.#record(change) });
       else this.#more.push(change);

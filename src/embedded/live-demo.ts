@@ -57,10 +57,9 @@ export async function runLiveDemo({ env, asked, hints }: LiveDemoInput): Promise
     say('\n3. A run in mode live: it first reads every row, then follows the feed');
     const handle = await startRun(temporal, 'sync', { sync: DEMO_SYNC, mode: 'live' });
     const result = reportOf(handle);
-    const failure = result.then(
-      () => Promise.reject(new PartnerSyncError('run_stopped', 'the live run was stopped by somebody else')),
-      (error: unknown) => Promise.reject(error),
-    );
+    const failure = result.then((): never => {
+      throw new PartnerSyncError('run_stopped', 'the live run was stopped by somebody else');
+    });
     failure.catch(() => undefined);
     const following = follow({ parts, handle, changes, env, asked, hints });
     const isVerified = await Promise.race([following, failure]);
@@ -110,7 +109,7 @@ async function follow({ parts, handle, changes, env, asked, hints }: Following):
   const typed = runTyped(env);
   try {
     while (!end.signal.aborted) {
-      await arrivals.look();
+      await arrivals.next();
       await sleep(milliseconds('liveDemoLook'), undefined, { signal: end.signal }).catch(() => undefined);
     }
   } finally {
@@ -162,12 +161,12 @@ async function untilLoaded(parts: Parts, handle: WorkflowHandle, ended: AbortSig
 
 /** Makes a change, and waits until it has arrived. */
 async function edit(env: Env, arrivals: LiveArrivals, what: string, sql: string): Promise<void> {
-  await arrivals.look();
+  await arrivals.next();
   say(`   ${what}:`);
   await changeShop(env, sql);
   const deadline = Date.now() + milliseconds('liveDemoEdit');
   const before = arrivals.shown;
-  while ((await arrivals.look()) > 0 || arrivals.shown === before) {
+  while ((await arrivals.next()) > 0 || arrivals.shown === before) {
     if (Date.now() > deadline) throw new Error(`This has not arrived in time: ${what}`);
     await sleep(milliseconds('liveDemoLook'));
   }

@@ -1,5 +1,5 @@
 /** `init` finds out how a sync can hear of changes, says why, and writes what is possible now. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
@@ -39,13 +39,6 @@ it('declares the feed if it is installed, and suggests a schedule that is always
   expect(commented).toContain('# changes: { slot: partner_sync_shop, publication: partner_sync_shop }');
   expect(commented).toContain('partner-sync changes install shop');
 
-  await database.query(
-    'CREATE PUBLICATION partner_sync_shop FOR TABLE customers (id) WITH (publish_via_partition_root)',
-  );
-  rmSync(join(folder, 'shop'), { recursive: true });
-  expect(proposal((await init(database)).stdout)).toMatchObject({ state: 'to-install' });
-
-  const { writeFileSync } = await import('node:fs');
   writeFileSync(join(folder, 'shop', 'sync.yaml'), syncYaml().replace('# changes:', 'changes:'));
   onTestFinished(() => dropSlot(database, 'partner_sync_shop'));
   expect(await runInProcess(['changes', 'install', 'shop', '--apply'], envOf(database))).toMatchObject({ code: 0 });
@@ -63,14 +56,18 @@ it('declares the feed if it is installed, and suggests a schedule that is always
 });
 
 it('names what is in the way: of the server, and of tables', async () => {
-  const onMinimal = await shopWith(CUSTOMERS);
-  expect(proposal((await init(onMinimal)).stdout)).toMatchObject({
+  const other = await startSlotServer({ wal_level: 'replica' });
+  onTestFinished(() => other.stop());
+  const database = await createDatabase(other.url('postgres'));
+  await database.query(CUSTOMERS);
+  expect(proposal((await init(database)).stdout)).toMatchObject({
     state: 'obstacles',
     why: expect.arrayContaining([
       'Changed rows are found by cursor columns; deleted rows are not noticed.',
-      'wal_level is minimal; logical is needed, and a restart of the server for it',
+      'wal_level is replica; logical is needed, and a restart of the server for it',
     ]) as string[],
   });
+  await database.drop();
   rmSync(join(folder, 'shop'), { recursive: true });
   const keyless = await shopWith('CREATE TABLE notes (id int UNIQUE NOT NULL, body text)', server.url('postgres'));
   const { why } = proposal((await init(keyless)).stdout);
