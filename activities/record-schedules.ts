@@ -7,7 +7,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import { scheduleOf } from '../src/domain/sync/schedule-id.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { SeenSchedule } from '../src/ledger/schedules.js';
-import { startsOf } from '../src/runs/schedule-starts.js';
+import { startsOf } from '../src/domain/sync/schedule-starts.js';
 import { within } from '../src/observability/within.js';
 
 /** Schedules that Temporal is asked about at once. */

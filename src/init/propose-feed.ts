@@ -1,8 +1,8 @@
 /** Finds out whether a drafted sync can go by a change feed, and if not, what is missing for it. Only reads the catalogue. */
 import { PartnerSyncError } from '../domain/errors.js';
+import type { FeedTable } from '../domain/source/feed-table.js';
 import type { PlannedTable } from '../domain/source/feed-installation.js';
 import type { Source } from '../domain/source/source.js';
-import { shownTable } from '../inspection/sync-feeds.js';
 import type { DraftMapping } from './draft.js';
 
 /** What the files say of a feed, and why. */
@@ -37,7 +37,7 @@ export async function proposeFeed(
     const { findings, statements } = await feed.installation(tables);
     const obstacles = findings.filter(({ blocks }) => blocks);
     if (obstacles.length > 0) {
-      const texts = obstacles.map(({ table, text }) => (table === null ? text : `${shownTable(table)}: ${text}`));
+      const texts = obstacles.map(({ table, text }) => (table === null ? text : `${shown(table)}: ${text}`));
       const more = texts.length > OBSTACLES ? [`and ${texts.length - OBSTACLES} more`] : [];
       return {
         state: 'obstacles',
@@ -57,6 +57,8 @@ export async function proposeFeed(
     return { state: 'obstacles', changes, why: [without, `${FEED} It could not be examined:`, error.message] };
   }
 }
+
+const shown = ({ schema, name }: FeedTable): string => (schema === null ? name : `${schema}.${name}`);
 
 /** The most characters that `changes` allows. */
 const LONGEST_SLOT = 54;

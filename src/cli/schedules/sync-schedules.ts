@@ -5,7 +5,7 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import { scheduleId, scheduleOf } from '../../domain/sync/schedule-id.js';
 import { searchAttributesOf } from '../../domain/run/search-attributes.js';
 import type { ScheduleConfig } from '../../domain/sync/sync.js';
-import { startsOf } from '../../runs/schedule-starts.js';
+import { startsOf } from '../../domain/sync/schedule-starts.js';
 import { seconds } from '../../domain/timeouts.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 
