@@ -19,10 +19,10 @@ export const SHOP_TABLES = {
 } as const;
 
 /** A slot of the session: it is gone when the connection is, whatever ends it. */
-const SLOT = 'demo_display';
+const SLOT = `'demo_display_' || pg_backend_pid()`;
 const NEXT = `
   SELECT lsn::text AS position, data
-  FROM pg_logical_slot_get_changes('${SLOT}', NULL, NULL, 'include-xids', 'off', 'include-timestamp', 'on', 'skip-empty-xacts', 'on')`;
+  FROM pg_logical_slot_get_changes(${SLOT}, NULL, NULL, 'include-xids', 'off', 'include-timestamp', 'on', 'skip-empty-xacts', 'on')`;
 
 /** Tells what has been committed since the last time. */
 export class ShopChanges {
@@ -38,7 +38,7 @@ export class ShopChanges {
     // Without a listener, a lost connection would end the process; the next query reports it.
     client.on('error', () => undefined);
     await client.connect();
-    await client.query(`SELECT pg_create_logical_replication_slot('${SLOT}', 'test_decoding', true)`);
+    await client.query(`SELECT pg_create_logical_replication_slot(${SLOT}, 'test_decoding', true)`);
     return new ShopChanges(client);
   }
 
