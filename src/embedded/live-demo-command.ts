@@ -31,11 +31,13 @@ export async function liveDemo({ sql, live = false, edit = false, install = fals
   log('Starting PostgreSQL, Temporal, the sandbox platform and a worker on free ports of 127.0.0.1 ...');
   const mappings = writeLiveFiles(folder);
   const input = { folder, log, worker: true, shop: true, changeFeeds: true, mappings, own: process.env };
-  return withStack(input, edit ? EXIT.interrupted : null, (stack, asked) =>
+  const code = await withStack(input, edit ? EXIT.interrupted : null, (stack, asked) =>
     runLiveDemo({
       env: { ...stack.processEnv, ...stack.env },
       asked: edit ? null : asked,
       hints: howToEdit(folder, stack.env['DEMO_SHOP_URL']!),
     }),
   );
+  // A comparison that Ctrl-C has cut short would go on asking servers that are gone by now.
+  process.exit(code);
 }
