@@ -7,6 +7,7 @@ import { PartnerSyncError } from '../src/domain/errors.js';
 import { scheduleOf } from '../src/domain/sync/schedule-id.js';
 import { milliseconds } from '../src/domain/timeouts.js';
 import type { SeenSchedule } from '../src/ledger/schedules.js';
+import { startsOf } from '../src/domain/sync/schedule-starts.js';
 import { within } from '../src/observability/within.js';
 
 /** Schedules that Temporal is asked about at once. */
@@ -46,7 +47,7 @@ async function described(id: string): Promise<SeenSchedule | 'gone' | 'of anothe
   try {
     const { action, state, info } = await getClient().schedule.getHandle(id).describe();
     if (action.taskQueue !== activityInfo().taskQueue) return 'of another worker';
-    const { numActionsSkippedOverlap: skipped, numActionsMissedCatchupWindow: missed } = info;
+    const { skipped, missed } = startsOf(action, info);
     return { id, paused: state.paused, note: state.note ?? null, skipped, missed };
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return 'gone';

@@ -74,6 +74,10 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
       summary: 'resume a paused run',
       load: async () => (await import('./commands/control.js')).addResume,
     },
+    stop: {
+      summary: 'cancel the active run',
+      load: async () => (await import('./commands/stop.js')).addStop,
+    },
     'set-rate': {
       summary: 'change the request rate of the active run',
       load: async () => (await import('./commands/set-rate.js')).addSetRate,

@@ -14,6 +14,10 @@ const log = (line: string): void => void process.stdout.write(`${line}\n`);
 export interface DemoFlags {
   /** An SQL statement that changes the shop first. */
   readonly sql?: string;
+  /** Whether to follow the shop's change feed, instead of one run. */
+  readonly live?: boolean;
+  /** Whether the live demo changes rows itself, and ends when the changes have arrived. */
+  readonly edit?: boolean;
   /** Whether to install the embedded PostgreSQL without asking. */
   readonly install?: boolean;
 }

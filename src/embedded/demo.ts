@@ -7,9 +7,10 @@ import { reconciliationLines } from '../cli/commands/reconcile.js';
 import { agrees, reconcileSync } from '../inspection/reconcile-sync.js';
 import { mappingsInOrder } from '../mapping/order/mappings-in-order.js';
 import { EXIT } from '../cli/command-context.js';
-import { createOutput } from '../cli/output/output.js';
+import { createOutput, type Output } from '../cli/output/output.js';
 import { reportLines } from '../cli/output/report-lines.js';
 import { compose } from '../composition/compose.js';
+import type { Parts } from '../composition/parts.js';
 import { quantity } from '../domain/values/quantity.js';
 import { PartnerSyncError } from '../domain/errors.js';
 import { formatSeconds } from '../domain/values/duration.js';
@@ -61,15 +62,21 @@ export async function runDemo({ env, change }: DemoInput): Promise<number> {
     const sent = report.total.accepted + report.total.deadLettered;
     if (sent === 0) say('   Nothing was sent: what was read is unchanged on the platform.');
     say('\n3. Reconciliation: every source row against its record, read back from the platform (this takes a while)');
-    const sync = await parts.openSync(DEMO_SYNC);
-    const options = { readBack: 'all', seed: 'demo', note: (line: string) => output.note(line) } as const;
-    const results = await reconcileSync(await parts.dependencies(), sync, mappingsInOrder(sync.spec), options);
-    for (const line of reconciliationLines(results)) say(`   ${line}`);
+    const isVerified = await verifyAll(parts, output, say);
     say(`\nDone in ${formatSeconds((Date.now() - started) / 1000)}.`);
-    return results.every(agrees) ? EXIT_CODES[report.outcome] : EXIT.failed;
+    return isVerified ? EXIT_CODES[report.outcome] : EXIT.failed;
   } finally {
     await parts.close();
   }
+}
+
+/** Compares every row with its record as the platform has it, and says how they differ. Returns whether none does. */
+export async function verifyAll(parts: Parts, output: Output, say: (line: string) => void): Promise<boolean> {
+  const sync = await parts.openSync(DEMO_SYNC);
+  const options = { readBack: 'all', seed: 'demo', note: (line: string) => output.note(line) } as const;
+  const results = await reconcileSync(await parts.dependencies(), sync, mappingsInOrder(sync.spec), options);
+  for (const line of reconciliationLines(results)) say(`   ${line}`);
+  return results.every(agrees);
 }
 
 /**
@@ -106,7 +113,7 @@ export async function pushDemoSchemas(env: Env): Promise<void> {
  * Runs the statement on the shop and returns the number of changed rows. Throws `input_invalid` if the shop refuses
  * it.
  */
-async function changeShop(env: Env, statement: string): Promise<number> {
+export async function changeShop(env: Env, statement: string): Promise<number> {
   const client = new PostgresClient({ connectionString: env['DEMO_SHOP_URL'] });
   await client.connect();
   try {

@@ -9,5 +9,8 @@ export const inClone = (): boolean => realpathSync(process.cwd()) === realpathSy
 /** Everything that `dev` stores in a project. */
 export const devFolder = (): string => join(process.cwd(), '.partner-sync');
 
+/** The same for `demo --live`: its PostgreSQL writes another log, and its sync has more in its files. */
+export const liveDemoFolder = (): string => join(devFolder(), 'live');
+
 /** The same for `demo`: outside a clone a stack of its own, so that the ledger of `dev` has nothing but the user's syncs. */
 export const demoFolder = (): string => (inClone() ? devFolder() : join(devFolder(), 'demo'));

@@ -25,6 +25,8 @@ export interface StartServersInput {
   readonly log: (line: string) => void;
   /** Whether to load the demo's shop. */
   readonly shop: boolean;
+  /** Whether change feeds can be installed in its database. */
+  readonly changeFeeds?: boolean;
   /** The variables of the user; TEMPORAL_ADDRESS among them names a server of theirs. */
   readonly own: Env;
 }
@@ -52,13 +54,21 @@ export async function startServers(input: StartServersInput): Promise<StackServe
   };
 }
 
+/** What the server keeps for a feed that nobody reads is limited, as the server is not only there for the demo's user. */
+const WITH_CHANGE_FEEDS = { wal_level: 'logical', max_slot_wal_keep_size: '1GB' };
+
 /** Starts PostgreSQL, creates the databases and loads the demo's shop if it is wanted. */
 async function startDatabases({
   folder,
   log,
   shop,
+  changeFeeds = false,
 }: StartServersInput): Promise<{ postgres: EmbeddedPostgres; sourceUrl: string | undefined }> {
-  const postgres = await startPostgres({ folder: join(folder, 'postgres'), log });
+  const postgres = await startPostgres({
+    folder: join(folder, 'postgres'),
+    log,
+    ...(changeFeeds && { settings: WITH_CHANGE_FEEDS }),
+  });
   try {
     for (const database of ['partner_sync', 'sandbox']) await postgres.createDatabase(database);
     if (shop) return { postgres, sourceUrl: await loadShop(postgres, folder, log) };

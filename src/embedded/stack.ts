@@ -21,6 +21,8 @@ export interface StartStackInput {
   readonly worker: boolean;
   /** Whether to load the demo's shop and to let SOURCE_URL name it. */
   readonly shop: boolean;
+  /** Whether change feeds can be installed in the shop's database. */
+  readonly changeFeeds?: boolean;
   /** Absolute path of the mappings folder. */
   readonly mappings: string;
   /** The variables of the user, which the processes get unless they point elsewhere. */

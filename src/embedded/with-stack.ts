@@ -7,26 +7,28 @@ import { watchNpm } from './watch-npm.js';
 
 /**
  * Starts a stack and runs `work` with it, until the work ends, a signal arrives, npm is gone or a child process dies.
- * Whichever comes first determines the exit code; a signal's is `onSignal`. Then the stack is drained and stopped; a
- * second signal stops it at once. `ending` is called before anything is stopped.
+ * Whichever comes first determines the exit code; a signal's is `onSignal`. If that is null, the work is told by `asked`, and
+ * ends by itself. Then the stack is drained and stopped; a further signal stops it at once. `ending` is called before anything
+ * is stopped.
  */
 export async function withStack(
   input: Omit<StartStackInput, 'mintToken'>,
-  onSignal: number,
-  work: (stack: Stack) => Promise<number>,
+  onSignal: number | null,
+  work: (stack: Stack, asked: Promise<unknown>) => Promise<number>,
   ending: () => void = () => undefined,
 ): Promise<number> {
   const running: { stack?: Stack } = {};
   const asked = untilAsked(() => {
     // While servers are starting nothing can be drained; what was started ends with this process.
-    if (running.stack === undefined) process.exit(onSignal);
+    if (running.stack === undefined) process.exit(onSignal ?? EXIT.interrupted);
     void running.stack.stop();
   });
   const stack = await Promise.race([asked, startStack({ ...input, mintToken })]);
-  if (stack === undefined) process.exit(onSignal);
+  if (stack === undefined) process.exit(onSignal ?? EXIT.interrupted);
   running.stack = stack;
   try {
-    return await Promise.race([asked.then(() => onSignal), stack.failed.then(() => EXIT.failed), work(stack)]);
+    const signalled = onSignal === null ? [] : [asked.then(() => onSignal)];
+    return await Promise.race([...signalled, stack.failed.then(() => EXIT.failed), work(stack, asked)]);
   } finally {
     ending();
     await stack.stop();

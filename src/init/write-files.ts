@@ -4,6 +4,7 @@ import type { SourceTable } from '../domain/source/source-catalog.js';
 import { DECIDE, type DraftMapping } from './draft.js';
 import { describedBy } from './draft-field.js';
 import { inWords } from './draft-names.js';
+import type { FeedProposal } from './propose-feed.js';
 import { commentLines, list, scalar } from './yaml-text.js';
 
 /** A file to write. */
@@ -82,10 +83,23 @@ export interface SyncFacts {
   readonly tenantColumns: readonly string[];
   /** Tables without a key that could identify a record. */
   readonly keyless: readonly SourceTable[];
+  /** How runs find what has changed. */
+  readonly feed: FeedProposal;
 }
 
 /** A placeholder for the tenant. It is not a valid tenant id, so `check` reports its place. */
 export const TENANT_TO_FILL_IN = '<the id of your tenant on the platform>';
+
+const BY_TIME = [
+  '#   - name: quarter-hourly',
+  '#     every: 15m',
+  '#   - name: nightly-full',
+  '#     mode: full',
+  '#     cron: 30 3 * * *',
+];
+
+/** Without a time: its run follows the change feed. */
+const ALWAYS_ON = ['#   - name: live', '#     mode: live'];
 
 /** The sync file, `sync.yaml`, in YAML. */
 export function syncFile(facts: SyncFacts): DraftedFile {
@@ -107,13 +121,14 @@ export function syncFile(facts: SyncFacts): DraftedFile {
     ),
     `tenant: ${scalar(facts.tenant ?? TENANT_TO_FILL_IN)}`,
     '',
+    ...facts.feed.why.flatMap((line) => commentLines(line)),
+    ...(facts.feed.changes === null
+      ? []
+      : [`${facts.feed.state === 'ready' ? '' : '# '}changes: ${facts.feed.changes}`]),
+    '',
     '# After a first run that reconcile has verified:',
     '# schedules:',
-    '#   - name: quarter-hourly',
-    '#     every: 15m',
-    '#   - name: nightly-full',
-    '#     mode: full',
-    '#     cron: 30 3 * * *',
+    ...(facts.feed.state === 'ready' ? ALWAYS_ON : BY_TIME),
     '#',
     '# Who is told when something is wrong:',
     '# alerts:',

@@ -16,6 +16,7 @@ const WELL: EvaluatedState = {
   firstRunAt: ago(100 * HOUR),
   expectedSince: ago(100 * HOUR),
   lastSuccessAt: ago(HOUR / 2),
+  followedUntil: null,
   runsSinceSuccess: 0,
   latest: null,
   usualGap: HOUR,
@@ -39,6 +40,13 @@ describe('a sync', () => {
     ['is well', {}, []],
     ['is late after twice its usual gap', { lastSuccessAt: ago(2.1 * HOUR) }, ['late']],
     ['is not late before', { lastSuccessAt: ago(2 * HOUR) }, []],
+    ['is not late while a run follows its change feeds', { lastSuccessAt: ago(99 * HOUR), followedUntil: ago(5) }, []],
+    ['is not late before such a run has ended', { lastSuccessAt: null, followedUntil: ago(5) }, []],
+    [
+      'is late if such a run no longer gets on',
+      { lastSuccessAt: ago(99 * HOUR), followedUntil: ago(2.1 * HOUR) },
+      ['late'],
+    ],
     ['is late if it has never succeeded', { lastSuccessAt: null }, ['late']],
     [
       'is never late without a schedule and without enough scheduled runs to tell',

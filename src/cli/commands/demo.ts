@@ -16,13 +16,19 @@ export function addDemo(program: Command): void {
       'Starts PostgreSQL, Temporal, the sandbox and a worker on this machine, syncs the data of a real shop, and compares every record with its row. Another demo later sends only what has changed.',
     )
     .option('--sql <statement>', 'change the shop first')
+    .option(
+      '--live',
+      'show within seconds what changes in the shop, until Ctrl-C: a run in mode live follows its change feed',
+    )
+    .option('--edit', 'with --live: update, insert and delete a row, wait until all has arrived, verify and end')
     .option(...INSTALL_FLAG)
     .addHelpText(
       'after',
-      `\nExamples:\n  partner-sync demo\n  partner-sync demo --sql "UPDATE shop.customers SET email = 'changed@example.com' WHERE customer_id = 17850"`,
+      `\nExamples:\n  partner-sync demo\n  partner-sync demo --sql "UPDATE shop.customers SET email = 'changed@example.com' WHERE customer_id = 17850"\n  partner-sync demo --live\n  partner-sync demo --live --edit`,
     )
     .action(async (flags: DemoFlags) => {
       const { demo } = await import('../../embedded/demo-command.js');
-      process.exitCode = await demo(flags);
+      const { liveDemo } = await import('../../embedded/live-demo-command.js');
+      process.exitCode = flags.live || flags.edit ? await liveDemo(flags) : await demo(flags);
     });
 }

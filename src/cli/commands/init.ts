@@ -24,10 +24,11 @@ import { draftSync } from '../../init/draft-sync.js';
 import { definitionFile, mappingFile, syncFile, type DraftedFile } from '../../init/write-files.js';
 import { assertFree, writeFolder } from '../../init/write-folder.js';
 import { guessZone } from '../../init/guess-zone.js';
+import { proposeFeed, type FeedProposal } from '../../init/propose-feed.js';
 import { listSyncs, readSyncFolder } from '../../mapping/sync-folder.js';
 import { openSource } from '../../source/open-source.js';
 import { EXIT, withViewParts } from '../command-context.js';
-import { table } from '../output/text-table.js';
+import { printable, table } from '../output/text-table.js';
 import { seconds } from '../../domain/timeouts.js';
 
 interface InitFlags {
@@ -62,7 +63,7 @@ export function addInit(program: Command): void {
         await assertFree(folder, name);
         const { address, variable } = addressOf(flags.source, name, parts.env);
         const taken = await schemasOfOthers(folder);
-        const { files, keyless } = await draftFiles({
+        const { files, keyless, feed } = await draftFiles({
           name,
           address,
           variable,
@@ -83,7 +84,7 @@ export function addInit(program: Command): void {
           `partner-sync check ${name}`,
           `partner-sync preview ${name}`,
         ];
-        const written = { sync: name, variable, files: decisions, leftOut: keyless, next };
+        const written = { sync: name, variable, files: decisions, leftOut: keyless, changes: feed, next };
         output.result(written, () => writtenLines(written));
         return EXIT.done;
       }),
@@ -95,6 +96,8 @@ interface Written {
   readonly files: readonly { readonly file: string; readonly decisions: number }[];
   /** Tables without a key. */
   readonly leftOut: readonly string[];
+  /** How runs find what has changed. */
+  readonly changes: FeedProposal;
   readonly next: readonly string[];
 }
 
@@ -104,7 +107,7 @@ const shown = (path: string): string => {
   return fromHere.startsWith('..') ? path : fromHere;
 };
 
-const writtenLines = ({ files, leftOut, next }: Written): string[] => [
+const writtenLines = ({ files, leftOut, changes, next }: Written): string[] => [
   ...table(
     ['file', 'to decide'],
     files.map((f) => [shown(f.file), f.decisions]),
@@ -113,6 +116,8 @@ const writtenLines = ({ files, leftOut, next }: Written): string[] => [
   ...(leftOut.length === 0
     ? []
     : [`Left out, as they have no key to identify a record: ${leftOut.join(', ')}; see sync.yaml for what to do.`, '']),
+  ...changes.why.map((line) => printable(line)),
+  '',
   'Written. Nothing was sent. Next:',
   ...next.map((step, i) => `  ${i + 1}. ${step}`),
 ];
@@ -144,7 +149,7 @@ interface DraftInput {
  * The files' texts, in the order in which they are listed, and the tables that were left out for want of a key. Throws
  * `config_invalid` if no table is left.
  */
-async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; keyless: string[] }> {
+async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; keyless: string[]; feed: FeedProposal }> {
   const { name, address, variable, tenant, taken } = input;
   const config = configOf(address);
   const source = openSource(config);
@@ -159,11 +164,12 @@ async function draftFiles(input: DraftInput): Promise<{ files: DraftedFile[]; ke
         'config_invalid',
         `none of the tables (${tables.length}) has a primary key; nothing was written`,
       );
+    const feed = await proposeFeed(source, name, server.product, draft.mappings);
     const files = [
-      syncFile({ ...draft, product: `${server.product} ${server.version}`, variable, tenant }),
+      syncFile({ ...draft, feed, product: `${server.product} ${server.version}`, variable, tenant }),
       ...draft.mappings.flatMap((mapping) => [mappingFile(mapping), definitionFile(mapping)]),
     ];
-    return { files, keyless: draft.keyless.map((t) => t.table) };
+    return { files, keyless: draft.keyless.map((t) => t.table), feed };
   } finally {
     await source.close();
   }

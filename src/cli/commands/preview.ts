@@ -33,6 +33,10 @@ interface PreviewFlags {
 const ROWS = 1000;
 const EXAMPLES = 3;
 
+/** What the rows of a preview are in mode live. */
+const LIVE =
+  'These are the rows that a run in mode live reads at its beginning, unless an earlier run has read them with the change feed; then it sends what the feed names.';
+
 export function addPreview(program: Command): void {
   program
     .command('preview')
@@ -64,6 +68,11 @@ export function addPreview(program: Command): void {
         const sync = await parts.openSync(name);
         const chosen = mappingsInOrder(sync.spec, mapping === undefined ? undefined : [mapping]);
         const mode = flags.mode ?? sync.spec.mode;
+        if (mode === 'live' && flags.out !== undefined)
+          throw new PartnerSyncError(
+            'input_invalid',
+            '--out needs another mode than live: nobody can foresee what a run sends that follows changes',
+          );
         const ledger = await parts.ledgerIfAny();
         const platform = ledger === null ? null : await platformIfNamed(parts);
         const limit = flags.limit ?? (flags.out === undefined ? ROWS : 'all');
@@ -85,6 +94,7 @@ export function addPreview(program: Command): void {
           () => [
             ...previews.flatMap((p) => previewLines(p, specOf(p), show)),
             `Compared with ${compared}.${flags.showValues ? '' : ' Values are masked; use --show-values to see them.'}`,
+            ...(mode === 'live' ? [LIVE] : []),
             flags.out === undefined
               ? 'Nothing was sent or written.'
               : `Nothing was sent. The plan is in ${flags.out}; next: partner-sync run ${name} --plan ${flags.out}`,

@@ -50,7 +50,9 @@ interface BackfillOptions {
 export function addRun(program: Command): void {
   program
     .command('run')
-    .description('Starts the sync workflow, shows its progress and prints its report. Ctrl-C leaves it running.')
+    .description(
+      'Starts the sync workflow, shows its progress and prints its report. Ctrl-C leaves it running. In mode live it follows the change feeds of the sync until partner-sync stop ends it.',
+    )
     .argument('<sync>', 'folder in the mappings folder')
     .option('--mode <mode>', `${RUN_MODES.join(', ')} (default: as sync.yaml says)`, choice(RUN_MODES))
     .option('--mapping <name...>', 'only these mappings')
@@ -66,7 +68,7 @@ export function addRun(program: Command): void {
     .option('--json', 'print one JSON document')
     .addHelpText(
       'after',
-      `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --limit 10\n  partner-sync run online-retail --mode full --json\n${EXIT_HELP}`,
+      `\nExamples:\n  partner-sync run online-retail\n  partner-sync run online-retail --limit 10\n  partner-sync run online-retail --mode full --json\n  partner-sync run online-retail --mode live --detach\n${EXIT_HELP}`,
     )
     .hook(
       'preAction',

@@ -64,7 +64,9 @@ async function tracedToEnd(
 ): Promise<number> {
   const temporal = await connectTemporal(parts.env, undefined, tracing);
   const leaveRunning = (): void => {
-    output.note('left running; watch it with partner-sync status, or in the Temporal Web UI');
+    output.note(
+      `left running; watch it with partner-sync status, or in the Temporal Web UI, and end it with partner-sync stop ${input.sync}`,
+    );
     process.exit(EXIT.interrupted);
   };
   process.once('SIGINT', leaveRunning);

@@ -5,6 +5,8 @@ import { PartnerSyncError } from '../../domain/errors.js';
 import { scheduleId, scheduleOf } from '../../domain/sync/schedule-id.js';
 import { searchAttributesOf } from '../../domain/run/search-attributes.js';
 import type { ScheduleConfig } from '../../domain/sync/sync.js';
+import { startsOf } from '../../domain/sync/schedule-starts.js';
+import { seconds } from '../../domain/timeouts.js';
 import { usableAttributes } from '../../observability/search-attributes.js';
 
 /**
@@ -116,12 +118,14 @@ function optionsOf(
 ): ScheduleOptions {
   return {
     scheduleId: scheduleId(sync, schedule.name),
-    spec: {
-      ...(schedule.cron !== null && { cronExpressions: [schedule.cron] }),
-      ...(schedule.every !== null && { intervals: [{ every: `${schedule.every}s` }] }),
-      timezone: schedule.timezone,
-      jitter: `${schedule.jitter}s`,
-    },
+    spec: isAlwaysOn(schedule)
+      ? { intervals: [{ every: `${seconds('liveRestart')}s` }] }
+      : {
+          ...(schedule.cron !== null && { cronExpressions: [schedule.cron] }),
+          ...(schedule.every !== null && { intervals: [{ every: `${schedule.every}s` }] }),
+          timezone: schedule.timezone,
+          jitter: `${schedule.jitter}s`,
+        },
     action: {
       type: 'startWorkflow',
       workflowType: 'sync',
@@ -143,9 +147,14 @@ function optionsOf(
   };
 }
 
+/** Whether it starts a run whenever none is active: skipping is all that it does then. */
+const isAlwaysOn = ({ cron, every }: ScheduleConfig): boolean => cron === null && every === null;
+
 /** When a schedule starts runs, as sync.yaml says it. */
-const whenOf = ({ cron, every, timezone }: ScheduleConfig): string =>
-  cron === null ? `every ${formatSeconds(every!)}` : `cron ${cron}, ${timezone}`;
+function whenOf({ cron, every, timezone }: ScheduleConfig): string {
+  if (cron !== null) return `cron ${cron}, ${timezone}`;
+  return every === null ? 'always on' : `every ${formatSeconds(every)}`;
+}
 
 /** Ids of the sync's schedules, sorted. */
 async function idsOf(client: Client, sync: string): Promise<string[]> {
@@ -156,17 +165,16 @@ async function idsOf(client: Client, sync: string): Promise<string[]> {
 
 /** A schedule as it is now. Throws `ScheduleNotFoundError`. */
 export async function described(client: Client, id: string, what: SyncSchedule['action']): Promise<SyncSchedule> {
-  const { info, state } = await client.schedule.getHandle(id).describe();
-  const next = info.nextActionTimes
-    .slice(0, NEXT_SHOWN)
-    .map((time) => time.toISOString().slice(0, 16).replace('T', ' '));
+  const { info, state, action: does } = await client.schedule.getHandle(id).describe();
+  const { next: times, skipped, missed } = startsOf(does, info);
+  const next = times.slice(0, NEXT_SHOWN).map((time) => time.toISOString().slice(0, 16).replace('T', ' '));
   return {
     id,
     action: what,
     paused: state.paused,
     note: state.note ?? null,
     next,
-    skipped: info.numActionsSkippedOverlap,
-    missed: info.numActionsMissedCatchupWindow,
+    skipped,
+    missed,
   };
 }

@@ -65,6 +65,13 @@ export const ACTIONS = {
     fields: { ...SYNC, ...REASON },
     args: (values) => ['resume', syncOf(values), ...option('reason', values['reason'])],
   },
+  stop: {
+    title: (values) => `Stop the run of ${syncOf(values)}`,
+    question:
+      'The run is cancelled. One in mode live delivers what is left, and ends with its report; any other ends as failed, and the next run continues where it stopped.',
+    fields: { ...SYNC, ...REASON },
+    args: (values) => ['stop', syncOf(values), ...option('reason', values['reason'])],
+  },
   approve: {
     title: (values) => `Let the run of ${syncOf(values)} continue`,
     question: 'The run was put on hold because it would do more than the guard allows. It does it once you approve.',

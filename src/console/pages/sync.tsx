@@ -55,6 +55,7 @@ export const syncPage: Page = {
               <>
                 <ActionLink action="pause" values={{ sync }} label="Pause" settings={settings} />
                 <ActionLink action="resume" values={{ sync }} label="Resume" settings={settings} />
+                <ActionLink action="stop" values={{ sync }} label="Stop" settings={settings} />
               </>
             )}
           </div>

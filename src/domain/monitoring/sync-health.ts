@@ -35,6 +35,8 @@ export interface EvaluatedState {
   readonly expectedSince: Date;
   /** When an ordinary run last ended with nothing waiting. */
   readonly lastSuccessAt: Date | null;
+  /** Up to when a run that follows change feeds, and has not ended, has delivered every mapping; null if there is none. */
+  readonly followedUntil: Date | null;
   /** Runs that have ended since then, failed or incomplete; those that another run turned away do not count. */
   readonly runsSinceSuccess: number;
   /** The latest of them. */
@@ -85,7 +87,7 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
   const { latest, runsSinceSuccess, oldestWaitingAt, mostLagging, noProgressSince } = state;
   const success = successLimit(state, limits);
-  const unsuccessful = since(state.lastSuccessAt ?? state.expectedSince);
+  const unsuccessful = since(lastGood(state) ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
   const checks: Readonly<Record<HealthTrigger, string | false>> = {
     failing: isFailing && `${inARow(runsSinceSuccess, 'failed')}, last with ${latest.failure?.code ?? 'unexpected'}`,
@@ -129,6 +131,13 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
   });
 }
 
+/** A run that follows change feeds succeeds all the time, and has no end. */
+function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null {
+  return lastSuccessAt === null || (followedUntil !== null && followedUntil > lastSuccessAt)
+    ? followedUntil
+    : lastSuccessAt;
+}
+
 /** How long the last success may be ago, in seconds; null where nothing says so. */
 export const successLimit = (state: EvaluatedState, limits: SyncLimits): number | null =>
   limits.success ?? defaultSuccess(state, limits);
@@ -146,8 +155,9 @@ function defaultSuccess(
   return limits.scheduledGap === null || noProgressSince !== null ? null : 2 * limits.scheduledGap;
 }
 
-function unsuccess({ lastSuccessAt, firstRunAt }: EvaluatedState, time: string): string {
-  if (lastSuccessAt !== null) return `the last success was ${time} ago`;
+function unsuccess(state: EvaluatedState, time: string): string {
+  const { firstRunAt } = state;
+  if (lastGood(state) !== null) return `the last success was ${time} ago`;
   return firstRunAt === null
     ? `it has never run, and runs have been expected for ${time}`
     : `no run has succeeded since the first one ${time} ago`;

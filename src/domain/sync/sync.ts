@@ -86,7 +86,7 @@ export interface UploadConfig {
 
 export const SCHEDULE_OVERLAPS = ['skip', 'buffer-one'] as const;
 
-/** A Temporal Schedule as sync.yaml declares it. Durations in seconds. */
+/** A Temporal Schedule as sync.yaml declares it: by `cron`, `every` so often, or in mode `live` always on. Durations in seconds. */
 export interface ScheduleConfig {
   readonly name: string;
   readonly mode: RunMode;

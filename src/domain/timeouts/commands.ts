@@ -32,6 +32,12 @@ export const COMMANDS = {
     bounds: 'the answer of a run to `pause`, `resume`, `approve` or `set-rate`',
     why: 'a worker answers within milliseconds, even if it is busy within seconds',
   },
+  runStops: {
+    value: 90,
+    unit: 's',
+    bounds: 'the end of a run that `stop` has cancelled',
+    why: 'one in mode live delivers what is left, for up to a minute',
+  },
   runNotReady: {
     value: 1,
     unit: 's',

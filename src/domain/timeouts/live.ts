@@ -68,6 +68,12 @@ export const LIVE = {
     bounds: 'the pause between two attempts of `followChanges`, if it fails again and again',
     why: 'the feeds are not read meanwhile, and people wait for changes as soon as an outage ends; an attempt lasts as long as requests are tried again in place, so there are few',
   },
+  liveRestart: {
+    value: 1,
+    unit: 'min',
+    bounds: 'how often a schedule in mode live starts a run, unless one is active',
+    why: 'so soon it goes on after a run has failed',
+  },
   liveEnd: {
     value: 1,
     unit: 'min',

@@ -116,6 +116,18 @@ export const STACK = {
     bounds: 'the pause between two attempts to start its own',
     why: "each attempt is a workflow in Temporal's history",
   },
+  liveDemoLook: {
+    value: 100,
+    unit: 'ms',
+    bounds: 'the pause between two looks of the live demo at what has arrived',
+    why: 'it says after how many tenths of a second a change has arrived',
+  },
+  liveDemoEdit: {
+    value: 1,
+    unit: 'min',
+    bounds: 'the time that the live demo waits for a change that it has made itself',
+    why: 'a change arrives within seconds, also on a busy machine',
+  },
   stackToken: {
     value: 30,
     unit: 'd',

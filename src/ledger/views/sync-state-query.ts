@@ -79,7 +79,8 @@ const USUAL: Part = {
         extract(epoch FROM ended_at - started_at) AS duration,
         row_number() OVER (ORDER BY started_at DESC) AS no
       -- One more than 20 starts, since a gap is between two.
-      FROM (SELECT started_at, ended_at FROM runs WHERE sync = s.sync AND ${IS_SCHEDULED}
+      -- A run that follows change feeds lasts for as long as nobody ends it.
+      FROM (SELECT started_at, ended_at FROM runs WHERE sync = s.sync AND ${IS_SCHEDULED} AND mode <> 'live'
             ORDER BY started_at DESC LIMIT 21) latest) scheduled
     WHERE no <= 20 HAVING count(gap) >= 2`,
   columns: 'usual.gap::float8 AS "usualGap", usual.duration::float8 AS "usualDuration"',
@@ -101,6 +102,15 @@ const UNDELIVERED: Part = {
 const MOST_LAGGING: Part = {
   rows: 'SELECT name, read_until FROM mappings WHERE sync = s.sync AND read_until IS NOT NULL ORDER BY read_until, name LIMIT 1',
   columns: 'most_lagging.name AS lagging_mapping, most_lagging.read_until',
+};
+
+/** Up to when a run that follows change feeds has delivered every mapping; null if there is no such run. */
+const FOLLOWED: Part = {
+  rows: `
+    SELECT min(m.read_until) AS until
+    FROM runs r JOIN partitions p ON p.run_id = r.id JOIN mappings m ON m.id = p.mapping_id
+    WHERE r.sync = s.sync AND r.mode = 'live' AND ${isWorking('r')}`,
+  columns: 'followed.until AS "followedUntil"',
 };
 
 /** What a person has to decide: removal plans, and mappings that a guard has put on hold. */
@@ -144,8 +154,10 @@ const RETRYING: Part = {
 const NO_PROGRESS: Part = {
   rows: `
     SELECT min(moved_at) AS since FROM (
-      SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at)) AS moved_at
-      FROM runs r LEFT JOIN partitions p ON p.run_id = r.id
+      -- A run that follows change feeds settles nothing while nothing changes.
+      SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at),
+        CASE WHEN r.mode = 'live' THEN min(m.read_until) END) AS moved_at
+      FROM runs r LEFT JOIN partitions p ON p.run_id = r.id LEFT JOIN mappings m ON m.id = p.mapping_id
       WHERE r.sync = s.sync AND ${isWorking('r')}
         AND NOT EXISTS (SELECT FROM removal_plans h JOIN guards USING (run_id, mapping_id)
                         WHERE h.run_id = r.id AND h.state = 'awaiting_approval')
@@ -159,6 +171,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   usual: USUAL,
   undelivered: UNDELIVERED,
   most_lagging: MOST_LAGGING,
+  followed: FOLLOWED,
   to_decide: TO_DECIDE,
   schedules_of_sync: SCHEDULES,
   retrying: RETRYING,

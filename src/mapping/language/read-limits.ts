@@ -38,10 +38,14 @@ export function readLimits({ limits = {}, failOn, upload, schedules = [] }: Limi
   };
 }
 
-/** A run of any schedule delivers what has changed, so the one that starts runs most often counts. */
+/**
+ * A run of any schedule delivers what has changed, so the one that starts runs most often counts; not one that is always on,
+ * whose run has no end.
+ */
 function scheduledGapOf(schedules: NonNullable<LimitsFile['schedules']>): number | null {
-  const gaps = schedules.map(({ cron, every }) =>
-    every === undefined ? longestCronGap(cron!, new Date()) : durationSeconds(every),
-  );
+  const gaps = schedules.map(({ cron, every }) => {
+    if (every !== undefined) return durationSeconds(every);
+    return cron === undefined ? null : longestCronGap(cron, new Date());
+  });
   return gaps.reduce((least, gap) => (least === null || (gap !== null && gap < least) ? gap : least), null);
 }

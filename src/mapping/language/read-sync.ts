@@ -6,6 +6,7 @@ import type { GuardLimits } from '../../domain/sync/guard.js';
 import { LONGEST_EXTERNAL_ID } from '../../domain/records/external-id.js';
 import type { FeedConfig } from '../../domain/source/change-feed.js';
 import type { Relation } from '../../domain/source/source.js';
+import type { FindingKind } from '../../domain/sync/finding.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
 import { readFeed, type FeedFile } from './read-mapping.js';
@@ -61,6 +62,10 @@ export function readSync(file: LanguageFile): SyncHead {
     if (names.indexOf(name) < index)
       file.report('duplicate_name', ['schedules', index, 'name'], 'another schedule above has this name already');
   });
+  schedules.forEach((schedule, index) => {
+    const problem = timeProblem(schedule, schedule.mode ?? mode);
+    if (problem !== null) file.report(problem.kind, ['schedules', index], problem.message);
+  });
   return {
     source: {
       connection: source.connection,
@@ -104,6 +109,16 @@ function readTenant(tenant: TenantFile): TenantConfig {
   if ('values' in tenant) return { kind: 'column', column, values: new Map(Object.entries(tenant.values)) };
   const { value, tenant: id, ...relation } = tenant.from;
   return { kind: 'table', column, relation, value, tenant: id };
+}
+
+/** Only a run that follows change feeds needs no time at which it begins: it has no end of its own. */
+function timeProblem({ cron, every }: ScheduleFile, mode: RunMode): { kind: FindingKind; message: string } | null {
+  const time = cron === undefined ? every && 'every' : 'cron';
+  if (mode !== 'live' && time === undefined)
+    return { kind: 'missing_key', message: `a schedule in mode ${mode} needs one of: cron, every` };
+  if (mode !== 'live' || time === undefined) return null;
+  const message = `a schedule in mode live is always on: write its name and "mode: live" only, without "${time}"`;
+  return { kind: 'not_allowed', message };
 }
 
 function readSchedule(schedule: ScheduleFile, mode: RunMode): ScheduleConfig {

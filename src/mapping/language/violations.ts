@@ -62,8 +62,9 @@ function branchMeant(branches: readonly JsonObject[], value: unknown): JsonObjec
   if (ofType.length <= 1 || object === undefined) return ofType[0];
   const keys = Object.keys(object);
   const complete = ofType.find((branch) => requiredOf(branch).every((key) => keys.includes(key)));
-  if (complete !== undefined) return complete;
   const unknown = keys.filter((key) => !ofType.some((branch) => Object.hasOwn(propertiesOf(branch), key)));
+  // A misspelled key may be the one that tells.
+  if (complete !== undefined && unknown.length === 0) return complete;
   const nearly = ofType.find((branch) =>
     requiredOf(branch).every(
       (key) => keys.includes(key) || unknown.some((other) => nearest(other, [key]) !== undefined),
