@@ -13,7 +13,7 @@ export interface DeclaredFeed {
 
 /**
  * The feeds of the sync's files, in the order of their mappings; empty if no mapping goes by one. Throws `config_invalid` if
- * one slot is named with two publications.
+ * one slot is named with two publications or limits.
  */
 export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): DeclaredFeed[] {
   const fed = mappings.filter((mapping) => mapping.feed !== null);
@@ -23,7 +23,7 @@ export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): Declare
     if (other !== undefined)
       throw new PartnerSyncError(
         'config_invalid',
-        `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications; a slot has one`,
+        `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications, maxWal or whenExceeded; a slot has one of each`,
       );
     return { name, config: first!.feed!, mappings: ofFeed };
   });

@@ -15,6 +15,7 @@ import type {
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { didYouMean } from './violation-message.js';
+import { readSlot, type SlotFile } from './read-slot.js';
 import type { TransformFile } from './read-transform.js';
 import { nearest } from '../../domain/values/names.js';
 import { optionProblems } from '../transforms/custom/check-definition.js';
@@ -50,12 +51,6 @@ interface MappingFile {
   };
 }
 
-/** A feed by its slot, here or in sync.yaml. */
-export interface SlotFile {
-  slot: string;
-  publication: string;
-}
-
 type CallFile = string | Record<string, JsonObject>;
 
 /** The custom transforms of the sync, by name. */
@@ -75,8 +70,6 @@ type FieldFile =
 
 /** All of a mapping but its schema definition, which is a file of its own. */
 export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: string };
-
-export const readSlot = ({ slot, publication }: SlotFile): FeedConfig => ({ kind: 'slot', slot, publication });
 
 /**
  * Reads a mapping whose form is valid, in a sync with this feed, and reports to `file` what a JSON Schema cannot express: options of transforms
@@ -107,7 +100,7 @@ export function readMapping(
     relation: source,
     key,
     cursor: readCursor(cursor),
-    feed: changes === undefined ? feed : changes === 'none' ? null : readSlot(changes),
+    feed: changes === undefined ? feed : changes === 'none' ? null : readSlot(changes, file),
     deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),

@@ -8,9 +8,9 @@ import type { FeedConfig } from '../../domain/source/change-feed.js';
 import type { Relation } from '../../domain/source/source.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
-import { readSlot, type SlotFile } from './read-mapping.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';
+import { readSlot, type SlotFile } from './read-slot.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
 interface SyncFile extends LimitsFile, RetentionFile {
@@ -69,7 +69,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     tenant: readTenant(tenant),
     mode,
-    feed: changes === undefined ? null : readSlot(changes),
+    feed: changes === undefined ? null : readSlot(changes, file),
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
       requestsPerSecond: upload.requestsPerSecond ?? null,
