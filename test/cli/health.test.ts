@@ -28,6 +28,7 @@ const WELL: EvaluatedState = {
   mappingsOnHold: 0,
   retrying: null,
   noProgressSince: null,
+  feeds: [],
 };
 
 describe('a sync', () => {

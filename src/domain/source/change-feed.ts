@@ -70,6 +70,8 @@ export interface FeedState {
   readonly keptBytes: number | null;
   /** How many bytes more it will keep before it gives the feed up; null if there is no limit, or the source does not tell. */
   readonly bytesLeft: number | null;
+  /** What nobody has read of it: so many bytes, up to this position. null if it cannot be read, or the source does not tell. */
+  readonly unread: { readonly bytes: number; readonly through: FeedPosition } | null;
   /** The tables that it reports. */
   readonly tables: readonly FeedTable[];
 }
