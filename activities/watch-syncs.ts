@@ -3,6 +3,7 @@ import { activityInfo, getClient, log } from '@temporalio/activity';
 import { evaluateAlerts } from '../src/alerts/evaluate-alerts.js';
 import type { Dependencies } from '../src/delivery/dependencies.js';
 import { endAbandoned } from '../src/delivery/run/end-abandoned.js';
+import { watchFeeds } from '../src/delivery/run/watch-feeds.js';
 import {
   hasAlerts,
   needsWatch,
@@ -20,9 +21,11 @@ import { runWorkflows } from './run-workflows.js';
 
 /** How many syncs are evaluated at once: as many as there are connections to the ledger. */
 const SYNCS_AT_ONCE = 8;
+/** Of how many syncs the sources are asked at once. Each is another server, and most of the time is spent waiting for it. */
+const SOURCES_AT_ONCE = 32;
 
 /**
- * Records how schedules are, and ends runs that were terminated. Evaluates each sync that has alerts by itself, then calls
+ * Records how schedules are and how change feeds stand, and ends runs that were terminated. Evaluates each sync that has alerts by itself, then calls
  * the ping addresses. A call says that all syncs with this address have been evaluated: it stays away for one that could
  * not be, or whose alerts cannot be read, and somebody outside notices.
  *
@@ -32,6 +35,8 @@ export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
   await recordSchedules(deps);
   const { syncs: all, unreadable } = await deps.alerting.all();
   const syncs = all.filter(hasAlerts);
+  const watched = all.filter(needsWatch);
+  await watchAllFeeds(deps, watched);
   let wrong = 0;
   const failures = new Map<string, unknown>();
   const evaluateAlone = async (settings: AlertSettings): Promise<void> => {
@@ -51,7 +56,7 @@ export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
   };
   // Side by side, so that syncs which take their time keep none from being evaluated.
   const sideBySide = pLimit(SYNCS_AT_ONCE);
-  await Promise.all(all.filter(needsWatch).map((settings) => sideBySide(evaluateAlone, settings)));
+  await Promise.all(watched.map((settings) => sideBySide(evaluateAlone, settings)));
   for (const { sync } of unreadable) log.warn('the alerts of a sync cannot be read: nobody is notified', { sync });
   const notEvaluated = [
     ...syncs.filter(({ sync }) => failures.has(sync)).map(hasPing),
@@ -62,6 +67,17 @@ export async function watchSyncs(deps: Dependencies): Promise<WatchResult> {
   if (pingsUnanswered.length > 0) log.warn('ping addresses of alerts do not answer', { pings: pingsUnanswered });
   for (const [sync, error] of failures) throw named(sync, error);
   return { syncs: syncs.length, wrong, unreadable: unreadable.map(({ sync }) => sync), pingsUnanswered };
+}
+
+/** A source that cannot be asked says nothing about its feeds, and keeps no other sync from being evaluated. */
+async function watchAllFeeds(deps: Dependencies, syncs: readonly AlertSettings[]): Promise<void> {
+  const sideBySide = pLimit(SOURCES_AT_ONCE);
+  const watchAlone = async ({ sync }: AlertSettings): Promise<void> => {
+    await within(milliseconds('watchFeeds'), watchFeeds(deps, sync)).catch((error: unknown) => {
+      log.warn('cannot tell how the change feeds of a sync stand', codeOf(sync, error));
+    });
+  };
+  await Promise.all(syncs.map((settings) => sideBySide(watchAlone, settings)));
 }
 
 /** The ping addresses of syncs, with the name of the sync in their labels. */

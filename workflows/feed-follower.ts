@@ -1,5 +1,5 @@
 /** Follows the change feeds of a run, an activity after the other; beside it, mappings are loaded and searched. */
-import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import { ActivityFailure, CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
 import type { Hold } from '../src/domain/sync/guard.js';
 import type { RunInput } from '../src/domain/run/run.js';
 import type { FollowedChanges } from '../src/domain/run/work.js';
@@ -102,8 +102,9 @@ export class FeedFollower {
         }),
       );
     } catch (error) {
-      if (isCancellation(error) && isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
-      throw error;
+      if (!isCancellation(error) && !hasFailedWhileCancelled(error)) throw error;
+      if (isInterrupted() && !CancellationScope.current().consideredCancelled) return null;
+      throw isCancellation(error) ? error : new CancelledFailure('cancelled');
     } finally {
       ended = true;
     }
@@ -180,3 +181,7 @@ export class FeedFollower {
     this.#hasNews = true;
   }
 }
+
+/** An activity that fails before it hears that it is cancelled is not tried again, whatever it has failed with. */
+const hasFailedWhileCancelled = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';

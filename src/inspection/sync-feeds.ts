@@ -65,7 +65,7 @@ export async function feedHealth(
   } catch (error) {
     if (!(error instanceof PartnerSyncError)) throw error;
     const problem = error.message.replace(/^source: /, '');
-    return { position: null, problem, keptBytes: null, bytesLeft: null, tables: [] };
+    return { position: null, problem, keptBytes: null, bytesLeft: null, unread: null, tables: [] };
   }
 }
 

@@ -106,6 +106,24 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     },
     fix: (_, follow) => follow(['lagging', 'PartnerSyncLagging'], /^run <sync>$/),
   },
+  'a slot that nobody has installed, and one that was given up': {
+    shows: {
+      'feed-unreadable': [/the change feed unread cannot be read: there is no slot "unread"/, /FAIL +changes/],
+      'feed-behind': [/the change feed unread was given up/, /ok +workers/],
+    },
+    async cause({ shop, declare }) {
+      declare('changes: { slot: unread, publication: unread, maxWal: 1GiB }\n');
+      await shop.state.query(
+        `INSERT INTO partner_sync.change_feeds (sync, name, given_up) VALUES ($1, 'unread', 'the change feed unread was given up')`,
+        [SYNC],
+      );
+    },
+    async fix({ declare }, follow) {
+      // Without the feed, runs go by the cursor again.
+      declare('');
+      await follow(['feed-unreadable', 'feed-behind'], /^run <sync>$/);
+    },
+  },
   'rows that the mapping refuses': {
     shows: {
       'dead-letters': [/12 dead letters of shop/, /to do/],

@@ -51,6 +51,28 @@ it('lets doctor say whether a feed can be read, which tables it lacks, and that 
   ]);
 });
 
+it('lets doctor say that a limit is exceeded, or above that of the server, and not that there is none', async () => {
+  const shop = await fedShop();
+  await shop.changes('install --apply');
+  shop.write(
+    'sync.yaml',
+    filesOf({ changes: `{ slot: ${shop.slot}, publication: ${shop.slot}, maxWal: 1MiB }` })['sync.yaml']!,
+  );
+  const kept = /can be read; the source keeps .*B of its log for it \(limit 1\.0 MiB\)/;
+  expect(await examinedBy(shop)).toEqual([{ health: 'ok', what: expect.stringMatching(kept) as string }]);
+  await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 2097152))`);
+  expect(await examinedBy(shop)).toEqual([
+    { health: 'ok', what: expect.stringMatching(kept) as string },
+    {
+      health: 'warn',
+      what: `${shop.slot}: the source keeps more than maxWal for it`,
+      remedy: expect.stringContaining('let a run read it') as string,
+    },
+  ]);
+  const status = await shop.changes('status');
+  expect([status.code, status.stdout]).toEqual([1, expect.stringContaining('MORE THAN ITS LIMIT')]);
+});
+
 interface CheckDocument {
   readonly findings: readonly { kind: string; severity: string; file: string; path: string; message: string }[];
 }

@@ -11,6 +11,12 @@ const HOUR = 3600;
 
 const paused = (hours: number) => ({ name: 'nightly', since: ago(hours * HOUR), note: 'stocktaking (ana@ops)' });
 
+/** A feed with a limit of ten bytes. */
+const FEED = {
+  ...{ name: 'slot', keptBytes: 9, unreadBytes: 9, maxBytes: 10, problem: null, givenUp: null },
+  readAt: ago(HOUR),
+};
+
 const WELL: EvaluatedState = {
   now: NOW,
   firstRunAt: ago(100 * HOUR),
@@ -29,6 +35,7 @@ const WELL: EvaluatedState = {
   mappingsOnHold: 0,
   retrying: null,
   noProgressSince: null,
+  feeds: [],
 };
 
 describe('a sync', () => {
@@ -63,6 +70,11 @@ describe('a sync', () => {
     ['has a record that waits', { oldestWaitingAt: ago(0.9 * HOUR) }, []],
     ['has as many dead letters as allowed', { deadLetters: 10 }, []],
     ['has too many dead letters', { deadLetters: 11 }, ['dead-letters']],
+    ['has a feed within its limit', { feeds: [FEED] }, []],
+    ['has a feed that is kept too much for', { feeds: [{ ...FEED, keptBytes: 11, unreadBytes: 11 }] }, ['feed-behind']],
+    ['has such a feed without a limit', { feeds: [{ ...FEED, keptBytes: 11, maxBytes: null }] }, []],
+    ['has a feed that was given up', { feeds: [{ ...FEED, givenUp: 'it was given up' }] }, ['feed-behind']],
+    ['has a feed that is gone', { feeds: [{ ...FEED, problem: 'there is no slot' }] }, ['feed-unreadable']],
     ['lags', { mostLagging: { mapping: 'orders', readUntil: ago(2.1 * HOUR) } }, ['lagging']],
     ['lags as much as it may', { mostLagging: { mapping: 'orders', readUntil: ago(1.9 * HOUR) } }, []],
     ['works on a run that has settled something lately', { noProgressSince: ago(1.1 * HOUR) }, []],

@@ -112,7 +112,7 @@ describe('a mistake in the alerts', () => {
     ],
     [
       "alerts: [{ slack: 'https://h.example.com/SECRET', on: [lat] }]",
-      'error not_allowed alerts[0].on[0]: not allowed: "lat". Did you mean "late"? Allowed: failing, late, paused, retrying, stalled, awaiting-approval, incomplete, waiting, lagging, dead-letters',
+      'error not_allowed alerts[0].on[0]: not allowed: "lat". Did you mean "late"? Allowed: failing, feed-unreadable, feed-behind, late, paused, retrying, stalled, awaiting-approval, incomplete, waiting, lagging, dead-letters',
     ],
     [
       'alerts: [{ email: ops@example.com }]',

@@ -34,7 +34,27 @@ describe('a mapping goes by the change feed', () => {
   });
 });
 
+it('a slot has a limit of what the server may keep for it, and what is done beyond', async () => {
+  const withLimit = (more: string) => withSync(`changes: { slot: partner_sync, publication: shop, ${more} }\n`);
+  expect(await feedsOf({ ...people(''), ...withLimit('maxWal: 10GiB') })).toEqual([
+    { ...feed, limit: { maxBytes: 10 * 1024 ** 3, whenExceeded: 'alert' } },
+  ]);
+  expect(await feedsOf({ ...people(''), ...withLimit('maxWal: 512MiB, whenExceeded: reread') })).toEqual([
+    { ...feed, limit: { maxBytes: 512 * 1024 ** 2, whenExceeded: 'reread' } },
+  ]);
+});
+
 describe('is refused', () => {
+  it.each([
+    ['maxWal: 10GB', /error bad_format changes\.maxWal: must be a size with its unit, such as 512MiB or 10GiB/],
+    ['maxWal: 512KiB', /error bad_option changes\.maxWal: must be at least 1MiB/],
+    ['whenExceeded: reread', /error bad_option changes\.whenExceeded: beyond what is not said; add maxWal/],
+    ['maxWal: 10GiB, whenExceeded: drop', /error not_allowed changes\.whenExceeded/],
+  ])('%s', async (more, finding) => {
+    const changes = `changes: { slot: partner_sync, publication: shop, ${more} }\n`;
+    expect(await findingsOf(people(changes))).toEqual([expect.stringMatching(finding)]);
+  });
+
   it('a feed of a query, where the mapping says so or sync.yaml', async () => {
     const query = { source: "query: 'select id, name from people'" };
     const why =

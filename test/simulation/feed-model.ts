@@ -57,6 +57,7 @@ export class FeedModel {
           problem: null,
           keptBytes: null,
           bytesLeft: null,
+          unread: null,
           tables: Object.keys(this.#tables).map((name) => ({ schema: null, name })),
         })),
       begin: () => asked(() => position(this.#changes.length)),

@@ -5,6 +5,7 @@ import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.j
 import { feedHealth, requiredFeeds, type NeededTable } from '../../inspection/sync-feeds.js';
 import type { DeclaredFeed } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
+import { limitOf } from '../../domain/source/change-feed.js';
 import type { Source } from '../../domain/source/source.js';
 import { printable, table } from '../output/text-table.js';
 
@@ -15,6 +16,8 @@ interface MappingFeedStatus {
   readonly loaded: boolean;
   /** Rows that have changed, and are still to be delivered; up to `COUNT_BOUND`. */
   readonly changedRows: number;
+  /** ISO 8601; up to when all its changes are delivered; null until every row was read once. */
+  readonly deliveredUntil: string | null;
   /** ISO 8601; when the one that waits longest was named. */
   readonly oldestAt: string | null;
 }
@@ -30,6 +33,11 @@ interface FeedStatus {
   /** Bytes that the source keeps for the feed, and how many more it will; null if it does not say, or has no limit. */
   readonly keptBytes: number | null;
   readonly bytesLeft: number | null;
+  /** Bytes of that which nobody has read, and `changes.maxWal`; null if it is not known, or not set. */
+  readonly unreadBytes: number | null;
+  readonly maxBytes: number | null;
+  /** Why the feed was given up; null if it was not, or has begun again since. */
+  readonly givenUp: string | null;
   /** ISO 8601; when it was last read to its end. */
   readonly readAt: string | null;
   readonly tables: readonly NeededTable[];
@@ -38,7 +46,7 @@ interface FeedStatus {
   readonly warnings: readonly Pick<ShownFinding, 'text' | 'fix'>[];
 }
 
-/** How all feeds of a sync stand. `ok`: all can be read, and report what their mappings need. */
+/** How all feeds of a sync stand. `ok`: all can be read, report what their mappings need, and are within their limits. */
 export interface FeedStatuses {
   readonly sync: string;
   readonly ok: boolean;
@@ -59,16 +67,21 @@ export async function feedStatuses(parts: ViewParts, sync: string): Promise<Feed
         known.find(({ name }) => name === feed.name),
       ),
     );
-  const ok = feeds.every(({ problem, tables }) => problem === null && tables.every(({ isReported }) => isReported));
+  const ok = feeds.every(
+    (feed) => feed.problem === null && !isBeyond(feed) && feed.tables.every(({ isReported }) => isReported),
+  );
   return { sync, ok, feeds };
 }
 
 async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed | undefined): Promise<FeedStatus> {
-  const { position, ...health } = await feedHealth(source, declared, known?.position ?? null);
+  const { position, unread, ...health } = await feedHealth(source, declared, known?.position ?? null);
   const findings = health.problem === null ? await findingsOf(source, declared) : [];
   return {
     feed: declared.name,
     ...health,
+    unreadBytes: unread?.bytes ?? null,
+    maxBytes: limitOf(declared.config)?.maxBytes ?? null,
+    givenUp: known?.givenUp ?? null,
     sourcePosition: position?.at ?? null,
     ledgerPosition: known?.position?.at ?? null,
     readAt: known?.readAt?.toISOString() ?? null,
@@ -76,13 +89,24 @@ async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed
       const {
         loaded = false,
         changedRows = 0,
+        deliveredUntil = null,
         oldestAt = null,
       } = known?.mappings.find((each) => each.mapping === mapping) ?? {};
-      return { mapping, loaded, changedRows, oldestAt: oldestAt?.toISOString() ?? null };
+      return {
+        mapping,
+        loaded,
+        changedRows,
+        deliveredUntil: loaded ? (deliveredUntil?.toISOString() ?? null) : null,
+        oldestAt: oldestAt?.toISOString() ?? null,
+      };
     }),
     warnings: findings.filter(({ kind }) => kind === 'not-pruned').map(({ text, fix }) => ({ text, fix })),
   };
 }
+
+/** Whether the source keeps more for the feed than it may. */
+const isBeyond = ({ keptBytes, maxBytes }: FeedStatus): boolean =>
+  keptBytes !== null && maxBytes !== null && keptBytes > maxBytes;
 
 /** The lines for people. */
 export const statusLines = ({ sync, feeds }: FeedStatuses): string[] =>
@@ -93,6 +117,8 @@ function feedLines(sync: string, status: FeedStatus): string[] {
   const missing = tables.filter(({ isReported }) => !isReported);
   return [
     `change feed ${feed} of ${sync}: ${problem === null ? 'can be read' : printable(`CANNOT BE READ: ${problem}`)}`,
+    ...(status.givenUp === null ? [] : [`  ${status.givenUp}; the next run reads every row`]),
+    ...(isBeyond(status) ? ['  the source keeps MORE THAN ITS LIMIT: let a run read the feed, or remove it'] : []),
     ...(problem === null && missing.length === 0 ? [] : [`  do: partner-sync changes install ${sync}`]),
     ...status.warnings.flatMap(({ text, fix }) => [
       printable(`  warning: ${text}`),
@@ -100,12 +126,22 @@ function feedLines(sync: string, status: FeedStatus): string[] {
     ]),
     '',
     ...table(
-      ['confirmed up to', 'in the ledger up to', 'kept by the source', 'given up after', 'last read'],
+      [
+        'confirmed up to',
+        'in the ledger up to',
+        'kept by the source',
+        'unread',
+        'limit',
+        'given up after',
+        'last read',
+      ],
       [
         [
           status.sourcePosition ?? '-',
           status.ledgerPosition ?? '-',
           bytesOr(status.keptBytes, '-'),
+          bytesOr(status.unreadBytes, '-'),
+          bytesOr(status.maxBytes, 'none'),
           bytesOr(status.bytesLeft, 'no limit known', ' more'),
           status.readAt ?? 'never',
         ],
@@ -122,10 +158,11 @@ function feedLines(sync: string, status: FeedStatus): string[] {
         ]),
     '',
     ...table(
-      ['mapping', 'loaded', 'changed rows to deliver', 'oldest since'],
-      mappings.map(({ mapping, loaded, changedRows, oldestAt }) => [
+      ['mapping', 'loaded', 'delivered up to', 'changed rows to deliver', 'oldest since'],
+      mappings.map(({ mapping, loaded, deliveredUntil, changedRows, oldestAt }) => [
         mapping,
         loaded ? 'yes' : 'no: the next run reads every row',
+        deliveredUntil ?? '-',
         quantityToBound(changedRows, 'row'),
         oldestAt ?? '-',
       ]),

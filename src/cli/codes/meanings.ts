@@ -50,6 +50,9 @@ export const OUTCOME_MEANINGS: Readonly<Record<RunOutcome | 'failed' | RowOutcom
 /** The problems that `status` names and alerts report. */
 export const PROBLEM_MEANINGS: Readonly<Record<HealthTrigger, string>> = {
   failing: 'The latest run failed, or its workflow was terminated.',
+  'feed-unreadable': 'A change feed with a limit cannot be read, or not from where it was left.',
+  'feed-behind':
+    'The source keeps more of its log for a change feed than `changes.maxWal`, or the feed was given up for that.',
   late: 'No run has succeeded for longer than `limits.success`.',
   paused: 'A schedule has been paused for longer than `limits.paused`, so it starts no runs.',
   retrying: 'The steps of a run fail and are retried; it continues by itself once they succeed.',

@@ -1,13 +1,14 @@
 /** Doctor's check of change feeds: whether each can be read from where it was left, and whether anything will stop it. */
 import type { ViewParts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
+import { limitOf } from '../../domain/source/change-feed.js';
 import type { FeedFindingKind } from '../../domain/source/feed-installation.js';
 import type { Source } from '../../domain/source/source.js';
 import type { SyncSpec } from '../../domain/sync/sync.js';
 import { formatBytes } from '../../domain/values/quantity.js';
 import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.js';
 import { feedHealth, type FeedHealth } from '../../inspection/sync-feeds.js';
-import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
+import { declaredFeeds, type DeclaredFeed } from '../../domain/sync/declared-feeds.js';
 import type { KnownFeed } from '../../ledger/changes/feed-view.js';
 import { fail, ok, warn, type Examined } from './examination.js';
 
@@ -23,7 +24,7 @@ export async function examineFeeds(parts: ViewParts, sync: SyncSpec, source: Sou
     const since = known.find(({ name }) => name === feed.name)?.position ?? null;
     const health = await feedHealth(source, feed, since);
     const findings = await findingsOf(source, feed);
-    examined.push(...linesOf(sync.name, feed.name, health, findings));
+    examined.push(...linesOf(sync.name, feed, health, findings));
   }
   return examined;
 }
@@ -38,8 +39,15 @@ async function knownFeeds(parts: ViewParts, sync: string): Promise<readonly Know
   }
 }
 
-function linesOf(sync: string, feed: string, health: FeedHealth, findings: readonly ShownFinding[]): Examined[] {
+function linesOf(
+  sync: string,
+  { name: feed, config }: DeclaredFeed,
+  health: FeedHealth,
+  findings: readonly ShownFinding[],
+): Examined[] {
   const { problem, position, tables, keptBytes } = health;
+  const maxBytes = limitOf(config)?.maxBytes ?? null;
+  const isBeyond = keptBytes !== null && maxBytes !== null && keptBytes > maxBytes;
   const install = `partner-sync changes install ${sync}`;
   const missing = tables.filter(({ isReported }) => !isReported).map(({ table }) => table);
   // What is wrong with a part of a feed that cannot be read is its problem.
@@ -55,15 +63,19 @@ function linesOf(sync: string, feed: string, health: FeedHealth, findings: reado
     ...(problem === null && missing.length > 0
       ? [fail(NAME, `${feed} does not report ${missing.join(', ')}`, install)]
       : []),
+    ...(isBeyond ? [warn(NAME, `${feed}: the source keeps more than maxWal for it`, READ_OR_REMOVE)] : []),
     ...others.map((finding) => findingLine(feed, finding)),
   ];
-  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} for it`;
+  const limit = maxBytes === null ? '' : ` (limit ${formatBytes(maxBytes)})`;
+  const kept = keptBytes === null ? '' : `; the source keeps ${formatBytes(keptBytes)} for it${limit}`;
   return lines.some(({ health: of }) => of === 'FAIL') || problem !== null
     ? lines
     : [ok(NAME, `${feed} can be read${kept}`), ...lines];
 }
 
 const READ_AGAIN = 'nothing: the next run reads every row again, and goes by the feed from then on';
+
+const READ_OR_REMOVE = 'let a run read it, end transactions that stay open in the source, or remove it';
 
 function findingLine(feed: string, { kind, table, blocks, text, fix }: ShownFinding): Examined {
   const what = `${feed}: ${table === null ? '' : `${table}: `}${text}`;
@@ -74,6 +86,7 @@ function findingLine(feed: string, { kind, table, blocks, text, fix }: ShownFind
 /** For findings without SQL that would correct them. */
 const REMEDIES: Readonly<Partial<Record<FeedFindingKind, string>>> = {
   'log-unlimited': 'let the administrator of the source limit it, and see partner-sync changes status',
+  'limit-too-high': 'set maxWal lower, or let the administrator of the source raise max_slot_wal_keep_size',
   'idle-limit': 'let runs follow each other sooner than that',
   'server-version': 'write changes: none in sync.yaml',
   standby: 'let source.connection name the primary',

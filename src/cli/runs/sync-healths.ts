@@ -3,6 +3,7 @@ import type { ViewParts } from '../../composition/parts.js';
 import { quantity, quantityToBound } from '../../domain/values/quantity.js';
 import { formatSeconds } from '../../domain/values/duration.js';
 import type { FailOn } from '../../domain/sync/sync.js';
+import { lagLine } from '../../domain/monitoring/feed-health.js';
 import {
   DEFAULT_LIMITS,
   HEALTH_TRIGGERS,
@@ -24,6 +25,8 @@ export interface SyncHealth {
   readonly lastSuccessAge: number | null;
   /** The mapping that has not been read to the end for the longest time, and for how long; null before any has been. */
   readonly lag: { readonly mapping: string; readonly seconds: number } | null;
+  /** `delivered up to 2.0s ago; 3 changed rows to go`; null while no run in mode live works. */
+  readonly live: string | null;
   readonly oldestWaitingAge: number | null;
   /** 10,001 stands for more than 10,000. */
   readonly deadLetters: number;
@@ -65,6 +68,7 @@ export async function healthsOf(
           state.mostLagging === null
             ? null
             : { mapping: state.mostLagging.mapping, seconds: ageOf(state.mostLagging.readUntil, state) },
+        live: state.live === null ? null : lagLine(state.live, state.now),
         oldestWaitingAge: state.oldestWaitingAt === null ? null : ageOf(state.oldestWaitingAt, state),
         deadLetters: state.deadLetters,
         runsSinceSuccess: state.runsSinceSuccess,
@@ -90,10 +94,11 @@ const ageOf = (time: Date, { now }: SyncState): number => (now.getTime() - time.
 /** For people: a line a sync, and one for each thing that is wrong. */
 export const healthLines = (healths: readonly SyncHealth[]): string[] =>
   healths.flatMap(
-    ({ sync, problems, lastSuccessAge, deadLetters, refused, pausedSchedules, notStarted, defaultLimits }) => [
+    ({ sync, problems, lastSuccessAge, live, deadLetters, refused, pausedSchedules, notStarted, defaultLimits }) => [
       `${sync}: ${problems[0]?.trigger ?? 'ok'}; ${lastSuccessAge === null ? 'no success yet' : `last success ${formatSeconds(lastSuccessAge)} ago`}${
         deadLetters === 0 ? '' : `; ${quantity(deadLetters, 'dead letter')}`
       }${defaultLimits ? ' (default limits: its files cannot be read here)' : ''}`,
+      ...(live === null ? [] : [`  ${live}`]),
       ...problems.map(({ what }) => `  ${what}`),
       // A problem names them all.
       ...(problems.some(({ trigger }) => trigger === 'paused')

@@ -6,7 +6,7 @@ import { Age, State } from './values.js';
 /** `health`: undefined for a sync that has not run. */
 export function Health({ health }: { readonly health: SyncHealth | undefined }) {
   if (health === undefined) return <p class="none">This sync has not run yet.</p>;
-  const { problems, lastSuccessAge, lag, oldestWaitingAge, pausedSchedules, refused, defaultLimits } = health;
+  const { problems, lastSuccessAge, lag, live, oldestWaitingAge, pausedSchedules, refused, defaultLimits } = health;
   return (
     <>
       <p>
@@ -28,6 +28,12 @@ export function Health({ health }: { readonly health: SyncHealth | undefined }) 
           <Age seconds={lag?.seconds ?? null} />
           {lag === null ? '' : ` ago (${lag.mapping})`}
         </dd>
+        {live === null ? null : (
+          <>
+            <dt>changes</dt>
+            <dd>{live}</dd>
+          </>
+        )}
         <dt>oldest waiting record</dt>
         <dd>
           <Age seconds={oldestWaitingAge} none="none" />

@@ -23,16 +23,17 @@ export async function collectChanges(
   const reader = await acquireFeed(deps, input, signal);
   const notes: MappingNote[] = [];
   let hasBegun = reader.position !== null;
+  const readAgain = (why: string): void =>
+    void notes.push(...reader.mappings.map((mapping) => ({ mapping, message: `${why}; every row is read again` })));
   if (hasBegun) {
     try {
       await reader.record(signal);
     } catch (error) {
       if (!(error instanceof PartnerSyncError) || error.code !== 'changes_lost') throw error;
-      const message = `${error.message}; every row is read again`;
-      notes.push(...reader.mappings.map((mapping) => ({ mapping, message })));
+      readAgain(error.message);
       hasBegun = false;
     }
-  }
+  } else if (reader.givenUp !== null) readAgain(reader.givenUp);
   if (!hasBegun) {
     await reader.begin();
     await reader.record(signal);

@@ -1,10 +1,17 @@
 /** One attempt's reading of a change feed: what it reports goes into the ledger. */
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { CollectChangesInput } from '../../domain/run/work.js';
-import type { ChangeFeed, ChangeGroup, FeedPosition, FeedTable } from '../../domain/source/change-feed.js';
+import {
+  limitOf,
+  type ChangeFeed,
+  type ChangeGroup,
+  type FeedPosition,
+  type FeedTable,
+} from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
+import { milliseconds } from '../../domain/timeouts.js';
 import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -32,16 +39,20 @@ export async function acquireFeed(
   signal: AbortSignal,
 ): Promise<FeedReader> {
   const sync = await openSync(input.sync, input.runId);
-  const { config, mappings } = declaredFeeds(sync.spec).find(({ name }) => name === input.feed)!;
+  const feeds = declaredFeeds(sync.spec);
+  const { config, mappings } = feeds.find(({ name }) => name === input.feed)!;
   const feed = sync.source.changes(config);
+  const { tables, ...state } = await feed.state();
   const { fed, unreported } = await fedMappings(
     sync,
-    feed,
+    tables,
     mappings.filter(({ name }) => !input.skipped.includes(name)),
   );
   // A worker that was frozen may resume after its attempt is over, and must not fence off the attempt that replaced it.
   signal.throwIfAborted();
   const acquired = await ledger.feeds.acquire(input.sync, input.feed);
+  await ledger.feeds.see(input.sync, input.feed, state);
+  await ledger.feeds.setLimits(input.sync, new Map(feeds.map((each) => [each.name, limitOf(each.config)])));
   // Before anything is read: changes of mappings that the feed is not of are not recorded.
   await ledger.feeds.feedMappings(
     acquired,
@@ -64,6 +75,7 @@ export class FeedReader {
   #position: FeedPosition | null;
   /** How many keys have been recorded and not confirmed yet. */
   #unconfirmed = 0;
+  #seenAt = -Infinity;
 
   constructor(feeds: Ledger['feeds'], feed: ChangeFeed, acquired: AcquiredFeed, fed: readonly ReportedMapping[]) {
     this.#feeds = feeds;
@@ -76,6 +88,11 @@ export class FeedReader {
   /** Up to where the feed was read; null if it has not begun. */
   get position(): FeedPosition | null {
     return this.#position;
+  }
+
+  /** Why the feed was given up before; null if it was not, or has begun again since. */
+  get givenUp(): string | null {
+    return this.#acquired.givenUp;
   }
 
   /** The names of the mappings that it is of. */
@@ -102,13 +119,14 @@ export class FeedReader {
   }
 
   /**
-   * Records what has changed since the position, and tells the source that it may forget it. The feed must have begun.
+   * Records what has changed since the position, and tells the source that it may forget it.
    *
    * @param quietly whether nothing is written if nothing has changed, and the source not told if little has
-   * @throws PartnerSyncError `changes_lost` if not every change can be read any more
+   * @throws PartnerSyncError `changes_lost` if not every change can be read any more, or the feed has not begun
    */
   async record(signal: AbortSignal, quietly = false): Promise<Recorded> {
-    const [began, before] = [performance.now(), this.#position!];
+    const [began, before] = [performance.now(), this.#position];
+    if (before === null) throw new PartnerSyncError('changes_lost', this.givenUp ?? 'the change feed has not begun');
     let [keys, ledgerMs] = [0, 0];
     const inLedger = async (write: () => Promise<void>): Promise<void> => {
       const from = performance.now();
@@ -131,6 +149,7 @@ export class FeedReader {
       await inLedger(() => this.#feeds.note(this.#acquired, [], this.#position, true));
       // Only what the ledger has is ever confirmed.
       if (!quietly || this.#unconfirmed >= UNCONFIRMED_KEYS) await this.#confirm(this.#position);
+      await this.#see();
     }
     return { keys, readingMs: performance.now() - began - ledgerMs };
   }
@@ -138,6 +157,14 @@ export class FeedReader {
   async #confirm(position: FeedPosition): Promise<void> {
     await this.#feed.confirm(position);
     this.#unconfirmed = 0;
+  }
+
+  /** Records what the source still keeps, unless that was done some seconds ago. */
+  async #see(): Promise<void> {
+    if (performance.now() - this.#seenAt < milliseconds('feedStateEvery')) return;
+    const { sync, name } = this.#acquired;
+    await this.#feeds.see(sync, name, await this.#feed.state());
+    this.#seenAt = performance.now();
   }
 }
 
@@ -152,10 +179,10 @@ interface ReportedMapping {
 /** The feed's mappings, but those that the run leaves out: they are read in full once they are back. */
 async function fedMappings(
   sync: Pick<OpenSync, 'source' | 'mapping'>,
-  feed: ChangeFeed,
+  tables: readonly FeedTable[],
   specs: readonly MappingSpec[],
 ): Promise<{ readonly fed: ReportedMapping[]; readonly unreported: string[] }> {
-  const reported = new Set((await feed.state()).tables.map(tableKey));
+  const reported = new Set(tables.map(tableKey));
   const fed: ReportedMapping[] = [];
   const unreported: string[] = [];
   for (const { name: mapping, relation, key } of specs) {

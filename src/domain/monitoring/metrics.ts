@@ -17,6 +17,9 @@ export const METRIC_PREFIX = 'partner_sync_';
 /** Labels of what is told of each mapping. Both are names of files. */
 const OF_MAPPING = ['sync', 'mapping'] as const;
 
+/** Labels of what is told of each change feed, which is a name in files, too. */
+const OF_FEED = ['sync', 'feed'] as const;
+
 /** What each worker measures of its own work, by the name without {@link METRIC_PREFIX}. */
 export const WORKER_METRICS = {
   rows_read_total: { type: 'counter', labels: OF_MAPPING, meaning: 'rows that runs have read and counted' },
@@ -104,6 +107,38 @@ export const LEDGER_METRICS = {
     labels: ['sync'],
     meaning: 'how long the lag of a mapping may be: `limits.lag` of the sync; missing if it is not set',
   },
+  changed_rows: {
+    type: 'gauge',
+    labels: OF_MAPPING,
+    meaning: 'rows that a change feed has named, and that are still to be delivered; missing without a feed',
+  },
+  oldest_changed_row_timestamp_seconds: {
+    type: 'gauge',
+    labels: OF_MAPPING,
+    meaning: 'when the one of them was named that waits longest; missing if there is none',
+  },
+  feed_read_timestamp_seconds: {
+    type: 'gauge',
+    labels: OF_FEED,
+    meaning: 'when the change feed was last read to its end; missing if it never was',
+  },
+  feed_seen_timestamp_seconds: {
+    type: 'gauge',
+    labels: OF_FEED,
+    meaning: 'when the source was last asked how the change feed stands: the next three are as it said then',
+  },
+  feed_kept_bytes: {
+    type: 'gauge',
+    labels: OF_FEED,
+    meaning: 'how much of its log the source keeps for the change feed',
+  },
+  feed_unread_bytes: { type: 'gauge', labels: OF_FEED, meaning: 'how much of that nobody has read' },
+  feed_left_bytes: {
+    type: 'gauge',
+    labels: OF_FEED,
+    meaning: 'how much more the source will keep before it gives the change feed up; missing if it has no limit',
+  },
+  feed_limit_bytes: { type: 'gauge', labels: OF_FEED, meaning: '`changes.maxWal`; missing if it is not set' },
   waiting_records: { type: 'gauge', labels: [...OF_MAPPING, 'reason'], meaning: 'waiting records' },
   oldest_waiting_timestamp_seconds: {
     type: 'gauge',

@@ -2,6 +2,7 @@
 import { COUNT_BOUND, quantity, quantityToBound } from '../values/quantity.js';
 import { formatSeconds } from '../values/duration.js';
 import type { FailOn, SyncLimits } from '../sync/sync.js';
+import { behind, unreadable, type WatchedFeed } from './feed-health.js';
 import { seconds } from '../timeouts.js';
 
 /** The limits of a sync that declares none. */
@@ -59,11 +60,15 @@ export interface EvaluatedState {
   readonly mappingsOnHold: number;
   /** When the run that has not ended last settled something; of several, the one that did so longest ago. */
   readonly noProgressSince: Date | null;
+  /** Its change feeds, as the source was last asked. */
+  readonly feeds: readonly WatchedFeed[];
 }
 
 /** What can be wrong with a sync, the worst first. */
 export const HEALTH_TRIGGERS = [
   'failing',
+  'feed-unreadable',
+  'feed-behind',
   'late',
   'paused',
   'retrying',
@@ -91,6 +96,8 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
   const isFailing = latest?.outcome === 'failed';
   const checks: Readonly<Record<HealthTrigger, string | false>> = {
     failing: isFailing && `${inARow(runsSinceSuccess, 'failed')}, last with ${latest.failure?.code ?? 'unexpected'}`,
+    'feed-unreadable': ofFeeds(state, unreadable),
+    'feed-behind': ofFeeds(state, behind),
     late:
       success !== null &&
       unsuccessful > success &&
@@ -136,6 +143,15 @@ function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null
   return lastSuccessAt === null || (followedUntil !== null && followedUntil > lastSuccessAt)
     ? followedUntil
     : lastSuccessAt;
+}
+
+/** What is wrong with each feed, in one sentence; false if nothing is. */
+function ofFeeds(
+  { feeds, now }: EvaluatedState,
+  problemOf: (feed: WatchedFeed, now: Date) => string | null,
+): string | false {
+  const problems = feeds.map((feed) => problemOf(feed, now)).filter((problem) => problem !== null);
+  return problems.length > 0 && problems.join('; ');
 }
 
 /** How long the last success may be ago, in seconds; null where nothing says so. */

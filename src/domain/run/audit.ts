@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'hold_approved',
   'forgotten',
   'feed_removed',
+  'feed_given_up',
   'pruned',
   'schedules_applied',
   'schedules_paused',

@@ -10,15 +10,27 @@ import type { SourceKey } from './source-key.js';
 
 export type { FeedTable } from './feed-table.js';
 
+/** What is done about a feed for which the source keeps too much: people are told, or it is given up, too. */
+export const WHEN_EXCEEDED = ['alert', 'reread'] as const;
+
+/** How much the source may keep for a feed. */
+export interface FeedLimit {
+  readonly maxBytes: number;
+  readonly whenExceeded: (typeof WHEN_EXCEEDED)[number];
+}
+
 /** Where a feed comes from, as the files declare it. */
 export type FeedConfig =
   /** A logical replication slot of PostgreSQL, and the publication that says of which tables it reports keys. */
-  | { readonly kind: 'slot'; readonly slot: string; readonly publication: string }
+  | { readonly kind: 'slot'; readonly slot: string; readonly publication: string; readonly limit?: FeedLimit }
   /** A table that triggers fill with the keys of changed rows. */
   | { readonly kind: 'table'; readonly table: string };
 
 /** The name by which the ledger knows the feed of a sync. */
 export const feedName = (feed: FeedConfig): string => (feed.kind === 'slot' ? feed.slot : feed.table);
+
+/** null: no limit is declared. */
+export const limitOf = (feed: FeedConfig): FeedLimit | null => (feed.kind === 'slot' ? (feed.limit ?? null) : null);
 
 /** How far a feed has been read. The ledger keeps it; only the feed can interpret it. */
 export interface FeedPosition {
@@ -58,6 +70,8 @@ export interface FeedState {
   readonly keptBytes: number | null;
   /** How many bytes more it will keep before it gives the feed up; null if there is no limit, or the source does not tell. */
   readonly bytesLeft: number | null;
+  /** What nobody has read of it: so many bytes, up to this position. null if it cannot be read, or the source does not tell. */
+  readonly unread: { readonly bytes: number; readonly through: FeedPosition } | null;
   /** The tables that it reports. */
   readonly tables: readonly FeedTable[];
 }

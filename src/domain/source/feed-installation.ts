@@ -14,6 +14,8 @@ export type FeedFindingKind =
   | 'wal-level'
   | 'no-free-slot'
   | 'log-unlimited'
+  /** The limit of the files is above that of the server. */
+  | 'limit-too-high'
   | 'idle-limit'
   | 'table-missing'
   | 'not-publishable'

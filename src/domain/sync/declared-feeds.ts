@@ -13,7 +13,7 @@ export interface DeclaredFeed {
 
 /**
  * The feeds of the sync's files, in the order of their mappings; empty if no mapping goes by one. Throws `config_invalid` if
- * one slot is named with two publications, or a slot and a change table have one name.
+ * one slot is named with two publications or limits, or a slot and a change table have one name.
  */
 export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): DeclaredFeed[] {
   const fed = mappings.filter((mapping) => mapping.feed !== null);
@@ -24,7 +24,7 @@ export function declaredFeeds({ mappings }: Pick<SyncSpec, 'mappings'>): Declare
       throw new PartnerSyncError(
         'config_invalid',
         first!.feed!.kind === other.feed!.kind
-          ? `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications; a slot has one`
+          ? `the mappings ${first!.name} and ${other.name} name the slot ${name} with different publications, maxWal or whenExceeded; a slot has one of each`
           : `the mappings ${first!.name} and ${other.name} name a slot and a change table ${name}; feeds of a sync have different names`,
       );
     return { name, config: first!.feed!, mappings: ofFeed };

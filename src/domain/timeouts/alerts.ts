@@ -20,6 +20,18 @@ export const ALERTS = {
     bounds: 'asking Temporal how schedules are, and recording it, before an evaluation',
     why: 'it takes milliseconds for each; alerts are evaluated without it, and the next evaluation asks again',
   },
+  watchFeeds: {
+    value: 5,
+    unit: 's',
+    bounds: 'looking at the change feeds of a sync before an evaluation',
+    why: 'it is one query of the source; its alerts are evaluated without it, and the next evaluation looks again',
+  },
+  feedUnseen: {
+    value: 30,
+    unit: 's',
+    bounds: 'how long nobody may have looked at a change feed before the watch does',
+    why: 'a run that reads it looks more often',
+  },
   watchAttempt: {
     value: 1,
     unit: 'min',

@@ -38,6 +38,12 @@ export const LIVE = {
     bounds: 'how often the position of a feed is recorded and confirmed while little changes',
     why: 'the server can remove its log soon; no reading writes to the ledger for nothing',
   },
+  feedStateEvery: {
+    value: 10,
+    unit: 's',
+    bounds: 'how often a run that reads a feed asks the source what it keeps for it',
+    why: 'it is one query of the catalogue; alerts are evaluated each minute',
+  },
   liveTick: {
     value: 2,
     unit: 's',

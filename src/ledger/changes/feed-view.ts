@@ -10,6 +10,8 @@ export interface KnownFedMapping {
   readonly loaded: boolean;
   /** How many changed rows are still to be delivered; up to `COUNT_BOUND`. */
   readonly changedRows: number;
+  /** Up to when, by the ledger's clock, all its changes are delivered; null until every row was read once. */
+  readonly deliveredUntil: Date | null;
   /** When the one that waits longest was named; null if there is none. */
   readonly oldestAt: Date | null;
 }
@@ -22,11 +24,13 @@ export interface KnownFeed {
   readonly position: FeedPosition | null;
   /** When it was last read to its end; null if it never was. */
   readonly readAt: Date | null;
+  /** Why it was given up, if it has not begun again since. */
+  readonly givenUp: string | null;
   readonly mappings: readonly KnownFedMapping[];
 }
 
 export interface FeedView {
-  /** All feeds of the sync that have been read, or tried to be; also those that its files do not name any more. */
+  /** All feeds of the sync that have been read, or looked at; also those that its files do not name any more. */
   ofSync(sync: string): Promise<readonly KnownFeed[]>;
 }
 
@@ -36,9 +40,10 @@ export function openFeedView(knex: Knex): FeedView {
       const feeds = await knex('change_feeds')
         .where({ sync })
         .orderBy('name')
-        .select<FeedRow[]>('name', 'origin', 'position', 'read_at');
+        .select<FeedRow[]>('name', 'origin', 'position', 'read_at', 'given_up');
       const { rows: mappings } = await knex.raw<{ rows: MappingRow[] }>(
         `SELECT m.feed, mappings.name AS mapping, m.loaded, o.recorded_at AS "oldestAt",
+           mappings.read_until AS "deliveredUntil",
            (SELECT count(*)::int FROM (SELECT FROM changed_rows c WHERE c.mapping_id = m.mapping_id LIMIT :bound) c)
              AS "changedRows"
          FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
@@ -47,8 +52,9 @@ export function openFeedView(knex: Knex): FeedView {
          WHERE mappings.sync = :sync ORDER BY mappings.name`,
         { sync, bound: COUNT_BOUND },
       );
-      return feeds.map(({ name, origin, position, read_at: readAt }) => ({
+      return feeds.map(({ name, origin, position, read_at: readAt, given_up: givenUp }) => ({
         name,
+        givenUp,
         position: origin === null || position === null ? null : { origin, at: position },
         readAt,
         mappings: mappings.filter(({ feed }) => feed === name).map(({ feed: _, ...mapping }) => mapping),
@@ -62,6 +68,7 @@ interface FeedRow {
   readonly origin: string | null;
   readonly position: string | null;
   readonly read_at: Date | null;
+  readonly given_up: string | null;
 }
 
 interface MappingRow extends KnownFedMapping {

@@ -12,7 +12,9 @@ import type { SourceKey } from '../../domain/source/source.js';
 import { writeAudit } from '../audit.js';
 import { inTransaction } from '../database/statements.js';
 import { noteRows } from './changed-rows.js';
+import { openFeedStates, type FeedStates } from './feed-states.js';
 import { openFeedView, type FeedView } from './feed-view.js';
+import { NOT_LOADED } from './not-loaded.js';
 
 /** A feed of a sync as one attempt has acquired it; the fencing token tells this attempt from later ones. */
 export interface AcquiredFeed {
@@ -21,6 +23,8 @@ export interface AcquiredFeed {
   readonly name: string;
   /** Up to where its changes are noted; null if it has not begun. */
   readonly position: FeedPosition | null;
+  /** Why it was given up before, if it was and has not begun again. */
+  readonly givenUp: string | null;
   readonly fencingToken: number;
 }
 
@@ -53,7 +57,7 @@ export interface FedMapping {
   readonly readAt: Date;
 }
 
-export interface Feeds extends FeedView {
+export interface Feeds extends FeedView, FeedStates {
   /** Acquires a feed: from now on earlier attempts can note nothing. */
   acquire(sync: string, name: string): Promise<AcquiredFeed>;
   /** The feed is read from this position on: of all its mappings, every row has to be read again. Throws `fenced_off`. */
@@ -96,11 +100,13 @@ export interface Feeds extends FeedView {
 export function openFeeds(knex: Knex): Feeds {
   return {
     ...openFeedView(knex),
+    ...openFeedStates(knex),
     async acquire(sync, name) {
       const { rows } = await knex.raw<{ rows: FeedRow[] }>(
         `INSERT INTO change_feeds AS f (sync, name) VALUES (?, ?)
          ON CONFLICT (sync, name) DO UPDATE SET fencing_token = f.fencing_token + 1
-         RETURNING sync, name, fencing_token AS "fencingToken", origin, position AS at`,
+         RETURNING sync, name, fencing_token AS "fencingToken", origin, position AS at,
+           given_up AS "givenUp"`,
         [sync, name],
       );
       const { origin, at, ...feed } = rows[0]!;
@@ -109,6 +115,7 @@ export function openFeeds(knex: Knex): Feeds {
     begin: (feed, position) =>
       inTransaction(knex, async (trx) => {
         await moveTo(trx, feed, position, false);
+        await trx('change_feeds').where({ sync: feed.sync, name: feed.name }).update({ given_up: null });
         await trx.raw(
           `UPDATE fed_mappings SET ${NOT_LOADED}
            WHERE feed = ? AND mapping_id IN (SELECT id FROM mappings WHERE sync = ?)`,
@@ -185,9 +192,6 @@ export function openFeeds(knex: Knex): Feeds {
   };
 }
 
-/** Of a mapping of which every row has to be read, and every record looked for. */
-const NOT_LOADED = 'loaded = false, load_run_id = NULL, missed_deletes = true, search_plan_id = NULL';
-
 async function forgetFeed(trx: Knex, sync: string, name: string, actor: Actor): Promise<number | null> {
   // An attempt that is still reading the feed finds it gone, and is fenced off.
   const feeds = await trx('change_feeds').where({ sync, name }).delete();
@@ -211,6 +215,7 @@ interface FeedRow {
   sync: string;
   name: string;
   fencingToken: number;
+  givenUp: string | null;
   origin: string | null;
   at: string | null;
 }

@@ -39,6 +39,11 @@ const ofTenants = (table: string): string =>
   )}::float8 AS value
   FROM mappings m CROSS JOIN tenants t WHERE ${IN_SYNCS} AND t.platform_id = ANY (CAST(:tenants AS text[]))`;
 
+/** What is known of each change feed. */
+const ofFeeds = (value: string): string =>
+  `SELECT sync, name AS feed, (${value})::float8 AS value FROM change_feeds
+  WHERE sync = ANY (CAST(:syncs AS text[])) AND (${value}) IS NOT NULL`;
+
 /** The states as constants, since partial indexes serve no others. */
 const openBatches = ['intended', 'sent', 'pending'].map(
   (state) =>
@@ -65,6 +70,19 @@ const STATEMENTS: Readonly<Record<ReadMetric, string>> = {
   read_until_timestamp_seconds: `
     SELECT m.sync, m.name AS mapping, extract(epoch FROM m.read_until)::float8 AS value
     FROM mappings m WHERE ${IN_SYNCS} AND m.read_until IS NOT NULL`,
+  changed_rows: `
+    SELECT m.sync, m.name AS mapping, ${countToBound('FROM changed_rows WHERE mapping_id = m.id')}::float8 AS value
+    FROM mappings m JOIN fed_mappings f ON f.mapping_id = m.id WHERE ${IN_SYNCS}`,
+  oldest_changed_row_timestamp_seconds: `
+    SELECT m.sync, m.name AS mapping, extract(epoch FROM c.recorded_at)::float8 AS value
+    FROM mappings m CROSS JOIN LATERAL (
+      SELECT recorded_at FROM changed_rows WHERE mapping_id = m.id ORDER BY seq LIMIT 1) c WHERE ${IN_SYNCS}`,
+  feed_read_timestamp_seconds: ofFeeds('extract(epoch FROM read_at)'),
+  feed_seen_timestamp_seconds: ofFeeds('extract(epoch FROM seen_at)'),
+  feed_kept_bytes: ofFeeds('kept_bytes'),
+  feed_unread_bytes: ofFeeds('unread_bytes'),
+  feed_left_bytes: ofFeeds('bytes_left'),
+  feed_limit_bytes: ofFeeds('max_bytes'),
   waiting_records: `
     SELECT m.sync, m.name AS mapping, w.reason, count(*)::float8 AS value FROM mappings m CROSS JOIN LATERAL (
       SELECT reason FROM waiting WHERE mapping_id = m.id ORDER BY since LIMIT ${COUNT_BOUND}) w

@@ -165,6 +165,28 @@ const NO_PROGRESS: Part = {
   columns: 'no_progress.since AS "noProgressSince"',
 };
 
+/** The change feeds that somebody has looked at. */
+const FEEDS: Part = {
+  rows: `
+    SELECT coalesce(json_agg(json_build_object('name', name, 'keptBytes', kept_bytes, 'unreadBytes', unread_bytes,
+      'maxBytes', max_bytes, 'problem', problem, 'givenUp', given_up, 'readAt', read_at) ORDER BY name), '[]') AS feeds
+    FROM change_feeds WHERE sync = s.sync`,
+  columns: 'feeds_of_sync.feeds',
+};
+
+/** Of a run in mode live that works: up to when all its changes are delivered, and how many rows are not. */
+const LIVE: Part = {
+  rows: `
+    SELECT CASE WHEN bool_and(f.loaded) THEN min(m.read_until) END AS delivered_until,
+      coalesce(sum(${countToBound('FROM changed_rows WHERE mapping_id = m.id')}), 0) AS changed_rows
+    FROM mappings m JOIN fed_mappings f ON f.mapping_id = m.id
+    WHERE m.sync = s.sync AND EXISTS (
+      SELECT FROM runs r JOIN partitions p ON p.run_id = r.id AND p.mapping_id = m.id
+      WHERE r.sync = s.sync AND r.mode = 'live' AND ${isWorking('r')})
+    HAVING count(*) > 0`,
+  columns: 'live.delivered_until, live.changed_rows::float8',
+};
+
 const PARTS: Readonly<Record<string, Part>> = {
   bad_runs: BAD_RUNS,
   refused_runs: REFUSED_RUNS,
@@ -176,6 +198,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   schedules_of_sync: SCHEDULES,
   retrying: RETRYING,
   no_progress: NO_PROGRESS,
+  feeds_of_sync: FEEDS,
+  live: LIVE,
 };
 
 /** One row for each sync. */

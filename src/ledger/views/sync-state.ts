@@ -1,5 +1,6 @@
 /** The state of a sync over all of its runs, from which its health is judged. */
 import type { Knex } from 'knex';
+import type { LiveLag, WatchedFeed } from '../../domain/monitoring/feed-health.js';
 import type { EvaluatedState } from '../../domain/monitoring/sync-health.js';
 import { ABANDONED, type RunFailure } from '../../domain/run/work.js';
 import { SYNC_STATES } from './sync-state-query.js';
@@ -18,6 +19,8 @@ export interface SyncState extends EvaluatedState {
   readonly refused: number;
   /** Schedules that have not started all of their runs. */
   readonly notStarted: readonly NotStarted[];
+  /** null while no run in mode `live` works. */
+  readonly live: LiveLag | null;
 }
 
 /** Runs that a schedule has not started since it was created. */
@@ -57,12 +60,17 @@ export function openSyncStates(knex: Knex): SyncStates {
           retrying_last_failed_at: lastFailedAt,
           paused,
           not_started: notStarted,
+          feeds,
+          delivered_until: deliveredUntil,
+          changed_rows: changedRows,
           ...state
         }) => ({
           ...state,
           mostLagging: mapping === null || readUntil === null ? null : { mapping, readUntil },
           pausedSchedules: paused.map((schedule) => ({ ...schedule, since: new Date(schedule.since) })),
           notStarted: notStarted.map((schedule) => ({ ...schedule, lastAt: new Date(schedule.lastAt) })),
+          feeds: feeds.map((feed) => ({ ...feed, readAt: feed.readAt === null ? null : new Date(feed.readAt) })),
+          live: changedRows === null ? null : { deliveredUntil, changedRows },
           retrying: code === null || since === null || lastFailedAt === null ? null : { code, since, lastFailedAt },
         }),
       );
@@ -70,7 +78,13 @@ export function openSyncStates(knex: Knex): SyncStates {
   };
 }
 
-type SyncStateRow = Omit<SyncState, 'mostLagging' | 'retrying' | 'pausedSchedules' | 'notStarted'> & {
+type SyncStateRow = Omit<
+  SyncState,
+  'mostLagging' | 'retrying' | 'pausedSchedules' | 'notStarted' | 'feeds' | 'live'
+> & {
+  feeds: (Omit<WatchedFeed, 'readAt'> & { readAt: string | null })[];
+  delivered_until: Date | null;
+  changed_rows: number | null;
   paused: { name: string; since: string; note: string | null }[];
   not_started: { name: string; skipped: number; missed: number; lastAt: string }[];
   lagging_mapping: string | null;

@@ -1,4 +1,5 @@
 /** The key `changes` of a mapping: the feed that tells which of its rows have changed. */
+import { WHEN_EXCEEDED } from '../../domain/source/change-feed.js';
 import type { JsonObject } from '../../domain/values/json.js';
 
 const NAME: JsonObject = { type: 'string', pattern: '^[a-z0-9_]{1,54}$', title: 'lower-case letters, digits and _' };
@@ -13,6 +14,20 @@ const SLOT: JsonObject = {
       ...NAME,
       description: 'Name of the publication with the keys of the tables.',
       examples: ['partner_sync'],
+    },
+    maxWal: {
+      type: 'string',
+      pattern: '^([0-9]+(B|KiB|MiB|GiB)|\\$\\{env:[A-Za-z_][A-Za-z0-9_]*\\})$',
+      title: 'a size with its unit, such as 512MiB or 10GiB',
+      description: 'How much of its log the server may keep for the slot: beyond that, status and alerts say so.',
+      examples: ['10GiB'],
+    },
+    whenExceeded: {
+      description:
+        'What is done beyond maxWal. alert: nothing but that. reread: the slot is given up as it is, and the next run reads every row.',
+      enum: WHEN_EXCEEDED,
+      default: 'alert',
+      examples: ['reread'],
     },
   },
   required: ['slot', 'publication'],
@@ -37,6 +52,7 @@ export const CHANGES: JsonObject = {
   anyOf: [
     {
       description: 'No feed, although sync.yaml has one: incremental runs go by the cursor, or read every row.',
+      type: 'string',
       enum: ['none'],
     },
     SLOT,

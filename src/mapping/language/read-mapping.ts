@@ -15,6 +15,7 @@ import type {
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { didYouMean } from './violation-message.js';
+import { readFeed, type FeedFile } from './read-feed.js';
 import type { TransformFile } from './read-transform.js';
 import { nearest } from '../../domain/values/names.js';
 import { optionProblems } from '../transforms/custom/check-definition.js';
@@ -50,9 +51,6 @@ interface MappingFile {
   };
 }
 
-/** A feed, here or in sync.yaml. */
-export type FeedFile = { slot: string; publication: string } | { table: string };
-
 type CallFile = string | Record<string, JsonObject>;
 
 /** The custom transforms of the sync, by name. */
@@ -72,11 +70,6 @@ type FieldFile =
 
 /** All of a mapping but its schema definition, which is a file of its own. */
 export type MappingDraft = Omit<MappingSpec, 'schema'> & { readonly schemaName: string };
-
-export const readFeed = (feed: FeedFile): FeedConfig =>
-  'table' in feed
-    ? { kind: 'table', table: feed.table }
-    : { kind: 'slot', slot: feed.slot, publication: feed.publication };
 
 /**
  * Reads a mapping whose form is valid, in a sync with this feed, and reports to `file` what a JSON Schema cannot express: options of transforms
@@ -107,7 +100,7 @@ export function readMapping(
     relation: source,
     key,
     cursor: readCursor(cursor),
-    feed: changes === undefined ? feed : changes === 'none' ? null : readFeed(changes),
+    feed: changes === undefined ? feed : changes === 'none' ? null : readFeed(changes, file),
     deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),

@@ -9,9 +9,9 @@ import type { Relation } from '../../domain/source/source.js';
 import type { FindingKind } from '../../domain/sync/finding.js';
 import type { RunMode, ScheduleConfig, SyncSpec, TenantConfig } from '../../domain/sync/sync.js';
 import type { LanguageFile } from './language-file.js';
-import { readFeed, type FeedFile } from './read-mapping.js';
 import { readLimits, type LimitsFile } from './read-limits.js';
 import { readRetention, type RetentionFile } from './read-retention.js';
+import { readFeed, type FeedFile } from './read-feed.js';
 
 /** The file's form, which `sync.schema.json` has checked. */
 interface SyncFile extends LimitsFile, RetentionFile {
@@ -74,7 +74,7 @@ export function readSync(file: LanguageFile): SyncHead {
     },
     tenant: readTenant(tenant),
     mode,
-    feed: changes === undefined ? null : readFeed(changes),
+    feed: changes === undefined ? null : readFeed(changes, file),
     upload: {
       requestsAtOnce: upload.requestsAtOnce ?? 8,
       requestsPerSecond: upload.requestsPerSecond ?? null,

@@ -32,6 +32,7 @@ class TableFeed implements ChangeFeed {
       problem: status.problem?.text ?? lost,
       keptBytes,
       bytesLeft: null,
+      unread: null,
       tables,
     };
   }

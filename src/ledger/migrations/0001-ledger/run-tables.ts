@@ -206,6 +206,17 @@ export const RUN_TABLES = `
     read_at timestamptz,
     -- Raised by each attempt that reads the feed: an older attempt that was frozen cannot write any more.
     fencing_token integer NOT NULL DEFAULT 1,
+    -- As the source said when it was last looked at: bytes that it keeps for the feed, those of them that nobody has read,
+    -- how many more it will keep, and why the feed cannot be read.
+    seen_at timestamptz,
+    kept_bytes bigint,
+    unread_bytes bigint,
+    bytes_left bigint,
+    problem text,
+    -- What the files allow the source to keep.
+    max_bytes bigint,
+    -- Why the feed was given up, until it begins anew.
+    given_up text,
     PRIMARY KEY (sync, name)
   );
   -- Mappings whose changed rows a feed tells.

@@ -31,6 +31,9 @@ const UNDEFINED_OBJECT = 'SQLSTATE 42704';
 /** From 18 on, changes from before the publication are left out with a warning. */
 const LEFT_OUT = '55000';
 
+/** The server removes its log by files of this size. */
+const SEGMENT = 16n * 1024n * 1024n;
+
 /** How long a feed waits, in milliseconds. */
 export interface SlotWaits {
   /** For one reading or advance of the slot, and for whoever takes its groups. */
@@ -65,15 +68,20 @@ class SlotFeed implements ChangeFeed {
 
   async state(since: FeedPosition | null = null): Promise<FeedState> {
     const state = await this.#state();
-    const { position, keptBytes, bytesLeft, tables } = state;
+    const { position, keptBytes, bytesLeft, unread, tables } = state;
     const lost = state.problem !== null || since === null ? null : lostSince(since, state);
-    return { position, problem: state.problem?.text ?? lost, keptBytes, bytesLeft, tables };
+    return { position, problem: state.problem?.text ?? lost, keptBytes, bytesLeft, unread, tables };
   }
 
   async installation(tables: readonly PlannedTable[]): Promise<FeedInstallation> {
     const run = this.#run;
     return this.#database.attempt('reading what is installed', async () =>
-      installationOf(this.#config, tables, await readSlotParts(run, this.#config), await findSlotProblems(run, tables)),
+      installationOf(
+        this.#config,
+        tables,
+        await readSlotParts(run, this.#config),
+        await findSlotProblems(run, tables, this.#config.limit),
+      ),
     );
   }
 
@@ -178,6 +186,8 @@ class SlotFeed implements ChangeFeed {
       await this.#database.once('confirming changes', async () => {
         await beginWithin(taken, this.#waits.reading);
         await taken.run({ sql: `SELECT ${sql}`, bindings });
+        // The first call moves the beginning of what is kept by a few seconds of log, and only the next one to the end.
+        if (logPosition(position.at) - state.confirmed! > SEGMENT) await taken.run({ sql: `SELECT ${sql}`, bindings });
         await taken.run({ sql: 'COMMIT', bindings: [] });
       });
     } catch (error) {

@@ -2,8 +2,9 @@
  * What speaks against a slot for certain tables, read from the catalogue before anything is created: with a publication of
  * key columns, a table whose key is another one refuses the updates and deletions of the partner's own application.
  */
-import type { FeedTable } from '../../../domain/source/change-feed.js';
+import type { FeedLimit, FeedTable } from '../../../domain/source/change-feed.js';
 import type { FeedFinding, FeedFindingKind, PlannedTable } from '../../../domain/source/feed-installation.js';
+import { formatBytes } from '../../../domain/values/quantity.js';
 import type { Session } from '../../dialect.js';
 import { quotedName, quotedTable } from './quoted-names.js';
 
@@ -16,7 +17,8 @@ const SERVER_SQL = `
     'standby', pg_is_in_recovery(),
     'walLevel', current_setting('wal_level'),
     'freeSlots', current_setting('max_replication_slots')::int - (SELECT count(*) FROM pg_replication_slots),
-    'keepSize', current_setting('max_slot_wal_keep_size', true),
+    'keepBytes', (SELECT CASE setting WHEN '-1' THEN -1 ELSE setting::float8 * 1048576 END FROM pg_settings
+      WHERE name = 'max_slot_wal_keep_size'),
     'idleLimit', current_setting('idle_replication_slot_timeout', true))`;
 
 interface ServerFacts {
@@ -25,7 +27,7 @@ interface ServerFacts {
   readonly walLevel: string;
   readonly freeSlots: number;
   /** Since 13; -1 for no limit. */
-  readonly keepSize: string | null;
+  readonly keepBytes: number | null;
   /** Since 18; 0 for no limit. */
   readonly idleLimit: string | null;
 }
@@ -70,7 +72,11 @@ interface TableFacts extends FeedTable {
 }
 
 /** Everything that speaks against a slot for these tables; first what is about the server. Throws what the driver does. */
-export async function findSlotProblems(run: Session['run'], tables: readonly PlannedTable[]): Promise<FeedFinding[]> {
+export async function findSlotProblems(
+  run: Session['run'],
+  tables: readonly PlannedTable[],
+  limit: FeedLimit | null = null,
+): Promise<FeedFinding[]> {
   const asked = await run({ sql: SERVER_SQL, bindings: [] });
   const server = JSON.parse(asked.rows[0]![0]!) as ServerFacts;
   const list = tables.map(({ table }, index) => ({ index, ...table }));
@@ -78,6 +84,7 @@ export async function findSlotProblems(run: Session['run'], tables: readonly Pla
   const facts = rows.map(([json]) => JSON.parse(json!) as TableFacts);
   return [
     ...serverFindings(server),
+    ...limitFindings(server, limit),
     ...tables.flatMap((planned, index) => {
       const found = facts.filter((each) => each.index === index);
       return found.length === 0
@@ -94,7 +101,7 @@ export async function findSlotProblems(run: Session['run'], tables: readonly Pla
   ];
 }
 
-function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleLimit }: ServerFacts): FeedFinding[] {
+function serverFindings({ version, standby, walLevel, freeSlots, idleLimit }: ServerFacts): FeedFinding[] {
   const findings: FeedFinding[] = [];
   if (version < OLDEST_VERSION)
     findings.push(
@@ -115,18 +122,6 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleL
     findings.push(
       blocking('no-free-slot', null, null, 'all of max_replication_slots are in use; raise it, and restart the server'),
     );
-  if (keepSize === '-1' || keepSize === null)
-    findings.push({
-      kind: 'log-unlimited',
-      planned: null,
-      table: null,
-      blocks: false,
-      text:
-        keepSize === null
-          ? "PostgreSQL 12 cannot limit how much it keeps for a slot: while nobody reads it, the server's disk fills"
-          : "max_slot_wal_keep_size is -1: while nobody reads the slot, the server's disk fills; set it to what the disk can spare",
-      fix: null,
-    });
   if (idleLimit !== null && idleLimit !== '0')
     findings.push({
       kind: 'idle-limit',
@@ -137,6 +132,27 @@ function serverFindings({ version, standby, walLevel, freeSlots, keepSize, idleL
       fix: null,
     });
   return findings;
+}
+
+/** How much of its log the server keeps for a slot that nobody reads, and how much the files say that it may. */
+function limitFindings({ keepBytes }: ServerFacts, limit: FeedLimit | null): FeedFinding[] {
+  const toKnow = (kind: FeedFindingKind, text: string): FeedFinding[] => [
+    { kind, planned: null, table: null, blocks: false, text, fix: null },
+  ];
+  if (keepBytes !== null && keepBytes >= 0)
+    return limit === null || limit.maxBytes < keepBytes
+      ? []
+      : toKnow(
+          'limit-too-high',
+          `changes.maxWal is ${formatBytes(limit.maxBytes)}, and the server gives the slot up beyond max_slot_wal_keep_size, ${formatBytes(keepBytes)}: nobody would be told before`,
+        );
+  if (limit !== null) return [];
+  return toKnow(
+    'log-unlimited',
+    keepBytes === null
+      ? "PostgreSQL 12 cannot limit how much it keeps for a slot: while nobody reads it, the server's disk fills; set changes.maxWal"
+      : "max_slot_wal_keep_size is -1: while nobody reads the slot, the server's disk fills; set it to what the disk can spare, or changes.maxWal to less",
+  );
 }
 
 function tableFindings(facts: TableFacts, planned: PlannedTable, { version }: ServerFacts): FeedFinding[] {

@@ -2,7 +2,7 @@
 import type { FeedPosition, FeedState, FeedTable } from '../../../domain/source/change-feed.js';
 import { errorCode } from '../../../domain/values/foreign-text.js';
 import type { Session } from '../../dialect.js';
-import { logPosition } from './log-position.js';
+import { logPosition, logPositionText } from './log-position.js';
 import type { SlotConfig } from './slot-config.js';
 import { quotedName } from './quoted-names.js';
 import { FUNCTIONS_SQL, type SlotFunction } from './slot-functions.js';
@@ -99,12 +99,17 @@ function slotStateOf(config: SlotConfig, system: string, found: Found): SlotStat
   const confirmed = slot?.confirmed_flush_lsn ?? null;
   // A publication that was made anew under its name has reported nothing in between.
   const origin = [system, slot?.datoid ?? '', config.slot, publication?.oid ?? ''].join(':');
+  const written = logPosition(found.written);
   return {
     problem,
     origin,
     position: problem === null ? { origin, at: confirmed! } : null,
     confirmed: confirmed === null ? null : logPosition(confirmed),
-    written: logPosition(found.written),
+    written,
+    unread:
+      problem === null
+        ? { bytes: Number(written - logPosition(confirmed!)), through: { origin, at: logPositionText(written) } }
+        : null,
     keptBytes: found.kept === null ? null : Number(found.kept),
     bytesLeft: slot?.safe_wal_size ?? null,
     tables: tables.map(({ schemaname, tablename }): FeedTable => ({ schema: schemaname, name: tablename })),
