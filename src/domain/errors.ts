@@ -27,7 +27,7 @@ export const ERROR_CATALOGUE = {
   run_in_progress: {
     retry: 'never',
     meaning: 'Another run of the same sync holds its lease.',
-    remedy: 'Wait for the run that the message names, or cancel it in the Temporal Web UI.',
+    remedy: 'Wait for the run that the message names, or end it with `partner-sync stop <sync>`.',
   },
   run_incomplete: {
     retry: 'never',

@@ -51,7 +51,8 @@ export async function watchRun(
   const { client, taskQueue } = temporal;
   const handle = await startRun(temporal, kind, input);
   const { workflowId } = handle;
-  output.note(`started workflow ${workflowId}; Ctrl-C leaves it running`);
+  const end = input.mode === 'live' ? `, and partner-sync stop ${input.sync} ends it` : '';
+  output.note(`started workflow ${workflowId}; Ctrl-C leaves it running${end}`);
   const ended = new AbortController();
   const result = reportOf(handle);
   // It may reject while a query is awaited; it is awaited below.
