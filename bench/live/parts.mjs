@@ -174,16 +174,18 @@ function eachMinute(work) {
   let isOver = false;
   const stopped = new AbortController();
   const loop = (async () => {
-    while (!isOver) {
+    while (true) {
       await sleep(MINUTE_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (isOver) return;
       await work();
     }
   })();
   return {
-    stop() {
+    async stop() {
       isOver = true;
       stopped.abort();
-      return loop;
+      await loop;
+      await work();
     },
   };
 }
