@@ -7,17 +7,18 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { withClient } from '../scripts/with-client.mjs';
 import { PARTS } from './live/parts.mjs';
 import { machineCpu } from './measure.mjs';
 import { describeMachine, machineLine } from './report.mjs';
-import { BENCH, LOGS, buildSink, temporalVersion } from './services.mjs';
+import { BENCH, LOGS, buildSink, startLogicalSource, temporalVersion } from './services.mjs';
 import { SIZES } from './source.mjs';
 
 /** Measures what the arguments ask for, prints the table, and returns a result for each part. */
 export async function measureLive(args, owned, log) {
   const options = optionsOf(args);
   buildSink(log);
-  const machine = describeMachine({ postgres: 'embedded', temporal: await temporalVersion(log) });
+  const machine = describeMachine({ postgres: await sourceVersion(owned, log), temporal: await temporalVersion(log) });
   const file = join(BENCH, 'results', `${new Date().toISOString().replaceAll(':', '')}-live.jsonl`);
   mkdirSync(join(BENCH, 'results'), { recursive: true });
   const keep = (line) => appendFileSync(file, `${JSON.stringify(line)}\n`);
@@ -37,6 +38,13 @@ export async function measureLive(args, owned, log) {
   console.log(`${machineLine(machine)}\n\n${tableOf(results)}`);
   log(`raw results: ${file}\nlogs: ${LOGS}`);
   return results;
+}
+
+async function sourceVersion(owned, log) {
+  const source = await owned.start(() => startLogicalSource(log));
+  const { rows } = await withClient(source.url('postgres'), (client) => client.query('SHOW server_version'));
+  await owned.stop(source);
+  return rows[0].server_version;
 }
 
 /** Parses and checks the command line; throws with the accepted values. */

@@ -82,9 +82,11 @@ async function outage(bench) {
     await writes;
     await stage.caughtUp();
     const arrived = await verified(stage);
-    const late = arrived.commits.filter(({ at, acceptedAt }) => acceptedAt - at > LATE_MS);
-    const first = Math.min(...late.map(({ acceptedAt }) => acceptedAt).filter((at) => at > over));
-    const last = late.reduce((latest, { acceptedAt }) => Math.max(latest, acceptedAt), over);
+    const late = arrived.commits
+      .filter(({ at, acceptedAt }) => acceptedAt > over && acceptedAt - at > LATE_MS)
+      .map(({ acceptedAt }) => acceptedAt)
+      .sort((a, b) => a - b);
+    const [first, last] = [late[0] ?? over, late.at(-1) ?? over];
     return {
       problems: [...arrived.problems, ...(await problemsOfEnd(end))],
       lines: [
@@ -172,16 +174,18 @@ function eachMinute(work) {
   let isOver = false;
   const stopped = new AbortController();
   const loop = (async () => {
-    while (!isOver) {
+    while (true) {
       await sleep(MINUTE_MS, undefined, { signal: stopped.signal }).catch(() => undefined);
+      if (isOver) return;
       await work();
     }
   })();
   return {
-    stop() {
+    async stop() {
       isOver = true;
       stopped.abort();
-      return loop;
+      await loop;
+      await work();
     },
   };
 }

@@ -159,14 +159,14 @@ async function stageOf(own, log, size, isFed) {
   };
 }
 
-/** The connection string of an account that may only read. */
+/** The connection string of an account that may only read. Runs by cursor have to see which transactions are open. */
 async function readerOf(sourceUrl) {
   const url = new URL(sourceUrl);
   await withClient(sourceUrl, async (client) => {
     const { rowCount } = await client.query(`SELECT FROM pg_roles WHERE rolname = 'reader'`);
     if (rowCount === 0) await client.query(`CREATE ROLE reader LOGIN PASSWORD 'reader'`);
     await client.query(
-      `GRANT CONNECT ON DATABASE ${url.pathname.slice(1)} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader`,
+      `GRANT CONNECT ON DATABASE ${url.pathname.slice(1)} TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; GRANT pg_read_all_stats TO reader`,
     );
   });
   [url.username, url.password] = ['reader', 'reader'];
