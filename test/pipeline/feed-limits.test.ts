@@ -1,4 +1,5 @@
 /** A slot for which the source keeps more than `changes.maxWal`: status says so, and it is given up if the sync says so. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { watchFeeds } from '../../src/delivery/run/watch-feeds.js';
 import { runInProcess } from '../cli/in-process.js';
@@ -74,6 +75,17 @@ it('is a problem of the sync while no run reads the slot, until one does', async
   expect(await unreadBytes(shop)).toBeGreaterThan(20 * 1024 * 1024);
   await shop.run();
   expect(await problemsOf(shop)).toEqual([]);
+});
+
+it('is found by the watch', async () => {
+  const shop = await limitedShop('maxWal: 20MiB');
+  await shop.run();
+  const yaml = filesOf({ changes: `{ slot: ${shop.slot}, publication: ${shop.slot}, maxWal: 20MiB }` })['sync.yaml']!;
+  shop.write('sync.yaml', `${yaml}schedules: [{ name: nightly, cron: '0 0 1 1 *' }]\n`);
+  await writeLog(shop);
+  await shop.state.query(`UPDATE partner_sync.change_feeds SET seen_at = seen_at - interval '1 min'`);
+  await shop.client.workflow.execute('watch', { taskQueue: shop.taskQueue, workflowId: randomUUID() });
+  expect(await problemsOf(shop)).toEqual([expect.stringMatching(/^feed-behind: the source keeps 2\d/)]);
 });
 
 it('ends as a problem when the limit is raised or removed, without a run', async () => {

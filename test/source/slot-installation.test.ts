@@ -166,10 +166,19 @@ describe('an installed slot', () => {
 });
 
 /** What is found about tables, without what is found about the server. */
-async function findingsOf(database: Database, ...tables: PlannedTable[]): Promise<FeedFinding[]> {
+const findingsOf = (database: Database, ...tables: PlannedTable[]): Promise<FeedFinding[]> =>
+  findingsWithin(database, null, tables);
+
+/** The same of a slot with this limit. */
+async function findingsWithin(
+  database: Database,
+  maxBytes: number | null,
+  tables: readonly PlannedTable[] = [],
+): Promise<FeedFinding[]> {
+  const limit = maxBytes === null ? null : ({ maxBytes, whenExceeded: 'alert' } as const);
   const session = openPostgresSession({ connection: database.url, poolMax: 1, statementTimeout: 10 });
   try {
-    return await findSlotProblems((query) => session.run(query), tables);
+    return await findSlotProblems((query) => session.run(query), tables, limit);
   } finally {
     await session.close();
   }
@@ -256,6 +265,13 @@ describe('before a slot is created', () => {
     expect(await findingsOf(other)).toMatchObject([
       { kind: 'idle-limit', text: expect.stringContaining('2h') as string, blocks: false },
     ]);
+    // A limit of the files is of use only below that of the server, and makes up for one that is missing.
+    expect(await findingsWithin(other, 9 * 1024 ** 3)).toMatchObject([{ kind: 'idle-limit' }]);
+    expect(await findingsWithin(other, 10 * 1024 ** 3)).toMatchObject([
+      { kind: 'idle-limit' },
+      { kind: 'limit-too-high', text: expect.stringContaining('max_slot_wal_keep_size, 10.0 GiB') as string },
+    ]);
+    expect(await findingsWithin(database, 1024 ** 3)).toEqual([]);
   });
 
   it('a server is refused that does not write what a slot needs, or has no slot left', async () => {
