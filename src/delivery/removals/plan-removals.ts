@@ -39,8 +39,10 @@ export async function planRemovals(
   if (!plan.begun) await assertFindable(sync, mapping);
   // An empty source means that something is wrong with it, not that everything was deleted.
   let empty = !plan.begun && (await isEmpty(sync.source, mapping.plan));
-  if (run.isSearched && !plan.begun) await feeds.beginSearch(mapping.mappingId, plan.id);
-  if (!empty && run.isSearched && !(await findVanished(deps, sync, mapping, plan, run))) return plan;
+  let { trustsOwn } = run;
+  // What the feed tells from now on makes this search void.
+  if (run.isSearched && !plan.begun) trustsOwn = !(await feeds.beginSearch(mapping.mappingId, plan.id));
+  if (!empty && run.isSearched && !(await findVanished(deps, sync, mapping, plan, { ...run, trustsOwn }))) return plan;
   empty ||= await isEmpty(sync.source, mapping.plan);
   const tenants = await removals.count(plan);
   const total = totalOf(tenants);

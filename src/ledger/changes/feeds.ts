@@ -87,8 +87,11 @@ export interface Feeds extends FeedView, FeedStates {
   recordDelivered(mappingIds: readonly number[]): Promise<void>;
   /** The run is about to read every row of the mapping; once its partitions are done, the mapping is loaded. */
   beginLoad(mappingId: number, runId: string): Promise<void>;
-  /** All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. */
-  beginSearch(mappingId: number, planId: string): Promise<void>;
+  /**
+   * All records are about to be looked through for the plan; once it is carried out, no deleted row is missed any more. Returns
+   * whether TRUNCATE is among the reasons.
+   */
+  beginSearch(mappingId: number, planId: string): Promise<boolean>;
   /**
    * Forgets a feed: how far it was read, which mappings it feeds, and their changed rows. If it is installed again, every row
    * is read again. Returns how many changed rows had not been delivered; null if nothing was known. Throws
@@ -186,7 +189,11 @@ export function openFeeds(knex: Knex): Feeds {
     beginSearch: (mappingId, planId) =>
       inTransaction(knex, async (trx) => {
         await trx('removal_plans').where({ id: planId }).update({ searched: true });
-        await trx('fed_mappings').where({ mapping_id: mappingId }).update({ search_plan_id: planId });
+        const [fed] = await trx('fed_mappings')
+          .where({ mapping_id: mappingId })
+          .update({ search_plan_id: planId })
+          .returning<{ truncated: boolean }[]>('truncated');
+        return fed?.truncated === true;
       }),
     forget: (sync, name, actor) => inTransaction(knex, (trx) => forgetFeed(trx, sync, name, actor)),
   };
