@@ -156,8 +156,9 @@ export class FeedFollower {
       if (result === 'unfinished') return;
       if (result !== null) return this.#wait(result);
       this.#searching.delete(mapping);
-      this.#hasNews = true;
       this.#beginsAgain ||= isApproved;
+      // Once for all of them: the feeds are not read for some seconds then.
+      this.#hasNews ||= isApproved || this.#searching.size === 0;
     });
   }
 

@@ -7,6 +7,7 @@ import {
   type ChangeGroup,
   type FeedPosition,
   type FeedTable,
+  type ReportedTable,
 } from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
@@ -56,7 +57,10 @@ export async function acquireFeed(
   // Before anything is read: changes of mappings that the feed is not of are not recorded.
   await ledger.feeds.feedMappings(
     acquired,
-    fed.map(({ mappingId, table, key }) => ({ mappingId, reads: JSON.stringify([table.schema, table.name, ...key]) })),
+    fed.map(({ mappingId, table: { schema, name, since = '' }, key }) => ({
+      mappingId,
+      reads: JSON.stringify([schema, name, since, ...key]),
+    })),
   );
   if (unreported.length > 0)
     throw new PartnerSyncError(
@@ -172,22 +176,23 @@ export class FeedReader {
 interface ReportedMapping {
   readonly mappingId: number;
   readonly mapping: string;
-  readonly table: FeedTable;
+  readonly table: ReportedTable;
   readonly key: readonly string[];
 }
 
 /** The feed's mappings, but those that the run leaves out: they are read in full once they are back. */
 async function fedMappings(
   sync: Pick<OpenSync, 'source' | 'mapping'>,
-  tables: readonly FeedTable[],
+  tables: readonly ReportedTable[],
   specs: readonly MappingSpec[],
 ): Promise<{ readonly fed: ReportedMapping[]; readonly unreported: string[] }> {
-  const reported = new Set(tables.map(tableKey));
+  const reported = new Map(tables.map((table) => [tableKey(table), table]));
   const fed: ReportedMapping[] = [];
   const unreported: string[] = [];
   for (const { name: mapping, relation, key } of specs) {
-    const table = 'table' in relation ? (await sync.source.tables([relation.table]))[0] : undefined;
-    if (table === undefined || !reported.has(tableKey(table))) unreported.push(mapping);
+    const found = 'table' in relation ? (await sync.source.tables([relation.table]))[0] : undefined;
+    const table = found && reported.get(tableKey(found));
+    if (table === undefined) unreported.push(mapping);
     else fed.push({ mappingId: (await sync.mapping(mapping)).mappingId, mapping, table, key });
   }
   return { fed, unreported };

@@ -73,7 +73,13 @@ export interface FeedState {
   /** What nobody has read of it: so many bytes, up to this position. null if it cannot be read, or the source does not tell. */
   readonly unread: { readonly bytes: number; readonly through: FeedPosition } | null;
   /** The tables that it reports. */
-  readonly tables: readonly FeedTable[];
+  readonly tables: readonly ReportedTable[];
+}
+
+/** A table that a feed reports. */
+export interface ReportedTable extends FeedTable {
+  /** Differs once the table was not reported for a while, or is another one of its name; absent if the source does not tell. */
+  readonly since?: string;
 }
 
 /** An open feed. Only one process reads it at a time. */

@@ -137,7 +137,7 @@ class SlotFeed implements ChangeFeed {
   }
 
   #state(): Promise<SlotState> {
-    return this.#database.attempt('looking at the slot', () => readSlotState(this.#run, this.#config));
+    return this.#database.attempt('looking at the slot', () => readSlotState(this.#run, this.#config, true));
   }
 
   #stateFor(taken: TakenSession): Promise<SlotState> {

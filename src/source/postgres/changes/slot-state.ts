@@ -1,5 +1,5 @@
 /** What a server says of a slot and its publication, and what speaks against reading them. */
-import type { FeedPosition, FeedState, FeedTable } from '../../../domain/source/change-feed.js';
+import type { FeedPosition, FeedState, ReportedTable } from '../../../domain/source/change-feed.js';
 import { errorCode } from '../../../domain/values/foreign-text.js';
 import type { Session } from '../../dialect.js';
 import { logPosition, logPositionText } from './log-position.js';
@@ -50,6 +50,7 @@ interface Publication {
 interface PublishedTable {
   readonly schemaname: string;
   readonly tablename: string;
+  readonly since?: string;
   /** Since 15. */
   readonly rowfilter?: string | null;
 }
@@ -65,8 +66,14 @@ interface Found {
   readonly functions: readonly SlotFunction[];
 }
 
+/** Since when a table is published: its entry is another one once it was taken out, and a table has another number once it was made anew. */
+const SINCE_SQL = `(SELECT jsonb_build_object('since', coalesce(r.oid, c.oid)::text)
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN pg_publication_rel r ON r.prrelid = c.oid AND r.prpubid = (SELECT oid FROM pg_publication WHERE pubname = $2)
+  WHERE n.nspname = t.schemaname AND c.relname = t.tablename)`;
+
 /** As JSON, so that a column that a version lacks is absent. $1 is the slot and $2 the publication. */
-const stateSql = (system: string): string => `
+const stateSql = (system: string, isFull: boolean): string => `
   SELECT ${system}, json_build_object(
     'database', current_database(),
     'standby', pg_is_in_recovery(),
@@ -75,19 +82,23 @@ const stateSql = (system: string): string => `
       WHERE slot_name = $1 AND NOT pg_is_in_recovery()),
     'slot', (SELECT to_json(s) FROM pg_replication_slots s WHERE slot_name = $1),
     'publication', (SELECT to_json(p) FROM pg_publication p WHERE pubname = $2),
-    'tables', (SELECT coalesce(json_agg(to_jsonb(t) - 'attnames'), '[]') FROM pg_publication_tables t WHERE pubname = $2),
+    'tables', (SELECT coalesce(json_agg(to_jsonb(t) - 'attnames'${isFull ? ` || ${SINCE_SQL}` : ''}), '[]') FROM pg_publication_tables t WHERE pubname = $2),
     'functions', (SELECT coalesce(json_agg(f), '[]') FROM (${FUNCTIONS_SQL}) f))`;
 
 const SYSTEM_SQL = '(SELECT system_identifier::text FROM pg_control_system())';
 const NOT_PERMITTED = '42501';
 
-/** Asks the server. Throws what the driver does. */
-export async function readSlotState(run: Session['run'], config: SlotConfig): Promise<SlotState> {
+/**
+ * Asks the server. Throws what the driver does.
+ *
+ * @param isFull whether to ask since when each table is published, which each reading need not know
+ */
+export async function readSlotState(run: Session['run'], config: SlotConfig, isFull = false): Promise<SlotState> {
   const bindings = [config.slot, config.publication];
-  const { rows } = await run({ sql: stateSql(SYSTEM_SQL), bindings }).catch((error: unknown) => {
+  const { rows } = await run({ sql: stateSql(SYSTEM_SQL, isFull), bindings }).catch((error: unknown) => {
     if (errorCode(error) !== NOT_PERMITTED) throw error;
     // Everybody may call pg_control_system() unless that was revoked.
-    return run({ sql: stateSql("''"), bindings });
+    return run({ sql: stateSql("''", isFull), bindings });
   });
   const [system, found] = rows[0]!;
   return slotStateOf(config, system!, JSON.parse(found!) as Found);
@@ -112,7 +123,11 @@ function slotStateOf(config: SlotConfig, system: string, found: Found): SlotStat
         : null,
     keptBytes: found.kept === null ? null : Number(found.kept),
     bytesLeft: slot?.safe_wal_size ?? null,
-    tables: tables.map(({ schemaname, tablename }): FeedTable => ({ schema: schemaname, name: tablename })),
+    tables: tables.map(({ schemaname, tablename, since }): ReportedTable => ({
+      schema: schemaname,
+      name: tablename,
+      ...(since !== undefined && { since }),
+    })),
     functions: found.functions,
   };
 }
