@@ -47,7 +47,7 @@ export const POINTS = {
     file: 'src/ledger/checkpoint/checkpoint.ts',
     before: 'const resumePoint = resumePointOf(input);',
   },
-  'checkpoint committed': { file: 'src/delivery/load/load-partition.ts', before: 'rowsDone?.(rowsIn(chunk));' },
+  'checkpoint committed': { file: 'src/delivery/load/deliver-chunks.ts', before: 'rowsDone?.(rowsIn(chunk));' },
   'partition read to its end': {
     file: 'src/delivery/load/run-time-slice.ts',
     before: 'if (done) await deps.ledger.partitions.finish(',

@@ -161,8 +161,8 @@ export const PLANTED_BUGS = {
   ],
   'changes are not recorded if the position need not be': [
     'src/delivery/run/feed-reader.ts',
-    'if (changes.length > 0 || !quietly)',
-    'if (!quietly)',
+    'writes ||= changes.length > 0;',
+    '',
   ],
   'a record in flight is taken for one that was never sent': [
     'src/ledger/known-records.ts',

@@ -11,4 +11,4 @@ export const stat = counted(files.stat as (...args: unknown[]) => Promise<unknow
 export const lstat = counted(files.lstat as (...args: unknown[]) => Promise<unknown>) as typeof files.lstat;
 export const realpath = counted(files.realpath as (...args: unknown[]) => Promise<unknown>) as typeof files.realpath;
 export const access = counted(files.access as (...args: unknown[]) => Promise<unknown>) as typeof files.access;
-export const { mkdir, writeFile, rm, rename, open, mkdtemp } = files;
+export const { constants, mkdir, writeFile, rm, rename, open, mkdtemp } = files;
