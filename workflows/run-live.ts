@@ -40,7 +40,8 @@ export async function runLive(
   }
   return CancellationScope.nonCancellable(async () => {
     const { runId, sync, skipped, notes } = run;
-    await deliverLast(lastOf(run)).catch(() => undefined);
+    // A paused run must not be the one to read and send again.
+    if (execution.controls.pause === null) await deliverLast(lastOf(run)).catch(() => undefined);
     const report = await closeRun({ runId, sync, skipped, notes, isStopped });
     if (isStopped) return report;
     execution.showReport(report);
@@ -61,8 +62,8 @@ const lastOf = ({ runId, sync, stages, polled }: CheckedRun) => ({
   isLast: true,
 });
 
-/** Continues as a new execution, which opens another run in the ledger. */
-async function nextRun({ continues: _, ...input }: RunInput): Promise<never> {
+/** Continues as a new execution, which opens another run in the ledger. Changed columns were accepted for this run alone. */
+async function nextRun({ continues: _, acceptChanges: __, ...input }: RunInput): Promise<never> {
   const { workflowType } = workflowInfo();
   const continueAs = makeContinueAsNewFunc<(input: RunInput) => Promise<RunReport>>({ workflowType });
   return continueAs({ ...input, runsBefore: (input.runsBefore ?? 0) + 1 });

@@ -85,7 +85,7 @@ it.each([
   const opened: RunInput[] = [];
   const closed: (boolean | undefined)[] = [];
   const { end } = await runWith(
-    LIVE,
+    { ...LIVE, acceptChanges: true },
     () => ({
       openRun: ({ input }) => {
         opened.push(input);
@@ -104,7 +104,8 @@ it.each([
   );
   expect(end).toBe('complete');
   expect(opened).toMatchObject([{ mode: 'live' }, { mode: 'live', runsBefore: 1 }]);
-  expect(opened[1]!.continues).toBeUndefined();
+  expect(opened[1]).not.toHaveProperty('continues');
+  expect(opened[1]).not.toHaveProperty('acceptChanges');
   expect(closed).toEqual([false, true]);
 });
 
