@@ -58,7 +58,7 @@ it('lets doctor say that a limit is exceeded, or above that of the server, and n
     'sync.yaml',
     filesOf({ changes: `{ slot: ${shop.slot}, publication: ${shop.slot}, maxWal: 1MiB }` })['sync.yaml']!,
   );
-  const kept = /can be read; the source keeps .*B of its log for it \(limit 1\.0 MiB\)/;
+  const kept = /can be read; the source keeps .*B for it \(limit 1\.0 MiB\)/;
   expect(await examinedBy(shop)).toEqual([{ health: 'ok', what: expect.stringMatching(kept) as string }]);
   await shop.source.query(`SELECT pg_logical_emit_message(true, 'filler', repeat('x', 2097152))`);
   expect(await examinedBy(shop)).toEqual([

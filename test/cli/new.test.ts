@@ -109,6 +109,6 @@ it('completion completes commands, choices, syncs and mappings in bash', async (
   expect(completed('reco')).toBe('reconcile');
   expect(completed('schema', '')).toBe('push diff');
   expect(completed('run', '')).toBe('online-retail');
-  expect(completed('run', 'online-retail', '--mode', '')).toBe('incremental full mirror');
+  expect(completed('run', 'online-retail', '--mode', '')).toBe('incremental full mirror live');
   expect(completed('explain', 'online-retail', 'cust')).toBe('customers');
 });

@@ -40,8 +40,12 @@ export interface EvaluatedState {
   readonly followedUntil: Date | null;
   /** Runs that have ended since then, failed or incomplete; those that another run turned away do not count. */
   readonly runsSinceSuccess: number;
-  /** The latest of them. */
-  readonly latest: { readonly outcome: string; readonly failure: { readonly code: string } | null } | null;
+  /** The latest of them; `endedAt` is ISO 8601, and absent if nobody knows when it ended. */
+  readonly latest: {
+    readonly outcome: string;
+    readonly endedAt?: string | null;
+    readonly failure: { readonly code: string } | null;
+  } | null;
   /** Of the last 20 runs that a schedule started: seconds between two starts, and that a run takes, each the median. */
   readonly usualGap: number | null;
   readonly usualDuration: number | null;
@@ -90,7 +94,8 @@ export interface HealthProblem {
 /** Everything that is wrong, the worst first; empty if all is well. `failOn` decides whether an incomplete run is. */
 export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: FailOn): HealthProblem[] {
   const since = (time: Date): number => (state.now.getTime() - time.getTime()) / 1000;
-  const { latest, runsSinceSuccess, oldestWaitingAt, mostLagging, noProgressSince } = state;
+  const { runsSinceSuccess, oldestWaitingAt, mostLagging, noProgressSince } = state;
+  const latest = isMadeUpFor(state) ? null : state.latest;
   const success = successLimit(state, limits);
   const unsuccessful = since(lastGood(state) ?? state.expectedSince);
   const isFailing = latest?.outcome === 'failed';
@@ -137,6 +142,10 @@ export function problemsOf(state: EvaluatedState, limits: SyncLimits, failOn: Fa
     return what === false ? [] : [{ trigger, what }];
   });
 }
+
+/** Whether a run that follows change feeds has delivered everything since the latest bad run ended. */
+const isMadeUpFor = ({ latest, followedUntil }: EvaluatedState): boolean =>
+  followedUntil !== null && latest?.endedAt != null && followedUntil > new Date(latest.endedAt);
 
 /** A run that follows change feeds succeeds all the time, and has no end. */
 function lastGood({ lastSuccessAt, followedUntil }: EvaluatedState): Date | null {

@@ -13,6 +13,7 @@ export interface SyncState extends EvaluatedState {
     readonly run: string;
     readonly workflowId: string;
     readonly outcome: string;
+    readonly endedAt: string | null;
     readonly failure: RunFailure | null;
   } | null;
   /** Runs since the last success that were refused because another one was working; up to `COUNT_BOUND`. */

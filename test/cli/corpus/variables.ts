@@ -30,7 +30,7 @@ const PARAMETER = ['a b', 'a&b=c', 'a#b', 'a\r\nx: y', '../a'];
 export const VARIABLE_VALUES: Readonly<Partial<Record<VariableName, readonly string[]>>> = {
   PARTNER_SYNC_STATE_URL: ADDRESS,
   SANDBOX_STATE_URL: ADDRESS,
-  SOURCE_ADMIN_URL: ADDRESS,
+  SOURCE_ADMIN_URL: ADDRESS.filter((address) => !address.startsWith('mysql:')),
   PARTNER_SYNC_TASK_QUEUE: ['a\nb', 'a\u0000', LONG],
   PARTNER_SYNC_LOG_LEVEL: WORD,
   PARTNER_SYNC_METRICS_PORT: PORT,
