@@ -1,6 +1,6 @@
 /** `stop` ends the active run, whatever its mode, and says who did so. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { fedShop } from '../pipeline/fed-shop.js';
+import { fedShop, untilLoaded } from '../pipeline/fed-shop.js';
 import { eventually, fill, openShop, SYNC, type Shop } from '../pipeline/shop.js';
 import { startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { runInProcess } from './in-process.js';
@@ -16,7 +16,7 @@ it('lets a run in mode live deliver what is left and end with its report, and ke
   const shop = await fedShop(server);
   await fill(shop, 5);
   await shop.start('sync', { sync: SYNC, mode: 'live' });
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   const env = { ...shop.env, PARTNER_SYNC_ACTOR: 'ana@ops' };
   const { code, stdout } = await runInProcess(['stop', SYNC, '--reason', 'stocktaking', '--json'], env);
   expect(code).toBe(0);

@@ -1,7 +1,7 @@
 /** Shops that go by a change feed. */
 import { onTestFinished } from 'vitest';
 import { dropSlot, installSlot, type SlotServer } from '../source/slot-server.js';
-import { openShop, type ShopSettings } from './shop.js';
+import { eventually, openShop, type Shop, type ShopSettings } from './shop.js';
 import { filesOf } from './shop-files.js';
 
 export const TABLES = { 'shop.customers': 'id', 'shop.orders': 'no', 'shop.lines': 'order_no, line' };
@@ -28,3 +28,13 @@ export async function fedShop(server: SlotServer, { tables = TABLES, files = {},
   });
   return { ...shop, slot };
 }
+
+/** Resolves when a run in mode live has read every row, and has looked for records of customers whose rows are gone. */
+export const untilLoaded = (shop: Shop): Promise<unknown> =>
+  eventually('that all is loaded', async () => {
+    const [row] = await shop.state.query<{ isLoaded: boolean }>(
+      `SELECT coalesce(bool_and(f.loaded AND NOT (f.missed_deletes AND m.name = 'customers')), false) AS "isLoaded"
+       FROM partner_sync.fed_mappings f JOIN partner_sync.mappings m ON m.id = f.mapping_id`,
+    );
+    return row!.isLoaded && (await shop.differences()) === 0;
+  });

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
-import { fedShop as fedShopOn, marking, TABLES, type FedShopSettings } from './fed-shop.js';
+import { fedShop as fedShopOn, marking, TABLES, untilLoaded, type FedShopSettings } from './fed-shop.js';
 import { eventually, failureOf, fill, reportOf, type Shop } from './shop.js';
 import { filesOf } from './shop-files.js';
 
@@ -19,7 +19,7 @@ it('loads every row, then delivers changes as they happen and marks deleted rows
   const shop = await fedShop();
   await fill(shop, 20);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
 
   await shop.source.query(`UPDATE shop.customers SET name = 'Anna' WHERE id = 7`);
   await eventually('that the change arrives', async () => (await nameOf(shop, '7')) === 'Anna');
@@ -44,7 +44,7 @@ it('records changes and lets the source forget them while the platform is down, 
   const shop = await fedShop();
   await fill(shop, 10);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   shop.proxy.fail(() => ({ forward: false, answer: 'cut' }));
   const before = await confirmed(shop);
   await shop.source.query(`UPDATE shop.customers SET name = 'During the outage'`);
@@ -74,7 +74,7 @@ it('goes on with everything else while many removals wait for approval, and carr
   const shop = await fedShop({ files: { 'customers.mapping.yaml': hold } });
   await fill(shop, 40);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   // One after the other, so that no single plan is beyond the limit.
   for (let id = 1; id <= 8; id++) await shop.source.query('DELETE FROM shop.customers WHERE id = $1', [id]);
   const holds = async () => (await run.query<{ holds: { mapping: string; records: number }[] }, []>('progress')).holds;
@@ -98,7 +98,7 @@ it('looks all records through after TRUNCATE, those that it has delivered itself
   const shop = await fedShop({ files: { 'customers.mapping.yaml': marking() } });
   await fill(shop, 10);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   await shop.source.query(
     `BEGIN; CREATE TEMP TABLE kept ON COMMIT DROP AS TABLE shop.customers; TRUNCATE shop.customers CASCADE;
      INSERT INTO shop.customers SELECT * FROM kept WHERE id <> 5; COMMIT`,
@@ -113,7 +113,7 @@ it('stops at once while it is paused, and catches up when it is resumed', async 
   const shop = await fedShop();
   await fill(shop, 5);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   await run.executeUpdate('pause', { args: [] });
   await eventually('that the activity ends', async () => {
     const { raw } = await run.describe();
@@ -131,7 +131,7 @@ it('hands its work over to another worker as soon as its own is asked to stop', 
   const shop = await fedShop();
   await fill(shop, 5);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   await shop.rest();
   await shop.source.query(`UPDATE shop.customers SET name = 'Handed over' WHERE id = 2`);
   await shop.work();
@@ -150,7 +150,7 @@ it('ends the run and begins another one that reads every row if the slot is crea
   const shop = await fedShop();
   await fill(shop, 5);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   await run.executeUpdate('pause', { args: [] });
   await eventually('that the activity ends', async () => {
     const { raw } = await run.describe();
@@ -210,7 +210,7 @@ it('leaves out a mapping whose column is gone, goes on with the others, and take
   const shop = await fedShop();
   await fill(shop, 5);
   const run = await live(shop);
-  await eventually('that all is loaded', async () => (await shop.differences()) === 0);
+  await untilLoaded(shop);
   await shop.source.query('ALTER TABLE shop.lines RENAME sku TO article');
   await shop.source.query(`UPDATE shop.lines SET article = 'renamed' WHERE order_no = 'o2'`);
   await shop.source.query(`UPDATE shop.customers SET name = 'Meanwhile' WHERE id = 3`);
