@@ -2,7 +2,7 @@
 import BetterSqlite from 'better-sqlite3';
 import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isHere } from '../here.js';
 import { literalsOf, textOfLiteral } from '../../src/source/sqlite/change-table/quoted-values.js';
 import { createChangeTable, keysFrom, turnOf } from './change-table-database.js';
@@ -10,6 +10,18 @@ import { sqlite } from './dialect-databases.js';
 
 const ORDERS = 'CREATE TABLE orders (id INTEGER PRIMARY KEY, no TEXT UNIQUE)';
 const fileOf = (url: string): string => url.slice('sqlite:'.length);
+
+/** Folders that nobody may write, root included, who otherwise may whatever their modes say. */
+const unwritable = vi.hoisted(() => new Set<unknown>());
+vi.mock('node:fs/promises', async (original) => {
+  const files = await original<typeof import('node:fs/promises')>();
+  const refusal = Object.assign(new Error('permission denied'), { code: 'EACCES' });
+  return {
+    ...files,
+    access: (path: string, mode?: number) =>
+      unwritable.has(path) ? Promise.reject(refusal) : files.access(path, mode),
+  };
+});
 
 describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
   it('says that rows which REPLACE removes are told only if the writer wants it, and tells them then', async () => {
@@ -27,14 +39,15 @@ describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
     expect((await keysFrom(feed, position))[0]).toEqual(['orders:1', 'orders:3']);
   });
 
-  // Root may write everywhere.
-  it.runIf(process.getuid?.() !== 0)('says that nobody prunes a file whose folder cannot be written', async () => {
+  it('says that nobody prunes a file whose folder cannot be written', async () => {
     const { feed, planned, url, run } = await createChangeTable(sqlite, 'CREATE TABLE t (id INTEGER PRIMARY KEY)', {
       t: ['id'],
     });
     const start = await feed.begin();
     await run('INSERT INTO t VALUES (1)');
-    chmodSync(dirname(fileOf(url)), 0o500);
+    const folder = dirname(fileOf(url));
+    chmodSync(folder, 0o500);
+    unwritable.add(folder);
     try {
       const [keys, position] = await turnOf(feed, start);
       expect(keys).toEqual(['t:1']);
@@ -42,7 +55,8 @@ describe.runIf(isHere('SQLite'))('a change table of SQLite', () => {
       expect((await feed.installation(await planned({ t: ['id'] }))).findings).toMatchObject([{ kind: 'not-pruned' }]);
       expect((await keysFrom(feed, position))[0]).toEqual([]);
     } finally {
-      chmodSync(dirname(fileOf(url)), 0o700);
+      unwritable.delete(folder);
+      chmodSync(folder, 0o700);
     }
   });
 
