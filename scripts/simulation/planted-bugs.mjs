@@ -176,7 +176,7 @@ export const PLANTED_BUGS = {
   ],
   'a live run is complete before every row was read': [
     'src/delivery/run/left-by-live-run.ts',
-    'if (waiting + changedRows + unread.length > 0)',
+    'if (waiting + changedRows + unfinished.length > 0)',
     'if (waiting + changedRows > 0)',
   ],
   'a deleted row is settled although another run may have read it': [

@@ -5,7 +5,7 @@ import { watchFeeds } from '../../src/delivery/run/watch-feeds.js';
 import { runInProcess } from '../cli/in-process.js';
 import { startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { fedShop as fedShopOn } from './fed-shop.js';
-import { eventually, fill, reportOf } from './shop.js';
+import { eventually, fill, reportOf, untilIdle } from './shop.js';
 import { filesOf } from './shop-files.js';
 
 let server: SlotServer;
@@ -182,10 +182,7 @@ it('gives the slot of a paused run in mode live up, which begins again when it i
     /^delivered up to \d\.\ds ago; nothing to go$/.test((await healthOf(shop)).live ?? ''),
   );
   await run.executeUpdate('pause', { args: [] });
-  await eventually('that the activity ends', async () => {
-    const { raw } = await run.describe();
-    return (raw.pendingActivities ?? []).length === 0;
-  });
+  await untilIdle(run);
   await shop.source.query(`UPDATE shop.customers SET name = 'Later' WHERE id = 2`);
   await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
   await writeLog(shop);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dropSlot, startSlotServer, type SlotServer } from '../source/slot-server.js';
 import { fedShop as fedShopOn, marking, TABLES, untilLoaded, type FedShopSettings } from './fed-shop.js';
-import { eventually, failureOf, fill, reportOf, type Shop } from './shop.js';
+import { eventually, failureOf, fill, reportOf, untilIdle, type Shop } from './shop.js';
 import { filesOf } from './shop-files.js';
 
 let server: SlotServer;
@@ -115,10 +115,7 @@ it('stops at once while it is paused, and catches up when it is resumed', async 
   const run = await live(shop);
   await untilLoaded(shop);
   await run.executeUpdate('pause', { args: [] });
-  await eventually('that the activity ends', async () => {
-    const { raw } = await run.describe();
-    return (raw.pendingActivities ?? []).length === 0;
-  });
+  await untilIdle(run);
   await shop.source.query(`UPDATE shop.customers SET name = 'Later' WHERE id = 2`);
   expect(await nameOf(shop, '2')).toBe('Customer 2');
   await run.executeUpdate('resume', { args: [] });
@@ -152,10 +149,7 @@ it('ends the run and begins another one that reads every row if the slot is crea
   const run = await live(shop);
   await untilLoaded(shop);
   await run.executeUpdate('pause', { args: [] });
-  await eventually('that the activity ends', async () => {
-    const { raw } = await run.describe();
-    return (raw.pendingActivities ?? []).length === 0;
-  });
+  await untilIdle(run);
   await dropSlot(shop.source, shop.slot);
   await shop.source.query('DELETE FROM shop.customers WHERE id = 3');
   await shop.source.query(`UPDATE shop.customers SET name = 'Unheard' WHERE id = 4`);

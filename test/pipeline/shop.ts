@@ -277,6 +277,10 @@ export async function eventually<T>(
   }
 }
 
+/** Resolves when no activity of the run works or waits for a worker. */
+export const untilIdle = (run: WorkflowHandle): Promise<unknown> =>
+  eventually('that its activities end', async () => ((await run.describe()).raw.pendingActivities ?? []).length === 0);
+
 /** The report of a run, also of one that fails because of its undelivered records. */
 export async function reportOf(handle: WorkflowHandle): Promise<RunReport> {
   try {

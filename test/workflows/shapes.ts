@@ -13,6 +13,7 @@ import {
   reportOf,
   SYNC,
   text,
+  untilIdle,
   UNSURE_CUSTOMERS,
   type Shop,
   type ShopSettings,
@@ -232,10 +233,7 @@ const RUNS: Readonly<Record<string, Shape>> = {
       await feed(shop);
       const run = await follow(shop);
       await run.executeUpdate('pause', { args: [{ reason: 'maintenance' }] });
-      await eventually('that the activity ends', async () => {
-        const { raw } = await run.describe();
-        return (raw.pendingActivities ?? []).length === 0;
-      });
+      await untilIdle(run);
       await run.executeUpdate('resume', { args: [] });
       await shop.source.query('DELETE FROM shop.customers WHERE id = 4');
       await untilStatus(shop, '4', 'gone');

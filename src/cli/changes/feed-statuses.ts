@@ -1,4 +1,5 @@
 /** `changes status`: how the feeds of a sync stand in the source and in the ledger. */
+import { exceedsLimit } from '../../domain/monitoring/feed-health.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { formatBytes, quantityToBound } from '../../domain/values/quantity.js';
 import { findingsOf, type ShownFinding } from '../../inspection/shown-findings.js';
@@ -68,7 +69,7 @@ export async function feedStatuses(parts: ViewParts, sync: string): Promise<Feed
       ),
     );
   const ok = feeds.every(
-    (feed) => feed.problem === null && !isBeyond(feed) && feed.tables.every(({ isReported }) => isReported),
+    (feed) => feed.problem === null && !exceedsLimit(feed) && feed.tables.every(({ isReported }) => isReported),
   );
   return { sync, ok, feeds };
 }
@@ -104,10 +105,6 @@ async function statusOf(source: Source, declared: DeclaredFeed, known: KnownFeed
   };
 }
 
-/** Whether the source keeps more for the feed than it may. */
-const isBeyond = ({ keptBytes, maxBytes }: FeedStatus): boolean =>
-  keptBytes !== null && maxBytes !== null && keptBytes > maxBytes;
-
 /** The lines for people. */
 export const statusLines = ({ sync, feeds }: FeedStatuses): string[] =>
   feeds.flatMap((feed, i) => [...(i === 0 ? [] : ['']), ...feedLines(sync, feed)]);
@@ -118,7 +115,7 @@ function feedLines(sync: string, status: FeedStatus): string[] {
   return [
     `change feed ${feed} of ${sync}: ${problem === null ? 'can be read' : printable(`CANNOT BE READ: ${problem}`)}`,
     ...(status.givenUp === null ? [] : [`  ${status.givenUp}; the next run reads every row`]),
-    ...(isBeyond(status) ? ['  the source keeps MORE THAN ITS LIMIT: let a run read the feed, or remove it'] : []),
+    ...(exceedsLimit(status) ? ['  the source keeps MORE THAN ITS LIMIT: let a run read the feed, or remove it'] : []),
     ...(problem === null && missing.length === 0 ? [] : [`  do: partner-sync changes install ${sync}`]),
     ...status.warnings.flatMap(({ text, fix }) => [
       printable(`  warning: ${text}`),

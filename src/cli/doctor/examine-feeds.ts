@@ -1,4 +1,5 @@
 /** Doctor's check of change feeds: whether each can be read from where it was left, and whether anything will stop it. */
+import { exceedsLimit } from '../../domain/monitoring/feed-health.js';
 import type { ViewParts } from '../../composition/parts.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import { limitOf } from '../../domain/source/change-feed.js';
@@ -47,7 +48,6 @@ function linesOf(
 ): Examined[] {
   const { problem, position, tables, keptBytes } = health;
   const maxBytes = limitOf(config)?.maxBytes ?? null;
-  const isBeyond = keptBytes !== null && maxBytes !== null && keptBytes > maxBytes;
   const install = `partner-sync changes install ${sync}`;
   const missing = tables.filter(({ isReported }) => !isReported).map(({ table }) => table);
   // What is wrong with a part of a feed that cannot be read is its problem.
@@ -63,7 +63,9 @@ function linesOf(
     ...(problem === null && missing.length > 0
       ? [fail(NAME, `${feed} does not report ${missing.join(', ')}`, install)]
       : []),
-    ...(isBeyond ? [warn(NAME, `${feed}: the source keeps more than maxWal for it`, READ_OR_REMOVE)] : []),
+    ...(exceedsLimit({ keptBytes, maxBytes })
+      ? [warn(NAME, `${feed}: the source keeps more than maxWal for it`, READ_OR_REMOVE)]
+      : []),
     ...others.map((finding) => findingLine(feed, finding)),
   ];
   const limit = maxBytes === null ? '' : ` (limit ${formatBytes(maxBytes)})`;

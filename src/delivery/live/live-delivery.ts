@@ -1,4 +1,5 @@
 /** Delivers the rows that change feeds have named, as soon as they are in the ledger. */
+import { removesRecords } from '../../domain/sync/sync.js';
 import type { Hold } from '../../domain/sync/guard.js';
 import type { FollowChangesInput, NewBeginning } from '../../domain/run/work.js';
 import { milliseconds } from '../../domain/timeouts.js';
@@ -84,9 +85,16 @@ export class LiveDelivery {
     const holdOf = (name: string) => input.onHold.find(({ mapping }) => mapping === name) ?? null;
     const followed = async (name: string): Promise<FollowedMapping> => {
       const { mappingId: id, spec } = await sync.mapping(name);
-      const removes = spec.deletes !== null && spec.deletes.action !== 'ignore';
       if (sync.spec.guard !== null) await deps.ledger.guards.begin(input.runId, id);
-      return { name, id, removes, context: null, after: BEGINNING, isAgain: false, hold: holdOf(name) };
+      return {
+        name,
+        id,
+        removes: removesRecords(spec),
+        context: null,
+        after: BEGINNING,
+        isAgain: false,
+        hold: holdOf(name),
+      };
     };
     const stages = await allEnded(input.stages.map((stage) => allEnded(stage.map(followed))));
     return new LiveDelivery(deps, input, slice, signal, rowsDone, stages);
@@ -199,8 +207,10 @@ export class LiveDelivery {
     this.#tickAt = performance.now() + milliseconds('liveTick');
     const { feeds } = this.#deps.ledger;
     const { searching, isLast } = this.#input;
+    const ids = this.#mappings.map(({ id }) => id);
+    const known = await feeds.mappings(ids);
     for (const mapping of this.#mappings) {
-      const fed = await feeds.mapping(mapping.id);
+      const fed = known.get(mapping.id);
       const isWorkedOn = isLast || searching.includes(mapping.name);
       if (fed?.loaded !== true) {
         if (!isWorkedOn) this.beginAgain ??= 'changes_lost';
@@ -209,7 +219,7 @@ export class LiveDelivery {
       mapping.context ??= await this.#acquire(mapping);
       if (mapping.removes && fed.missedDeletes && !isWorkedOn) this.searches.add(mapping.name);
     }
-    await feeds.recordDelivered(this.#mappings.map(({ id }) => id));
+    await feeds.recordDelivered(ids);
   }
 
   async #acquire({ name, id }: FollowedMapping): Promise<PartitionContext> {

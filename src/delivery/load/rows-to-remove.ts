@@ -2,6 +2,7 @@
  * Finds the records that changed rows had, and have no more: the row is gone, or belongs to another tenant. They are added to
  * the run's removal plan, which is carried out once all rows have their outcomes (ADR 0037).
  */
+import { removesRecords } from '../../domain/sync/sync.js';
 import type { MapResult } from '../../domain/records/record.js';
 import type { ChangedRow } from '../../ledger/changes/changed-rows.js';
 import { deletedRecords } from '../../mapping/compile/deleted-record.js';
@@ -33,7 +34,7 @@ export async function rowsToRemove(
   rows: readonly ReadChangedRow[],
 ): Promise<ReadonlySet<string>> {
   const { spec } = context.mapping;
-  if (spec.deletes === null || spec.deletes.action === 'ignore' || !keyTellsId(spec)) return new Set();
+  if (!removesRecords(spec) || !keyTellsId(spec)) return new Set();
   const tenants = (await context.sync.tenants()).length;
   const together = Math.max(1, Math.floor(CANDIDATES_AT_ONCE / tenants));
   const staying = new Set<string>();

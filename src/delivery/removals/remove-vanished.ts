@@ -1,4 +1,5 @@
 /** Marks records whose rows are gone as the mapping says, once a run has read every row, or those that a change feed has named. */
+import { removesRecords } from '../../domain/sync/sync.js';
 import type { Dependencies } from '../dependencies.js';
 import { runTimeSlice } from '../load/run-time-slice.js';
 import { timeSlice, timeSliceResult } from '../time-slice.js';
@@ -15,8 +16,7 @@ export async function removeVanished(
   const { removals, partitions, feeds } = deps.ledger;
   const sync = await deps.openSync(ref.sync, ref.runId);
   const mapping = await sync.mapping(ref.mapping);
-  if (mapping.spec.deletes === null || mapping.spec.deletes.action === 'ignore')
-    return timeSliceResult(deps, ref, true);
+  if (!removesRecords(mapping.spec)) return timeSliceResult(deps, ref, true);
 
   const fed = among === 'all' ? null : await feeds.mapping(mapping.mappingId);
   const isSearched = among === 'all' || fed?.missedDeletes === true;

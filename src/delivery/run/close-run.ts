@@ -57,7 +57,7 @@ export async function closeRun(
     deadLetters: await ledger.counts.deadLetterCounts(runId),
     removals,
     ...(left !== null && left.changedRows > 0 && { changedRows: left.changedRows }),
-    ...(left !== null && left.unread.length > 0 && { unread: left.unread }),
+    ...(left !== null && left.unfinished.length > 0 && { unfinished: left.unfinished }),
     ...(skipped.length > 0 && { skipped }),
     ...(notes.length > 0 && { notes }),
     total: mappings.reduce(addCounts, NO_COUNTS),

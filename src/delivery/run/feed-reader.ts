@@ -118,8 +118,8 @@ export class FeedReader {
 
   /** Those of its mappings of which every row is still to be read. */
   async unloaded(): Promise<readonly string[]> {
-    const known = await Promise.all(this.#fed.map(({ mappingId }) => this.#feeds.mapping(mappingId)));
-    return this.mappings.filter((_, i) => known[i]?.loaded !== true);
+    const known = await this.#feeds.mappings(this.#fed.map(({ mappingId }) => mappingId));
+    return this.#fed.filter(({ mappingId }) => known.get(mappingId)?.loaded !== true).map(({ mapping }) => mapping);
   }
 
   /**

@@ -1,4 +1,5 @@
 /** What a run in mode `live` leaves when it ends: it is judged by that, since it reads rows as often as they change. */
+import { removesRecords } from '../../domain/sync/sync.js';
 import type { RunOutcome } from '../../domain/run/run.js';
 import type { OpenRecords } from '../../ledger/views/counts.js';
 import type { RunRow } from '../../ledger/runs/runs.js';
@@ -6,7 +7,7 @@ import type { Dependencies } from '../dependencies.js';
 
 export interface LeftByLiveRun extends OpenRecords {
   /** Mappings of which not every row was read, or, if the feed could not tell which rows are gone, not every record looked for. */
-  readonly unread: readonly string[];
+  readonly unfinished: readonly string[];
 }
 
 export async function leftByLiveRun(
@@ -14,17 +15,16 @@ export async function leftByLiveRun(
   { id, sync: name, input }: RunRow,
 ): Promise<LeftByLiveRun> {
   const sync = await openSync(name, id);
-  const unread: string[] = [];
+  const unfinished: string[] = [];
   for (const spec of sync.spec.mappings) {
     if (input.mappings !== undefined && !input.mappings.includes(spec.name)) continue;
     const fed = await ledger.feeds.mapping((await sync.mapping(spec.name)).mappingId);
-    const removes = spec.deletes !== null && spec.deletes.action !== 'ignore';
-    if (fed?.loaded !== true || (removes && fed.missedDeletes)) unread.push(spec.name);
+    if (fed?.loaded !== true || (removesRecords(spec) && fed.missedDeletes)) unfinished.push(spec.name);
   }
-  return { ...(await ledger.counts.open(id)), unread };
+  return { ...(await ledger.counts.open(id)), unfinished };
 }
 
-export function outcomeOfLeft({ waiting, changedRows, deadLettered, unread }: LeftByLiveRun): RunOutcome {
-  if (waiting + changedRows + unread.length > 0) return 'incomplete';
+export function outcomeOfLeft({ waiting, changedRows, deadLettered, unfinished }: LeftByLiveRun): RunOutcome {
+  if (waiting + changedRows + unfinished.length > 0) return 'incomplete';
   return deadLettered > 0 ? 'complete_with_dead_letters' : 'complete';
 }

@@ -3,7 +3,7 @@ import { unknownMapping } from '../../domain/sync/unknown-mapping.js';
 import { PartnerSyncError } from '../../domain/errors.js';
 import type { RunInput, RunKind } from '../../domain/run/run.js';
 import { checkRange } from '../../domain/run/check-range.js';
-import type { MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
+import { removesRecords, type MappingSpec, type SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../../mapping/compile/external-id-look-up.js';
 import { mappingNode } from '../../mapping/order/stages.js';
 
@@ -52,7 +52,7 @@ function checkCursors(chosen: readonly MappingSpec[], { from, to }: RunInput): v
 
 /** A sample is for trying out: it must not mark records as deleted. */
 function checkSample(chosen: readonly MappingSpec[]): void {
-  const marking = chosen.filter(({ deletes }) => deletes !== null && deletes.column !== null && acts(deletes));
+  const marking = chosen.filter((mapping) => removesRecords(mapping) && mapping.deletes!.column !== null);
   if (marking.length > 0)
     throw new PartnerSyncError(
       'input_invalid',
@@ -72,7 +72,7 @@ function checkLive(sync: string, chosen: readonly MappingSpec[]): void {
 
 /** A mirror run that cannot remove anything is a mistake. */
 function checkMirror(sync: string, chosen: readonly MappingSpec[]): void {
-  const removing = chosen.filter(({ deletes }) => deletes !== null && acts(deletes));
+  const removing = chosen.filter(removesRecords);
   if (removing.length === 0)
     throw new PartnerSyncError(
       'config_invalid',
@@ -85,8 +85,6 @@ function checkMirror(sync: string, chosen: readonly MappingSpec[]): void {
       `mode mirror: rows must be found by their external id, which must be a column or a template without transforms (but \`string\`); mappings: ${namesOf(unsure)}`,
     );
 }
-
-const acts = ({ action }: NonNullable<MappingSpec['deletes']>): boolean => action !== 'ignore';
 
 const namesOf = (mappings: readonly MappingSpec[]): string => mappings.map((mapping) => mapping.name).join(', ');
 

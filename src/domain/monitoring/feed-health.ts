@@ -31,12 +31,16 @@ export const unreadable = ({ name, maxBytes, problem, readAt }: WatchedFeed, now
     ? null
     : `the change feed ${name} cannot be read: ${problem} (${lastRead(readAt, now)})`;
 
+/** Whether the source keeps more for a feed than its limit. */
+export const exceedsLimit = ({ keptBytes, maxBytes }: Pick<WatchedFeed, 'keptBytes' | 'maxBytes'>): boolean =>
+  keptBytes !== null && maxBytes !== null && keptBytes > maxBytes;
+
 /** That the source keeps more for a feed than its limit, or that the feed was given up for it; null if neither is so. */
 export function behind(feed: WatchedFeed, now: Date): string | null {
   const { name, keptBytes, unreadBytes, maxBytes, givenUp, readAt } = feed;
   if (maxBytes === null) return null;
   if (givenUp !== null) return `${givenUp}; the next run reads every row`;
-  if (keptBytes === null || keptBytes <= maxBytes) return null;
+  if (keptBytes === null || !exceedsLimit(feed)) return null;
   const isRead = unreadBytes !== null && unreadBytes <= maxBytes;
   const remedy = isRead
     ? ', most of which was read: end transactions that stay open in the source'

@@ -189,7 +189,7 @@ export interface RunReport {
   /** Of mode `live`: rows that the feeds have named and that are not delivered; absent if there are none. */
   readonly changedRows?: number;
   /** Of mode `live`: mappings that are still being read for the first time, or searched for rows that are gone. */
-  readonly unread?: readonly string[];
+  readonly unfinished?: readonly string[];
   /** Mappings that did not run; absent if there are none. */
   readonly skipped?: readonly SkippedMapping[];
   /** What else changed in the source; absent if nothing did. */
@@ -216,7 +216,7 @@ export function undeliveredLine(report: RunReport): string {
     ...(report.changedRows === undefined
       ? []
       : [`${quantity(report.changedRows, 'changed row is', 'changed rows are')} not delivered`]),
-    ...(report.unread ?? []).map((mapping) => `${mapping} was not read to its end`),
+    ...(report.unfinished ?? []).map((mapping) => `${mapping} was not read to its end`),
     ...(report.skipped ?? []).map(({ mapping, code }) => `${mapping} did not run (${code})`),
     ...report.removals
       .filter(needsAttention)

@@ -1,5 +1,5 @@
 /** What installing a change feed takes: what speaks against it, and the statements that somebody has to run. */
-import type { FeedTable } from './feed-table.js';
+import { isSameTable, type FeedTable } from './feed-table.js';
 
 /** A table that a feed is to report, and the columns that identify its rows. */
 export interface PlannedTable {
@@ -82,3 +82,12 @@ export interface SourceAdministrator {
   run(statement: InstallationStatement): Promise<void>;
   close(): Promise<void>;
 }
+
+/** Several mappings may read one table, which is installed once. */
+export const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] => [
+  ...new Map(tables.map((planned) => [JSON.stringify([planned.table.schema, planned.table.name]), planned])).values(),
+];
+
+/** The planned tables that a feed does not report. */
+export const missingAmong = (tables: readonly PlannedTable[], reported: readonly FeedTable[]): PlannedTable[] =>
+  tables.filter(({ table }) => !reported.some((each) => isSameTable(each, table)));

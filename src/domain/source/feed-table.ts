@@ -6,3 +6,7 @@ export interface FeedTable {
   readonly schema: string | null;
   readonly name: string;
 }
+
+/** Whether both names are of one table. */
+export const isSameTable = (one: FeedTable, other: FeedTable): boolean =>
+  one.schema === other.schema && one.name === other.name;

@@ -218,6 +218,10 @@ export interface MappingSpec {
   readonly options: MappingOptions;
 }
 
+/** Whether something is done about the records of rows that are gone. */
+export const removesRecords = ({ deletes }: Pick<MappingSpec, 'deletes'>): boolean =>
+  deletes !== null && deletes.action !== 'ignore';
+
 /** A sync as its files declare it: what a run works by. */
 export interface SyncSpec {
   readonly name: string;

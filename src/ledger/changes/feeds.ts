@@ -80,6 +80,8 @@ export interface Feeds extends FeedView, FeedStates {
   ): Promise<void>;
   /** null if no feed has been read for the mapping yet. */
   mapping(mappingId: number): Promise<FedMapping | null>;
+  /** Those of the mappings for which a feed has been read, by their numbers. */
+  mappings(mappingIds: readonly number[]): Promise<ReadonlyMap<number, FedMapping>>;
   /**
    * Moves the moment up to which these mappings are read: to that up to which their changes are noted, or to the note of the
    * oldest row that is not delivered.
@@ -101,6 +103,17 @@ export interface Feeds extends FeedView, FeedStates {
 }
 
 export function openFeeds(knex: Knex): Feeds {
+  const mappings: Feeds['mappings'] = async (mappingIds) => {
+    const { rows } = await knex.raw<{ rows: (FedMapping & { id: number })[] }>(
+      `SELECT m.mapping_id AS id, m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes",
+         m.truncated AS "wasTruncated", f.read_at AS "readAt"
+       FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
+         JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
+       WHERE m.mapping_id = ANY (CAST(? AS int[])) AND f.read_at IS NOT NULL`,
+      [[...mappingIds]],
+    );
+    return new Map(rows.map(({ id, ...mapping }) => [id, mapping]));
+  };
   return {
     ...openFeedView(knex),
     ...openFeedStates(knex),
@@ -160,17 +173,8 @@ export function openFeeds(knex: Knex): Feeds {
             .whereIn('mapping_id', truncated)
             .update({ missed_deletes: true, truncated: true, search_plan_id: null });
       }),
-    async mapping(mappingId) {
-      const { rows } = await knex.raw<{ rows: FedMapping[] }>(
-        `SELECT m.loaded, m.load_run_id IS NOT NULL AS "isLoading", m.missed_deletes AS "missedDeletes",
-           m.truncated AS "wasTruncated", f.read_at AS "readAt"
-         FROM fed_mappings m JOIN mappings ON mappings.id = m.mapping_id
-           JOIN change_feeds f ON f.sync = mappings.sync AND f.name = m.feed
-         WHERE m.mapping_id = ? AND f.read_at IS NOT NULL`,
-        [mappingId],
-      );
-      return rows[0] ?? null;
-    },
+    mapping: async (mappingId) => (await mappings([mappingId])).get(mappingId) ?? null,
+    mappings,
     async recordDelivered(mappingIds) {
       await knex.raw(
         `UPDATE mappings SET read_until = greatest(read_until, d.until)

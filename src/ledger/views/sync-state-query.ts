@@ -105,15 +105,6 @@ const MOST_LAGGING: Part = {
   columns: 'most_lagging.name AS lagging_mapping, most_lagging.read_until',
 };
 
-/** Up to when a run that follows change feeds has delivered every mapping; null if there is no such run. */
-const FOLLOWED: Part = {
-  rows: `
-    SELECT min(m.read_until) AS until
-    FROM runs r JOIN partitions p ON p.run_id = r.id JOIN mappings m ON m.id = p.mapping_id
-    WHERE r.sync = s.sync AND r.mode = 'live' AND ${isWorking('r')}`,
-  columns: 'followed.until AS "followedUntil"',
-};
-
 /** What a person has to decide: removal plans, and mappings that a guard has put on hold. */
 const TO_DECIDE: Part = {
   rows: `
@@ -157,7 +148,7 @@ const NO_PROGRESS: Part = {
     SELECT min(moved_at) AS since FROM (
       -- A run that follows change feeds settles nothing while nothing changes.
       SELECT greatest(r.started_at, max(p.started_at), max(p.updated_at),
-        CASE WHEN r.mode = 'live' THEN min(m.read_until) END) AS moved_at
+        CASE WHEN r.mode = 'live' THEN min(m.read_until) FILTER (WHERE p.kind = 'changed_rows') END) AS moved_at
       FROM runs r LEFT JOIN partitions p ON p.run_id = r.id LEFT JOIN mappings m ON m.id = p.mapping_id
       WHERE r.sync = s.sync AND ${isWorking('r')}
         AND NOT EXISTS (SELECT FROM removal_plans h JOIN guards USING (run_id, mapping_id)
@@ -175,17 +166,20 @@ const FEEDS: Part = {
   columns: 'feeds_of_sync.feeds',
 };
 
-/** Of a run in mode live that works: up to when all its changes are delivered, and how many rows are not. */
+/**
+ * Of a run in mode live that works: up to when all changes are delivered, of the mappings that were ever read and of all, and how
+ * many rows are not.
+ */
 const LIVE: Part = {
   rows: `
-    SELECT CASE WHEN bool_and(f.loaded) THEN min(m.read_until) END AS delivered_until,
+    SELECT min(m.read_until) AS followed_until, CASE WHEN bool_and(f.loaded) THEN min(m.read_until) END AS delivered_until,
       coalesce(sum(${countToBound('FROM changed_rows WHERE mapping_id = m.id')}), 0) AS changed_rows
     FROM mappings m JOIN fed_mappings f ON f.mapping_id = m.id
     WHERE m.sync = s.sync AND EXISTS (
       SELECT FROM runs r JOIN partitions p ON p.run_id = r.id AND p.mapping_id = m.id
       WHERE r.sync = s.sync AND r.mode = 'live' AND ${isWorking('r')})
     HAVING count(*) > 0`,
-  columns: 'live.delivered_until, live.changed_rows::float8',
+  columns: 'live.followed_until AS "followedUntil", live.delivered_until, live.changed_rows::float8',
 };
 
 const PARTS: Readonly<Record<string, Part>> = {
@@ -194,7 +188,6 @@ const PARTS: Readonly<Record<string, Part>> = {
   usual: USUAL,
   undelivered: UNDELIVERED,
   most_lagging: MOST_LAGGING,
-  followed: FOLLOWED,
   to_decide: TO_DECIDE,
   schedules_of_sync: SCHEDULES,
   retrying: RETRYING,

@@ -1,11 +1,11 @@
 /** Checks what a change feed needs of a mapping. What it needs of the source is checked against the catalogue. */
-import type { MappingSpec } from '../../domain/sync/sync.js';
+import { removesRecords, type MappingSpec } from '../../domain/sync/sync.js';
 import { keyTellsId } from '../compile/key-tells-id.js';
 import type { LanguageFile } from '../language/language-file.js';
 
 /** Reports findings to `file`; none for a mapping without a feed. */
 export function checkChanges(mapping: MappingSpec, file: LanguageFile): void {
-  const { feed, relation, deletes } = mapping;
+  const { feed, relation } = mapping;
   if (feed === null) return;
   if ('query' in relation) {
     file.report(
@@ -15,7 +15,7 @@ export function checkChanges(mapping: MappingSpec, file: LanguageFile): void {
     );
     return;
   }
-  if (deletes !== null && deletes.action !== 'ignore' && !keyTellsId(mapping))
+  if (removesRecords(mapping) && !keyTellsId(mapping))
     file.report(
       'deletes_by_mirror',
       ['deletes'],

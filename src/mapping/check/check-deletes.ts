@@ -1,6 +1,6 @@
 /** Checks what a mapping declares about deleted rows (`deletes`) against its fields and its schema definition. */
 import { nearest } from '../../domain/values/names.js';
-import type { MappingSpec } from '../../domain/sync/sync.js';
+import { removesRecords, type MappingSpec } from '../../domain/sync/sync.js';
 import { brokenRules } from './check-fields.js';
 import type { CheckedMapping } from './check-references.js';
 import type { LanguageFile } from '../language/language-file.js';
@@ -81,7 +81,7 @@ function checkField(mapping: MappingSpec, file: LanguageFile, path: Path, field:
 export function checkMirror(head: SyncHead, syncFile: LanguageFile, mappings: readonly CheckedMapping[]): void {
   const schedule = head.schedules.findIndex(({ mode }) => mode === 'mirror');
   if (head.mode !== 'mirror' && schedule < 0) return;
-  const acting = mappings.filter(({ spec }) => spec.deletes !== null && spec.deletes.action !== 'ignore');
+  const acting = mappings.filter(({ spec }) => removesRecords(spec));
   if (acting.length === 0)
     syncFile.report(
       'mirror_without_deletes',

@@ -4,7 +4,7 @@
  */
 import type { Finding, FindingKind } from '../../domain/sync/finding.js';
 import type { CatalogColumn, SourceTable } from '../../domain/source/source-catalog.js';
-import type { FieldSpec, MappingSpec, SyncSpec } from '../../domain/sync/sync.js';
+import { removesRecords, type FieldSpec, type MappingSpec, type SyncSpec } from '../../domain/sync/sync.js';
 import { lookUpOf } from '../compile/external-id-look-up.js';
 import { formatPath, type Locate, type Path } from '../language/place.js';
 import { quantity } from '../../domain/values/quantity.js';
@@ -106,7 +106,7 @@ function createIndex({ table, name }: SourceTable, columns: string): string {
 
 /** A mirror run looks up the row of every record by its external id. */
 function checkIdIndex(mapping: MappingSpec, table: SourceTable, report: Report): void {
-  if (mapping.deletes === null || mapping.deletes.action === 'ignore') return;
+  if (!removesRecords(mapping)) return;
   if (table.estimatedRows !== null && table.estimatedRows < WORTH_AN_INDEX) return;
   const columns = lookUpOf(mapping)?.columns;
   if (columns === undefined || table.indexes.some((index) => columns.includes(index.columns[0] ?? ''))) return;

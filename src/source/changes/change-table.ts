@@ -73,3 +73,6 @@ export interface ChangeTable {
   installation(tables: readonly PlannedTable[]): Promise<FeedInstallation>;
   removal(): Promise<FeedRemoval>;
 }
+
+/** How many rows of a change table are read at once. */
+export const PAGE_ROWS = 10_000;

@@ -1,10 +1,12 @@
 /** Findings that change tables of all databases have in common. */
-import type {
-  FeedFinding,
-  FeedFindingKind,
-  InstallationStatement,
-  PlannedTable,
+import {
+  distinctTables,
+  type FeedFinding,
+  type FeedFindingKind,
+  type InstallationStatement,
+  type PlannedTable,
 } from '../../domain/source/feed-installation.js';
+import { isSameTable } from '../../domain/source/feed-table.js';
 import type { UnusableColumn } from './key-texts.js';
 
 /** A reason why a table cannot be told. */
@@ -69,7 +71,7 @@ export const costOf = (statements: readonly InstallationStatement[]): FeedFindin
 export const otherKeys = (tables: readonly PlannedTable[]): FeedFinding[] =>
   distinctTables(tables).flatMap(({ table, key }) =>
     tables
-      .filter((each) => each.table.schema === table.schema && each.table.name === table.name && !hasSameKey(each, key))
+      .filter((each) => isSameTable(each.table, table) && !hasSameKey(each, key))
       .map((each) =>
         blocking(
           'other-key',
@@ -81,8 +83,3 @@ export const otherKeys = (tables: readonly PlannedTable[]): FeedFinding[] =>
 
 const hasSameKey = (planned: PlannedTable, key: readonly string[]): boolean =>
   planned.key.toSorted().join() === key.toSorted().join();
-
-/** Several mappings may read one table, which has one set of triggers. */
-export const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] => [
-  ...new Map(tables.map((planned) => [JSON.stringify([planned.table.schema, planned.table.name]), planned])).values(),
-];

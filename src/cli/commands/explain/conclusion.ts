@@ -1,7 +1,7 @@
 /** Concludes from source, ledger and platform what state a record is in, why it is in it, and what to do next. */
 import type { ExplainedRecord, Explanation } from '../../../inspection/explain-record.js';
 import { PARENT_REASONS } from '../../../domain/records/parent.js';
-import type { SyncSpec } from '../../../domain/sync/sync.js';
+import { removesRecords, type SyncSpec } from '../../../domain/sync/sync.js';
 
 /** The conclusion on one record. `why` is a sentence, `next` are lines with commands to copy. */
 export interface Conclusion {
@@ -190,8 +190,8 @@ const unsure = (certain: boolean): string[] =>
 
 /** Why a record whose row is gone is still on the platform unchanged. */
 function unmarked({ mappings }: SyncSpec, mapping: string): string {
-  const deletes = mappings.find((m) => m.name === mapping)?.deletes ?? null;
-  return deletes === null || deletes.action === 'ignore'
+  const spec = mappings.find((m) => m.name === mapping);
+  return spec === undefined || !removesRecords(spec)
     ? 'the mapping does not declare `deletes`, or ignores deleted rows'
     : 'a mirror run applies what `deletes` says';
 }

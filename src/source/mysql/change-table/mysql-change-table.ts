@@ -1,25 +1,27 @@
 /** The change table of MySQL and MariaDB. See row-gaps.ts for how it misses no transaction that is committed late. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PartnerSyncError } from '../../../domain/errors.js';
-import type {
-  FeedFinding,
-  FeedInstallation,
-  FeedRemoval,
-  PlannedTable,
+import {
+  distinctTables,
+  missingAmong,
+  type FeedFinding,
+  type FeedInstallation,
+  type FeedRemoval,
+  type PlannedTable,
 } from '../../../domain/source/feed-installation.js';
 import { milliseconds, seconds } from '../../../domain/timeouts.js';
-import type {
-  ChangeTable,
-  RecordedPage,
-  TableIdentity,
-  TableProblem,
-  TableStatus,
+import {
+  PAGE_ROWS,
+  type ChangeTable,
+  type RecordedPage,
+  type TableIdentity,
+  type TableProblem,
+  type TableStatus,
 } from '../../changes/change-table.js';
 import {
   blocking,
   costOf,
   differs,
-  distinctTables,
   missingTable,
   notPruned,
   otherKeys,
@@ -28,7 +30,6 @@ import {
   unusableKey,
 } from '../../changes/findings.js';
 import type { KeyTexts } from '../../changes/key-texts.js';
-import { PAGE_ROWS } from '../../changes/page-rows.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { FeedDatabase, Query, RawPage, Session } from '../../dialect.js';
 import { oldestOpenTransaction } from '../high-watermark.js';
@@ -154,7 +155,6 @@ export class MysqlChangeTable implements ChangeTable {
     const canRead = await this.#canRead(parts);
     const canPrune = canRead && (await this.#canPrune(parts));
     const statements = tableInstallation(this.#config, recorded, parts, { canRead, canPrune });
-    const known = recordedTables(this.#config, parts);
     return {
       database: parts.database,
       findings: [
@@ -166,11 +166,7 @@ export class MysqlChangeTable implements ChangeTable {
         ...costOf(statements),
       ],
       statements,
-      missingTables: parts.hasChanges
-        ? tables.filter(
-            ({ table }) => !known.some(({ schema, name }) => schema === table.schema && name === table.name),
-          )
-        : null,
+      missingTables: parts.hasChanges ? missingAmong(tables, recordedTables(this.#config, parts)) : null,
     };
   }
 

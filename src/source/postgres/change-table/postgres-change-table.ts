@@ -4,18 +4,24 @@
  * Its rows are ordered by the transaction that has written them, and are read as long as no older transaction is open. So one
  * that commits late is never passed by; transactions of other databases of the server hold the reading back, too.
  */
-import type { FeedInstallation, FeedRemoval, PlannedTable } from '../../../domain/source/feed-installation.js';
+import {
+  distinctTables,
+  missingAmong,
+  type FeedInstallation,
+  type FeedRemoval,
+  type PlannedTable,
+} from '../../../domain/source/feed-installation.js';
 import { milliseconds } from '../../../domain/timeouts.js';
-import type {
-  ChangeTable,
-  RecordedPage,
-  TableStatus,
-  TableProblem,
-  TableIdentity,
+import {
+  PAGE_ROWS,
+  type ChangeTable,
+  type RecordedPage,
+  type TableStatus,
+  type TableProblem,
+  type TableIdentity,
 } from '../../changes/change-table.js';
-import { costOf, differs, distinctTables, notPruned, otherKeys, ofServer } from '../../changes/findings.js';
+import { costOf, differs, notPruned, otherKeys, ofServer } from '../../changes/findings.js';
 import type { KeyTexts, KeyTextRules } from '../../changes/key-texts.js';
-import { PAGE_ROWS } from '../../changes/page-rows.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { FeedDatabase, Query, RawPage, Session } from '../../dialect.js';
 import { columnList, quotedName, quotedTable } from '../changes/quoted-names.js';
@@ -166,15 +172,7 @@ export class PostgresChangeTable implements ChangeTable {
         ...costOf(statements),
       ],
       statements,
-      missingTables:
-        parts.changes === null
-          ? null
-          : tables.filter(
-              ({ table }) =>
-                !recordedTables(config, parts).some(
-                  ({ schema, name }) => schema === table.schema && name === table.name,
-                ),
-            ),
+      missingTables: parts.changes === null ? null : missingAmong(tables, recordedTables(config, parts)),
     };
   }
 

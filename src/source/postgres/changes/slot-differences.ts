@@ -1,7 +1,14 @@
 /** What is missing of a slot, and what is there, but not as it has to be. Nobody but its owner knows why: it is left as it is. */
-import type { FeedFinding, FeedInstallation, PlannedTable } from '../../../domain/source/feed-installation.js';
+import {
+  distinctTables,
+  missingAmong,
+  type FeedFinding,
+  type FeedInstallation,
+  type PlannedTable,
+} from '../../../domain/source/feed-installation.js';
+import { isSameTable } from '../../../domain/source/feed-table.js';
 import type { SlotConfig } from './slot-config.js';
-import { differingFunctions, isSameTable, slotInstallation, type SlotPlan } from './slot-installation.js';
+import { differingFunctions, slotInstallation, type SlotPlan } from './slot-installation.js';
 import type { FoundParts, PublicationPart, RolePart } from './slot-parts.js';
 import { columnList, literal, quotedName, quotedTable } from './quoted-names.js';
 import { publishAll } from './slot-state.js';
@@ -30,14 +37,14 @@ export function installationOf(
     ],
     statements: slotInstallation(plan, parts),
     missingTables:
-      publication === null ? null : tables.filter((planned) => reportedAs(publication, planned) === undefined),
+      publication === null
+        ? null
+        : missingAmong(
+            tables,
+            publication.reported.map(({ table }) => table),
+          ),
   };
 }
-
-/** Several mappings may read one table, which a publication names once. */
-const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] => [
-  ...new Map(tables.map((planned) => [quotedTable(planned.table), planned])).values(),
-];
 
 const reportedAs = (
   { reported }: PublicationPart,

@@ -1,7 +1,7 @@
 /** The SQL with which a partner's administrator makes a slot that one account may read, and removes it again. */
 import { PartnerSyncError } from '../../../domain/errors.js';
-import type { FeedTable } from '../../../domain/source/change-feed.js';
 import type { InstallationStatement, PlannedTable } from '../../../domain/source/feed-installation.js';
+import { isSameTable } from '../../../domain/source/feed-table.js';
 import { neededOf, type Step } from '../../changes/steps.js';
 import { columnList, literal, quotedName, quotedTable } from './quoted-names.js';
 import { FUNCTION_SCHEMA, functionNames } from './slot-functions.js';
@@ -132,10 +132,6 @@ function publicationSteps(plan: SlotPlan, { publication }: SlotParts): Step[] {
     why: hasLists ? `names one more table, and ${sent}` : `names one more table; ${sent}`,
   }));
 }
-
-/** Whether both names are of one table. */
-export const isSameTable = (one: FeedTable, other: FeedTable): boolean =>
-  one.schema === other.schema && one.name === other.name;
 
 /** With a fixed search_path: names that are not qualified must not be found in a schema of somebody else. */
 const functionSql = (name: string, returns: string, body: string): string =>

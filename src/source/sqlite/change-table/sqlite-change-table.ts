@@ -1,32 +1,25 @@
 /** The change table of SQLite. One connection writes at a time, so rows are numbered in the order of their commits. */
 import { access, constants } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type {
-  FeedFinding,
-  FeedInstallation,
-  FeedRemoval,
-  PlannedTable,
+import {
+  distinctTables,
+  missingAmong,
+  type FeedFinding,
+  type FeedInstallation,
+  type FeedRemoval,
+  type PlannedTable,
 } from '../../../domain/source/feed-installation.js';
 import { milliseconds } from '../../../domain/timeouts.js';
-import type {
-  ChangeTable,
-  RecordedPage,
-  TableIdentity,
-  TableProblem,
-  TableStatus,
-} from '../../changes/change-table.js';
 import {
-  blocking,
-  costOf,
-  differs,
-  distinctTables,
-  missingTable,
-  notPruned,
-  otherKeys,
-  toKnow,
-} from '../../changes/findings.js';
+  PAGE_ROWS,
+  type ChangeTable,
+  type RecordedPage,
+  type TableIdentity,
+  type TableProblem,
+  type TableStatus,
+} from '../../changes/change-table.js';
+import { blocking, costOf, differs, missingTable, notPruned, otherKeys, toKnow } from '../../changes/findings.js';
 import type { KeyTextRules } from '../../changes/key-texts.js';
-import { PAGE_ROWS } from '../../changes/page-rows.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { FeedDatabase, Query, RawPage } from '../../dialect.js';
 import { affinityOf } from '../types.js';
@@ -149,7 +142,6 @@ export class SqliteChangeTable implements ChangeTable {
     const parts = await this.#parts();
     const { recorded, findings } = await this.#examine(distinctTables(tables));
     const statements = tableInstallation(this.#config, recorded, parts);
-    const known = recordedTables(this.#config, parts);
     return {
       database: await this.#file(),
       findings: [
@@ -161,7 +153,7 @@ export class SqliteChangeTable implements ChangeTable {
       ],
       statements,
       missingTables: hasTable(parts, this.#config.table)
-        ? tables.filter(({ table }) => !known.some(({ name }) => name === table.name))
+        ? missingAmong(tables, recordedTables(this.#config, parts))
         : null,
     };
   }
