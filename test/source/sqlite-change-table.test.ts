@@ -1,6 +1,7 @@
 /** What is special about change tables of SQLite: REPLACE, files that cannot be written, and unfit tables. */
 import BetterSqlite from 'better-sqlite3';
 import { chmodSync } from 'node:fs';
+import type * as Files from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { isHere } from '../here.js';
@@ -14,7 +15,7 @@ const fileOf = (url: string): string => url.slice('sqlite:'.length);
 /** Folders that nobody may write, root included, who otherwise may whatever their modes say. */
 const unwritable = vi.hoisted(() => new Set<unknown>());
 vi.mock('node:fs/promises', async (original) => {
-  const files = await original<typeof import('node:fs/promises')>();
+  const files = await original<typeof Files>();
   const refusal = Object.assign(new Error('permission denied'), { code: 'EACCES' });
   return {
     ...files,
