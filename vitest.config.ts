@@ -7,8 +7,9 @@ import { LongestFirst } from './test/longest-first.js';
 const ALONE = [
   // Measures the memory of its process.
   'test/sandbox/random-requests.test.ts',
-  // Replaces a module of Node's for all that it loads.
+  // These replace a module of Node's for all that they load.
   'test/delivery/recover-partition.test.ts',
+  'test/source/sqlite-change-table.test.ts',
 ];
 
 /** `npm run record-histories` runs what writes files, and nothing else. */

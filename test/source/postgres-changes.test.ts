@@ -93,7 +93,7 @@ it('reports partitions under the name of their table', async (context) => {
   );
   const { feed } = slot;
   const start = await feed.begin();
-  expect((await feed.state()).tables).toEqual([{ schema: 'public', name: 'visits' }]);
+  expect((await feed.state()).tables).toMatchObject([{ schema: 'public', name: 'visits' }]);
   await slot.query(`INSERT INTO visits VALUES (1, '2024-05-01')`);
   await slot.query(`UPDATE visits SET day = '2025-05-01'`);
   await slot.query('TRUNCATE visits');
