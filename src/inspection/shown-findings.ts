@@ -1,6 +1,7 @@
 /** What is found about the installation of a change feed, with the names of tables and mappings that people know. */
 import { PartnerSyncError } from '../domain/errors.js';
 import type { FeedFinding, FeedInstallation, PlannedTable } from '../domain/source/feed-installation.js';
+import { isSameTable } from '../domain/source/feed-table.js';
 import type { Source } from '../domain/source/source.js';
 import type { DeclaredFeed } from '../domain/sync/declared-feeds.js';
 import { fedTables, shownTable, type FedTable } from './sync-feeds.js';
@@ -18,7 +19,7 @@ export function shownFindings(tables: readonly FedTable[], findings: FeedInstall
   const shown = findings.map(({ kind, blocks, text, fix, table, planned }): ShownFinding => ({
     kind,
     table: table === null ? null : shownTable(table),
-    mappings: planned === null ? [] : tables.filter((each) => isSame(each, planned)).map(({ mapping }) => mapping),
+    mappings: planned === null ? [] : mappingsOf(tables, planned),
     blocks,
     text,
     fix,
@@ -40,5 +41,9 @@ export async function findingsOf(
   }
 }
 
-const isSame = (one: PlannedTable, other: PlannedTable): boolean =>
-  shownTable(one.table) === shownTable(other.table) && one.key.join() === other.key.join();
+/** Those that need these columns of the table; if none does, the finding is about all that need any. */
+function mappingsOf(tables: readonly FedTable[], { table, key }: PlannedTable): string[] {
+  const ofTable = tables.filter((each) => isSameTable(each.table, table));
+  const ofKey = ofTable.filter((each) => each.key.join() === key.join());
+  return [...new Set((ofKey.length > 0 ? ofKey : ofTable).map(({ mapping }) => mapping))];
+}

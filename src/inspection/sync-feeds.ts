@@ -6,11 +6,14 @@ import type { Source } from '../domain/source/source.js';
 import { declaredFeeds, type DeclaredFeed } from '../domain/sync/declared-feeds.js';
 import type { SyncSpec } from '../domain/sync/sync.js';
 import { groupBy } from '../domain/values/group-by.js';
+import { affectedRows } from '../reading/affected-rows.js';
 import { tableName, tableNameParts } from '../source/table-name.js';
 
-/** A mapping, and the table that it reads as the source knows it. */
+/** A mapping, and a table whose changes affect its rows, as the source knows it. */
 export interface FedTable extends PlannedTable {
   readonly mapping: string;
+  /** As `changes.tables` names it; null if it is the table that the mapping reads. */
+  readonly declared: string | null;
 }
 
 /** {@link declaredFeeds}, of which there must be one. Throws `input_invalid` if there is none. */
@@ -23,16 +26,17 @@ export function requiredFeeds(spec: SyncSpec): DeclaredFeed[] {
   );
 }
 
-/** The tables of the feed's mappings. One that the source does not have keeps the name that the mapping gives it. */
+/** The tables by which the feed's mappings are changed. One that the source does not have keeps the name that the mapping gives it. */
 export async function fedTables(source: Pick<Source, 'tables'>, { mappings }: DeclaredFeed): Promise<FedTable[]> {
   const tables: FedTable[] = [];
-  for (const { name: mapping, relation, key } of mappings) {
-    if (!('table' in relation)) continue;
-    const [found] = await source.tables([relation.table]);
-    const [name, schema = null] = tableNameParts(relation.table).reverse();
-    const table = found === undefined ? { schema, name: name! } : { schema: found.schema, name: found.name };
-    tables.push({ mapping, table, key });
-  }
+  for (const { name: mapping, relation, key, changedBy } of mappings)
+    for (const by of changedBy) {
+      const [found] = await source.tables([by.table]);
+      const [name, schema = null] = tableNameParts(by.table).reverse();
+      const table = found === undefined ? { schema, name: name! } : { schema: found.schema, name: found.name };
+      const isOwn = 'table' in relation && relation.table === by.table;
+      tables.push({ mapping, table, key: affectedRows(by, key).columns, declared: isOwn ? null : by.table });
+    }
   return tables;
 }
 
@@ -40,7 +44,7 @@ export async function fedTables(source: Pick<Source, 'tables'>, { mappings }: De
 export const shownTable = ({ schema, name }: PlannedTable['table']): string =>
   tableName(...(schema === null ? [] : [schema]), name);
 
-/** A table, and the mappings that read it. */
+/** A table, and the mappings that need its changes. */
 export interface NeededTable {
   readonly table: string;
   readonly mappings: readonly string[];

@@ -7,7 +7,7 @@ import { nearest } from '../domain/values/names.js';
 import type { FeedConfig } from '../domain/source/change-feed.js';
 import type { NamedFile, ParsedFile, SyncFiles, TransformFileVersion } from '../domain/sync/sync-files.js';
 import type { SchemaDefinitionFile, SyncSpec } from '../domain/sync/sync.js';
-import { checkChanges } from './check/check-changes.js';
+import { checkChanges, checkConnections } from './check/check-changes.js';
 import { checkDeletes, checkMirror } from './check/check-deletes.js';
 import { checkFields } from './check/check-fields.js';
 import { checkReferences, type CheckedMapping } from './check/check-references.js';
@@ -156,6 +156,7 @@ function checkFileContents(
     checkFields(spec, file);
     checkDeletes(spec, file);
     checkChanges(spec, file);
+    if (head !== null) checkConnections(spec, file, head.source.poolMax);
   }
   checkReferences(
     mappings,

@@ -2,6 +2,7 @@
 import { PartnerSyncError } from '../domain/errors.js';
 import type { OnRetry } from '../domain/monitoring/retries.js';
 import type { ChangeFeed, FeedConfig } from '../domain/source/change-feed.js';
+import type { FeedTable } from '../domain/source/feed-table.js';
 import type { SourceServer, SourceTable } from '../domain/source/source-catalog.js';
 import type {
   KeyRange,
@@ -94,6 +95,13 @@ export class DatabaseSource implements Source {
 
   tables(names?: readonly string[]): Promise<readonly SourceTable[]> {
     return this.#database.tables(names);
+  }
+
+  async tablesRead(relation: Relation): Promise<readonly FeedTable[] | null> {
+    const { dialect, session } = this.#database;
+    if (dialect.tablesRead === undefined) return null;
+    const sql = `SELECT * FROM ${fromClause(dialect, relation)}`;
+    return this.#database.attempt(`explaining ${relationName(relation)}`, () => dialect.tablesRead!(session, sql));
   }
 
   changes(config: FeedConfig): ChangeFeed {

@@ -1,5 +1,6 @@
 /** What a kind of database must provide to be read as a {@link DatabaseSource}: data where possible, functions otherwise. */
 import type { ChangeFeed, FeedConfig } from '../domain/source/change-feed.js';
+import type { FeedTable } from '../domain/source/feed-table.js';
 import type { SourceServer } from '../domain/source/source-catalog.js';
 import type { ErrorCode } from '../domain/errors.js';
 import type { Rows, SourceRow, SourceType } from '../domain/source/source.js';
@@ -134,6 +135,8 @@ export interface Dialect {
   /** The high watermark in the cursor's own terms; see `Source.highWatermark`. */
   highWatermark(session: Session, cursor: CursorColumn): Promise<string>;
   server(session: Session): Promise<SourceServer>;
+  /** The tables that the query reads; absent if the database does not tell. */
+  tablesRead?(session: Session, sql: string): Promise<readonly FeedTable[]>;
   /** Opens a feed; throws `config_invalid` for a kind that the database does not have. Absent if it has none. */
   changes?(database: FeedDatabase, config: FeedConfig): ChangeFeed;
   /** `names`: bare table names, or null for all. */

@@ -17,6 +17,8 @@ export interface KeysetPlan {
   readonly cursor: KeysetColumn | null;
   /** Whether the key identifies a row, so that keys which compare equal need no tie-break. */
   readonly unique: boolean;
+  /** Whether a key that several rows have is read once, and rows without one are left out. */
+  readonly distinct: boolean;
 }
 
 /** One expression of ORDER BY, and the same expression applied to a bound. */
@@ -56,12 +58,16 @@ export function pageQuery(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds
     return selectLimited(
       dialect,
       selectList(dialect, plan.columns),
-      `${fromClause(dialect, plan.relation)}${where(dialect, plan, bounds, bind)} ORDER BY ${by}`,
+      `${fromClause(dialect, plan.relation)}${where(dialect, plan, bounds, bind)}${grouping(dialect, plan)} ORDER BY ${by}`,
       limit,
       bind,
     );
   });
 }
+
+/** Not DISTINCT, with which columns could be ordered only by what is selected of them. */
+const grouping = (dialect: Dialect, { distinct, key }: KeysetPlan): string =>
+  distinct ? ` GROUP BY ${key.map((column) => columnSql(dialect, column)).join(', ')}` : '';
 
 /** How many rows within `bounds` have which value in the column: two columns, the value and the number. */
 export const countQuery = (dialect: Dialect, plan: KeysetPlan, column: KeysetColumn, bounds: ReadBounds): Query =>
@@ -97,12 +103,10 @@ function where(dialect: Dialect, plan: KeysetPlan, bounds: ReadBounds, bind: Bin
     conditions.push(...compare(dialect, termsOf(dialect, key, plan.unique), '<=', bounds.throughKey, bind));
   if (bounds.whereIn !== undefined) {
     const { whereIn } = bounds;
-    const column = plan.columns.find(({ name }) => name === whereIn.column)!;
-    const equal = whereIn.values.map(
-      (value) => `${expression(dialect, column)} = ${dialect.value(column.type, value, bind)}`,
-    );
-    conditions.push(`(${equal.join(' OR ')})`);
+    const compared = whereIn.columns.map((name) => plan.columns.find((column) => column.name === name)!);
+    conditions.push(`(${whereIn.values.map((value) => equals(dialect, compared, value, bind)).join(' OR ')})`);
   }
+  if (plan.distinct) conditions.push(...key.map((column) => `${columnSql(dialect, column)} IS NOT NULL`));
   return conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
 }
 
@@ -114,12 +118,13 @@ export function byValuesQuery(
   values: readonly SourceKey[],
 ): Query {
   return queryOf(dialect, (bind) => {
-    const one = (value: SourceKey): string =>
-      `(${columns.map((c, i) => `${expression(dialect, c)} = ${dialect.value(c.type, value[i]!, bind)}`).join(' AND ')})`;
     const by = plan.key.map((column) => expression(dialect, column)).join(', ');
-    return `SELECT ${selectList(dialect, plan.columns)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map(one).join(' OR ')} ORDER BY ${by}`;
+    return `SELECT ${selectList(dialect, plan.columns)} FROM ${fromClause(dialect, plan.relation)} WHERE ${values.map((value) => equals(dialect, columns, value, bind)).join(' OR ')} ORDER BY ${by}`;
   });
 }
+
+const equals = (dialect: Dialect, columns: readonly KeysetColumn[], value: SourceKey, bind: Bind): string =>
+  `(${columns.map((c, i) => `${expression(dialect, c)} = ${dialect.value(c.type, value[i]!, bind)}`).join(' AND ')})`;
 
 const columnSql = (dialect: Dialect, { name }: KeysetColumn): string => `q.${dialect.quote(name)}`;
 

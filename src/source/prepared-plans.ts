@@ -59,7 +59,8 @@ export class PreparedPlans {
   async #prepare(plan: ReadPlan): Promise<PreparedPlan> {
     const columns = await this.#database.columnsOf(plan.relation, plan.columns);
     const named = (name: string): KeysetColumn => columns[plan.columns.indexOf(name)]!;
-    const unique = await this.#isUnique(plan);
+    const { distinct = false } = plan;
+    const unique = distinct || (await this.#isUnique(plan));
     return {
       id: `page_${md5([plan, columns.map((column) => column.type.databaseType)])}`,
       lookahead: unique ? 0 : 1,
@@ -68,6 +69,7 @@ export class PreparedPlans {
       key: plan.key.map(named),
       cursor: plan.cursor === null ? null : named(plan.cursor),
       unique,
+      distinct,
       described: columns.map(describedColumn),
       sizer: new PageSizer(this.#statementTimeout),
       codes: null,

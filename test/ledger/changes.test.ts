@@ -21,10 +21,15 @@ beforeEach(async () => {
   await the.ledger.feeds.feedMappings(feed, [fedMapping()]);
 });
 
-const note = (keys: readonly string[], position: string | null = null, from = feed, isTruncated = false) =>
+const note = (
+  keys: readonly string[],
+  position: string | null = null,
+  from = feed,
+  unnamed: 'deletions' | 'changes' | null = null,
+) =>
   the.ledger.feeds.note(
     from,
-    [{ mappingId: the.mappingId, keys: keys.map((key) => [key]), isTruncated }],
+    [{ mappingId: the.mappingId, keys: keys.map((key) => [key]), unnamed }],
     position === null ? null : at(position),
     true,
   );
@@ -178,7 +183,7 @@ it('leave no deleted row unnoticed once all records were looked through, unless 
     await meanwhile();
     await the.ledger.removals.finish(plan);
   };
-  await search(() => note([], '20', feed, true));
+  await search(() => note([], '20', feed, 'deletions'));
   expect(await fed()).toMatchObject({ missedDeletes: true });
   await search(() => note(['a']));
   expect(await fed()).toMatchObject({ missedDeletes: false });

@@ -34,6 +34,98 @@ describe('a mapping goes by the change feed', () => {
   });
 });
 
+describe('the tables by which a mapping is changed', () => {
+  const changedBy = async (more: string, options?: Parameters<typeof people>[1]) => {
+    const { sync, findings } = await lint({ ...people(more, options), ...withSync(SLOT) });
+    expect(findings).toEqual([]);
+    return sync!.mappings.map((mapping) => mapping.changedBy);
+  };
+  const query = { source: "query: 'select id, name from people'" };
+
+  it('are the one that it reads', async () => {
+    expect(await changedBy('', { key: 'id, name', id: 'id' })).toEqual([
+      [
+        {
+          table: 'people',
+          columns: [
+            { name: 'id', equals: 'id' },
+            { name: 'name', equals: 'name' },
+          ],
+          through: null,
+        },
+      ],
+    ]);
+  });
+
+  it('are those that it names, with columns of the key, or with where the key is found', async () => {
+    const tables = `changes:
+  tables:
+    people: id
+    app.names: [id]
+    accounts: { columns: { person_id: id } }
+    cities: { columns: city_id, through: { table: people } }
+    countries: { columns: [country_id], through: { query: select * from places } }
+`;
+    expect(await changedBy(tables, query)).toEqual([
+      [
+        { table: 'people', columns: [{ name: 'id', equals: 'id' }], through: null },
+        { table: 'app.names', columns: [{ name: 'id', equals: 'id' }], through: null },
+        { table: 'accounts', columns: [{ name: 'person_id', equals: 'id' }], through: null },
+        { table: 'cities', columns: [{ name: 'city_id', equals: 'city_id' }], through: { table: 'people' } },
+        {
+          table: 'countries',
+          columns: [{ name: 'country_id', equals: 'country_id' }],
+          through: { query: 'select * from places' },
+        },
+      ],
+    ]);
+  });
+
+  it.each([
+    ['{ tables: {} }', /error empty changes\.tables: must not be empty/],
+    ['{ tables: { people: [] } }', /error empty changes\.tables\.people: must not be empty/],
+    [
+      '{ tables: { people: name } }',
+      /error changes_key changes\.tables\.people: the columns name are not the key of the mapping \(id\); name the columns/,
+    ],
+    ['{ tables: { people: [id, name] } }', /error changes_key changes\.tables\.people: the columns id, name are not/],
+    [
+      '{ tables: { cities: { columns: id, through: { table: cities } } } }',
+      /error changes_key changes\.tables\.cities\.through: cities itself finds nothing for a row of it that was deleted/,
+    ],
+    [
+      '{ tables: { people: { column: id } } }',
+      /error unknown_key changes\.tables\.people\.column: unknown key "column"\. Did you mean "columns"\?/,
+    ],
+    [
+      '{ tables: { people: { columns: id, through: people } } }',
+      /error wrong_type changes\.tables\.people\.through: must be a map/,
+    ],
+    ['{ slot: partner_sync, publication: shop, tables: { people: 5 } }', /error wrong_type changes\.tables\.people/],
+  ])('are refused as %s', async (changes, finding) => {
+    expect(await findingsOf({ ...people(`changes: ${changes}\n`, query), ...withSync(SLOT) })).toEqual([
+      expect.stringMatching(finding),
+    ]);
+  });
+
+  it('need a feed, and a second connection to find keys through another table', async () => {
+    expect(await findingsOf(people('changes: { tables: { people: id } }\n', query))).toEqual([
+      expect.stringMatching(/error bad_option changes: names tables, and no feed that reports their changes/),
+    ]);
+    const through = people(
+      'changes: { tables: { people: id, cities: { columns: city_id, through: { table: people } } } }\n',
+      query,
+    );
+    const single = FILES['sync.yaml']!.replace(
+      'connection: ${env:SHOP_URL}',
+      'connection: ${env:SHOP_URL}\n  pool: { max: 1 }',
+    );
+    expect(await findingsOf({ ...through, 'sync.yaml': `${single}${SLOT}` })).toEqual([
+      expect.stringMatching(/error bad_option changes\.tables\.cities\.through: needs a second connection/),
+    ]);
+  });
+});
+
 it('a slot has a limit of what the server may keep for it, and what is done beyond', async () => {
   const withLimit = (more: string) => withSync(`changes: { slot: partner_sync, publication: shop, ${more} }\n`);
   expect(await feedsOf({ ...people(''), ...withLimit('maxWal: 10GiB') })).toEqual([
@@ -58,7 +150,7 @@ describe('is refused', () => {
   it('a feed of a query, where the mapping says so or sync.yaml', async () => {
     const query = { source: "query: 'select id, name from people'" };
     const why =
-      'a change feed tells the keys of changed rows of a table, and this mapping reads a query; write changes: none, or read the table';
+      'a change feed tells the keys of changed rows of tables, and this mapping reads a query; name in changes.tables which tables it reads, or write changes: none';
     expect(await findingsOf({ ...people('', query), ...withSync(SLOT) })).toEqual([
       `people.mapping.yaml:2:18 error changes_of_query source.query: ${why}`,
     ]);

@@ -73,6 +73,7 @@ it('maps every row to the same record as the naive interpreter', () => {
             key: ['id'],
             cursor: null,
             feed: null,
+            changedBy: [],
             deletes: null,
           },
           schema: { name: 'thing', category: 'custom_schema', externalIdField: 'id', schema: { properties } },

@@ -85,11 +85,18 @@ function statements({ dialect, text }: (typeof DIALECTS)[number], name: string, 
     key: [id!],
     cursor: cursor!,
     unique: true,
+    distinct: false,
   };
   const bounds = { ...ALL, after: { cursor: value, key: [value] }, cursorBefore: value, throughKey: [value] };
   return [
     pageQuery(dialect, plan, bounds, 10),
-    pageQuery(dialect, plan, { ...ALL, whereIn: { column: name, values: [value, value] } }, 10),
+    pageQuery(dialect, plan, { ...ALL, whereIn: { columns: [name], values: [[value], [value]] } }, 10),
+    pageQuery(
+      dialect,
+      { ...plan, cursor: null, key: plan.columns, distinct: true },
+      { ...ALL, throughKey: [value, value] },
+      10,
+    ),
     countQuery(dialect, plan, cursor!, bounds),
     byValuesQuery(dialect, plan, [id!], [[value], [value]]),
   ].map(({ sql }) => sql);

@@ -178,6 +178,7 @@ export class SourceModel {
       splitKeys: (plan, rows) => asked(() => this.#split(plan, rows)),
       server: () => Promise.reject(new Error('nobody asks a simulated source for its server')),
       tables: (names = []) => asked(() => names.map((name) => this.#described(name))),
+      tablesRead: () => Promise.resolve(null),
       connections: () => Promise.resolve(0),
       changes: () => this.#feed.open(asked),
       close: () => Promise.resolve(),
@@ -231,7 +232,10 @@ export class SourceModel {
       if (cursor !== null && cursorFrom !== null && cursor < cursorFrom) return false;
       if (cursor !== null && cursorBefore !== null && cursor >= cursorBefore) return false;
       if (throughKey !== null && compare(key(row), throughKey) > 0) return false;
-      return whereIn === undefined || whereIn.values.includes(row[whereIn.column]!);
+      return (
+        whereIn === undefined ||
+        whereIn.values.some((value) => whereIn.columns.every((column, i) => row[column] === value[i]))
+      );
     };
   }
 

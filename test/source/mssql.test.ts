@@ -31,7 +31,14 @@ describe('a page', () => {
   const at = keyset('changed at', 'DateTime2', { scale: 7 });
 
   it('is limited by TOP, ordered by cursor and key, and begins after an explicit place', () => {
-    const reading = { relation: { table: 'dbo.order]s' }, columns: [id, at], key: [id], cursor: at, unique: true };
+    const reading = {
+      relation: { table: 'dbo.order]s' },
+      columns: [id, at],
+      key: [id],
+      cursor: at,
+      unique: true,
+      distinct: false,
+    };
     const bounds = {
       ...ALL,
       after: { cursor: '2020-01-01 10:00:00.1234567', key: ['7'] },
@@ -58,6 +65,7 @@ describe('a page', () => {
       key: [name],
       cursor: null,
       unique: false,
+      distinct: false,
     };
     expect(pageQuery(mssql, reading, ALL, 10).sql).toContain(
       'ORDER BY q.[name], CONVERT(varbinary(8000), CONVERT(nvarchar(4000), q.[name]))',
@@ -67,7 +75,14 @@ describe('a page', () => {
   it('orders varchar of an old collation as its bounds are compared, and others by their index', () => {
     const text = (sortId: number): string => {
       const key = keyset('k', 'VarChar', { dataLength: 20, collation: { sortId } });
-      const reading = { relation: { table: 't' }, columns: [key], key: [key], cursor: null, unique: true };
+      const reading = {
+        relation: { table: 't' },
+        columns: [key],
+        key: [key],
+        cursor: null,
+        unique: true,
+        distinct: false,
+      };
       return pageQuery(mssql, reading, { ...ALL, after: { cursor: null, key: ['ab'] } }, 10).sql;
     };
     expect(text(52)).toMatch(

@@ -166,7 +166,7 @@ describe('an installed slot', () => {
 });
 
 /** What is found about tables, without what is found about the server. */
-const findingsOf = (database: Database, ...tables: PlannedTable[]): Promise<FeedFinding[]> =>
+const findingsOf = (database: Database, ...tables: PlannedTable[]): Promise<readonly FeedFinding[]> =>
   findingsWithin(database, null, tables);
 
 /** The same of a slot with this limit. */
@@ -174,11 +174,11 @@ async function findingsWithin(
   database: Database,
   maxBytes: number | null,
   tables: readonly PlannedTable[] = [],
-): Promise<FeedFinding[]> {
+): Promise<readonly FeedFinding[]> {
   const limit = maxBytes === null ? null : ({ maxBytes, whenExceeded: 'alert' } as const);
   const session = openPostgresSession({ connection: database.url, poolMax: 1, statementTimeout: 10 });
   try {
-    return await findSlotProblems((query) => session.run(query), tables, limit);
+    return (await findSlotProblems((query) => session.run(query), tables, limit)).findings;
   } finally {
     await session.close();
   }
@@ -200,6 +200,18 @@ describe('before a slot is created', () => {
     expect(finding).toMatchObject({ kind, blocks: true, table: { schema: 'public', name: 't' } });
     await database.query(finding!.fix!);
     expect((await findingsOf(database, planned('t', ...key))).filter(({ table }) => table !== null)).toEqual([]);
+  });
+
+  it('the publication has all columns by which a table identifies its rows, of which a mapping may need only some', async () => {
+    const { database } = await shop('CREATE TABLE t (no int, line int, sku text, PRIMARY KEY (no, line))');
+    expect((await findingsOf(database, planned('t', 'no'))).filter(({ table }) => table !== null)).toEqual([]);
+    const source = open(database.url);
+    onTestFinished(() => source.close());
+    const feed = source.changes({ kind: 'slot', slot: 'unused', publication: 'unused' });
+    const { statements } = await feed.installation([planned('t', 'no'), planned('t', 'line')]);
+    expect(statements.map(({ sql }) => sql)).toContainEqual(
+      expect.stringMatching(/^CREATE PUBLICATION "?unused"? FOR TABLE [^,]*t"? \("?no"?, "?line"?\)( WITH.*)?$/),
+    );
   });
 
   it.each([

@@ -6,16 +6,17 @@ import {
   type ChangeFeed,
   type ChangeGroup,
   type FeedPosition,
-  type FeedTable,
   type ReportedTable,
+  type RowsOfTable,
 } from '../../domain/source/change-feed.js';
 import type { SourceKey } from '../../domain/source/source.js';
+import { isSameTable } from '../../domain/source/feed-table.js';
 import { declaredFeeds } from '../../domain/sync/declared-feeds.js';
 import type { MappingSpec } from '../../domain/sync/sync.js';
 import { milliseconds } from '../../domain/timeouts.js';
-import { getOrInsert } from '../../domain/values/get-or-insert.js';
 import type { AcquiredFeed, RecordedChanges } from '../../ledger/changes/feeds.js';
 import type { Ledger } from '../../ledger/ledger.js';
+import { affectedRows, changedByProblems, keysThrough, type AffectedRows } from '../../reading/affected-rows.js';
 import type { Dependencies, OpenSync } from '../dependencies.js';
 
 /** The source reports what is recorded again until it is confirmed, which costs it about as much as a reading without changes. */
@@ -32,7 +33,7 @@ export interface Recorded {
 /**
  * Acquires the feed: from now on earlier attempts can record nothing.
  *
- * @throws PartnerSyncError `config_invalid` if the feed does not report a mapping's table
+ * @throws PartnerSyncError `config_invalid` if the feed does not report a mapping's tables, or they lack a column
  */
 export async function acquireFeed(
   { ledger, openSync }: Pick<Dependencies, 'ledger' | 'openSync'>,
@@ -57,22 +58,20 @@ export async function acquireFeed(
   // Before anything is read: changes of mappings that the feed is not of are not recorded.
   await ledger.feeds.feedMappings(
     acquired,
-    fed.map(({ mappingId, table: { schema, name, since = '' }, key }) => ({
-      mappingId,
-      reads: JSON.stringify([schema, name, since, ...key]),
-    })),
+    fed.map(({ mappingId, reads }) => ({ mappingId, reads })),
   );
   if (unreported.length > 0)
     throw new PartnerSyncError(
       'config_invalid',
-      `mapping ${unreported.join(', ')}: the change feed ${input.feed} does not report its table; partner-sync changes install adds it, or write changes: none`,
+      `mapping ${unreported.join(', ')}: the change feed ${input.feed} does not report its tables; partner-sync changes install adds them, or write changes: none`,
     );
-  return new FeedReader(ledger.feeds, feed, acquired, fed);
+  return new FeedReader({ feeds: ledger.feeds, source: sync.source, feed }, acquired, fed);
 }
 
 /** A feed, acquired by {@link acquireFeed}. Its methods throw `fenced_off` if another attempt has acquired it since. */
 export class FeedReader {
   readonly #feeds: Ledger['feeds'];
+  readonly #source: OpenSync['source'];
   readonly #feed: ChangeFeed;
   readonly #acquired: AcquiredFeed;
   readonly #fed: readonly ReportedMapping[];
@@ -81,8 +80,13 @@ export class FeedReader {
   #unconfirmed = 0;
   #seenAt = -Infinity;
 
-  constructor(feeds: Ledger['feeds'], feed: ChangeFeed, acquired: AcquiredFeed, fed: readonly ReportedMapping[]) {
+  constructor(
+    { feeds, source, feed }: { feeds: Ledger['feeds']; source: OpenSync['source']; feed: ChangeFeed },
+    acquired: AcquiredFeed,
+    fed: readonly ReportedMapping[],
+  ) {
     this.#feeds = feeds;
+    this.#source = source;
     this.#feed = feed;
     this.#acquired = acquired;
     this.#fed = fed;
@@ -140,6 +144,12 @@ export class FeedReader {
     let last: FeedPosition | null = null;
     let writes = !quietly;
     for await (const group of this.#feed.read(before, signal)) {
+      // Before the position moves: until then, the group is read again.
+      for await (const { mappingId, keys: affected } of this.#affectedBy(group, signal)) {
+        keys += affected.length;
+        writes = true;
+        await inLedger(() => this.#feeds.note(this.#acquired, [{ mappingId, keys: affected, unnamed: null }], null));
+      }
       const changes = changesOf(group, this.#fed);
       keys += changes.reduce((sum, change) => sum + change.keys.length, 0);
       last = group.position ?? last;
@@ -158,6 +168,19 @@ export class FeedReader {
     return { keys, readingMs: performance.now() - began - ledgerMs };
   }
 
+  /** Keys of rows that are affected by changes of other tables, some at a time. */
+  async *#affectedBy(
+    group: ChangeGroup,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ readonly mappingId: number; readonly keys: readonly SourceKey[] }> {
+    for (const rows of group.rows)
+      for (const { mappingId, mapping, tables } of this.#fed)
+        for (const { table, columns, through } of tables)
+          if (through !== null && isSameTable(table, rows.table))
+            for await (const keys of keysThrough(this.#source, through, valuesOf(mapping, columns, rows), signal))
+              yield { mappingId, keys };
+  }
+
   async #confirm(position: FeedPosition): Promise<void> {
     await this.#feed.confirm(position);
     this.#unconfirmed = 0;
@@ -172,53 +195,99 @@ export class FeedReader {
   }
 }
 
-/** A mapping whose table the feed reports. */
+/** A mapping whose tables the feed reports. */
 interface ReportedMapping {
   readonly mappingId: number;
   readonly mapping: string;
+  readonly tables: readonly AffectingTable[];
+  /** Differs if other tables, columns or rows are meant than before. */
+  readonly reads: string;
+}
+
+/** A table whose changes affect rows of a mapping. */
+interface AffectingTable extends AffectedRows {
   readonly table: ReportedTable;
-  readonly key: readonly string[];
+  /** Whether the mapping's rows are those of this table: without one of these, there is no row. */
+  readonly isOwn: boolean;
 }
 
 /** The feed's mappings, but those that the run leaves out: they are read in full once they are back. */
 async function fedMappings(
   sync: Pick<OpenSync, 'source' | 'mapping'>,
-  tables: readonly ReportedTable[],
+  reported: readonly ReportedTable[],
   specs: readonly MappingSpec[],
 ): Promise<{ readonly fed: ReportedMapping[]; readonly unreported: string[] }> {
-  const reported = new Map(tables.map((table) => [tableKey(table), table]));
   const fed: ReportedMapping[] = [];
   const unreported: string[] = [];
-  for (const { name: mapping, relation, key } of specs) {
-    const found = 'table' in relation ? (await sync.source.tables([relation.table]))[0] : undefined;
-    const table = found && reported.get(tableKey(found));
-    if (table === undefined) unreported.push(mapping);
-    else fed.push({ mappingId: (await sync.mapping(mapping)).mappingId, mapping, table, key });
+  for (const spec of specs) {
+    const tables = await affectingTables(sync.source, reported, spec);
+    if (tables === null) unreported.push(spec.name);
+    else
+      fed.push({
+        mappingId: (await sync.mapping(spec.name)).mappingId,
+        mapping: spec.name,
+        tables,
+        reads: readsOf(spec, tables),
+      });
   }
   return { fed, unreported };
 }
 
-const tableKey = ({ schema, name }: FeedTable): string => JSON.stringify([schema, name]);
+/** null if the feed does not report all of them. */
+async function affectingTables(
+  source: OpenSync['source'],
+  reported: readonly ReportedTable[],
+  spec: MappingSpec,
+): Promise<AffectingTable[] | null> {
+  const tables: AffectingTable[] = [];
+  for (const changedBy of spec.changedBy) {
+    const [found] = await source.tables([changedBy.table]);
+    const table = found && reported.find((each) => isSameTable(each, found));
+    if (table === undefined) return null;
+    const isOwn = 'table' in spec.relation && spec.relation.table === changedBy.table;
+    tables.push({ table, isOwn, ...affectedRows(changedBy, spec.key) });
+  }
+  if (tables.length === 0) return null;
+  const [problem] = await changedByProblems(source, spec);
+  if (problem !== undefined)
+    throw new PartnerSyncError('config_invalid', `mapping ${spec.name}: changes.tables: ${problem.message}`);
+  return tables;
+}
 
-/** What the group says of each mapping's rows. */
+const readsOf = ({ relation }: MappingSpec, tables: readonly AffectingTable[]): string =>
+  JSON.stringify([
+    relation,
+    ...tables.map(({ table: { schema, name, since = '' }, columns, through }) => [
+      [schema, name, since, ...columns],
+      ...(through === null ? [] : [through.plan.relation, ...through.by]),
+    ]),
+  ]);
+
+/** What the group says of each mapping's rows, as far as it names their keys. */
 function changesOf(group: ChangeGroup, fed: readonly ReportedMapping[]): RecordedChanges[] {
-  const keys = new Map<ReportedMapping, SourceKey[]>();
-  for (const { table, columns, keys: named } of group.rows)
-    for (const mapping of fed.filter((each) => tableKey(each.table) === tableKey(table))) {
-      const places = mapping.key.map((column) => columns.indexOf(column));
-      if (places.includes(-1))
-        throw new PartnerSyncError(
-          'config_invalid',
-          `mapping ${mapping.mapping}: the change feed identifies rows by (${columns.join(', ')}), which lacks a column of the mapping's key (${mapping.key.join(', ')}); use a key of those columns, or write changes: none`,
-        );
-      getOrInsert(keys, mapping, (): SourceKey[] => []).push(...named.map((key) => places.map((place) => key[place]!)));
-    }
-  const truncated = new Set(group.truncated.map(tableKey));
   return fed
-    .map((mapping) => ({
-      mappingId: mapping.mappingId,
-      keys: keys.get(mapping) ?? [],
-      isTruncated: truncated.has(tableKey(mapping.table)),
-    }))
-    .filter(({ keys: named, isTruncated }) => named.length > 0 || isTruncated);
+    .map(({ mappingId, mapping, tables }) => {
+      const truncated = tables.filter(({ table }) => group.truncated.some((each) => isSameTable(each, table)));
+      return {
+        mappingId,
+        keys: group.rows.flatMap((rows) =>
+          tables
+            .filter(({ table, through }) => through === null && isSameTable(table, rows.table))
+            .flatMap(({ columns }) => valuesOf(mapping, columns, rows)),
+        ),
+        unnamed: truncated.length === 0 ? null : truncated.every(({ isOwn }) => isOwn) ? 'deletions' : 'changes',
+      } satisfies RecordedChanges;
+    })
+    .filter(({ keys, unnamed }) => keys.length > 0 || unnamed !== null);
+}
+
+/** The values of these columns. Throws `config_invalid` if the feed identifies rows by others. */
+function valuesOf(mapping: string, wanted: readonly string[], { table, columns, keys }: RowsOfTable): SourceKey[] {
+  const places = wanted.map((column) => columns.indexOf(column));
+  if (places.includes(-1))
+    throw new PartnerSyncError(
+      'config_invalid',
+      `mapping ${mapping}: the change feed identifies rows of ${table.name} by (${columns.join(', ')}), and the mapping needs (${wanted.join(', ')}); partner-sync check says what to change`,
+    );
+  return keys.map((key) => places.map((place) => key[place]!));
 }

@@ -133,7 +133,8 @@ async function deliverTenants(
 ): Promise<boolean> {
   const byCursor = mapping.spec.cursor !== null;
   for (let i = 0; i < tenants.length; i += LOOK_UP_ROWS) {
-    const whereIn = { column: tenantColumn(sync)!, values: tenants.slice(i, i + LOOK_UP_ROWS) };
+    const values = tenants.slice(i, i + LOOK_UP_ROWS).map((tenant) => [tenant] as const);
+    const whereIn = { columns: [tenantColumn(sync)!], values };
     const read = { byCursor, bounds: { ...bounds, whereIn } };
     for await (const chunk of sync.chunks(mapping, read, () => deps.ledger.nextReadSeq())) {
       round.sent += await deliver(context, chunk);

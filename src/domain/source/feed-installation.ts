@@ -1,7 +1,8 @@
 /** What installing a change feed takes: what speaks against it, and the statements that somebody has to run. */
+import { groupBy } from '../values/group-by.js';
 import { isSameTable, type FeedTable } from './feed-table.js';
 
-/** A table that a feed is to report, and the columns that identify its rows. */
+/** A table that a feed is to report, and the columns whose values a mapping needs of its rows. */
 export interface PlannedTable {
   readonly table: FeedTable;
   readonly key: readonly string[];
@@ -83,10 +84,13 @@ export interface SourceAdministrator {
   close(): Promise<void>;
 }
 
-/** Several mappings may read one table, which is installed once. */
-export const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] => [
-  ...new Map(tables.map((planned) => [JSON.stringify([planned.table.schema, planned.table.name]), planned])).values(),
-];
+/** Each table once, with all columns that mappings need of it: the longest key, then the others by name. */
+export const distinctTables = (tables: readonly PlannedTable[]): PlannedTable[] =>
+  [...groupBy(tables, ({ table }) => JSON.stringify([table.schema, table.name])).values()].map((ofTable) => {
+    const longest = ofTable.reduce((one, other) => (other.key.length > one.key.length ? other : one));
+    const others = ofTable.flatMap(({ key }) => key).filter((column) => !longest.key.includes(column));
+    return others.length === 0 ? longest : { ...longest, key: [...longest.key, ...new Set(others.toSorted())] };
+  });
 
 /** The planned tables that a feed does not report. */
 export const missingAmong = (tables: readonly PlannedTable[], reported: readonly FeedTable[]): PlannedTable[] =>

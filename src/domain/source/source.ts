@@ -5,6 +5,7 @@
  * digits (float) and infinities; text loses nothing and costs least.
  */
 import type { ChangeFeed, FeedConfig } from './change-feed.js';
+import type { FeedTable } from './feed-table.js';
 import type { SourceServer, SourceTable } from './source-catalog.js';
 import type { SourceColumn } from './source-column.js';
 import type { SourceKey } from './source-key.js';
@@ -54,6 +55,8 @@ export interface ReadPlan {
   readonly cursor: string | null;
   /** IANA name of the zone whose local time a cursor without a zone contains, as the mapping declares it. */
   readonly cursorZone?: string | null;
+  /** Whether a key that several rows have is read once, and rows without one are left out; all columns are of the key. */
+  readonly distinct?: boolean;
 }
 
 /** The bounds of a range, each null if there is none. Bounds of the key exclude below and include above. */
@@ -65,8 +68,8 @@ export interface ReadBounds {
   readonly cursorBefore: string | null;
   /** Inclusive upper bound of the key. */
   readonly throughKey: SourceKey | null;
-  /** If given, only rows whose column, one of the plan's, has one of these values. */
-  readonly whereIn?: { readonly column: string; readonly values: readonly string[] };
+  /** If given, only rows whose columns, some of the plan's, have one of these combinations of values. */
+  readonly whereIn?: { readonly columns: readonly string[]; readonly values: readonly SourceKey[] };
 }
 
 /** How many rows have a value in a column. */
@@ -119,6 +122,8 @@ export interface Source {
    * that do not exist are left out.
    */
   tables(names?: readonly string[]): Promise<readonly SourceTable[]>;
+  /** The tables that a query or a view reads, by their own names; null if the database does not tell. */
+  tablesRead(relation: Relation): Promise<readonly FeedTable[] | null>;
   /**
    * Opens a feed of the changed rows; it connects when it is used, with connections of the pool, and needs no closing. Throws
    * `config_invalid` if this database has no feed of that kind.

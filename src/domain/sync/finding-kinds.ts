@@ -227,7 +227,15 @@ export const FINDING_KINDS = {
   },
   changes_of_query: {
     meaning: 'A mapping that reads a query has a change feed, which knows tables only.',
-    remedy: 'Write `changes: none` in the mapping, or let it read a table.',
+    remedy: 'Name the tables that it reads in `changes.tables`, or write `changes: none` in the mapping.',
+  },
+  changes_key: {
+    meaning: 'The columns that `changes.tables` names do not lead to the key of the mapping.',
+    remedy: 'Name columns that have the values of the key, or say in `through` where it is found.',
+  },
+  changes_unnamed: {
+    meaning: 'The mapping reads a table that `changes.tables` does not name: its changes are not noticed.',
+    remedy: 'Name the table, or leave its changes to runs in mode `full`.',
   },
   deletes_by_mirror: {
     meaning:

@@ -202,6 +202,16 @@ export interface SchemaDefinitionFile {
   readonly displayMetadata?: JsonObject | null;
 }
 
+/** A table whose changes affect rows of a mapping. */
+export interface ChangedBy {
+  /** As the mapping writes it. */
+  readonly table: string;
+  /** Columns of the table, each with the column that has the same value: of the key, or of `through`. */
+  readonly columns: readonly { readonly name: string; readonly equals: string }[];
+  /** Where the keys of the affected rows are found by these values; null if the values are the key. */
+  readonly through: Relation | null;
+}
+
 /** A mapping, with its schema definition and everything in its file; valid, unless it comes from a file with errors. */
 export interface MappingSpec {
   readonly name: string;
@@ -213,6 +223,8 @@ export interface MappingSpec {
   readonly cursor: CursorSpec | null;
   /** What tells which of its rows have changed, instead of the cursor; its own, or that of sync.yaml. */
   readonly feed: FeedConfig | null;
+  /** The tables whose changes the feed has to report: its own, or those that `changes.tables` names. */
+  readonly changedBy: readonly ChangedBy[];
   readonly deletes: DeletesSpec | null;
   readonly fields: ReadonlyMap<string, FieldSpec>;
   readonly options: MappingOptions;

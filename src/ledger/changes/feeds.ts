@@ -32,8 +32,8 @@ export interface AcquiredFeed {
 export interface RecordedChanges {
   readonly mappingId: number;
   readonly keys: readonly SourceKey[];
-  /** Whether rows have been deleted without a word of which ones. */
-  readonly isTruncated: boolean;
+  /** What has happened to rows of which nobody knows which ones: they were deleted, or all may have changed. null: nothing. */
+  readonly unnamed: 'deletions' | 'changes' | null;
 }
 
 /** A mapping that a feed is of. */
@@ -167,10 +167,14 @@ export function openFeeds(knex: Knex): Feeds {
       inTransaction(knex, async (trx) => {
         await moveTo(trx, feed, position, isAll);
         for (const { mappingId, keys } of changes) await noteRows(trx, mappingId, keys);
-        const truncated = changes.filter(({ isTruncated }) => isTruncated).map(({ mappingId }) => mappingId);
-        if (truncated.length > 0)
+        const unnamed = (what: RecordedChanges['unnamed']): number[] =>
+          changes.filter((each) => each.unnamed === what).map(({ mappingId }) => mappingId);
+        const [changed, deleted] = [unnamed('changes'), unnamed('deletions')];
+        if (changed.length > 0)
+          await trx.raw(`UPDATE fed_mappings SET ${NOT_LOADED} WHERE mapping_id = ANY (CAST(? AS int[]))`, [changed]);
+        if (deleted.length + changed.length > 0)
           await trx('fed_mappings')
-            .whereIn('mapping_id', truncated)
+            .whereIn('mapping_id', [...deleted, ...changed])
             .update({ missed_deletes: true, truncated: true, search_plan_id: null });
       }),
     mapping: async (mappingId) => (await mappings([mappingId])).get(mappingId) ?? null,

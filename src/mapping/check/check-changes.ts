@@ -5,15 +5,31 @@ import type { LanguageFile } from '../language/language-file.js';
 
 /** Reports findings to `file`; none for a mapping without a feed. */
 export function checkChanges(mapping: MappingSpec, file: LanguageFile): void {
-  const { feed, relation } = mapping;
-  if (feed === null) return;
-  if ('query' in relation) {
+  const { feed, changedBy, key } = mapping;
+  // A faulty part was set aside: what is left of it says nothing.
+  if (feed === null || file.findings.some(({ path }) => path.startsWith('changes.tables'))) return;
+  if (changedBy.length === 0) {
     file.report(
       'changes_of_query',
       file.writes('changes') ? ['changes'] : ['source', 'query'],
-      'a change feed tells the keys of changed rows of a table, and this mapping reads a query; write changes: none, or read the table',
+      'a change feed tells the keys of changed rows of tables, and this mapping reads a query; name in changes.tables which tables it reads, or write changes: none',
     );
     return;
+  }
+  for (const { table, columns, through } of changedBy) {
+    if (through !== null && 'table' in through && through.table === table)
+      file.report(
+        'changes_key',
+        ['changes', 'tables', table, 'through'],
+        `${table} itself finds nothing for a row of it that was deleted; name its columns that have the values of the key, or another table`,
+      );
+    const equals = columns.map((column) => column.equals);
+    if (through === null && equals.toSorted().join() !== key.toSorted().join())
+      file.report(
+        'changes_key',
+        ['changes', 'tables', table],
+        `the columns ${equals.join(', ')} are not the key of the mapping (${key.join(', ')}); name the columns that have its values, or say in "through" which table or query has both`,
+      );
   }
   if (removesRecords(mapping) && !keyTellsId(mapping))
     file.report(
@@ -23,4 +39,15 @@ export function checkChanges(mapping: MappingSpec, file: LanguageFile): void {
       'value',
       'warning',
     );
+}
+
+/** While one connection reads the feed, another one finds the keys of affected rows. */
+export function checkConnections({ feed, changedBy }: MappingSpec, file: LanguageFile, poolMax: number): void {
+  const through = changedBy.find((each) => each.through !== null);
+  if (feed === null || through === undefined || poolMax > 1) return;
+  file.report(
+    'bad_option',
+    ['changes', 'tables', through.table, 'through'],
+    'needs a second connection to the source beside the one that reads the feed; source.pool.max of sync.yaml is 1',
+  );
 }

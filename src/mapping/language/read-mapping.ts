@@ -15,6 +15,7 @@ import type {
 import type { LanguageFile } from './language-file.js';
 import type { Path } from './place.js';
 import { didYouMean } from './violation-message.js';
+import { readChangedBy, type ChangedByFile } from './read-changed-by.js';
 import { readFeed, type FeedFile } from './read-feed.js';
 import type { TransformFile } from './read-transform.js';
 import { nearest } from '../../domain/values/names.js';
@@ -34,7 +35,7 @@ interface MappingFile {
   source?: Relation;
   key?: string[];
   cursor?: string | { column: string; overlap?: string; zone?: string };
-  changes?: 'none' | FeedFile;
+  changes?: ChangesFile;
   deletes?: {
     column?: string;
     values?: string[];
@@ -50,6 +51,8 @@ interface MappingFile {
     batchSize?: number;
   };
 }
+
+type ChangesFile = 'none' | ((FeedFile | object) & { tables?: ChangedByFile });
 
 type CallFile = string | Record<string, JsonObject>;
 
@@ -100,7 +103,8 @@ export function readMapping(
     relation: source,
     key,
     cursor: readCursor(cursor),
-    feed: changes === undefined ? feed : changes === 'none' ? null : readFeed(changes, file),
+    feed: readOwnFeed(changes, feed, file),
+    changedBy: readChangedBy(changes === undefined || changes === 'none' ? undefined : changes.tables, source, key),
     deletes: readDeletes(deletes),
     fields: new Map(Object.entries(fields).map(([field, spec]) => [field, readField(spec, transforms)])),
     options: readOptions(options),
@@ -113,6 +117,23 @@ export function readMapping(
     );
   for (const [field, spec] of draft.fields) checkField(file, ['fields', field], spec, transforms);
   return draft;
+}
+
+/** The mapping's own feed, or that of sync.yaml. */
+function readOwnFeed(
+  changes: ChangesFile | undefined,
+  ofSync: FeedConfig | null,
+  file: LanguageFile,
+): FeedConfig | null {
+  if (changes === 'none') return null;
+  if (changes !== undefined && ('slot' in changes || 'table' in changes)) return readFeed(changes, file);
+  if (changes?.tables !== undefined && ofSync === null)
+    file.report(
+      'bad_option',
+      ['changes'],
+      'names tables, and no feed that reports their changes; name a slot or a change table here, or in changes of sync.yaml',
+    );
+  return ofSync;
 }
 
 function readCursor(cursor: MappingFile['cursor']): CursorSpec | null {

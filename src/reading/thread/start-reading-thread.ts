@@ -34,6 +34,7 @@ const SOURCE_METHODS = Object.keys({
   splitKeys: true,
   server: true,
   tables: true,
+  tablesRead: true,
   connections: true,
 } satisfies Record<SourceMethod, true>) as SourceMethod[];
 

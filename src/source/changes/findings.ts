@@ -1,12 +1,10 @@
 /** Findings that change tables of all databases have in common. */
-import {
-  distinctTables,
-  type FeedFinding,
-  type FeedFindingKind,
-  type InstallationStatement,
-  type PlannedTable,
+import type {
+  FeedFinding,
+  FeedFindingKind,
+  InstallationStatement,
+  PlannedTable,
 } from '../../domain/source/feed-installation.js';
-import { isSameTable } from '../../domain/source/feed-table.js';
 import type { UnusableColumn } from './key-texts.js';
 
 /** A reason why a table cannot be told. */
@@ -66,20 +64,3 @@ export const costOf = (statements: readonly InstallationStatement[]): FeedFindin
         },
       ]
     : [];
-
-/** Mappings of one table with different keys: its triggers can record only one. */
-export const otherKeys = (tables: readonly PlannedTable[]): FeedFinding[] =>
-  distinctTables(tables).flatMap(({ table, key }) =>
-    tables
-      .filter((each) => isSameTable(each.table, table) && !hasSameKey(each, key))
-      .map((each) =>
-        blocking(
-          'other-key',
-          each,
-          `its key is ${each.key.join(', ')}, and that of another mapping of the table is ${key.join(', ')}; both need the same columns`,
-        ),
-      ),
-  );
-
-const hasSameKey = (planned: PlannedTable, key: readonly string[]): boolean =>
-  planned.key.toSorted().join() === key.toSorted().join();

@@ -11,6 +11,7 @@ import { openSlotFeed } from './changes/slot-feed.js';
 import { COLUMNS_SQL, FOREIGN_KEYS_SQL, INDEXES_SQL, SERVER_SQL, TABLES_SQL } from './catalog.js';
 import { postgresHighWatermark } from './high-watermark.js';
 import { sourceTypeOf } from './types.js';
+import { tablesReadByPostgres } from './tables-read.js';
 
 /** By SQLSTATE class or code, the first match. Waiting does not cure missing permissions or a wrong schema. */
 const BY_STATE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
@@ -90,6 +91,7 @@ export const postgres: Dialect = {
     const keyTexts = new KeyTexts(database, POSTGRES_KEYS);
     return openTableFeed(new PostgresChangeTable(database, config, keyTexts), keyTexts);
   },
+  tablesRead: tablesReadByPostgres,
   async catalog(session, names) {
     const ask = async (sql: string) =>
       (await session.run({ sql, bindings: [names === null ? null : JSON.stringify(names)] })).rows;

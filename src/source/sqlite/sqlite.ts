@@ -10,6 +10,7 @@ import { classifyConnection } from '../source-error.js';
 import { SqliteChangeTable, SQLITE_KEYS } from './change-table/sqlite-change-table.js';
 import { sqliteCatalog } from './catalog.js';
 import { sqliteHighWatermark } from './high-watermark.js';
+import { tablesReadBySqlite } from './tables-read.js';
 import { kindOfDeclared } from './types.js';
 
 const BY_CODE: readonly (readonly [prefix: string, code: ErrorCode])[] = [
@@ -70,6 +71,7 @@ export const sqlite: Dialect = {
     if (config.kind === 'slot') throw slotOfPostgres('SQLite');
     return openTableFeed(new SqliteChangeTable(database, config), new KeyTexts(database, SQLITE_KEYS));
   },
+  tablesRead: tablesReadBySqlite,
   catalog: sqliteCatalog,
   kindOf: (declared) => kindOfDeclared(declared),
 };

@@ -16,6 +16,14 @@ export function catalogue(at: Opened): void {
         `CREATE TABLE children (a int NOT NULL, b int NOT NULL, parent int, at ${instant}, PRIMARY KEY (b, a), FOREIGN KEY (parent) REFERENCES parents (id))`,
       );
       await at.database.run(`CREATE INDEX by_change ON children (at, a)`);
+      await at.database.run(
+        'CREATE VIEW families AS SELECT p.code, c.a FROM parents p JOIN children c ON c.parent = p.id',
+      );
+      const query = 'SELECT f.code, (SELECT count(*) FROM parents) AS n FROM families f';
+      const read = await at.source.tablesRead({ query });
+      expect(read?.map(({ name }) => name) ?? null).toEqual(
+        dialect.name === 'MariaDB' ? null : ['children', 'parents'],
+      );
       const [children] = await at.source.tables(['children']);
       expect(children).toMatchObject({ table: 'children', kind: 'table', primaryKey: ['b', 'a'], readable: true });
       expect(children!.uniqueKeys).toEqual([['b', 'a']]);

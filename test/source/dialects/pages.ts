@@ -1,6 +1,7 @@
 /** Pages of rows, by key and by cursor. */
 import { describe, expect, it } from 'vitest';
 import type { PartnerSyncError } from '../../../src/domain/errors.js';
+import type { SourceKey } from '../../../src/domain/source/source.js';
 import { ALL, codeOf, plan, readAll } from '../reading.js';
 import type { Opened } from './opened.js';
 
@@ -43,6 +44,26 @@ export function pages(at: Opened): void {
       expect(stamps).toEqual([...stamps].sort());
     });
 
+    it('contain a key once that several rows have, and none that is NULL, if asked to', async () => {
+      await at.database.run(`CREATE TABLE bought (line int PRIMARY KEY, customer int, sku varchar(10))`);
+      await at.database.run(
+        `INSERT INTO bought SELECT i, CASE i % 4 WHEN 0 THEN NULL ELSE i % 7 END, CASE i % 2 WHEN 0 THEN 'é' ELSE 'f' END FROM ${numbers(80)}`,
+      );
+      const columns = ['customer', 'sku'];
+      const relation = { query: 'SELECT customer, sku FROM bought WHERE line > 0' };
+      const distinct = { relation, columns, key: columns, cursor: null, distinct: true };
+      const found: string[] = [];
+      for (let after = null as { cursor: null; key: SourceKey } | null; ;) {
+        const whereIn = { columns: ['sku'], values: [['é'], ['nothing']] };
+        const { rows } = await at.source.readPage(distinct, { ...ALL, after, whereIn }, 3);
+        const last = rows.at(-1);
+        if (last === undefined) break;
+        found.push(...Array.from(rows, (row) => row.join('|')));
+        after = { cursor: null, key: last as SourceKey };
+      }
+      expect(found).toEqual(['0|é', '1|é', '2|é', '3|é', '4|é', '5|é', '6|é']);
+    });
+
     it('contain the rows of some values of a column only, which can be counted', async () => {
       await at.database.run(`CREATE TABLE of_tenants (id int PRIMARY KEY, name varchar(10), no int, at ${instant})`);
       await at.database.run(
@@ -55,11 +76,11 @@ export function pages(at: Opened): void {
         (await at.source.countByValue(all, column, bounds)).map(({ value, rows }) => `${value}: ${rows}`).sort();
       expect(await counted('name')).toEqual([': 12', "it's: 13", 'null: 13', 'é": 12']);
       expect(await counted('no')).toEqual(['0: 17', '1: 16', '2: 17']);
-      const idsWhere = async (column: string, values: readonly string[]) => {
+      const idsWhere = async (columns: readonly string[], values: readonly SourceKey[]) => {
         const found: string[] = [];
         for (let last: string | undefined = '10'; last !== undefined;) {
           const from = { cursor: after!, key: [last] };
-          const { rows } = await at.source.readPage(all, { ...bounds, after: from, whereIn: { column, values } }, 7);
+          const { rows } = await at.source.readPage(all, { ...bounds, after: from, whereIn: { columns, values } }, 7);
           const ids = Array.from(rows, (row) => row[0]!);
           found.push(...ids);
           last = ids.at(-1);
@@ -70,9 +91,16 @@ export function pages(at: Opened): void {
         Array.from({ length: 50 }, (_, i) => i + 11)
           .filter(matches)
           .map(String);
-      expect(await idsWhere('name', ["it's", 'é"'])).toEqual(expected((i) => i % 4 < 2));
-      expect(await idsWhere('no', ['2'])).toEqual(expected((i) => i % 3 === 2));
-      expect(await idsWhere('name', ['nobody'])).toEqual([]);
+      expect(await idsWhere(['name'], [["it's"], ['é"']])).toEqual(expected((i) => i % 4 < 2));
+      expect(await idsWhere(['no'], [['2']])).toEqual(expected((i) => i % 3 === 2));
+      expect(await idsWhere(['name'], [['nobody']])).toEqual([]);
+      const [first, second] = [
+        ["it's", '1'],
+        ['é"', '0'],
+      ] as const;
+      expect(await idsWhere(['name', 'no'], [first, second])).toEqual(
+        expected((i) => (i % 4 === 0 && i % 3 === 1) || (i % 4 === 1 && i % 3 === 0)),
+      );
     });
 
     it('distinguish keys that differ but compare equal in the database', async () => {

@@ -24,7 +24,6 @@ import {
   differs,
   missingTable,
   notPruned,
-  otherKeys,
   ofServer,
   toKnow,
   unusableKey,
@@ -159,7 +158,6 @@ export class MysqlChangeTable implements ChangeTable {
       database: parts.database,
       findings: [
         ...serverFindings(parts),
-        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((table) => differing(this.#config, table, parts)),
         ...(canRead && !canPrune ? [notPruned(pruningGrants(this.#config, parts))] : []),
@@ -286,7 +284,9 @@ export class MysqlChangeTable implements ChangeTable {
         );
       else if (facts === undefined) findings.push(missingTable(planned));
       else if (facts[1] !== 'BASE TABLE')
-        findings.push(blocking('not-publishable', planned, 'it is no table; name the tables that it reads'));
+        findings.push(
+          blocking('not-publishable', planned, 'it is no table; name in changes.tables those that it reads'),
+        );
       else {
         const unusable = await this.#keyTexts.unusable(planned);
         findings.push(...unusable.map((column) => unusableKey(planned, column)));

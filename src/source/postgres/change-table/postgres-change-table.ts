@@ -20,7 +20,7 @@ import {
   type TableProblem,
   type TableIdentity,
 } from '../../changes/change-table.js';
-import { costOf, differs, notPruned, otherKeys, ofServer } from '../../changes/findings.js';
+import { costOf, differs, notPruned, ofServer } from '../../changes/findings.js';
 import type { KeyTexts, KeyTextRules } from '../../changes/key-texts.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { FeedDatabase, Query, RawPage, Session } from '../../dialect.js';
@@ -141,7 +141,6 @@ export class PostgresChangeTable implements ChangeTable {
       database: parts.database,
       findings: [
         ...serverFindings(parts),
-        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((table) => {
           const name = functionName(config, table.table);

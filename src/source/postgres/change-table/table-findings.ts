@@ -51,7 +51,7 @@ export async function examineTables(
 
 function tableFinding({ kind, persistence, hasChildren }: TableFacts, planned: PlannedTable): FeedFinding | null {
   if (kind !== 'r' && kind !== 'p')
-    return blocking('not-publishable', planned, 'it is no table; name the tables that it reads');
+    return blocking('not-publishable', planned, 'it is no table; name in changes.tables those that it reads');
   if (persistence !== 'p')
     return blocking(
       'not-publishable',

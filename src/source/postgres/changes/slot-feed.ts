@@ -75,14 +75,11 @@ class SlotFeed implements ChangeFeed {
 
   async installation(tables: readonly PlannedTable[]): Promise<FeedInstallation> {
     const run = this.#run;
-    return this.#database.attempt('reading what is installed', async () =>
-      installationOf(
-        this.#config,
-        tables,
-        await readSlotParts(run, this.#config),
-        await findSlotProblems(run, tables, this.#config.limit),
-      ),
-    );
+    return this.#database.attempt('reading what is installed', async () => {
+      const parts = await readSlotParts(run, this.#config);
+      const { findings, published } = await findSlotProblems(run, tables, this.#config.limit);
+      return installationOf(this.#config, published, parts, findings);
+    });
   }
 
   async removal(): Promise<FeedRemoval> {

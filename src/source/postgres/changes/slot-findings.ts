@@ -71,35 +71,61 @@ interface TableFacts extends FeedTable {
   readonly converted: readonly string[];
 }
 
-/** Everything that speaks against a slot for these tables; first what is about the server. Throws what the driver does. */
+/** What the catalogue says of tables that a slot is to report. */
+export interface SlotProblems {
+  /** Everything that speaks against it; first what is about the server. */
+  readonly findings: readonly FeedFinding[];
+  /** The tables with the columns that a publication has to have: those by which they identify their rows, as far as these suffice. */
+  readonly published: readonly PlannedTable[];
+}
+
+/** Throws what the driver does. */
 export async function findSlotProblems(
   run: Session['run'],
   tables: readonly PlannedTable[],
   limit: FeedLimit | null = null,
-): Promise<FeedFinding[]> {
+): Promise<SlotProblems> {
   const asked = await run({ sql: SERVER_SQL, bindings: [] });
   const server = JSON.parse(asked.rows[0]![0]!) as ServerFacts;
   const list = tables.map(({ table }, index) => ({ index, ...table }));
   const { rows } = await run({ sql: TABLES_SQL, bindings: [JSON.stringify(list)] });
   const facts = rows.map(([json]) => JSON.parse(json!) as TableFacts);
-  return [
-    ...serverFindings(server),
-    ...limitFindings(server, limit),
-    ...tables.flatMap((planned, index) => {
-      const found = facts.filter((each) => each.index === index);
-      return found.length === 0
-        ? [
-            blocking(
-              'table-missing',
-              planned,
-              planned.table,
-              'there is no such table, or none that this account can see',
-            ),
-          ]
-        : found.flatMap((each) => tableFindings(each, planned, server));
-    }),
-  ];
+  const perTable = tables.map((planned, index) =>
+    tableProblems(
+      facts.filter((each) => each.index === index),
+      planned,
+      server,
+    ),
+  );
+  return {
+    findings: [
+      ...serverFindings(server),
+      ...limitFindings(server, limit),
+      ...perTable.flatMap(({ findings }) => findings),
+    ],
+    published: perTable.map(({ published }) => published),
+  };
 }
+
+function tableProblems(
+  [root, ...partitions]: readonly TableFacts[],
+  planned: PlannedTable,
+  server: ServerFacts,
+): { readonly findings: FeedFinding[]; readonly published: PlannedTable } {
+  if (root === undefined) {
+    const text = 'there is no such table, or none that this account can see';
+    return { findings: [blocking('table-missing', planned, planned.table, text)], published: planned };
+  }
+  const identity = identityColumns(root);
+  const isMore = identity !== null && identity.length > planned.key.length && includesAll(identity, planned.key);
+  const published = isMore ? { ...planned, key: identity } : planned;
+  const findings = [root, ...partitions].flatMap((each) => tableFindings(each, published, server));
+  return { findings: findings.map((finding) => ({ ...finding, planned })), published };
+}
+
+/** The columns by which the table identifies its rows; null if it does not do so by a key. */
+const identityColumns = ({ identity, primaryKey, identityKey }: TableFacts): readonly string[] | null =>
+  identity === 'd' ? primaryKey : identity === 'i' ? identityKey : null;
 
 function serverFindings({ version, standby, walLevel, freeSlots, idleLimit }: ServerFacts): FeedFinding[] {
   const findings: FeedFinding[] = [];
@@ -162,7 +188,7 @@ function tableFindings(facts: TableFacts, planned: PlannedTable, { version }: Se
     blocking(kind, planned, table, text, fix);
   if (!facts.isPartition) {
     if (facts.kind !== 'r' && facts.kind !== 'p')
-      return [blocks('not-publishable', 'it is no table; name the tables that it reads')];
+      return [blocks('not-publishable', 'it is no table; name in changes.tables those that it reads')];
     if (facts.persistence !== 'p')
       return [blocks('not-publishable', 'it is not logged', `ALTER TABLE ${quotedTable(table)} SET LOGGED`)];
     if (facts.kind === 'p' && version < PARTITIONED_SINCE)
@@ -204,7 +230,7 @@ function identityFinding(facts: TableFacts, planned: PlannedTable, table: FeedTa
   if (identity === 'i') {
     if (identityKey !== null && areSameColumns(identityKey, key)) return null;
     const columns = identityKey?.join(', ') ?? 'that is gone';
-    const text = `its REPLICA IDENTITY is an index (${columns}); the key of the mapping is ${key.join(', ')}`;
+    const text = `its REPLICA IDENTITY is an index (${columns}), and the mapping needs ${key.join(', ')}`;
     return blocking('identity-index', planned, table, text, byPrimaryKey);
   }
   if (primaryKey === null)
@@ -216,13 +242,17 @@ function identityFinding(facts: TableFacts, planned: PlannedTable, table: FeedTa
       `ALTER TABLE ${quotedTable(table)} ADD PRIMARY KEY (${key.map(quotedName).join(', ')})`,
     );
   if (isKey) return null;
-  const text = `its primary key is ${primaryKey.join(', ')}; the key of the mapping is ${key.join(', ')}`;
+  const both = [...key, ...primaryKey.filter((column) => !key.includes(column))];
+  const text = `its primary key is ${primaryKey.join(', ')}, and the mapping needs ${key.join(', ')}; a unique index over ${both.join(', ')} as its REPLICA IDENTITY would tell them, if none of them may be NULL`;
   return blocking('other-key', planned, table, text);
 }
 
 /** Whatever their order. */
 const areSameColumns = (one: readonly string[], other: readonly string[]): boolean =>
-  one.length === other.length && one.every((name) => other.includes(name));
+  one.length === other.length && includesAll(one, other);
+
+const includesAll = (columns: readonly string[], wanted: readonly string[]): boolean =>
+  wanted.every((name) => columns.includes(name));
 
 const blocking = (
   kind: FeedFindingKind,

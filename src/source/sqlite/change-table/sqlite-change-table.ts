@@ -18,7 +18,7 @@ import {
   type TableProblem,
   type TableStatus,
 } from '../../changes/change-table.js';
-import { blocking, costOf, differs, missingTable, notPruned, otherKeys, toKnow } from '../../changes/findings.js';
+import { blocking, costOf, differs, missingTable, notPruned, toKnow } from '../../changes/findings.js';
 import type { KeyTextRules } from '../../changes/key-texts.js';
 import type { TableConfig } from '../../changes/table-config.js';
 import type { FeedDatabase, Query, RawPage } from '../../dialect.js';
@@ -145,7 +145,6 @@ export class SqliteChangeTable implements ChangeTable {
     return {
       database: await this.#file(),
       findings: [
-        ...otherKeys(tables),
         ...findings,
         ...recorded.flatMap((planned) => differing(this.#config, planned, parts)),
         ...((await this.canPrune()) ? [] : [notPruned(null)]),
@@ -197,7 +196,9 @@ export class SqliteChangeTable implements ChangeTable {
       const found = rows.find(([name]) => name === planned.table.name);
       if (found === undefined) findings.push(missingTable(planned));
       else if (found[1] !== 'table')
-        findings.push(blocking('not-publishable', planned, 'it is no table; name the tables that it reads'));
+        findings.push(
+          blocking('not-publishable', planned, 'it is no table; name in changes.tables those that it reads'),
+        );
       else {
         recorded.push(planned);
         const unique = [...(JSON.parse(found[2]!) as string[][]), JSON.parse(found[3]!) as string[]];
