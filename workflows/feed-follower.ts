@@ -1,5 +1,5 @@
 /** Follows the change feeds of a run, an activity after the other; beside it, mappings are loaded and searched. */
-import { ActivityFailure, CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition, isCancellation } from '@temporalio/workflow';
 import type { Hold } from '../src/domain/sync/guard.js';
 import type { RunInput } from '../src/domain/run/run.js';
 import type { FollowedChanges } from '../src/domain/run/work.js';
@@ -11,6 +11,7 @@ import { loadMappings } from './load-stage.js';
 import { prune } from './prune.js';
 import { removeUntilOnHold } from './remove-vanished-records.js';
 import type { RunExecution } from './run-execution.js';
+import { hasFailedWhileCancelled } from './run-failure.js';
 import type { CheckedRun } from './without-drifted.js';
 
 export class FeedFollower {
@@ -182,7 +183,3 @@ export class FeedFollower {
     this.#hasNews = true;
   }
 }
-
-/** An activity that fails before it hears that it is cancelled is not tried again, whatever it has failed with. */
-const hasFailedWhileCancelled = (error: unknown): boolean =>
-  error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';

@@ -45,6 +45,10 @@ export function codedFailure(error: unknown): RunFailure {
   return { code: 'unexpected', message: error instanceof Error ? error.message : 'unknown failure' };
 }
 
+/** An activity that fails before it hears that it is cancelled is not tried again, whatever it has failed with. */
+export const hasFailedWhileCancelled = (error: unknown): boolean =>
+  error instanceof ActivityFailure && error.retryState === 'CANCEL_REQUESTED';
+
 /** The outcomes with which the workflow of a run fails, by the sync's `failOn`. */
 const FAILURES: Record<FailOn, readonly RunOutcome[]> = {
   incomplete: ['incomplete'],

@@ -38,7 +38,7 @@ const slow = (way) => (proxy, random) =>
 const HARD = ['SIGKILL', 'SIGQUIT'];
 const PARTS = ['sandbox', 'ledger', 'source', 'temporal'];
 
-/** By what the report calls them. */
+/** By what the report calls them. Those of the source need one that is a server. */
 export const FAULTS = {
   'worker frozen past its heartbeats': freeze,
   'Temporal killed': crash('temporal'),
@@ -54,3 +54,7 @@ export const FAULTS = {
     ]),
   ),
 };
+
+/** The names of those that this source can have. */
+export const faultsWith = ({ proxies }) =>
+  Object.keys(FAULTS).filter((name) => proxies.source !== undefined || !/\bsource\b/.test(name));

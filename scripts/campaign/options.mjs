@@ -1,17 +1,22 @@
 /** The command line of a campaign. */
 import { parseArgs } from 'node:util';
+import { SOURCES } from './sources.mjs';
 
 export const USAGE = `npm run campaign -- [--kills N] [--mixed M] [--seed S] [--rows R] [--workers W] [--at-once N]
                         [--pause SECONDS] [--quick]
+npm run campaign -- --feed slot|table [--source postgres|mariadb|sqlite] [--kills N] [--mixed M] ...
 npm run campaign -- --soak MINUTES [--rate R] [--seed S] [--rows R] [--workers W]
 npm run campaign -- --resume [--minutes M]
 
   --kills N       how many times a worker is killed while runs load all rows (default 25)
   --mixed M       how many other faults come in between (default 0): frozen workers, killed servers, cut and slow networks
   --seed S        decides about moments, points, faults and changes (default 1)
-  --rows R        rows of the source (default 1000000)
+  --rows R        rows of the source (default 1000000; with --feed 20000)
+  --feed KIND     no cursor: a slot or a change table tells what has changed. Runs in mode live, with backfills beside them, take turns
+                  with incremental ones, and no run reads every row but the first
+  --source KIND   the source's database (default postgres; another one needs --feed table)
   --workers W     workers at once (default 3)
-  --rate R        changes of the source a second (default 20; with --soak 1000)
+  --rate R        changes of the source a second (default 20; with --feed 100, with --soak 1000)
   --at-once N     how many ranges of rows are loaded at the same time (default 14, which is all). With fewer than the workers that
                   are left have slots for, the work of a dead one need not wait for another's time slice
   --pause SECONDS the average pause before a kill or a fault (default 12)
@@ -24,7 +29,9 @@ npm run campaign -- --resume [--minutes M]
 
 const TEXT = { type: 'string' };
 const FLAG = { type: 'boolean', default: false };
-const DEFAULTS = { kills: 25, mixed: 0, seed: 1, rows: 1_000_000, workers: 3, pause: 12, 'at-once': 14 };
+const DEFAULTS = { kills: 25, mixed: 0, seed: 1, rows: 1_000_000, workers: 3, pause: 12, 'at-once': 14, rate: 20 };
+const WITH_FEED = { ...DEFAULTS, rows: 20_000, rate: 100 };
+const WITH_SOAK = { rate: 1000 };
 
 /** Throws with a message for people. */
 export function optionsOf(args) {
@@ -32,7 +39,7 @@ export function optionsOf(args) {
     args,
     options: {
       ...Object.fromEntries(
-        [...Object.keys(DEFAULTS), 'rate', 'minutes', 'soak', 'report'].map((name) => [name, TEXT]),
+        [...Object.keys(DEFAULTS), 'feed', 'source', 'minutes', 'soak', 'report'].map((name) => [name, TEXT]),
       ),
       quick: FLAG,
       resume: FLAG,
@@ -45,6 +52,13 @@ export function optionsOf(args) {
     throw new Error(`--${name} must be a whole number, got ${values[name]}`);
   };
   const soak = values.soak === undefined ? null : whole('soak');
+  const { feed = null, source = 'postgres' } = values;
+  if (!(source in SOURCES)) throw new Error(`--source must be ${Object.keys(SOURCES).join(', ')}, got ${source}`);
+  if (feed === null && source !== 'postgres') throw new Error(`--source ${source} needs --feed table`);
+  const feeds = Object.keys(SOURCES[source].changes);
+  if (feed !== null && !feeds.includes(feed))
+    throw new Error(`--feed must be ${feeds.join(' or ')} with --source ${source}, got ${feed}`);
+  const defaults = { ...(feed === null ? DEFAULTS : WITH_FEED), ...(soak !== null && WITH_SOAK) };
   return {
     help: values.help,
     resume: values.resume,
@@ -52,8 +66,9 @@ export function optionsOf(args) {
     minutes: values.minutes === undefined ? Infinity : whole('minutes'),
     /** What the state file keeps. */
     kept: {
-      ...Object.fromEntries(Object.entries(DEFAULTS).map(([name, otherwise]) => [name, whole(name, otherwise)])),
-      rate: whole('rate', soak === null ? 20 : 1000),
+      ...Object.fromEntries(Object.entries(defaults).map(([name, otherwise]) => [name, whole(name, otherwise)])),
+      feed,
+      source,
       quick: values.quick,
       soak,
     },

@@ -3,7 +3,8 @@
  * contains exactly once: the kill comes right before it. Nothing of this ships: a worker of a campaign loads its files through
  * `load-with-points.mjs`, which puts the points in.
  *
- * `unnoticed`: a kill in a step without heartbeats, which Temporal repeats only when its time is over, two minutes later.
+ * `unnoticed`: a kill in a step without heartbeats, which Temporal repeats only when its time is over, two minutes later. `ofFeed`: code
+ * that only runs with a change feed come to.
  */
 export const POINTS = {
   'opening a run': { file: 'src/delivery/run/open-run.ts', before: 'await endAbandoned(', unnoticed: true },
@@ -66,9 +67,53 @@ export const POINTS = {
     file: 'src/delivery/removals/remove-vanished.ts',
     before: 'if (result.done) await removals.finish(',
   },
+  'changes read, not recorded': {
+    file: 'src/delivery/run/feed-reader.ts',
+    before: 'const changes = changesOf(group, ',
+    ofFeed: true,
+  },
+  'changes recorded, not committed': {
+    file: 'src/ledger/changes/feeds.ts',
+    before: 'const truncated = changes.filter(',
+    ofFeed: true,
+  },
+  'changes recorded, not confirmed': {
+    file: 'src/delivery/run/feed-reader.ts',
+    before: 'await this.#feed.confirm(position);',
+    ofFeed: true,
+  },
+  'changes confirmed': {
+    file: 'src/delivery/run/feed-reader.ts',
+    before: 'this.#unconfirmed = 0;',
+    ofFeed: true,
+  },
+  'changed rows read': {
+    file: 'src/delivery/load/changed-rows.ts',
+    before: 'const looked = changed.map(',
+    ofFeed: true,
+  },
+  'records of rows that are gone planned': {
+    file: 'src/delivery/load/changed-rows.ts',
+    before: 'const settled = looked.filter(',
+    ofFeed: true,
+  },
+  'changed rows taken off, not committed': {
+    file: 'src/ledger/changes/changed-rows.ts',
+    before: 'if (gone.length > 0)',
+    ofFeed: true,
+  },
+  'live slice ended': {
+    file: 'src/delivery/live/follow-changes.ts',
+    before: 'return {\n    progress: await ',
+    ofFeed: true,
+  },
   'closing a run': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.end(', unnoticed: true },
   'run closed': { file: 'src/delivery/run/close-run.ts', before: 'await ledger.runs.keepReport(', unnoticed: true },
 };
+
+/** The points that a campaign can come to. @param options those of the campaign */
+export const pointsFor = ({ quick, feed }) =>
+  Object.keys(POINTS).filter((name) => !(quick && POINTS[name].unnoticed) && !(feed === null && POINTS[name].ofFeed));
 
 /** The built file of a source file. */
 export const builtFileOf = (file) => `dist/${file.replace(/\.ts$/, '.js')}`;

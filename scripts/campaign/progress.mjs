@@ -13,7 +13,7 @@ const LOOK_TWICE_MS = 5000;
 /** Partitions in which waiting records are polled are not among them: they are acquired again only if any still wait. */
 const PARTITIONS = `SELECT id::text, fencing_token, done, updated_at > to_timestamp($2 / 1000.0) AS moved, ended_at IS NOT NULL AS over
   FROM partner_sync.partitions p JOIN LATERAL (SELECT ended_at FROM partner_sync.runs r WHERE r.id = p.run_id) r ON true
-  WHERE p.id = ANY($1::bigint[]) AND kind IN ('planned', 'removals')`;
+  WHERE p.id = ANY($1::bigint[]) AND kind IN ('planned', 'removals', 'changed_rows')`;
 
 const TWICE = `SELECT mapping_id, tenant_id, id FROM (
     SELECT mapping_id, tenant_id, json_array_elements_text(external_ids) AS id FROM partner_sync.batches

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { POINTS } from './points.mjs';
+import { pointsFor } from './points.mjs';
 import { percentiles } from './progress.mjs';
 import { sumOf } from './state.mjs';
 
@@ -36,7 +36,9 @@ export function reportOf(state) {
     kills: {
       total: sumOf(state.kills),
       atChance: state.kills[''] ?? 0,
-      byPoint: Object.fromEntries(Object.keys(POINTS).map((point) => [point, state.kills[point] ?? 0])),
+      byPoint: Object.fromEntries(
+        pointsFor({ ...options, quick: false }).map((point) => [point, state.kills[point] ?? 0]),
+      ),
     },
     faults: { total: sumOf(state.faults), byName: state.faults },
     progress: {

@@ -6,10 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { withClient } from '../with-client.mjs';
 import { comparePlatform, isProved } from './compare.mjs';
-import { FAULTS } from './faults.mjs';
-import { POINTS } from './points.mjs';
+import { comparable } from './copy-source.mjs';
+import { FAULTS, faultsWith } from './faults.mjs';
+import { followFeed, KILLS_A_ROUND } from './follow-feed.mjs';
+import { POINTS, pointsFor } from './points.mjs';
 import { dealt, oneOf, randomOf } from './random.mjs';
-import { changeAll, keyRanges } from './shop.mjs';
+import { changeAll, keyRanges, touchOf } from './shop.mjs';
+import { withSession } from './sources.mjs';
 import { count, sumOf } from './state.mjs';
 import { startWriter } from './writer.mjs';
 
@@ -25,15 +28,19 @@ const QUIET_RUNS = 3;
 export async function playRound(stage, state, { isOver, keep, log }) {
   const { options } = state;
   const no = state.rounds + 1;
-  const { workers, urls } = stage;
+  const { workers, database, urls } = stage;
   const randomFor = (what) => randomOf(`${options.seed} ${no} ${what}`);
-  if (no > 1) await withClient(urls.source, (source) => changeAll(source, no));
-  const writer = startWriter({ url: urls.source, rows: options.rows, rate: options.rate, random: randomFor('writer') });
-  const attack = { isOn: true };
+  const touch = touchOf(options);
+  if (no > 1) await withSession(database, urls.source, (source) => changeAll(database, source, no, touch));
+  const { rows, rate, feed } = options;
+  const writer = startWriter({ database, url: urls.source, rows, rate, touch, random: randomFor('writer') });
+  const attack = { isOn: true, most: feed === null ? Infinity : KILLS_A_ROUND };
   const attacking = attackWorkers(stage, state, { attack, isOver, keep, log, random: randomFor('attack') });
   try {
-    await load(stage, no, options, randomFor('runs'));
-    await stage.runs.run(`round ${no} mirror`, 'sync', { mode: 'mirror' });
+    if (feed === null) {
+      await load(stage, no, options, randomFor('runs'));
+      await stage.runs.run(`round ${no} mirror`, 'sync', { mode: 'mirror' });
+    } else await followFeed(stage, no, options, randomFor('runs'), attacking);
   } finally {
     attack.isOn = false;
     await attacking;
@@ -46,10 +53,10 @@ export async function playRound(stage, state, { isOver, keep, log }) {
 
 /** When nothing fails any more: delivers what is left, compares, and writes into the state what the round has shown. */
 export async function endRound(stage, state, no, writer, { keep, log }) {
-  const { workers, urls } = stage;
+  const { workers, database, urls } = stage;
   const violations = [];
-  await settle(stage, no, violations);
-  const found = await comparePlatform(urls);
+  await settle(stage, no, state.options, violations);
+  const found = await comparePlatform({ source: await comparable(database, urls), store: urls.store });
   if (!isProved(found)) violations.push(JSON.stringify(found));
   violations.push(...(await openEnds(urls.ledger)), ...stage.progress.twice.splice(0), ...workers.failures.splice(0));
   for (const run of stage.runs.ended.splice(0)) {
@@ -93,10 +100,13 @@ async function load({ runs }, no, { rows, quick, 'at-once': atOnce }, random) {
 /** Kills workers, and lets other parts fail, until the round's runs have ended or all was done. */
 async function attackWorkers(stage, state, { attack, isOver, keep, log, random }) {
   const { options } = state;
-  const faults = dealt(random, Object.keys(FAULTS));
+  const faults = dealt(random, faultsWith(stage.servers));
+  const done = () => sumOf(state.kills) + sumOf(state.faults);
+  const most = done() + attack.most;
   let inVain = 0;
-  if (options.quick) await untilPlanned(stage, attack, Math.min(keyRanges(options.rows).length, options['at-once']));
-  while (attack.isOn && !isOver()) {
+  if (options.quick && options.feed === null)
+    await untilPlanned(stage, attack, Math.min(keyRanges(options.rows).length, options['at-once']));
+  while (attack.isOn && !isOver() && done() < most) {
     // A fleet of which nobody is left is no test: it only waits.
     while (attack.isOn && stage.workers.living().length < options.workers) await sleep(100);
     await whileOn(attack, random(options.pause * 2000));
@@ -133,8 +143,9 @@ async function untilPlanned({ urls }, attack, partitions) {
 
 /** The points with the fewest kills; others, too, after attempts at which no worker came to one of those. */
 function rarestPoints({ kills, options }, inVain) {
-  const points = Object.keys(POINTS).filter((name) => !options.quick || !POINTS[name].unnoticed);
-  const times = (point) => kills[point] ?? 0;
+  const points = pointsFor(options);
+  // Where there is a feed, it is what is to be tried first.
+  const times = (point) => (kills[point] ?? 0) + (options.feed !== null && !POINTS[point].ofFeed ? 1 : 0);
   const fewest = Math.min(...points.map(times));
   return points.filter((point) => times(point) <= fewest + inVain);
 }
@@ -167,14 +178,24 @@ async function whileOn(attack, ms) {
   while (attack.isOn && performance.now() < end) await sleep(Math.min(100, Math.max(0, end - performance.now())));
 }
 
-/** What waited is delivered once nothing fails any more. */
-async function settle({ runs }, no, violations) {
+/**
+ * What waited is delivered once nothing fails any more. With a feed, nothing but the feed may tell what has changed; the key of a row
+ * whose record was undecided when it was read is left to the next run.
+ */
+async function settle({ runs, urls }, no, { feed }, violations) {
+  const mode = feed === null ? 'mirror' : 'incremental';
   for (let each = 1; each <= QUIET_RUNS; each++) {
-    const { outcome } = await runs.run(`round ${no} quiet ${each}`, 'sync', { mode: 'mirror' });
-    if (outcome === 'complete') return;
+    const { outcome } = await runs.run(`round ${no} quiet ${each}`, 'sync', { mode });
+    if (outcome === 'complete' && (await changedRows(urls.ledger)) === 0) return;
   }
-  violations.push(`none of ${QUIET_RUNS} mirror runs without faults was complete`);
+  violations.push(`none of ${QUIET_RUNS} ${mode} runs without faults was complete`);
 }
+
+const changedRows = (url) =>
+  withClient(url, async (client) => {
+    const { rows } = await client.query('SELECT count(*)::int AS left FROM partner_sync.changed_rows');
+    return rows[0].left;
+  });
 
 /** What the ledger must not have when nothing is under way. */
 const openEnds = (url) =>
@@ -183,6 +204,7 @@ const openEnds = (url) =>
       `SELECT (SELECT count(*)::int FROM partner_sync.batches WHERE state NOT IN ('settled', 'superseded')) AS "open batches",
          (SELECT count(*)::int FROM partner_sync.waiting) AS "waiting records",
          (SELECT count(*)::int FROM partner_sync.dead_letters) AS "dead letters",
+         (SELECT count(*)::int FROM partner_sync.changed_rows) AS "changed rows",
          (SELECT count(*)::int FROM partner_sync.sync_leases) AS "leases",
          (SELECT count(*)::int FROM partner_sync.runs WHERE ended_at IS NULL) AS "runs that have not ended"`,
     );

@@ -29,8 +29,11 @@ export function openRuns(address) {
 
   return {
     ended,
-    /** @returns {Promise<{kind: string, mode: string, outcome: string, seconds: number, message?: string}>} when it has ended */
-    async run(workflowId, kind, input) {
+    /**
+     * @param {Promise<void>} [stop] when it resolves, the run is told to stop
+     * @returns {Promise<{kind: string, mode: string, outcome: string, seconds: number, message?: string}>} when it has ended
+     */
+    async run(workflowId, kind, input, stop) {
       const began = performance.now();
       await patiently(() =>
         client.workflow
@@ -41,6 +44,7 @@ export function openRuns(address) {
           }),
       );
       const handle = client.workflow.getHandle(workflowId);
+      void stop?.then(() => patiently(() => handle.cancel())).catch(() => {}); // It may have ended by itself.
       while (!isOver && (await patiently(() => handle.describe())).status.name === 'RUNNING') await sleep(LOOK_MS);
       const end = await patiently(() => handle.result().then(reported, failed));
       const run = {

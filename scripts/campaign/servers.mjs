@@ -1,5 +1,5 @@
 /**
- * What workers run against: PostgreSQL servers for the source, the ledger and the sandbox, a Temporal server on its database file,
+ * What workers run against: a server or file for the source, PostgreSQL servers for ledger and sandbox, a Temporal server on its database file,
  * the sandbox as a process, and a proxy before each of them. Each can be killed on its own; it comes back at its old address.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,6 @@ const embedded = (name) => import(new URL(`../../dist/src/embedded/${name}.js`, 
 
 /** The ledger keeps PostgreSQL's defaults, as in production. What stands for the outside need not survive a power cut. */
 const SETTINGS = {
-  source: { fsync: 'off', shared_buffers: '256MB', max_wal_size: '2GB' },
   ledger: { shared_buffers: '256MB', max_wal_size: '2GB' },
   store: { fsync: 'off', shared_buffers: '256MB', max_wal_size: '2GB' },
 };
@@ -29,17 +28,37 @@ const sandboxSettings = ({ batchSize, processingDelay }) => ({
 
 /**
  * @param {string} folder kept between campaigns that are resumed
- * @param pace `batchSize`, and the sandbox's `processingDelay` in ms
+ * @param how `pace`: `batchSize`, and the sandbox's `processingDelay` in ms; `database`: that of the source, one of SOURCES; `feed`:
+ *   its kind, or null
  */
-export async function startServers(folder, pace, log) {
+export async function startServers(folder, { pace, database, feed }, log) {
   mkdirSync(folder, { recursive: true });
   // PostgreSQL does not run as root: the account that it gets must reach its folder.
   chmodSync(folder, 0o755);
-  const [{ startPostgres }, { findTemporal }, { startTemporal }, { rememberedPorts }, { isAlive }] = await Promise.all(
-    ['postgres-server', 'temporal-cli', 'temporal-server', 'ports', 'detached-process'].map(embedded),
+  const [
+    { startPostgres },
+    { findTemporal },
+    { startTemporal },
+    { rememberedPorts },
+    { isAlive },
+    { unprivilegedAccount },
+  ] = await Promise.all(
+    [
+      ...['postgres-server', 'temporal-cli', 'temporal-server', 'ports', 'detached-process'],
+      'unprivileged-account',
+    ].map(embedded),
   );
   const { path } = await findTemporal({ log });
+  const ports = await rememberedPorts(join(folder, 'ports.json'), ['sandbox', 'mariadb']);
   const starts = {
+    source: () =>
+      database.start({
+        folder: join(folder, 'source'),
+        port: ports.mariadb,
+        account: unprivilegedAccount(),
+        feed,
+        startPostgres,
+      }),
     ...Object.fromEntries(
       Object.entries(SETTINGS).map(([name, settings]) => [
         name,
@@ -50,7 +69,7 @@ export async function startServers(folder, pace, log) {
     sandbox: () => startSandbox(),
   };
   const running = {};
-  const { sandbox: sandboxPort } = await rememberedPorts(join(folder, 'ports.json'), ['sandbox']);
+  const sandboxPort = ports.sandbox;
 
   async function startSandbox() {
     const files = {
@@ -91,24 +110,22 @@ export async function startServers(folder, pace, log) {
   };
   try {
     await Promise.all(['source', 'ledger', 'store', 'temporal'].map(start));
-    for (const [server, database] of [
-      ['source', 'shop'],
-      ['ledger', 'ledger'],
-      ['store', 'sandbox'],
-    ])
-      await running[server].createDatabase(database);
+    await running.source.create();
+    await running.ledger.createDatabase('ledger');
+    for (const name of ['sandbox', 'compared']) await running.store.createDatabase(name);
     await start('sandbox');
   } catch (error) {
     await stopAll();
     throw error;
   }
   const proxies = {
-    source: await startProxy(running.source.port),
+    ...(running.source.port !== undefined && { source: await startProxy(running.source.port) }),
     ledger: await startProxy(running.ledger.port),
     temporal: await startProxy(Number(running.temporal.address.split(':')[1])),
     sandbox: await startProxy(sandboxPort),
   };
-  const through = (url, proxy) => Object.assign(new URL(url), { port: String(proxy.port) }).href;
+  const through = (url, proxy) =>
+    proxy === undefined ? url : Object.assign(new URL(url), { port: String(proxy.port) }).href;
   const { mintToken } = await import('../../dist/src/sandbox/token.js');
   const token = await mintToken({ secret: SECRET, scope: 'platform', expiresIn: '30d' });
   return {
@@ -116,14 +133,16 @@ export async function startServers(folder, pace, log) {
     sandboxUrl: `http://127.0.0.1:${sandboxPort}`,
     /** Direct addresses, for the campaign itself. */
     urls: {
-      source: running.source.url('shop'),
+      source: running.source.url,
       ledger: running.ledger.url('ledger'),
       store: running.store.url('sandbox'),
+      /** For a copy of the source's rows that is compared. */
+      compared: running.store.url('compared'),
       temporal: running.temporal.address,
     },
     /** What workers run with: everything through a proxy. */
     env: {
-      SOURCE_URL: through(running.source.url('shop'), proxies.source),
+      SOURCE_URL: through(running.source.url, proxies.source),
       PARTNER_SYNC_STATE_URL: through(running.ledger.url('ledger'), proxies.ledger),
       PARTNER_SYNC_MAPPINGS: join(folder, 'mappings'),
       TEMPORAL_ADDRESS: `127.0.0.1:${proxies.temporal.port}`,

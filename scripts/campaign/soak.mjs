@@ -8,6 +8,7 @@ import { withClient } from '../with-client.mjs';
 import { usedBy } from './used-memory.mjs';
 import { randomOf } from './random.mjs';
 import { endRound } from './round.mjs';
+import { touchOf } from './shop.mjs';
 import { startWriter } from './writer.mjs';
 
 const MINUTE_MS = 60_000;
@@ -29,10 +30,12 @@ const LEDGER = `SELECT pg_database_size(current_database())::float8 / 1048576 AS
 
 export async function soak(stage, state, { isOver, keep, log }) {
   const { options } = state;
-  const { urls, servers, runs } = stage;
+  const { database, urls, servers, runs } = stage;
   const randomFor = (what) => randomOf(`${options.seed} soak ${what}`);
   await runs.run('soak full', 'sync', { mode: 'full' });
-  const writer = startWriter({ url: urls.source, rows: options.rows, rate: options.rate, random: randomFor('writer') });
+  const { rows, rate } = options;
+  const touch = touchOf(options);
+  const writer = startWriter({ database, url: urls.source, rows, rate, touch, random: randomFor('writer') });
   const random = randomFor('faults');
   const faults = { requests: 0 };
   servers.proxies.sandbox.meddle(() => {

@@ -1,11 +1,11 @@
 /** Sets a campaign up: servers, the source's tables and rows, the schema definitions, workers, and what watches them. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { withClient } from '../with-client.mjs';
 import { watchProgress } from './progress.mjs';
 import { openRuns } from './runs.mjs';
 import { startServers } from './servers.mjs';
-import { fill, SYNC, TABLES, writeSync } from './shop.mjs';
+import { fill, SYNC, writeSync } from './shop.mjs';
+import { SOURCES, withSession } from './sources.mjs';
 import { count } from './state.mjs';
 import { startWorkers } from './workers.mjs';
 
@@ -26,8 +26,9 @@ const inDoubtDelayOf = ({ mixed, soak }) => (mixed > 0 || soak !== null ? '20s' 
 export async function prepared(folder, state, log) {
   const { options } = state;
   const pace = paceOf(options.rows);
-  const servers = await startServers(folder, pace, log);
-  const stage = { folder, servers, urls: servers.urls };
+  const database = SOURCES[options.source];
+  const servers = await startServers(folder, { pace, database, feed: options.feed }, log);
+  const stage = { folder, database, servers, urls: servers.urls };
   let closing;
   stage.close = () => (closing ??= closeAll());
   const closeAll = async () => {
@@ -36,21 +37,27 @@ export async function prepared(folder, state, log) {
     await stage.workers?.stop();
     await servers.stop();
   };
+  const command = (...args) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, ...args], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...servers.env, ...direct(servers) },
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`partner-sync ${args.join(' ')}: ${stdout}${stderr}`);
+  };
   try {
-    writeSync(servers.env.PARTNER_SYNC_MAPPINGS, {
+    const upload = {
       batchSize: pace.batchSize,
       requestsAtOnce: 8,
       inDoubtDelay: inDoubtDelayOf(options),
       batchDeadline: '1m',
       waitForPending: '1m',
-    });
-    await fillOnce(servers.urls.source, options.rows, log);
-    const pushed = spawnSync(process.execPath, [CLI, 'schema', 'push', SYNC], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, ...servers.env, ...direct(servers) },
-      encoding: 'utf8',
-    });
-    if (pushed.status !== 0) throw new Error(`schema push: ${pushed.stdout}${pushed.stderr}`);
+    };
+    const changes = options.feed === null ? undefined : database.changes[options.feed];
+    writeSync(servers.env.PARTNER_SYNC_MAPPINGS, database, upload, changes);
+    await fillOnce(database, servers.urls.source, options.rows, log);
+    command('schema', 'push', SYNC);
+    if (changes !== undefined) command('changes', 'install', SYNC, '--apply');
     stage.runs = openRuns(servers.urls.temporal);
     stage.progress = watchProgress(servers.urls.ledger);
     stage.workers = await startWorkers({
@@ -80,15 +87,16 @@ const direct = ({ urls, sandboxUrl }) => ({
   PLATFORM_BASE_URL: sandboxUrl,
 });
 
-async function fillOnce(url, rows, log) {
-  await withClient(url, async (client) => {
-    const { rows: found } = await client.query("SELECT to_regclass('shop.orders') IS NOT NULL AS there");
-    if (found[0].there) return;
+async function fillOnce(database, url, rows, log) {
+  await withSession(database, url, async (session) => {
+    const isThere = await session.rows(`SELECT 1 FROM ${database.table('orders')} WHERE no = 'o1'`).catch(() => []);
+    if (isThere.length > 0) return;
     log(`filling the source with ${rows} rows`);
     // All or nothing: a campaign that is interrupted here begins anew.
-    await client.query('BEGIN');
-    await client.query(TABLES);
-    await fill(client, rows);
-    await client.query('COMMIT');
+    await session.run('BEGIN');
+    await session.run(database.tables);
+    await fill(database, session, rows);
+    await session.run('COMMIT');
+    await session.run(database.analyze);
   });
 }

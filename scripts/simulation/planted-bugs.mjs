@@ -186,7 +186,7 @@ export const PLANTED_BUGS = {
   ],
   'a deleted row is settled before its record is removed': [
     'src/delivery/load/rows-to-remove.ts',
-    'return new Set([...undecided, ...vanished.map(({ row }) => row.seq)]);',
+    'return new Set([...undecided, ...planned.map(({ row }) => row.seq)]);',
     'return undecided;',
   ],
   'a mapping goes by its feed before every row was read': [

@@ -17,14 +17,14 @@ interface Comparing {
   readonly isProved: (found: Found) => boolean;
 }
 
-interface ShopTables {
-  readonly TABLES: string;
+interface PostgresSource {
+  readonly postgres: { readonly tables: string };
 }
 
 const script = async <T>(name: string): Promise<T> =>
   (await import(new URL(`../../scripts/campaign/${name}.mjs`, import.meta.url).href)) as T;
 const { comparePlatform, isProved } = await script<Comparing>('compare');
-const { TABLES } = await script<ShopTables>('shop');
+const { postgres } = await script<PostgresSource>('sources/postgres');
 
 const CUSTOMER = '00000000-0000-4000-8000-000000000001';
 const ORDER = '00000000-0000-4000-8000-000000000002';
@@ -33,7 +33,7 @@ const ORDER = '00000000-0000-4000-8000-000000000002';
 async function inStep(): Promise<{ source: Database; store: Database }> {
   const [source, store] = await Promise.all([createDatabase(), copyDatabase(STATE)]);
   onTestFinished(() => Promise.all([source.drop(), store.drop()]).then(() => undefined));
-  await source.query(TABLES);
+  await source.query(postgres.tables);
   await source.query(
     `INSERT INTO shop.customers VALUES ('n', 1, 'Ada', 'ada@example.org', 'A'), ('s', 1, 'Zoë', NULL, 'P')`,
   );

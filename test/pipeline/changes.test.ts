@@ -66,6 +66,31 @@ it('marks the record in the tenant that a row has left, and that of a key that a
   expect(await shop.stored('customer', '500')).toMatchObject({ status: 'active' });
 });
 
+it('takes a delivered row off the list although a record of another tenant with the same external id still waits for its parent', async () => {
+  const orders = filesOf({ wait: '1m' })['orders.mapping.yaml']!.replace('key: [no]', 'key: [shop, "no"]');
+  const shop = await fedShop({
+    tables: { ...TABLES, 'shop.orders': 'shop, no' },
+    files: { 'orders.mapping.yaml': `${orders}deletes: { action: { clear: [total] } }\n` },
+  });
+  await shop.source.query('ALTER TABLE shop.orders DROP CONSTRAINT orders_pkey, ADD PRIMARY KEY (shop, no)');
+  await shop.run();
+  await shop.source.query(`INSERT INTO shop.orders (shop, no, customer_id) VALUES ('n', 'o1', 7)`);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete', total: { waiting: 1 } });
+
+  await shop.source.query(`INSERT INTO shop.orders (shop, no, total) VALUES ('s', 'o1', 5)`);
+  await shop.run();
+  expect(await shop.stored('order', 'o1', 'south')).toMatchObject({ total: 5 });
+  expect(await shop.state.query('SELECT key FROM partner_sync.changed_rows')).toEqual([]);
+
+  await shop.source.query(`DELETE FROM shop.orders WHERE shop = 'n'`);
+  expect(await shop.run()).toMatchObject({ outcome: 'incomplete' });
+  await shop.source.query(`INSERT INTO shop.customers (id, name, status) VALUES (7, 'Late', 'A')`);
+  await shop.run();
+  expect(await shop.run()).toMatchObject({ outcome: 'complete' });
+  // Its row had gone while it waited; the record arrived with its parent, and was marked afterwards.
+  expect(await shop.stored('order', 'o1')).toEqual({ orderId: 'o1', customerId: '7' });
+});
+
 it('says of rows that earlier runs could not deliver that they are still not delivered, though it reads none of them', async () => {
   const shop = await fedShop();
   await fill(shop, 3);

@@ -1,4 +1,5 @@
 /** The workflow's own decisions in mode live: when a run ends and the next begins, and what is done beside the feeds. */
+import { Context } from '@temporalio/activity';
 import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect, it } from 'vitest';
@@ -139,6 +140,28 @@ it('goes on while something is on hold, and tells the next activity what', async
     },
   );
   expect(approvals).toEqual(['orders']);
+});
+
+it('ends with its report if an activity is lost with its worker before it hears that the run was told to stop', async () => {
+  let isCollecting = false;
+  const { end, notes } = await runWith(
+    LIVE,
+    () => ({
+      openRun: () => Promise.resolve(liveRun()),
+      collectChanges: async () => {
+        isCollecting = true;
+        const { cancellationSignal, heartbeat } = Context.current();
+        while (!cancellationSignal.aborted) {
+          heartbeat();
+          await soon();
+        }
+        throw new Error('lost with its worker');
+      },
+    }),
+    cancelledWhen(() => isCollecting),
+  );
+  expect(end).toBe('complete');
+  expect(notes).not.toContain('failed');
 });
 
 it('fails as other runs do if a feed cannot be read, and then begins no other run', async () => {

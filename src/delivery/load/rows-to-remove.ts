@@ -52,19 +52,23 @@ async function stayingAmong(context: PartitionContext, rows: readonly ReadChange
   const gone = rows.filter(({ result }) => result === null).map(({ seq }) => seq);
   // In this order: what a run has sent that ends in between is found.
   const isReadElsewhere = gone.length > 0 && (await changedRows.leaveToOtherRuns(mappingId, runId, gone));
-  const { sent, undecided: open } = await knownRecords.among(mappingId, await keysOf(context, candidates));
+  const known = await knownRecords.among(mappingId, await keysOf(context, candidates));
   const there = candidates.filter((candidate, i) => {
-    const contentHash = sent.get(i);
+    const contentHash = known.sent.get(i);
     return contentHash !== undefined && !isRemoved(context.mapping, { ...candidate, contentHash });
   });
-  const vanished = await vanishedAmong(context.sync, context.mapping, there);
+  // The platform may still apply them.
+  const open = candidates.filter((_, i) => known.undecided.has(i));
+  // Rows of other tenants may have records with the same external ids.
+  const vanished = new Set(await vanishedAmong(context.sync, context.mapping, [...new Set([...there, ...open])]));
   const undecided = new Set([
     ...(isReadElsewhere ? gone : []),
-    // The platform may still apply it. It is looked at again when that is decided.
-    ...candidates.filter((_, i) => open.has(i)).map(({ row }) => row.seq),
+    // Looked at again when it is decided what becomes of the record.
+    ...open.filter((candidate) => vanished.has(candidate)).map(({ row }) => row.seq),
   ]);
-  await addToPlan(context, vanished, undecided);
-  return new Set([...undecided, ...vanished.map(({ row }) => row.seq)]);
+  const planned = there.filter((candidate) => vanished.has(candidate));
+  await addToPlan(context, planned, undecided);
+  return new Set([...undecided, ...planned.map(({ row }) => row.seq)]);
 }
 
 /** Of a row that is gone: the record with its external id in any tenant. Of one that is there: those in all other tenants. */
