@@ -11,6 +11,7 @@ const ORDERS = 'CREATE TABLE orders (id integer NOT NULL PRIMARY KEY, note varch
 const PLACE: Readonly<Record<TestDialectName, string>> = {
   PostgreSQL: 'partner_sync_changes.',
   MariaDB: '',
+  MySQL: '',
   SQLite: '',
 };
 
@@ -21,6 +22,7 @@ const OTHER_TRIGGER: Readonly<Record<TestDialectName, (name: string) => readonly
     `CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW EXECUTE FUNCTION ${name}()`,
   ],
   MariaDB: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW INSERT INTO audit VALUES (OLD.id)`],
+  MySQL: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders FOR EACH ROW INSERT INTO audit VALUES (OLD.id)`],
   SQLite: (name) => [`CREATE TRIGGER ${name} AFTER DELETE ON orders BEGIN INSERT INTO audit VALUES (OLD.id); END`],
 };
 
