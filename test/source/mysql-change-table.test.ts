@@ -79,7 +79,7 @@ describe.each(SERVERS.filter(({ name }) => isHere(name)))('a change table of $na
   it('sees with the rights of whoever has installed it that a trigger is gone', async () => {
     const { writer, feed, planned, install } = await orders();
     await install();
-    expect((await feed.state()).tables).toEqual([planned[0]!.table]);
+    expect((await feed.state()).tables).toMatchObject([planned[0]!.table]);
     const { statements } = await feed.removal();
     await writer.query(statements[0]!.sql);
     expect((await feed.state()).tables).toEqual([]);
